@@ -50,6 +50,7 @@ RUNS = [
     ("--oaa 3 --average", CLASSES),
     ("--multiclass 3", CLASSES),
     ("--multiclass 3 --average", CLASSES),
+    ("--multiclass 3 --group_l1 0.02 --passes 2", CLASSES),
     ("--multiclass 3 --dotproduct ui --rank 2", CLASSES),
     ("--multiclass 3 --dotproduct ui --rank 2 --passes 4 --lfl-loss mse", CLASSES),
     ("--multiclass 3 --nn 4 --passes 3", CLASSES),

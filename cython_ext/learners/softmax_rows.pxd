@@ -7,6 +7,7 @@ from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
 from learners.class_means cimport ClassMeans, open_class_means
 from learners.label_shares cimport LabelShares, divergence, find_target, first_number
+from learners.row_shrinkage cimport RowShrinkage, open_row_shrinkage
 from base.status cimport OK, UNSTABLE
 
 cdef extern from *:
@@ -45,6 +46,7 @@ cdef struct Softmax:
     float *score
     size_t score_stride
     ClassMeans means
+    RowShrinkage shrinkage
     LabelShares labels
     # scratch, by class: scores, probabilities, squared gradients, reaches, steps
     float *s
@@ -56,6 +58,7 @@ cdef struct Softmax:
     float *inverse
     float *r
     size_t terms
+    float taken            # the step size of the example at work, as far as it was taken; -1: all of it
 
 
 cdef inline float probabilities(const Softmax *q, const float *s, float *p) noexcept nogil:
@@ -164,6 +167,9 @@ cdef inline Softmax open_softmax(state, config, Py_ssize_t rows):
     q.reach, q.step = &scratch[3, 0], &scratch[4, 0]
     q.labels = LabelShares(&scratch[5, 0], q.classes, config.smoothing, NULL, NULL, NULL)
     q.inverse = q.r = NULL
-    q.terms = 0
+    q.terms, q.taken = 0, -1
     q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
+    q.shrinkage = open_row_shrinkage(state.shrinkage, w.shape[0] >> q.shift)
+    if q.shrinkage.row != NULL and (g.shape[0] != w.shape[0] or scale.shape[0] != w.shape[0] >> q.shift):
+        raise ValueError("rates of rows are wanting")
     return q

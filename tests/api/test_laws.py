@@ -22,7 +22,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "average": (["--average", "--average --sgd -l 0.1 --l2 1e-3"], [-1, 1]),
     "coin": (["--coin", "--pistol"], [-1, 1]),
     "many": (["--oaa 3", "--oaa 3 --loss_function logistic"], [1, 2, 3]),
-    "multiclass": (["--multiclass 3"], [1, 2, 3]),
+    "multiclass": (["--multiclass 3", "--multiclass 3 --group_l1 0.05"], [1, 2, 3]),
     "log_multi": (["--log_multi 3"], [1, 2, 3]),
     "ect": (["--ect 3"], [1, 2, 3]),
     "filter_tree": (["--filter_tree 3"], [1, 2, 3]),

@@ -57,6 +57,7 @@ RUNS = {
     "average, held out": "--average --average_after 9 --sgd -l 0.1 --passes 3 --early_terminate 1 -p p",
     "averages of classes": "--average --oaa 3 --passes 3 --sgd -l 0.1",
     "average of classes": "--average --multiclass 3 --passes 3",
+    "lengths of rows": "--multiclass 3 --group_l1 0.01 --passes 3 --decay_learning_rate 0.8",
     "coin": "--coin --passes 3",
     "pistol": "--pistol --passes 3 --holdout_off",
     "lrq": "--lrq ui2 --passes 3 --holdout_off",

@@ -19,6 +19,7 @@ CLASSIFIERS = [
     (CLASSES, "--oaa 3 --weight idf --min_df 1 --unit"), (CLASSES, "--multiclass 3 --value log"),
     (CLASSES, "--oaa 3"), (CLASSES, f"--oaa 3 {LOGISTIC} --probabilities"), (CLASSES, "--oaa 3 --coin"),
     (CLASSES, "--multiclass 3"), (CLASSES, "--multiclass 3 --average"),
+    (CLASSES, "--multiclass 3 --group_l1 0.01"),
     (CLASSES, "--multiclass 3 --loss_function crammer_singer"), (COSTS, "--csoaa 3"),
     (SETS, "--multilabel_oaa 3"),
 ]  # fmt: skip

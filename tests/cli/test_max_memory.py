@@ -23,6 +23,7 @@ def data(write):
         ("--bfgs --passes 2 -c", 28),
         ("--multiclass 3", 8.5),
         ("--multiclass 3 --average", 21),
+        ("--multiclass 3 --group_l1 0.1", 10),
         ("--dotproduct ab --rank 3", 36),
         ("--multiclass 3 --dotproduct ab --rank 2", 20),
         ("--filter_tree 5", 64),

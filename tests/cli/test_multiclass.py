@@ -23,6 +23,61 @@ def test_each_loss_learns_goes_on_and_is_measured(loss, vwlite, write, tmp_path)
     assert report["learner"] == "multiclass" and report["options"]["multiclass"] == 3
 
 
+ROWS = "".join(
+    f"{1 + (n * 7 % 3)} |w x{n * 7 % 3} noise{n % 11} noise{n * 3 % 11} noise{n * 5 % 11} |v y{n % 2}\n"
+    for n in range(600)
+)
+
+
+def kept(vwlite, model):
+    """Of every feature with weights, by slot, how many there are."""
+    found = json.loads(vwlite("inspect", model, "--top", "1000", "--json", "-").stdout)
+    rows = {}
+    for entry in found["top"]:
+        rows.setdefault(entry["slot"] >> 3, []).append(entry["weight"])
+    return rows, found["norms"]["2,1"]
+
+
+@pytest.mark.parametrize("more", ["", "-q wv", "--loss_function logistic -c", "--loss_function crammer_singer"])
+def test_the_weights_of_a_feature_vanish_together(more, vwlite, write, tmp_path):
+    write("d", ROWS)
+    options = ("--passes", "4", "--holdout_off", "-c", "-k", "--quiet", *more.split(), "--multiclass", "3")
+    sizes, lengths = [], []
+    for price in ("0", "0.003", "0.03", "10"):
+        vwlite("train", "d", "-f", "m", *options, "--group_l1", price)
+        rows, norm = kept(vwlite, "m")
+        assert all(len(row) == 3 for row in rows.values())
+        sizes.append(len(rows)), lengths.append(norm)
+    assert sizes == sorted(sizes, reverse=True) and 3 <= sizes[2] < sizes[0] and sizes[3] == 0
+    assert lengths == sorted(lengths, reverse=True)
+    vwlite("train", "d", "-f", "p", *options, "--group_l1", "0.03", "--predict_only_model")
+    vwlite("train", "d", "-f", "m", *options, "--group_l1", "0.03")
+    assert vwlite("predict", "-i", "m", "d", "--raw").stdout == vwlite("predict", "-i", "p", "d", "--raw").stdout
+    assert (tmp_path / "p").stat().st_size < (tmp_path / "m").stat().st_size
+
+
+def test_without_a_price_the_model_has_the_bytes_of_before(vwlite, write, tmp_path, header):
+    write("d", ROWS)
+    vwlite("train", "d", "-f", "m", "--multiclass", "3", "--group_l1", "0", "--quiet")
+    vwlite("train", "d", "-f", "n", "--multiclass", "3", "--quiet")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    assert "group_l1" not in header("m")["config"]
+
+
+def test_a_price_is_kept_and_goes_on(vwlite, write, tmp_path):
+    lines = ROWS.splitlines(keepends=True)
+    write("whole", ROWS), write("one", "".join(lines[:211])), write("two", "".join(lines[211:]))
+    price = ("--multiclass", "3", "--group_l1", "0.01", "--quiet")
+    vwlite("train", "whole", "-f", "m", *price)
+    vwlite("train", "one", "-f", "n", *price)
+    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
+    scores = [vwlite("predict", "-i", model, "whole", "--scores").stdout for model in ("m", "n")]
+    assert scores[0] == scores[1]
+    assert kept(vwlite, "m") == kept(vwlite, "n")
+    said = vwlite("train", "two", "-i", "n", "-f", "o", "--group_l1", "1", status=2).stderr
+    assert "--group_l1 1 contradicts n, which was made with --group_l1 0.01" in said
+
+
 def test_softmax_is_the_default_and_gives_probabilities(vwlite, write):
     write("d", TEXT)
     vwlite("train", "d", "-f", "m", "--quiet", "--probabilities", *NAMES)
@@ -56,6 +111,13 @@ def test_a_filter_tree_of_costs(vwlite, write):
     ("options", "message"),
     [
         ("--loss_function multinomial", "--loss_function multinomial needs --multiclass"),
+        ("--group_l1 0.1", "--group_l1 needs --multiclass"),
+        ("--oaa 3 --group_l1 0.1", "--group_l1 needs --multiclass"),
+        ("--multiclass 3 --nn 4 --group_l1 0.1", "--group_l1 does not go with --nn"),
+        ("--multiclass 3 --dotproduct ww --group_l1 0.1", "--group_l1 does not go with --multiclass and --dotproduct"),
+        ("--multiclass 3 --group_l1 0.1 --average", "--group_l1 does not go with --average"),
+        ("--multiclass 3 --group_l1 -1", "--group_l1 takes a number of 0 or more, not -1"),
+        ("--multiclass 1 --group_l1 1", "--multiclass 1 has one"),
         ("--multiclass 3 --loss_function squared", "goes with --loss_function multinomial, logistic, crammer_singer"),
         ("--multiclass 3 --oaa 3", "--oaa and --multiclass do not go together"),
         ("--multiclass 3 --l2 0.1", "--l2 does not go with --multiclass"),

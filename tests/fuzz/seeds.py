@@ -102,6 +102,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),
             (FeatureConfig(bits=4), AverageConfig(average=True, l2=0.1), text),
             (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, average=True), classes),
+            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, group_l1=0.1), classes),
             (FeatureConfig(bits=4), BfgsConfig(), text),
             (FeatureConfig(bits=6), BfgsOutputsConfig(outputs=2), targets),
             (FeatureConfig(bits=6), BfgsMulticlassConfig(multiclass=3, indexing=1), classes),

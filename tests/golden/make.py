@@ -44,6 +44,7 @@ LEARNERS = {  # name: the text it learns, and the command
         "lists", "train", *BITS, "--multilabel_oaa", "3", "--set-loss", "f1", "--label-order", "rare", "--passes", "2"
     ),
     "multiclass": ("classes", "train", *BITS, "--multiclass", "3"),
+    "multiclass-rows": ("classes", "train", *BITS, "--multiclass", "3", "--group_l1", "0.02", "--passes", "2"),
     "multiclass-shares": ("costs", "train", *BITS, "--multiclass", "3", "--label_shares"),
     "lfl": ("classes", "train", *BITS, "--multiclass", "3", "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
     "nn": ("numbers", "train", *BITS, "--nn", "4,3", "--inpass", "--random_seed", "3"),

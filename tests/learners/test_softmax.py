@@ -44,11 +44,11 @@ def learn(text, loss, chunk=None, learner=None, count=5):
     return results, learner
 
 
-@given(lines, st.sampled_from(LOSSES))
-def test_rows_and_weights_are_the_twins(text, loss):
+@given(lines, st.sampled_from(LOSSES), st.sampled_from([0.0, 0.0, 0.01, 0.3]))
+def test_rows_and_weights_are_the_twins(text, loss, price):
     close = {"rtol": 2e-3, "atol": 2e-4}
-    results, learner = learn(text, loss)
-    twin, options, seen = Twin(loss, 5, 1 << 9), Options(bits=12), set()
+    results, learner = learn(text, loss, learner=Multiclass(config(loss, group_l1=price), 12))
+    twin, options, seen = Twin(loss, 5, 1 << 9, price=price), Options(bits=12), set()
     total = 0.0
     for row, line in enumerate(text):
         example = parse_line(line, options)
@@ -66,6 +66,11 @@ def test_rows_and_weights_are_the_twins(text, loss):
     np.testing.assert_allclose(learner.scale[:, 0], twin.scale, rtol=1e-6)
     assert learner.log_loss[0, 0] == pytest.approx(total, rel=2e-3, abs=1e-3)
     assert not learner.weights.reshape(512, 8)[:, 5:].any()
+    left = np.array([twin.left(row) for row in range(512)])
+    assume(not twin.on_edge)
+    np.testing.assert_allclose(learner.predicting().weights.reshape(512, 8)[:, :5], left, **close)
+    if price:
+        assert learner.shrinkage.total[0] == pytest.approx(twin.total, rel=1e-5)
 
 
 SHARES = st.dictionaries(st.integers(1, 5), st.sampled_from([0.25, 0.5, 1.0, 3.0]), min_size=1)
@@ -100,12 +105,63 @@ def test_labels_of_shares_and_smoothed_ones_are_the_twins(drawn, smoothing):
     assert learner.log_loss[0, 0] == pytest.approx(total, rel=2e-3, abs=1e-3)
 
 
-@given(lines, st.sampled_from(LOSSES), st.integers(1, 4))
-def test_any_chunks_and_a_stop_give_the_same_bytes(text, loss, chunk):
-    (one, learner), (other, again) = learn(text, loss), learn(text, loss, chunk)
+@given(lines, st.sampled_from(LOSSES), st.integers(1, 4), st.sampled_from([0.0, 0.1]))
+def test_any_chunks_and_a_stop_give_the_same_bytes(text, loss, chunk, price):
+    runs = [learn(text, loss, of, Multiclass(config(loss, group_l1=price), 12)) for of in (None, chunk)]
+    (one, learner), (other, again) = runs
     np.testing.assert_array_equal(one.prediction, other.prediction)
     for name in ("weights", "squares", "scale", "scalars"):
         assert getattr(learner, name).tobytes() == getattr(again, name).tobytes()
+    if price:
+        assert learner.shrinkage.rows.tobytes() == again.shrinkage.rows.tobytes()
+        assert learner.shrinkage.total == again.shrinkage.total
+
+
+@given(lines, st.sampled_from(LOSSES))
+def test_rows_are_zero_as_a_whole_or_not_at_all(text, loss):
+    _, learner = learn(text, loss, learner=Multiclass(config(loss, group_l1=0.2), 12))
+    before, after = learner.weights.reshape(512, 8)[:, :5], learner.predicting().weights.reshape(512, 8)[:, :5]
+    vanished = ~after.any(axis=1)
+    assert (np.linalg.norm(after, axis=1) <= np.linalg.norm(before, axis=1)).all()
+    share = np.linalg.norm(after, axis=1) / np.maximum(np.linalg.norm(before, axis=1), 1e-30)
+    np.testing.assert_allclose(after[~vanished], before[~vanished] * share[~vanished, None], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["multinomial", "logistic"])
+def test_the_lengths_of_rows_reach_the_optimum_of_fista(loss):
+    random = np.random.default_rng(4)
+    x = random.integers(0, 3, (400, 12)) * (random.random((400, 12)) < 0.5)
+    truth = np.zeros((12, 3))
+    truth[:4] = random.normal(size=(4, 3))
+    y = (x @ truth + random.gumbel(size=(400, 3))).argmax(axis=1)
+    text = [f"{label + 1} | {' '.join(f'x{j}:{v}' for j, v in enumerate(row) if v)}".encode()
+            for label, row in zip(y, x, strict=True)]
+    learner, price = Multiclass(config(loss, 3, group_l1=0.02, learning_rate=1.0), 12), 0.02
+    for _ in range(30):
+        learn(text, loss, learner=learner)
+        learner.set(rate=learner.get("rate") * 0.85)
+    rows, constant = np.column_stack([x, np.ones(400)]).astype(float), np.eye(3)[y]
+
+    def objective(w):
+        s = rows @ w
+        if loss == "multinomial":
+            smooth = (np.logaddexp.reduce(s, axis=1) - s[np.arange(400), y]).mean()
+            slope = np.exp(s - np.logaddexp.reduce(s, axis=1)[:, None]) - constant
+        else:
+            smooth, slope = np.logaddexp(0, (1 - 2 * constant) * s).sum(axis=1).mean(), 1 / (1 + np.exp(-s)) - constant
+        return smooth + price * np.linalg.norm(w, axis=1).sum(), rows.T @ slope / 400
+
+    best = np.zeros((13, 3))
+    for _ in range(4000):
+        v = best - 0.1 * objective(best)[1]
+        best = v * np.maximum(0, 1 - 0.1 * price / np.maximum(np.linalg.norm(v, axis=1), 1e-12))[:, None]
+    kept = learner.predicting().weights.reshape(-1, 8)[:, :3]
+    found = kept[np.flatnonzero(learner.weights.reshape(-1, 8).any(axis=1))]
+    _, again = learn(text, loss, learner=learner.tester())
+    total, weight = again.log_loss[:, 0]
+    reached = total / weight + price * np.linalg.norm(found, axis=1).sum()
+    assert objective(best)[0] * 0.9999 <= reached <= objective(best)[0] * 1.005
+    assert abs(int(found.any(axis=1).sum()) - int(best.any(axis=1).sum())) <= 2
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -145,6 +201,9 @@ def test_probabilities_are_the_softmax():
         ({"l2": 0.1}, "--l2 does not go with --multiclass"),
         ({"power_t": 0.3}, "--power_t"),
         ({"multiclass": 0}, "takes 1 to"),
+        ({"group_l1": -1.0}, "--group_l1 takes a number of 0 or more"),
+        ({"multiclass": 1, "group_l1": 0.1}, "--multiclass 1 has one"),
+        ({"average": True, "group_l1": 0.1}, "--group_l1 does not go with --average: a mean of sparse weights"),
         ({"class_loss": "logistic", "probabilities": True}, "--probabilities needs --loss_function multinomial"),
     ],
 )

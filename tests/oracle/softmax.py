@@ -8,17 +8,32 @@ MAX_STEPS, MAX_RIVALS = 64, 16
 
 
 class Multiclass:
-    """``rows`` features at most; terms are (row, value)."""
+    """``rows`` features at most; terms are (row, value). ``price``: of the length of a row; ``w``: sums of steps."""
 
-    def __init__(self, loss: str, classes: int, rows: int, rate: float = 0.5):
-        self.loss, self.classes, self.rate = loss, classes, rate
+    def __init__(self, loss: str, classes: int, rows: int, rate: float = 0.5, price: float = 0.0):
+        self.loss, self.classes, self.rate, self.price = loss, classes, rate, price
+        self.penalty, self.reached = np.zeros((2, rows))
+        self.total = 0.0
         self.w, self.g = np.zeros((2, rows, classes))
         self.scale = np.zeros(rows)
         self.norm_sum = self.norm_weight = 0.0
         self.on_edge = False  # roundings decide how many steps an example takes
 
     def scores(self, terms, base=0.0) -> np.ndarray:
-        return base + sum((x * self.w[row] for row, x in terms), np.zeros(self.classes))
+        return base + sum((x * self.left(row) for row, x in terms), np.zeros(self.classes))
+
+    def row_rate(self, row: int) -> float:
+        largest = self.g[row].max()
+        return 1 / math.sqrt(largest) / self.scale[row] if largest > 0 else 0.0
+
+    def penalty_of(self, row: int) -> float:
+        return self.penalty[row] + (self.total - self.reached[row]) * self.row_rate(row)
+
+    def left(self, row: int) -> np.ndarray:
+        """The weights: what the penalty leaves of the sum of steps."""
+        length, penalty = np.linalg.norm(self.w[row]), self.penalty_of(row)
+        self.on_edge |= penalty > 0 and abs(length - penalty) < 1e-4 * length
+        return self.w[row] * max(0.0, 1 - penalty / length) if penalty > 0 and length else self.w[row]
 
     def slopes(self, s: np.ndarray, true: int) -> np.ndarray:
         if self.loss == "multinomial":
@@ -50,25 +65,37 @@ class Multiclass:
     def learn(self, terms, true, weight: float, base=0.0) -> np.ndarray:
         """The scores before; one update."""
         before = self.scores(terms, base)
-        if self.loss == "crammer_singer" and self.value(before, true) <= 0:
-            return before
+        for row, _ in terms:
+            self.penalty[row], self.reached[row] = self.penalty_of(row), self.total
+        self.taken = None
+        if self.loss != "crammer_singer" or self.value(before, true) > 0:
+            self.update(terms, true, weight, before)
+        self.total += self.price * (self.rate * weight * self.factor if self.taken is None else self.taken)
+        return before
+
+    @property
+    def factor(self) -> float:
+        return math.sqrt(self.norm_weight / self.norm_sum) if self.norm_sum else 1.0
+
+    def update(self, terms, true, weight: float, before: np.ndarray) -> None:
         for row, x in terms:
             if abs(x) > self.scale[row]:
-                self.w[row] *= self.scale[row] / abs(x) if self.scale[row] else 1
+                share = self.scale[row] / abs(x) if self.scale[row] else 1
+                self.w[row] *= share
+                self.penalty[row] *= share
                 self.scale[row] = abs(x)
         self.norm_sum += weight * sum((x / self.scale[row]) ** 2 for row, x in terms)
         self.norm_weight += weight
-        factor = math.sqrt(self.norm_weight / self.norm_sum)
         step = self.margin if self.loss == "crammer_singer" else self.all
-        step(terms, before.copy(), true, weight, factor)
-        return before
+        step(terms, before.copy(), true, weight, self.factor)
 
     def scan(self, terms, squares: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         reach, rates = np.zeros(self.classes), []
         for row, x in terms:
             self.g[row] += squares * x * x
             with np.errstate(divide="ignore"):
-                rates.append(np.where(self.g[row] > 0, 1 / np.sqrt(self.g[row]), 0) / self.scale[row])
+                own = np.where(self.g[row] > 0, 1 / np.sqrt(self.g[row]), 0) / self.scale[row]
+            rates.append(np.full(self.classes, self.row_rate(row)) if self.price else own)
             reach += x * x * rates[-1]
         return reach, rates
 
@@ -79,6 +106,7 @@ class Multiclass:
     def all(self, terms, s, true, weight, factor) -> None:
         start, slopes = s.copy(), self.slopes(s, true)
         self.on_edge |= bool(((abs(slopes) < 1e-6) & (np.array(self.target(true)) > 0)).any())  # nothing but roundings
+        first = slopes
         reach, rates = self.scan(terms, weight * slopes**2)
         reach *= factor
         time, fastest = self.rate * weight, (reach * abs(slopes)).max()
@@ -88,7 +116,9 @@ class Multiclass:
         for number in range(steps):
             slopes = self.slopes(s, true) if number else slopes
             s -= slopes * np.minimum(reach * time / steps, 1)
-        self.move(terms, np.divide(s - start, reach, out=np.zeros_like(s), where=reach > 0) * factor, rates)
+        step = np.divide(s - start, reach, out=np.zeros_like(s), where=reach > 0) * factor
+        self.taken = np.linalg.norm(step) / np.linalg.norm(first) if first.any() else None
+        self.move(terms, step, rates)
 
     def margin(self, terms, s, true, weight, factor) -> None:
         def part(number):

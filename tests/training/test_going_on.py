@@ -39,7 +39,7 @@ NUMBERS = (
 )
 CLASSES = (
     *("--oaa 3", "--oaa 3 --oaa_subsample 1", "--multiclass 3", "--multiclass 3 --average", "--log_multi 3", "--ect 3"),
-    *("--filter_tree 3", "--multiclass 3 --nn 4"),
+    *("--multiclass 3 --group_l1 0.02", "--filter_tree 3", "--multiclass 3 --nn 4"),
 )
 OTHERS = {  # their labels
     "--csoaa 3": "1:{0} 2:0.5",

@@ -59,7 +59,9 @@ class NnClasses(NetworkTables, Multiclass):
         return self.network_tables(predict_only)
 
     def header(self) -> dict[str, Any]:
-        return Learner.header(self)
+        header = Learner.header(self)
+        del header["config"]["group_l1"]  # which these models never have
+        return header
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         if whole:

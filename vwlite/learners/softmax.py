@@ -19,7 +19,8 @@ from vwlite.learners.class_means import ClassMeans
 from vwlite.learners.configs.softmax import LOSSES, OF_SHARES, MulticlassConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
-from vwlite.storage.weight_table import Table, values_of, zeros
+from vwlite.learners.row_shrinkage import RowShrinkage
+from vwlite.storage.weight_table import Table, values_of, written_chunks, zeros
 
 SCALARS = ("norm_sum", "norm_weight", "rate", "first", "min_label", "max_label", "time")
 
@@ -47,6 +48,7 @@ class Multiclass(PerClass):
     config_type = MulticlassConfig
     SCALARS = SCALARS
     native = kernel
+    shrinkage: RowShrinkage | None = None
 
     def __init__(
         self, config: MulticlassConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -64,6 +66,8 @@ class Multiclass(PerClass):
             self.squares, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - shift), 1)
         averages = learning and config.average
         self.means = ClassMeans(1 << bits, 1 << shift, config.average_after) if averages else None
+        shrinks = learning and config.group_l1
+        self.shrinkage = RowShrinkage(1 << bits - shift, config.group_l1) if shrinks else None
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
         self.scratch = np.zeros((6, 1 << shift), np.float32)
@@ -77,7 +81,7 @@ class Multiclass(PerClass):
         per_row = 0.5 ** MulticlassKernelConfig(config, vw_compat=False).shift
         if not learning:
             return 4.0
-        return 4.0 * (2 + per_row + (3 + per_row) * config.average)
+        return 4.0 * (2 + per_row + (3 + per_row) * config.average + 3 * per_row * bool(config.group_l1))
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -115,11 +119,23 @@ class Multiclass(PerClass):
         return other.predicting() if isinstance(other, Multiclass) else other
 
     def predicting(self) -> Multiclass:
-        if self.means is None:
+        if self.means is None and self.shrinkage is None:
             return self
         other = copy(self)
-        other.weights, other.means = self.means.averaged(), None
+        if self.means:
+            other.weights, other.means = self.means.averaged(), None
+        else:
+            other.weights, other.shrinkage = self.shrunk_weights(), None
         return other
+
+    def shrunk_weights(self) -> np.ndarray:
+        """float32[2^bits, 1], what the penalty leaves of the weights."""
+        found, width = zeros(len(self.weights), 1), 1 << self.kernel.shift
+        for begin, end, _ in written_chunks(self.weights, width * max(1, (1 << 16) // width)):
+            part = self.weights[begin:end, 0].copy()
+            kernel.shrink_rows(self, self.kernel, begin // width, part)
+            found[begin:end, 0] = part
+        return found
 
     def warnings(self) -> list[str]:
         if self.means is None or self.means.has_begun or not self.means.learned:
@@ -131,18 +147,21 @@ class Multiclass(PerClass):
         return ("w",)
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
-        tables = {"weights": Table(self.predicting().weights, ("w",))}
+        kept = self if self.shrinkage and not predict_only else self.predicting()
+        tables = {"weights": Table(kept.weights, ("w",))}
         if not predict_only:
             tables |= self.means.tables() if self.means else {}
+            tables |= self.shrinkage.tables() if self.shrinkage else {}
             tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
         return tables
 
     def header(self) -> dict[str, Any]:
         header = Learner.header(self)
         new = () if self.config.average else ("average", "average_after")
-        for name in (*new, *(name for name in OF_SHARES if not getattr(self.config, name))):
+        for name in (*new, *(name for name in (*OF_SHARES, "group_l1") if not getattr(self.config, name))):
             del header["config"][name]  # as in a model of before these options
-        return {**header, "scalars": {**header["scalars"], **self.means.header()}} if self.means else header
+        more = self.means or self.shrinkage
+        return {**header, "scalars": {**header["scalars"], **more.header()}} if more else header
 
     @classmethod
     def check_size(cls, header: Mapping[str, Any], config: MulticlassConfig) -> None:
@@ -163,13 +182,27 @@ class Multiclass(PerClass):
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
         if whole and self.learning and self.adapts:
-            self.squares = self.checked(arrays, "squares", 1)
-            self.scale = values_of(arrays, "scale")
-            if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
-                raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
+            self.load_rates(arrays)
         if self.means and whole:
             tables = {name: self.checked(arrays, name, 1) for name in self.means.TABLES}
             self.means.load(tables, scalars)
             self.weights = self.means.last.copy()
         elif self.means:
             self.means.last[:] = self.weights
+        if self.shrinkage and whole:
+            self.shrinkage.load(arrays, scalars)
+        elif self.config.group_l1 and whole:
+            self.weights = self.shrunk_from(arrays, scalars)
+
+    def load_rates(self, arrays: Mapping[str, Any]) -> None:
+        self.squares, self.scale = self.checked(arrays, "squares", 1), values_of(arrays, "scale")
+        if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
+            raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
+
+    def shrunk_from(self, arrays: Mapping[str, Any], scalars: Mapping[str, float]) -> np.ndarray:
+        """``shrunk_weights`` of a model that can be learned on, for a learner that only predicts."""
+        other = copy(self)
+        other.load_rates(arrays)
+        other.shrinkage = RowShrinkage(len(other.scale), self.config.group_l1)
+        other.shrinkage.load(arrays, scalars)
+        return other.shrunk_weights()

@@ -29,7 +29,7 @@ class NnClassesConfig(MulticlassConfig):
         check_network(self)
         if self.class_loss != "multinomial":
             raise UsageError(f"--nn with --multiclass takes --loss_function multinomial, not {self.class_loss}")
-        for name in OF_SHARES:
+        for name in (*OF_SHARES, "group_l1"):
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --nn")
 

@@ -30,6 +30,10 @@ class MulticlassConfig(PerClassConfig):
     average_after: int | None = again(
         AverageConfig, "average_after", None, shown=options_of(AverageConfig)["average_after"].shown
     )
+    group_l1: float = option(
+        0.0, "Penalty, at each example, on the length of a feature's weights for all classes, which vanish together.",
+        section="Update", low=0, shown="off", settled=True,
+    )
     label_shares: bool = option(
         False, "Labels are distributions: words class:share like 1:0.7 3:0.3.", section="Classes", settled=True,
     )
@@ -62,6 +66,10 @@ class MulticlassConfig(PerClassConfig):
                 raise UsageError(f"--{name} does not go with --multiclass")
         if self.average_after is not None and not self.average:
             raise UsageError("--average_after needs --average")
+        if self.group_l1 and self.average:
+            raise UsageError("--group_l1 does not go with --average: a mean of sparse weights is not sparse")
+        if self.group_l1 and self.multiclass == 1:
+            raise UsageError("--group_l1 is of several weights a feature: --multiclass 1 has one")
         if self.power_t != 0.5:
             raise UsageError("--power_t does not go with --multiclass")
         if self.class_loss != "multinomial":
