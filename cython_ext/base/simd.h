@@ -1,4 +1,4 @@
-/* Vectors of four 32-bit words, by the vector extensions of GCC and Clang. */
+/* Vectors of four and eight 32-bit words, by the vector extensions of GCC and Clang. */
 #ifndef VWLITE_SIMD_H
 #define VWLITE_SIMD_H
 
@@ -12,6 +12,11 @@
 #define VWL_HAS_SIMD 1
 typedef int32_t vwl_i4 __attribute__((vector_size(16)));
 typedef float vwl_f4 __attribute__((vector_size(16)));
+typedef int32_t vwl_i8 __attribute__((vector_size(32)));
+typedef float vwl_f8 __attribute__((vector_size(32)));
+/* VWL_JOIN(vwl_f, LANES) is vwl_f4 or vwl_f8 */
+#define VWL_PASTE(a, b) a##b
+#define VWL_JOIN(a, b) VWL_PASTE(a, b)
 
 static inline int vwl_any(vwl_i4 x) {
     uint64_t half[2];

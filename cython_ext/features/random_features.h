@@ -9,12 +9,10 @@
 #include "base/simd.h"
 
 #if VWL_HAS_SIMD
-typedef float vwl_f8 __attribute__((vector_size(32)));
 typedef float vwl_row8 __attribute__((vector_size(32), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 #define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
 #endif
 #endif

@@ -65,9 +65,7 @@ static inline void vwl_transpose_back(float *slots, int width) {
 #if VWL_HAS_SIMD
 #define VWL_HAS_CLASSES 1
 #define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
-typedef float vwl_f8 __attribute__((vector_size(32)));
 typedef float vwl_f16 __attribute__((vector_size(64)));
-typedef int32_t vwl_i8 __attribute__((vector_size(32)));
 typedef int32_t vwl_i16 __attribute__((vector_size(64)));
 /* unaligned vectors */
 typedef float vwl_row4 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -78,8 +76,6 @@ typedef float vwl_row16 __attribute__((vector_size(64), aligned(4), may_alias));
 #else
 #define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
 #endif
-#define VWL_PASTE(a, b) a##b
-#define VWL_JOIN(a, b) VWL_PASTE(a, b)
 
 static inline int vwl_all(const vwl_i8 *x) {
     uint64_t part[4];

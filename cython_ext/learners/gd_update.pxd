@@ -5,6 +5,7 @@ from libc.math cimport fabs, fabsf, isfinite, isnan, powf, sqrtf
 from libc.stdint cimport uint8_t
 
 from base.byte_scan cimport prefetch, unlikely
+from learners.ftrl cimport Ftrl, update_terms
 from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
 from base.float32 cimport ONE
 from losses.loss_types cimport Loss, LossParams, needs_update, read_params
@@ -305,29 +306,10 @@ cdef inline int update(Learner *m, Scratch *s, float p, float y, float weight, b
 
 
 cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, float weight) noexcept nogil:
-    """FTRL-proximal (McMahan et al., 2013, algorithm 1): z sums gradients, n their squares, w follows from both."""
-    cdef float slope = m.loss.slope(&m.params, p, y) * weight, g, n, root, l1 = <float>m.l1, l2 = <float>m.l2
-    cdef float *slot
-    cdef size_t i
-    if not isfinite(slope):
+    cdef Ftrl rule = Ftrl(m.loss.slope(&m.params, p, y) * weight, m.ftrl_alpha, m.ftrl_beta, <float>m.l1, <float>m.l2)
+    if not isfinite(rule.slope):
         return UNSTABLE
-    for i in range(s.terms):
-        if m.mask != NULL and not m.mask[s.index[i]]:
-            continue
-        slot = m.table + 4 * <size_t>s.index[i]
-        g = slope * s.value[i]
-        n = slot[2] + g * g
-        root = sqrtf(n)
-        slot[1] += g - (root - sqrtf(slot[2])) / m.ftrl_alpha * slot[0]
-        slot[2] = n
-        if fabsf(slot[1]) <= l1:
-            slot[0] = 0
-        else:
-            g = l1 - slot[1] if slot[1] > 0 else -l1 - slot[1]
-            slot[0] = g / (l2 + (m.ftrl_beta + root) / m.ftrl_alpha)
-        if not isfinite(slot[0]):
-            return UNSTABLE
-    return OK
+    return update_terms(m.table, m.mask, s.index, s.value, s.terms, m.rates.simd_width, &rule, &m.ahead)
 
 
 cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:

@@ -46,7 +46,7 @@ def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **res
 
 def compare(text, bits, **rest):
     alone = learned(text, bits, False, 0, **rest)
-    for masked, simd_width in ((False, 16), (True, 16), (True, 4)):
+    for masked, simd_width in ((False, 16), (False, 4), (True, 16), (True, 4)):
         for found, wanted in zip(learned(text, bits, masked, simd_width, **rest), alone, strict=True):
             np.testing.assert_array_equal(found, wanted)
 
@@ -100,3 +100,24 @@ def test_of_pairs():
     draw = np.random.default_rng(6)
     text = [f"{draw.choice([-1, 1])} |b {' '.join(map(str, draw.integers(0, 90, 25)))}" for _ in range(30)]
     compare(text, 18, quadratic=("bb",), loss=LossConfig("logistic"))
+
+
+@pytest.mark.parametrize("values", [USUAL, ODD], ids=["usual", "odd"])
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("terms", [3, 4, 7, 8, 11, 63, 300])
+def test_of_ftrl(terms, strict, values):
+    """Rows of distinct features, rows with features that come again, and rates at which many weights are 0."""
+    draw = np.random.default_rng(terms)
+    for names in (1 << 15, 4 * terms):
+        text = [line_of(draw, draw.integers(0, names, terms), values) for _ in range(30)]
+        for rest in ({}, {"l1": 0.5, "l2": 0.1}, {"ftrl_alpha": 0.01, "ftrl_beta": 0.0}):
+            compare(text, 18, strict=strict, ftrl=True, loss=LossConfig("logistic"), **rest)
+
+
+def test_of_ftrl_and_terms_that_share_a_slot():
+    draw = np.random.default_rng(7)
+    for apart in (1, 2, 3, 4, 5, 6, 7, 8, 30):
+        for first in range(9):
+            names = list(range(40))
+            names[first + apart] = names[first]
+            compare([line_of(draw, names, USUAL) for _ in range(3)], 18, ftrl=True)
