@@ -4,6 +4,7 @@ import json
 import logging
 
 import pytest
+from cli.test_l1_tree import TREES
 from l1_case import SENTENCES
 
 from vwlite.api.loglinear_models import CRFModel
@@ -98,6 +99,18 @@ def test_from_python(vwlite, tmp_path, caplog):
     tags(vwlite, "--curriculum", "anti", "--curriculum-by", "rarest")
     assert model.dumps() == (tmp_path / "m").read_bytes()
     assert CRFModel.loads(model.dumps()).curriculum == CurriculumConfig()
+
+
+@pytest.mark.parametrize("loss", ["log", "mira"])
+def test_trees(loss, vwlite, write, tmp_path):
+    """Of which those with the fewest tokens are easy, a single one."""
+    write("trees.vw", TREES)
+    common = ("l1", "trees.vw", "--model", "tree", "--loss", loss, "--passes", "3")
+    done = vwlite(*common, "-f", "m", *EASY, "--curriculum-weights", "linear", "--curriculum-start", "0.1")
+    assert notes(done)[0].startswith("note: curriculum, pass 1: weights add up to ") and " of 36, " in notes(done)[0]
+    vwlite(*common, "-f", "n", *EASY, "--curriculum-start", "1")
+    vwlite(*common, "-f", "plain")
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "plain").read_bytes() != (tmp_path / "m").read_bytes()
 
 
 @pytest.mark.parametrize("by", ["length", "rarest", "value:d", "margin:first", "loss:first"])

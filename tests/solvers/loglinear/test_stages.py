@@ -177,6 +177,8 @@ SEQUENCES = "X |w a\nY |w b a |v d:2\n\nX |w a\nY |w a\nX |w a |v d:3\n\nY |w c 
         ("crf", "length", [2, 3, 1]),
         ("crf", "rarest", [-1, -2, -1]),  # d of the namespace v is there twice
         ("crf", "value:v", [2, 3, np.nan]),
+        ("tree", "length", [2, 3, 1]),
+        ("tree", "value:v", [2, 3, np.nan]),
         ("multinomial", "length", [1, 3, 1, 1, 2, 2]),
         ("multinomial", "value:v", [np.nan, 2, np.nan, np.nan, 3, np.nan]),
     ],

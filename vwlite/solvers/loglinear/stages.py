@@ -148,7 +148,7 @@ def stages_of(
     config: L1Config, curriculum: CurriculumConfig, difficulty: np.ndarray, note: Callable[[str], None]
 ) -> Stages:
     """Of a training part, float64[examples], NaN where one has no such namespace. Raises UsageError where none has."""
-    complete(difficulty, curriculum.by, note, "sequences" if config.model == "crf" else "lines")
+    complete(difficulty, curriculum.by, note, "sequences" if config.sequences else "lines")
     if curriculum.by_pass:
         return StagesByPass(curriculum, difficulty, config.seed, config.most_passes, note)
     return StagesWithin(curriculum, difficulty, config.seed, note)
@@ -162,7 +162,7 @@ def difficulty_of(config: L1Config, by: str, values: np.ndarray, lines: Lines) -
     if config.model == "binary":
         return values[usable(lines)]
     values = values[lines.kind == LINE]
-    if config.model != "crf" or not len(values):
+    if not config.sequences or not len(values):
         return values
     sequence = sequences_of(lines.kind)
     if by == "length":
