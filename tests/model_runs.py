@@ -59,6 +59,7 @@ RUNS = [
     ("--log_multi 3", CLASSES),
     ("--outputs 2 --passes 3 --holdout_period 4", TARGETS),
     ("--outputs 2 --no-shared_rates --l1 1e-3", TARGETS),
+    ("--outputs 2 --loss_function quantile --quantile_tau 0.2,0.8 --monotone", TARGETS),
     ("--ect 3", CLASSES),
     ("--filter_tree 3", CLASSES),
     ("--filter_tree 3 --scoring --loss_function hinge", CLASSES),

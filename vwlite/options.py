@@ -29,7 +29,7 @@ class Option(NamedTuple):
     below: float | None = None
     choices: tuple[str, ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()  # values that are no choices, and the options that have them
-    read_as: str = ""  # how values are read, where the annotation does not tell: names, class_weights, difficulty
+    read_as: str = ""  # how values are read, where the annotation does not tell: names, class_weights, per_output
     reads: str = ""  # the value names a file that has this
     writes: str = ""  # the value names a file for this
     beside: tuple[str, ...] = ()  # what ends the names of the files that come with it
@@ -45,7 +45,7 @@ class Option(NamedTuple):
     hidden: bool = False
     # of the field
     name: str = ""
-    type: str = ""  # its annotation without "| None"
+    type: str = ""  # its annotation, of one value where there may be several, without "| None"
     default: Any = None
 
     @property
@@ -79,6 +79,10 @@ class Option(NamedTuple):
 
     def check(self, value: Any) -> None:
         """Raises UsageError for a value, of the declared type, that the option does not take."""
+        if isinstance(value, tuple) and self.read_as == "per_output":
+            for one in value:
+                self.check(one)
+            return
         if value == self.default and not self.needed:
             return
         if self.choices and isinstance(value, str) and value not in self.choices:
@@ -210,7 +214,7 @@ def named(declared: Any) -> Option:
     annotation = declared.type.__name__ if declared.type in PLAIN else str(declared.type)
     return one._replace(
         name=declared.name,
-        type=annotation.removesuffix(" | None"),
+        type=annotation.removesuffix(" | None").removesuffix(" | tuple[float, ...]"),
         default=declared.default,
         spelled=one.spelled or (f"--{declared.name}",),
         key=one.key or declared.name,

@@ -20,6 +20,7 @@ cdef struct Outputs:
     uint32_t mask          # of features
     bint shares            # all outputs have the rates of ``shared``
     bint has_rates
+    bint monotone          # predictions of a row are sorted
     size_t width           # of a feature's weights, 2^shift
     Learner shared         # its table has for each feature what its weights shrink by, G, N, r
     # CSR lists of each row's labels: outputs and their values; NULL where no row has any
@@ -31,8 +32,8 @@ cdef struct Outputs:
     double *losses         # (2, outputs, 2) of rows not held out, and held out: the sum of losses, that of importance
     # scratch (width,)
     float *label
-    float *sum
-    float *clipped         # predictions before the link
+    float *sum             # also: predictions before the link, of which losses are
+    float *clipped         # predictions before the link, from which is learned
     float *step
 
 
@@ -47,29 +48,46 @@ cdef inline void read_labels(Outputs *q, size_t row, bint labeled) noexcept nogi
             q.label[q.named[i]] = q.value[i]
 
 
+cdef inline void sort(float *values, uint32_t size) noexcept nogil:
+    """Ascending, by insertion: quantiles are mostly in order."""
+    cdef uint32_t i, j
+    cdef float value
+    for i in range(1, size):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
 cdef inline int report(Outputs *q, size_t row, size_t features, float weight, bint learns, bint held, Results *out) noexcept nogil:
     """Clip and link the row's raw predictions, which are known, and sum their losses. UNSTABLE where one is not finite."""
     cdef Learner *m
     cdef float *raw = q.raw + row * q.outputs
     cdef float *score = q.score + row * q.outputs
     cdef double *losses = q.losses + 2 * <size_t>q.outputs * held
-    cdef float loss, reported, total = 0
+    cdef float loss, total = 0
     cdef int status = OK
     cdef uint32_t c
-    cdef bint known
     for c in range(q.outputs):
-        m, known = &q.each[c], not isnan(q.label[c])
-        reported = clip(raw[c], m)             # as in ``learners/gd.pyx``
-        if learns and known and not m.frozen:
+        m = &q.each[c]
+        score[c] = clip(raw[c], m)             # as in ``learners/gd.pyx``
+        if learns and not isnan(q.label[c]) and not m.frozen:
             widen_range(m, q.label[c])
-        q.clipped[c] = clip(raw[c], m)
+        q.clipped[c] = q.sum[c] = clip(raw[c], m)
+        score[c] = score[c] if m.ftrl else q.clipped[c]
         status |= OK if isfinite(raw[c]) else UNSTABLE
-        if known and weight > 0:
-            loss = weight * m.loss.value(&m.params, q.clipped[c], q.label[c])
+    if q.monotone:
+        sort(score, q.outputs)
+        sort(q.sum, q.outputs)
+    for c in range(q.outputs):
+        m = &q.each[c]
+        if not isnan(q.label[c]) and weight > 0:
+            loss = weight * m.loss.value(&m.params, q.sum[c], q.label[c])
             total += loss
             losses[2 * c] += loss
             losses[2 * c + 1] += weight
-        score[c] = apply_link(m.link, reported if m.ftrl else q.clipped[c])
+        score[c] = apply_link(m.link, score[c])
     out.raw[row], out.prediction[row], out.loss[row] = raw[0], score[0], total
     out.features[row] = <uint32_t>features
     return status
@@ -107,7 +125,7 @@ cdef inline int open_tables(Outputs *q, state, config, bint learning) except -1:
     if not 1 <= q.outputs <= <size_t>1 << q.shift <= slots:
         raise ValueError("the table does not fit the outputs")
     q.mask, q.width = <uint32_t>(slots >> q.shift) - 1, <size_t>1 << q.shift
-    q.shares, q.has_rates = config.shares, config.adaptive or config.normalized
+    q.shares, q.has_rates, q.monotone = config.shares, config.adaptive or config.normalized, config.monotone
     if q.shares and q.has_rates and learning:
         rates = state.rates
         if <size_t>rates.shape[0] != slots >> q.shift or rates.shape[1] != 4:

@@ -123,7 +123,42 @@ def test_a_list_of_another_length_ends_the_run_where_all_are(vwlite, write):
     assert "3 outputs expected, 2 found" in done.stderr
 
 
+def test_quantiles_have_their_shares_and_do_not_cross(vwlite, write):
+    """400 rows whose spread grows with the input, so that straight quantiles cross left of 0."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 1))
+    y = 2 * x + np.exp(x / 2) * rng.exponential(size=x.shape)
+    write("d", text_of(x, np.repeat(y, 3, axis=1)))
+    how = ("--outputs", 3, "--loss_function", "quantile", "--quantile_tau", "0.1,0.5,0.9", "--bfgs", "--passes", 60)
+    found = {}
+    for name, more in {"free": (), "sorted": ("--monotone",)}.items():
+        vwlite("train", "d", *how, "-f", name, "--holdout_off", "--termination", 0, "--quiet", *more)
+        found[name] = table(vwlite("predict", "d", "-i", name).lines)
+    np.testing.assert_allclose((y <= found["free"]).mean(axis=0), [0.1, 0.5, 0.9], atol=0.01)
+    assert (np.diff(found["free"]) < 0).any()
+    np.testing.assert_array_equal(found["sorted"], np.sort(found["free"], axis=1))
+    losses = [json.loads(vwlite("evaluate", "d", "-i", name, "--json", "-").stdout)["loss"] for name in found]
+    assert losses[1] < losses[0]
+
+
+def test_quantiles_are_kept_in_their_order(vwlite, write):
+    write("d", "1,2 |f x\n")
+    quantiles = ("--loss_function", "quantile", "--quantile_tau")
+    vwlite("train", "d", "--outputs", 2, "-f", "m", "--quiet", *quantiles, "0.1,0.9")
+    vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", *quantiles, "0.1,0.9")
+    for other in ("0.9,0.1", "0.5"):
+        told = vwlite("train", "d", "-i", "m", "--quiet", *quantiles, other, status=2).stderr
+        assert f"--quantile_tau {other} contradicts m, which was made with --quantile_tau 0.1,0.9" in told
+
+
 REFUSED = {
+    "--outputs 2 --loss_function quantile --quantile_tau 0.1,0.5,0.9": "--quantile_tau has 3 numbers for 2 outputs",
+    "--outputs 2 --quantile_tau 0.1,0.5": "--quantile_tau does nothing without --loss_function quantile",
+    "--outputs 2 --loss_function quantile --quantile_tau 0.9,0.1 --monotone": "--quantile_tau must be ascending",
+    "--loss_function quantile --quantile_tau 0.1,0.9": "--quantile_tau takes several numbers beside --outputs only",
+    "--outputs 2 --loss_function quantile --quantile_tau 0.1,1.9": "--quantile_tau takes a number from 0 to 1, not 1.9",
+    "--outputs 2 --loss_function quantile --quantile_tau 0.1,x": "'x' is not a finite number",
+    "--monotone": "--monotone needs --outputs",
     "--outputs 3 --loss_function logistic": "takes losses of numbers, not --loss_function logistic",
     "--outputs 3 --coin": "--coin and --outputs do not go together",
     "--outputs 3 --oaa 3": "--oaa and --outputs do not go together",

@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 BITS = ("-b", "8")
 THETA = ("--theta", "theta", "--theta-scale", "2")  # which ``write`` learns
 ASKING = ("--active", "--simulation", "--mellowness", "1e-4")
+QUANTILES = ("--loss_function", "quantile", "--quantile_tau", "0.1,0.5,0.9")
 LEARNERS = {  # name: the text it learns, and the command
     "gd": ("numbers", "train", *BITS, "-q", "ui", "--names"),
     "logistic": ("signs", "train", *BITS, "--loss_function", "logistic", "--passes", "2", "-q", "ui"),
@@ -51,6 +52,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "nn-classes": ("classes", "train", *BITS, "--multiclass", "3", "--nn", "4", "--random_seed", "3"),
     "outputs": ("targets", "train", *BITS, "--outputs", "3", "--passes", "2"),
     "outputs-apart": ("targets", "train", *BITS, "--outputs", "3", "--no-shared_rates", "--l1", "1e-4", "--l2", "1e-4"),
+    "outputs-quantiles": ("targets", "train", *BITS, "--outputs", "3", *QUANTILES, "--monotone"),
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
     "ect": ("classes", "train", *BITS, "--ect", "3"),
     "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),

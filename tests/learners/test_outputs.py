@@ -15,6 +15,7 @@ from vwtext import feature_config, gd_config, joined, sequences
 from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.outputs import OutputsConfig
 from vwlite.learners.gd import SCALARS, Gd
 from vwlite.learners.losses import LossConfig
@@ -45,17 +46,19 @@ def cases(draw):
     return lines, options, held, draw(st.booleans()) and not options.sparse_l2
 
 
-def config_of(options, shared):
+def config_of(options, shared, taus=None, monotone=False):
     plain = gd_config(options)
     plain_fields = {field.name: getattr(plain, field.name) for field in fields(plain)}
-    return OutputsConfig(**plain_fields, outputs=COUNT, shared_rates=shared)
+    if taus:
+        plain_fields["loss"] = LossConfig("quantile", quantile_tau=taus)
+    return OutputsConfig(**plain_fields, outputs=COUNT, shared_rates=shared, monotone=monotone)
 
 
-def learn(case, chunk=None, learner=None):
+def learn(case, chunk=None, **own):
     """``(rows, score, raw, learner)``: float32[n, 2] of loss and features; float32[n, COUNT] twice."""
     lines, options, held, shared = case
     features = feature_config(options)
-    learner = learner or Outputs(config_of(options, shared), options.bits)
+    learner = Outputs(config_of(options, shared, **own), options.bits)
     batch = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False).of_words(numbers=True))
     labels = learner.labels()
     batch.label = labels.check(batch)
@@ -140,16 +143,23 @@ def test_any_chunks_give_the_same_bytes(case, chunk):
     np.testing.assert_array_equal(one[3].output_scalars, other[3].output_scalars)
 
 
-@given(cases())
-def test_rates_of_their_own_are_those_of_a_learner_each(case):
+TAUS = (0.1, 0.5, 0.75)
+
+
+@given(cases(), st.sampled_from([None, TAUS]))
+def test_rates_of_their_own_are_those_of_a_learner_each(case, taus):
     lines, options, held, _ = case
+    if taus:
+        options = replace(options, loss="quantile")
     try:
-        _, score, raw, learner = learn((lines, options, held, False))
+        _, score, raw, learner = learn((lines, options, held, False), taus=taus)
     except Diverged:
         assume(False)
     features = feature_config(replace(options, bits=options.bits - 2))
     for number in range(COUNT):
-        single = Gd(gd_config(options), features.bits)
+        plain = gd_config(options)
+        own = LossConfig("quantile", quantile_tau=taus[number]) if taus else plain.loss
+        single = Gd(replace(plain, loss=own), features.bits)
         text = b"\n".join(only(number, line) for line in lines)
         batch = parse_text(text, text_format(features, skip_malformed=False))
         results = Results()
@@ -161,6 +171,54 @@ def test_rates_of_their_own_are_those_of_a_learner_each(case):
         table = learner.weights.reshape(-1, 4, learner.stride)[:, number, :3]
         np.testing.assert_array_equal(table, single.weights[:, :3])
         np.testing.assert_array_equal(learner.output_scalars[number], single.scalars)
+
+
+def loss_sums(lines, held, score, taus):
+    """The sum of pinball losses of each line."""
+    found = []
+    for number, line in enumerate(lines):
+        words = line.partition(b"|")[0].split()
+        weight, total = np.float32(words[1] if words[1:] else 1), np.float32(0)
+        for place, element in enumerate(words[0].split(b",") if words else ()):
+            if element and weight > 0:
+                error = np.float32(element) - score[number, place]
+                tau = np.float32(taus[place])
+                total += weight * np.float32(error * tau if error > 0 else -error * (np.float32(1) - tau))
+        found.append(total)
+    return np.array(found, np.float32)
+
+
+@given(cases())
+def test_monotone_predictions_are_sorted_ones_and_so_are_their_losses(case):
+    lines, options, held, shared = case
+    case = lines, replace(options, loss="quantile", link="identity"), held, shared
+    try:
+        rows, score, raw, learner = learn(case, taus=TAUS, monotone=True)
+        _, crossing, wanted, other = learn(case, taus=TAUS)
+    except Diverged:
+        assume(False)
+    np.testing.assert_array_equal(score, np.sort(crossing, axis=1))
+    np.testing.assert_array_equal(raw, wanted)
+    np.testing.assert_array_equal(learner.weights, other.weights)
+    np.testing.assert_allclose(rows[:, 0], loss_sums(lines, held, score, TAUS), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outputs": 3, "taus": (0.1, 0.9)}, "--quantile_tau has 2 numbers for 3 outputs"),
+        ({"outputs": 2, "taus": (0.9, 0.1), "monotone": True}, "--quantile_tau must be ascending"),
+        ({"outputs": 2, "taus": (0.9, 1.1)}, "takes a number from 0 to 1, not 1.1"),
+    ],
+)
+def test_quantiles_that_are_none(options, message):
+    with pytest.raises(UsageError, match=message):
+        OutputsConfig(LossConfig("quantile", quantile_tau=options.pop("taus")), **options)
+
+
+def test_several_quantiles_are_for_outputs():
+    with pytest.raises(UsageError, match="beside --outputs only"):
+        Gd(GdConfig(LossConfig("quantile", quantile_tau=TAUS)), 4)
 
 
 def only(number, line):

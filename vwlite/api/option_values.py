@@ -78,6 +78,12 @@ def levels(value: str | tuple[float, ...]) -> tuple[float, ...]:
     return tuple(map(float, range(first, last + 1)))
 
 
+def per_output(value: Any) -> Any:
+    """A number, or several: ``0.1,0.5,0.9``."""
+    several = value.split(",") if isinstance(value, str) and "," in value else value
+    return tuple(map(number, several)) if isinstance(several, list | tuple) else number(value)
+
+
 def duration(value: Any) -> float:
     """Seconds: a number, or ``90s``, ``10m``, ``2h``."""
     if isinstance(value, int | float):
@@ -107,6 +113,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "class_weights": class_weights,
     "levels": levels,
     "decays": decays,
+    "per_output": per_output,
     "duration": duration,
     "units": units,
 }

@@ -6,7 +6,18 @@ from typing import Any
 import click
 
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Writes
-from vwlite.cli.parser import Choice, ClassWeights, DataOption, Decays, Duration, Finite, Levels, Names, Whole
+from vwlite.cli.parser import (
+    Choice,
+    ClassWeights,
+    DataOption,
+    Decays,
+    Duration,
+    Finite,
+    Levels,
+    Names,
+    PerOutput,
+    Whole,
+)
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
 from vwlite.features.config import LEARNED, OF_THETA, RANDOM, TABLE, WEIGHTING, FeatureConfig
@@ -96,6 +107,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "class_weights": ClassWeights(),
     "levels": Levels(),
     "decays": Decays(),
+    "per_output": PerOutput(),
     "difficulty": Difficulty(),
     "landmarks": Landmarks(),
     "duration": Duration(),

@@ -82,6 +82,12 @@ class Decays(Finite):
     read = staticmethod(option_values.decays)
 
 
+class PerOutput(Finite):
+    """A number, or one for each output: ``0.1,0.5,0.9``."""
+
+    read = staticmethod(option_values.per_output)
+
+
 class Duration(Finite):
     """A length of time in seconds: ``90``, ``90s``, ``10m``, ``2h``."""
 

@@ -6,6 +6,7 @@ NumPy is imported inside the functions that need it, so that ``--help`` can list
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.errors import UsageError
@@ -201,7 +202,10 @@ class LossConfig(Config):
         "squared", "; ".join(f"{name}: {about}" for name, about in ABOUT.items()) + ".", section="Loss",
         spelled=("--loss_function",), key="loss_function", choices=tuple(ABOUT),
     )
-    quantile_tau: float = option(0.5, "The quantile of the quantile loss.", section="Loss", low=0, high=1)
+    quantile_tau: float | tuple[float, ...] = option(
+        0.5, "The quantile of the quantile loss; of --outputs perhaps one for each: 0.1,0.5,0.9.", section="Loss",
+        low=0, high=1, metavar="X", read_as="per_output",
+    )
     expectile_q: float | None = option(
         None, "The expectile loss's q, in (0, 0.5].", section="Loss", above=0, high=0.5
     )
@@ -226,6 +230,11 @@ class LossConfig(Config):
         low, high = self.logistic_min, self.logistic_max
         if not low < high:
             raise UsageError(f"--logistic_min must be below --logistic_max, not {low:g} and {high:g}")
+
+    def of_output(self, number: int) -> LossConfig:
+        """That of one of several outputs, from 0."""
+        several = isinstance(self.quantile_tau, tuple)
+        return replace(self, quantile_tau=self.quantile_tau[number]) if several else self
 
     @property
     def loss(self) -> Loss:
@@ -253,9 +262,14 @@ class LossConfig(Config):
         return self.loss.accepts(labels, self) | (labels != labels)
 
     def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
-        """The kernels' ``LossParams``, float32 of its fields in order; the default range is the loss's initial one."""
+        """The kernels' ``LossParams``, float32 of its fields in order; the default range is the loss's initial one.
+
+        Raises UsageError where there are several, see ``of_output``.
+        """
         import numpy as np
 
+        if isinstance(self.quantile_tau, tuple):
+            raise UsageError("--quantile_tau takes several numbers beside --outputs only, one for each")
         q = 0.5 if self.expectile_q is None else self.expectile_q
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range

@@ -29,7 +29,11 @@ class OutputsKernelConfig(KernelConfig):
     def __init__(self, config: OutputsConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.outputs, self.shift, self.shares = config.outputs, shift_of(config), config.shared_rates
-        self.output_params = [self.loss_params] * config.outputs
+        self.output_params = [config.loss.of_output(number).params() for number in range(config.outputs)]
+        self.monotone = config.monotone
+
+    def params_of(self, config: OutputsConfig) -> np.ndarray:
+        return config.loss.of_output(0).params()
 
 
 def shift_of(config: OutputsConfig) -> int:
@@ -204,7 +208,10 @@ class Outputs(Gd):
         return found
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "outputs": self.output_scalars.tolist()}
+        found = {**super().header(), "outputs": self.output_scalars.tolist()}
+        if not self.config.monotone:  # as a model of before this option
+            del found["config"]["monotone"]
+        return found
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)

@@ -39,7 +39,7 @@ def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:
 
 
 def check(path: str, one: Option, value: Any, old: Any) -> None:
-    if value == old or (isinstance(value, tuple) and sorted(value) == sorted(old)):
+    if value == old or (repeated(one, value) and sorted(value) == sorted(old)):
         return
     made = f"with {as_typed(one, old)}" if old or (old == 0 and old is not False) else "without it"
     raise UsageError(f"{as_typed(one, value)} contradicts {path}, which was made {made}")
@@ -48,5 +48,12 @@ def check(path: str, one: Option, value: Any, old: Any) -> None:
 def as_typed(one: Option, value: Any) -> str:
     if value is True:
         return one.display_name
-    values = value if isinstance(value, tuple) else (value,)
-    return " ".join(f"{one.display_name} {x:g}" if isinstance(x, float) else f"{one.display_name} {x}" for x in values)
+    values = [f"{x:g}" if isinstance(x, float) else str(x) for x in (value if isinstance(value, tuple) else (value,))]
+    if not repeated(one, value):
+        values = [",".join(values)]
+    return " ".join(f"{one.display_name} {x}" for x in values)
+
+
+def repeated(one: Option, value: Any) -> bool:
+    """Whether several values were typed one by one; else they are in an order that matters."""
+    return isinstance(value, tuple) and one.read_as != "per_output"

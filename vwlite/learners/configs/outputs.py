@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
@@ -27,6 +28,11 @@ class OutputsConfig(GdConfig):
     shared_rates: bool | None = option(
         None, "One adaptive sum and one scale for a feature, not for each of its outputs.", section="Outputs",
         spelled=("--shared_rates/--no-shared_rates",), shown="shared, unless --ftrl or --sparse_l2", settled=True,
+    )
+
+    monotone: bool = option(
+        False, "Sort the predictions of an example, so that its quantiles do not cross.", section="Outputs",
+        settled=True,
     )
 
     learner: ClassVar[str] = "outputs"
@@ -57,6 +63,16 @@ class OutputsConfig(GdConfig):
         if self.shared_rates is None:
             object.__setattr__(self, "shared_rates", not any(getattr(self, name) for name in APART))
         self.check_names()
+        self.check_quantiles()
+
+    def check_quantiles(self) -> None:
+        taus = self.loss.quantile_tau
+        if not isinstance(taus, tuple):
+            return
+        if len(taus) != self.outputs:
+            raise UsageError(f"--quantile_tau has {len(taus)} numbers for {self.outputs} outputs")
+        if self.monotone and any(high < low for low, high in pairwise(taus)):
+            raise UsageError("--monotone sorts predictions: --quantile_tau must be ascending")
 
     def check_names(self) -> None:
         names = self.named_outputs
