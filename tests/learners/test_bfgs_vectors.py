@@ -304,3 +304,19 @@ def test_more_outputs_than_slots_are_refused():
         BfgsOutputs(BfgsOutputsConfig(outputs=3), 1)
     with pytest.raises(UsageError, match="at least 2 passes"):
         outputs("identity").watch(1, print, lambda: None)
+
+
+@pytest.mark.parametrize("kind", [lambda: outputs("identity", l2=1.0), lambda: classes(l2=1.0)])
+def test_predicting_between_passes_changes_nothing(kind):
+    x, z, weight, _ = data(20)
+    learner = kind()
+    labels = text_of(z) if isinstance(learner, BfgsOutputs) else (z.argmax(axis=1) + 1).tolist()
+    batch = rows_of(learner, labels, x, weight)
+    learner.watch(9, lambda line: None, lambda: None)
+    run_pass(learner, batch)
+    before = [array.copy() for array in (learner.weights, learner.vectors, learner.sums, learner.scalars)]
+    tester = learner.tester()
+    run_pass(tester, batch)
+    assert tester.native is learner.predictor
+    for one, other in zip(before, (learner.weights, learner.vectors, learner.sums, learner.scalars), strict=True):
+        np.testing.assert_array_equal(one, other)

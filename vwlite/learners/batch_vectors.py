@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from vwlite.learners.bfgs import Bfgs
 
 
 class BatchVectors(Bfgs):
-    """``vectors`` float64[2^bits, 3] has contiguous columns. ``layout`` is known before ``begin_passes``."""
+    """Stands before the learner of gradient descent that says where weights are, what labels are, and what is reported.
+
+    ``vectors`` float64[2^bits, 3] has contiguous columns.
+    """
 
     standstill = 1e-14  # losses that match a transfer are of double precision
     tests_on_copy = False
@@ -21,8 +22,3 @@ class BatchVectors(Bfgs):
 
     def no_sums(self) -> np.ndarray:
         return np.zeros((3, 1 << self.bits)).T
-
-    def tester(self, **changes: Any) -> Any:
-        other = super().tester(**changes)
-        other.native = self.predictor
-        return other

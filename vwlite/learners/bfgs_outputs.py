@@ -5,12 +5,11 @@ from __future__ import annotations
 from vwlite._native import bfgs_outputs as kernel
 from vwlite._native import outputs as predictor
 from vwlite.learners.batch_vectors import BatchVectors
-from vwlite.learners.bfgs import Bfgs
 from vwlite.learners.configs.bfgs_outputs import BfgsOutputsConfig
 from vwlite.learners.outputs import Outputs
 
 
-class BfgsOutputs(Outputs, BatchVectors):
+class BfgsOutputs(BatchVectors, Outputs):
     """Minimises the sum of the losses of all outputs, in the slots that ``Outputs`` has."""
 
     name = "bfgs_outputs"
@@ -20,11 +19,3 @@ class BfgsOutputs(Outputs, BatchVectors):
     @staticmethod
     def shares_sums(config: BfgsOutputsConfig, learning: bool) -> bool:
         return False
-
-    @staticmethod
-    def columns_held(config: BfgsOutputsConfig, learning: bool) -> int:
-        return 1
-
-    @classmethod
-    def slot_bytes(cls, config: BfgsOutputsConfig, learning: bool) -> float:
-        return Bfgs.slot_bytes(config, learning)
