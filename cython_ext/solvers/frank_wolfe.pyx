@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from base.status cimport NO_MEMORY, OK, STOPPED
 from solvers.chain_arrays cimport open_chain
-from solvers.label_chain cimport Chain, Terms, Weights, reserve_tokens
+from solvers.label_chain cimport Chain, Terms, Weights, before_of, reserve_tokens
 from solvers.label_difference cimport Difference, add_difference, add_value, empty, inner_product, squared_norm
 from solvers.worst_labels cimport HAMMING, Search, close_search, find_worst, open_search
 
@@ -49,10 +49,12 @@ cdef double *way_of(const Chain *c, const Dual *s, int64_t row, size_t t) noexce
 cdef void turn(const Chain *c, int64_t row, const int32_t *found, double direction, Dual *s) noexcept nogil:
     """Add ``direction`` to the marginals of the labels found."""
     cdef size_t labels = c.labels, t, tokens = c.sequence[row + 1] - c.sequence[row]
+    cdef int64_t before
     for t in range(tokens):
         s.node[(c.sequence[row] + t) * labels + found[t]] += direction
-        if t:
-            way_of(c, s, row, t)[found[t - 1] * labels + found[t]] += direction
+        before = before_of(c, c.sequence[row], t)
+        if before >= 0:
+            way_of(c, s, row, t)[found[before] * labels + found[t]] += direction
 
 
 cdef void add_marginals(const Chain *c, int64_t row, const Dual *s, Difference *d) noexcept nogil:
@@ -64,7 +66,7 @@ cdef void add_marginals(const Chain *c, int64_t row, const Dual *s, Difference *
         token = c.sequence[row] + t
         if any_of(s.node + token * labels, labels):
             add_expected(&c.state, token, s.node + token * labels, d)
-        if not t or (t > 1 and not c.edges):
+        if before_of(c, c.sequence[row], t) < 0 if c.edges else t != 1:
             continue
         way = way_of(c, s, row, t)
         for i in range(labels * labels):

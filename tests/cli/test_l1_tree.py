@@ -11,6 +11,8 @@ from vwlite.storage import model_file
 BELOW = {"A": "B", "B": "C", "C": "A"}
 SHAPES = [(-1, 0, 0, 1), (2, 2, -1, 0), (1, -1, 1, 1), (-1,), (3, 0, 0, -1), (-1, 0, 1, 2)]
 METHODS = ["", "--loss perceptron", "--loss mira", "--loss margin --l1 0.1 -l 0.1", "--solver owlqn", "--penalty naive"]
+METHODS += ["--loss margin --l2 0.1", "--loss margin --l2 0.1 --cost zero-one"]
+EDGES = [f"--edge p --loss {loss}" for loss in ("log", "mira", "margin --l2 1")]
 
 
 def tree(parents, root):
@@ -62,7 +64,7 @@ def test_probabilities_and_log_loss(vwlite):
     assert told[1].startswith("B A:") and told[1].endswith(" n1^n0") and sum(shares) == pytest.approx(1, abs=1e-4)
 
 
-@pytest.mark.parametrize("method", [*METHODS, "--edge p", "--edge p --loss mira --cost hamming"])
+@pytest.mark.parametrize("method", [*METHODS, *EDGES])
 def test_a_chain_written_as_a_tree_gives_the_bytes_of_the_chain(method, vwlite, write):
     words = "".join(f"{label} |w w{n % 5} |p p{n % 3}\n" + "\n" * (n % 4 == 3) for n, label in enumerate("ABBCA" * 12))
     tokens, number = [], 0
@@ -156,7 +158,6 @@ def test_a_damaged_model_is_refused(damage, vwlite):
 
 REFUSED = {  # options: what is said
     "--order 2": "--order 2 is of labels along a sequence: it needs --model crf",
-    "--loss margin --l2 1": "--model tree does not go with --l2: take --l1 in its place",
     "--trace 1 --dense-pairs --solver fista": "--trace is of the weights of several labels: it needs --model multinom",
 }
 

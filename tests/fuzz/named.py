@@ -99,6 +99,7 @@ CONFIGS = (  # the first byte of an input chooses
     L1Config(model="crf", passes=2, order=2, loss="mira"),
     L1Config(model="tree", passes=2, edge=("w",)),
     L1Config(model="tree", passes=2, loss="mira"),
+    L1Config(model="tree", passes=2, loss="margin", l2=0.5, edge=("w",)),
 )
 LABELS = 200  # of a text, at most: the time of a chain grows with their square
 

@@ -12,9 +12,9 @@ from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
 from vwlite.solvers.loglinear.structured import of_loss
 
 
-def solver_of(text, edge=False, **options):
-    config = L1Config(model="crf", loss="margin", **options)
-    part = chain_part(text, edge=("e",) if edge else ())
+def solver_of(text, edge=False, model="crf", **options):
+    config = L1Config(model=model, loss="margin", **options)
+    part = chain_part(text, model, edge=("e",) if edge else ())
     return FrankWolfe(config, of_loss(part.problem, config), part.rows)
 
 
@@ -22,6 +22,9 @@ def objective(solver):
     """What is minimised."""
     w = solver.weights
     return solver.config.l2 / 2 * float(w @ w) - solver.problem.value(w, solver.rows)
+
+
+TREES = ("'a", "'b^a", "'c^a"), ("'a^b", "'b"), ("'a^c", "'b^c", "'c"), ("'a",)  # tags
 
 
 def twenty_sequences(choice):
@@ -36,11 +39,24 @@ def twenty_sequences(choice):
     )
 
 
+def twenty_trees(choice):
+    return "".join(
+        "".join(
+            f"{choice.choice(list('XYZ'))} {1 + n % 2} {tag} |w {' '.join(choice.choice(list('abcdefg'), 2))} "
+            f"|e {choice.choice(list('pq'))}\n"
+            for tag in TREES[n % 4]
+        )
+        + "\n"
+        for n in range(20)
+    )
+
+
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("edge", [False, True])
-@pytest.mark.parametrize("l2", [3.0, 10.0])
-def test_twenty_sequences_meet_the_quadratic_program(cost, edge, l2):
-    solver = solver_of(twenty_sequences(np.random.default_rng(3)), edge, l2=l2, cost=cost)
+@pytest.mark.parametrize(("l2", "model"), [(3.0, "crf"), (10.0, "crf"), (10.0, "tree")])
+def test_twenty_sequences_meet_the_quadratic_program(cost, edge, l2, model):
+    text = (twenty_trees if model == "tree" else twenty_sequences)(np.random.default_rng(3))
+    solver = solver_of(text, edge, model, l2=l2, cost=cost)
     sequences = twins(solver.problem)
     best, _ = oracle.quadratic_program(sequences, solver.problem.weight, solver.problem.weights, cost, l2, 1e-9)
     least = np.inf
@@ -85,7 +101,7 @@ def from_marginals(solver):
                     add(w, twin.place(feature, y), -scale * solver.node[start + t, y] * value)
         for z in range(labels):
             for y in range(labels):
-                for t in range(1, len(twin.true)) if problem.edge is not None else [0]:
+                for t in parented(twin) if problem.edge is not None else [0]:
                     times = solver.way[start + t if problem.edge is not None else row, z * labels + y]
                     add(w, twin.place(None, y, z), -scale * times)
                     for feature, value in twin.edge[t].items():
@@ -93,9 +109,21 @@ def from_marginals(solver):
     return w
 
 
+def parented(twin):
+    return [t for t, before in enumerate(twin.before) if before >= 0]
+
+
 def add(w, number, value):
     if number is not None:
         w[number] += value
+
+
+@pytest.mark.parametrize("edge", [False, True])
+def test_weights_of_trees_are_those_of_the_dual_variables(edge):
+    solver = solver_of(twenty_trees(np.random.default_rng(4)), edge, "tree", l2=1.0)
+    for _ in range(5):
+        solver.run_pass()
+    np.testing.assert_allclose(solver.weights, from_marginals(solver), atol=1e-9)
 
 
 def test_subgradient_steps_settle_what_they_read():

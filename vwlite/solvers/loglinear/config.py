@@ -150,8 +150,6 @@ class L1Config(Config):
             raise UsageError("--edge conditions transitions between labels: it needs --model crf or tree")
         if self.order == 2 and self.model != "crf":
             raise UsageError("--order 2 is of labels along a sequence: it needs --model crf")
-        if self.model == "tree" and self.l2:
-            raise UsageError("--model tree does not go with --l2: take --l1 in its place")
         if self.order == 2 and self.l2:
             raise UsageError("--order 2 does not go with --l2: drop one, or take --l1 in place of --l2")
         if self.dense_pairs and self.model == "binary":

@@ -33,12 +33,10 @@ class FrankWolfe:
 
     def begin_transitions(self) -> None:
         """Counts those of the true labels."""
-        problem, labels = self.problem, self.problem.pairs.labels
-        first = np.zeros(len(problem.label), bool)
-        first[problem.sequence[:-1]] = True
+        problem, labels, token = self.problem, self.problem.pairs.labels, self.problem.before
         sequence = np.repeat(np.arange(problem.examples), np.diff(problem.sequence))
-        before = np.concatenate(([-1], problem.label[:-1]))
-        inner = np.flatnonzero(~first & (before >= 0) & (problem.label >= 0))
+        before = np.where(token >= 0, problem.label[token], -1)
+        inner = np.flatnonzero((before >= 0) & (problem.label >= 0))
         row = inner if problem.edge is not None else sequence[inner]
         np.add.at(self.way, (row, before[inner] * labels + problem.label[inner]), 1)
 
