@@ -60,6 +60,7 @@ RUNS = [
     ("--outputs 2 --passes 3 --holdout_period 4", TARGETS),
     ("--outputs 2 --no-shared_rates --l1 1e-3", TARGETS),
     ("--outputs 2 --loss_function quantile --quantile_tau 0.2,0.8 --monotone", TARGETS),
+    ("--outputs 2 --trace 0.01 --passes 3 --holdout_period 4", TARGETS),
     ("--ect 3", CLASSES),
     ("--filter_tree 3", CLASSES),
     ("--filter_tree 3 --scoring --loss_function hinge", CLASSES),

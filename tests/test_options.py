@@ -173,7 +173,9 @@ def test_a_learner_is_asked_for_by_options_that_there_are():
     assert len(asked) == len(set(asked))
     assert set(asked) - {param.name for param in train.params} == {"vw_nn"}  # --nn of vwlite vw
     unasked = {config.learner for config in config_classes() if not config.asked_by}
-    together = {"active_dyadic", "bfgs_multiclass", "bfgs_outputs", "lfl", "nn_classes", "scoring_tree"}
+    together = {
+        *("active_dyadic", "bfgs_multiclass", "bfgs_outputs", "factored", "lfl", "nn_classes", "scoring_tree"),
+    }
     assert unasked == {"class_learners", "gd"} | together
 
 

@@ -11,11 +11,11 @@ of squared gradients.
 from libc.math cimport sqrtf
 
 from features.row_buffer cimport Scratch
+from learners.penalty_sum cimport reach, since, sum_of
 
 cdef enum:                 # columns of the table, named in vwlite/learners/row_shrinkage.py
     PENALTY = 0            # u
-    REACHED = 1            # ``total`` when u was last brought up to it, as the sum of two numbers
-    REACHED_LOW = 2
+    REACHED = 1            # and the next: ``total`` when u was last brought up to it, see learners/penalty_sum.pxd
     COLUMNS = 3
 
 
@@ -53,7 +53,7 @@ cdef inline float penalty_now(
     const RowShrinkage *shrinkage, size_t row, const float *g, float scale, size_t width
 ) noexcept nogil:
     cdef const float *kept = shrinkage.row + COLUMNS * row
-    cdef float owed = <float>(shrinkage.total[0] - (<double>kept[REACHED] + kept[REACHED_LOW]))
+    cdef float owed = since(kept + REACHED, shrinkage.total[0])
     return kept[PENALTY] + owed * row_rate(g, width, 1 / scale) if owed > 0 and scale > 0 else kept[PENALTY]
 
 
@@ -61,8 +61,7 @@ cdef inline void bring_up(const RowShrinkage *shrinkage, size_t row, const float
     """Before the row's rate changes."""
     cdef float *kept = shrinkage.row + COLUMNS * row
     kept[PENALTY] = penalty_now(shrinkage, row, g, scale, width)
-    kept[REACHED] = <float>shrinkage.total[0]
-    kept[REACHED_LOW] = <float>(shrinkage.total[0] - kept[REACHED])
+    reach(kept + REACHED, shrinkage.total[0])
 
 
 cdef inline float share_left(const float *z, float penalty, size_t width) noexcept nogil:
@@ -79,9 +78,7 @@ cdef inline float share_left(const float *z, float penalty, size_t width) noexce
 
 cdef inline void add_penalty(RowShrinkage *shrinkage, float step) noexcept nogil:
     """Of an example learned with the step size ``step``."""
-    cdef double total = shrinkage.total[0] + <double>shrinkage.price * step
-    cdef float high = <float>total
-    shrinkage.total[0] = <double>high + <float>(total - high)  # which the two numbers of a row hold exactly
+    shrinkage.total[0] = sum_of(shrinkage.total[0], <double>shrinkage.price * step)
 
 
 cdef inline void scan_rows_together(

@@ -38,6 +38,7 @@ LEARNERS = {  # what each learner of the registry is asked for with, and the lab
     "dyadic": (["--dotproduct ua --rank 2 --decay_learning_rate 1"], [-1, 1]),
     "nn": (["--nn 4", "--nn 3,2 --inpass --dropout --loss_function logistic"], [-1, 1]),
     "nn_classes": (["--multiclass 3 --nn 4"], [1, 2, 3]),
+    "factored": (["--outputs 2 --trace 0.05", "--outputs 2 --trace 0.05 --rank 1"], [[1.5, -1.0], [0.25, 2.0]]),
     "outputs": (["--outputs 2", "--outputs 2 --no-shared_rates"], [[1.5, -1.0], [0.25, 2.0]]),
     "lfl": (["--dotproduct ua --rank 2 --decay_learning_rate 1 --multiclass 3"], [1, 2, 3]),
     "scoring_tree": (

@@ -115,6 +115,7 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--oaa 3 --group_l1 0.1", "--group_l1 needs --multiclass"),
         ("--multiclass 3 --nn 4 --group_l1 0.1", "--group_l1 does not go with --nn"),
         ("--multiclass 3 --dotproduct ww --group_l1 0.1", "--group_l1 does not go with --multiclass and --dotproduct"),
+        ("--multiclass 3 --bfgs --passes 2 --group_l1 0.1", "--group_l1 does not go with"),
         ("--multiclass 3 --group_l1 0.1 --average", "--group_l1 does not go with --average"),
         ("--multiclass 3 --group_l1 -1", "--group_l1 takes a number of 0 or more, not -1"),
         ("--multiclass 1 --group_l1 1", "--multiclass 1 has one"),

@@ -86,7 +86,7 @@ def text_for(learner: str) -> bytes:
         *("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes"),
         "bfgs_multiclass",
     )
-    of_outputs = dict.fromkeys(("outputs", "bfgs_outputs"), TARGETS)
+    of_outputs = dict.fromkeys(("outputs", "bfgs_outputs", "factored"), TARGETS)
     return {"ldf": GROUPS, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
 
 

@@ -18,6 +18,7 @@ from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.ect import EctConfig
+from vwlite.learners.configs.factored import FactoredConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.ksvm import KsvmConfig
@@ -97,6 +98,7 @@ def made() -> dict[str, list[bytes]]:
             (FeatureConfig(bits=4, dotproduct=("ab",)), ScoringTreeConfig(HINGE, **SCORING, pairs=1, rank=2), classes),
             (FeatureConfig(bits=6), OutputsConfig(outputs=2), targets),
             (FeatureConfig(bits=6), OutputsConfig(outputs=2, shared_rates=False, l2=0.1), targets),
+            (FeatureConfig(bits=6), FactoredConfig(outputs=2, trace=0.1), targets),
             (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
             (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
             (FeatureConfig(bits=4), CoinConfig(coin=True), text),

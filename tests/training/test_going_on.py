@@ -47,6 +47,7 @@ OTHERS = {  # their labels
     "--csoaa_ldf m": "{0}:{0}",
     "--outputs 2": "{0},-1.5",
     "--outputs 2 --no-shared_rates": "{0},-1.5",
+    "--outputs 2 --trace 0.01": "{0},-1.5",
 }
 DYADIC = "--dotproduct ui --no-shuffle --decay_learning_rate 1"
 LFL = f"{DYADIC} --multiclass 3 --rank 2"

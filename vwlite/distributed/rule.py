@@ -60,6 +60,7 @@ REASONS = {
     "lrq": LATENT,
     "dyadic": LATENT,
     "lfl": LATENT,
+    "factored": LATENT,
     "nn": NETWORK,
     "vw_nn": NETWORK,
     "nn_classes": NETWORK,

@@ -58,9 +58,11 @@ class Inspection:
             **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
         }
 
-    def norms(self) -> dict[str, dict[str, float]]:
-        """Those of the weights of classes, a row for each feature."""
+    def norms(self) -> dict[str, Any]:
+        """Those of the weights of classes or outputs, a row for each feature."""
         learner = self.restored.learner
+        if own := learner.own_norms():
+            return own
         classes, shift = len(learner.class_names), learner.layout[0]
         if classes < 2:
             return {}

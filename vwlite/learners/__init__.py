@@ -38,6 +38,7 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "nn_classes": "nn_classes.NnClasses",
     "scoring_tree": "scoring_tree.ScoringTree",
     "outputs": "outputs.Outputs",
+    "factored": "factored.Factored",
     "vw_nn": "vw_nn.VwNn",
     "bfgs_outputs": "bfgs_outputs.BfgsOutputs",
     "bfgs_multiclass": "bfgs_multiclass.BfgsMulticlass",

@@ -187,6 +187,10 @@ class Learner:
         """A learner whose ``weights`` are those that a model of this one predicts with, mostly itself."""
         return self
 
+    def own_norms(self) -> dict[str, Any]:
+        """``norms`` and ``singular_values`` of weights that are a product of matrices; empty for other weights."""
+        return {}
+
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
         """What the learner has predicted for ``rows``, int64[n], of the batch run last: float32[n].
 

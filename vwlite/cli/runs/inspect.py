@@ -72,6 +72,8 @@ def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
         facts["options"] = json.dumps(header["options"]) if header["options"] else "defaults"
     if "norms" in header:
         facts["norms"] = " ".join(f"{SPELLED.get(name, name)} {value:g}" for name, value in header["norms"].items())
+    if "singular_values" in header:
+        facts["singular_values"] = " ".join(f"{value:g}" for value in header["singular_values"])
     width = max(map(len, facts))
     lines = [f"{name:<{width}}  {shown(value)}" for name, value in facts.items()]
     if top:

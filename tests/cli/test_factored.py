@@ -1,0 +1,115 @@
+"""``vwlite train --outputs K --trace X``: several outputs by a matrix of few directions, on the command line."""
+
+import json
+
+import pytest
+
+FIVE = ("--outputs", "5", "--trace", "0.01", "--rank", "3")
+
+
+def rows(count=300):
+    for n in range(count):
+        a, b = n * 7 % 5, n * 11 % 7
+        yield ",".join(f"{(j + 1) * a - (j % 3) * b}" for j in range(5)), f"'r{n} |w a:{a} |v b:{b} noise{n % 3}"
+
+
+TEXT = "".join(f"{label} {rest}\n" for label, rest in rows())
+
+
+def inspected(vwlite, model):
+    return json.loads(vwlite("inspect", model, "--top", "0", "--json", "-").stdout)
+
+
+def test_outputs_lie_in_few_directions(vwlite, write):
+    write("d", TEXT)
+    rates = ("-l", "2", "--decay_learning_rate", "0.9")
+    done = vwlite("train", "d", "-f", "m", *FIVE, "--passes", "30", "-c", "--holdout_off", *rates)
+    assert "rank = 3\n" in done.stderr
+    found = inspected(vwlite, "m")
+    values = found["singular_values"]
+    assert found["learner"] == "factored" and len(values) == 3 and values[2] < 0.15 * values[1]
+    assert found["norms"]["trace"] == pytest.approx(sum(values))
+    assert found["norms"]["2,1"] >= found["norms"]["frobenius"]
+    assert "singular_values" in vwlite("inspect", "m").stdout
+    report = json.loads(vwlite("evaluate", "-i", "m", "d", "--json", "-").stdout)
+    assert report["r2"] > 0.98
+    first = vwlite("predict", "-i", "m", "d").lines[1].split()
+    assert len(first) == 6 and first[5] == "r1"
+
+
+def test_a_larger_price_leaves_shorter_weights(vwlite, write):
+    write("d", TEXT)
+    found = []
+    for price in ("0.001", "1", "30"):
+        vwlite("train", "d", "-f", "m", "--outputs", "5", "--trace", price, "--passes", "10", "-c", "--quiet")
+        found.append(inspected(vwlite, "m")["norms"]["trace"])
+    assert found == sorted(found, reverse=True) and found[2] < 0.5 * found[0]
+
+
+def test_names_missing_labels_interactions_and_losses(vwlite, write):
+    write("d", TEXT.replace("0,0,", "0,,", 20))
+    named = ("--named_outputs", "p,q,r,s,t", "-q", "wv", "--loss_function", "quantile", "--quiet", "-f", "m")
+    vwlite("train", "d", *FIVE, *named)
+    answer = json.loads(vwlite("predict", "-i", "m", "d", "--jsonl").lines[0])
+    assert [*answer["prediction"]] == [*"pqrst"]
+
+
+@pytest.mark.parametrize("more", ["", "--decay_learning_rate 0.8 --random_seed 3", "-q wv"])
+def test_going_on_is_exact_and_what_predicts_alone_predicts_the_same(more, vwlite, write, tmp_path):
+    lines = TEXT.splitlines(keepends=True)
+    write("whole", TEXT), write("one", "".join(lines[:111])), write("two", "".join(lines[111:]))
+    options = (*FIVE, *more.split(), "--quiet")
+    vwlite("train", "whole", "-f", "m", *options)
+    vwlite("train", "whole", "-f", "p", "--predict_only_model", *options)
+    if "decay" not in more:
+        vwlite("train", "one", "-f", "n", *options)
+        vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
+        assert vwlite("predict", "-i", "m", "whole").stdout == vwlite("predict", "-i", "n", "whole").stdout
+        assert inspected(vwlite, "m")["singular_values"] == inspected(vwlite, "n")["singular_values"]
+    assert vwlite("predict", "-i", "m", "whole").stdout == vwlite("predict", "-i", "p", "whole").stdout
+    assert (tmp_path / "p").stat().st_size < (tmp_path / "m").stat().st_size
+
+
+def test_the_seed_says_where_outputs_begin(vwlite, write, tmp_path):
+    write("d", TEXT)
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        vwlite("train", "d", "-f", name, *FIVE, "--random_seed", seed, "--quiet")
+    first, same, other = ((tmp_path / name).read_bytes() for name in "abc")
+    assert first == same != other
+
+
+def test_a_rank_above_the_number_of_outputs_is_that_and_said(vwlite, write):
+    write("d", TEXT)
+    done = vwlite("train", "d", "-f", "m", "--outputs", "5", "--trace", "0.01", "--rank", "40")
+    assert "rank = 5, the number of outputs" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--trace 1", "--trace needs --outputs"),
+        ("--outputs 1 --trace 1", "it needs --outputs 2 or more"),
+        ("--outputs 5 --trace -1", "--trace takes a number above 0, not -1"),
+        ("--outputs 5 --trace 1 --rank 0", "--rank takes"),
+        ("--outputs 5 --trace 1 --l2 0.1", "--l2 does not go with --trace"),
+        ("--outputs 5 --trace 1 --shared_rates", "--shared_rates does not go with --trace"),
+        ("--outputs 5 --trace 1 --group_l1 1", "--group_l1 needs --multiclass"),
+        ("--outputs 5 --trace 1 --dotproduct wv", "do not go together"),
+        ("--multiclass 5 --trace 1", "--trace"),
+        ("--outputs 5 --trace 1 --average", "--average"),
+        ("--outputs 5 --trace 1 --bfgs", "--"),
+        ("--outputs 5 --trace 1 --readable_model t", "are not written"),
+        ("--outputs 5 --trace 1 -b 2", "need more than the 4 slots"),
+    ],
+)
+def test_what_is_refused(options, message, vwlite, write):
+    write("d", TEXT)
+    assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
+
+
+def test_price_and_rank_are_kept(vwlite, write):
+    write("d", TEXT)
+    vwlite("train", "d", "-f", "m", *FIVE, "--quiet")
+    said = vwlite("train", "d", "-i", "m", "-f", "n", "--trace", "2", status=2).stderr
+    assert "--trace 2 contradicts m" in said
+    assert "--rank 2 contradicts m" in vwlite("train", "d", "-i", "m", "-f", "n", "--rank", "2", status=2).stderr

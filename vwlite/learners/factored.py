@@ -1,0 +1,165 @@
+"""Several outputs by a matrix of low rank: state arrays, calls into the kernel ``cython_ext/learners/factored.pyx``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from vwlite._native import factored as kernel
+from vwlite.errors import UsageError
+from vwlite.learners.base import Learner
+from vwlite.learners.configs.factored import FactoredConfig
+from vwlite.learners.gd import Gd, KernelConfig
+from vwlite.learners.outputs import Outputs
+from vwlite.learners.vw_random import uniform
+from vwlite.storage.weight_table import Table, values_of, written_chunks, zeros
+
+RATES = ("adaptive", "normalized", "reached", "reached_low")  # columns of the rates of features
+
+
+class FactoredKernelConfig(KernelConfig):
+    def __init__(self, config: FactoredConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        self.outputs, self.shift, self.trace = config.outputs, shift_of(config), config.trace
+        self.output_params = [self.loss_params] * config.outputs
+
+
+def shift_of(config: FactoredConfig) -> int:
+    """The binary logarithm of the number of slots that the latent weights of a feature take."""
+    return max((config.rank - 1).bit_length(), 3)
+
+
+class Factored(Outputs):
+    """``weights`` float32[2^bits, 1]: of every feature W latent weights; ``output_weights`` float32[outputs * W, 1].
+
+    W is 8 or a larger power of two. ``rates`` float32[2^bits / W, 4] is of features, its columns are RATES;
+    ``output_squares`` float32[outputs, 1] are sums of squared gradients, ``penalty`` float64[1] the sum of prices times
+    step sizes, which rows of features have been shrunk by as far as their ``reached`` says.
+    """
+
+    name = "factored"
+    config_type = FactoredConfig
+    native = kernel
+    kernel_config = FactoredKernelConfig
+    supports_audit = is_sum = owes_shrinkage = False
+    class_names = ()
+
+    def __init__(
+        self, config: FactoredConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        shift, outputs = shift_of(config), config.outputs
+        if shift > bits:
+            raise UsageError(f"latent weights of rank {config.rank} need more than the {1 << bits} slots of -b {bits}")
+        self.layout = shift, config.rank
+        self.rates = zeros(1 << (bits - shift), len(RATES)) if learning else None
+        self.output_weights = np.zeros((outputs << shift, 1), np.float32)
+        self.output_squares, self.penalty = np.zeros((outputs, 1), np.float32), np.zeros(1)
+        Gd.__init__(self, config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        self.raw, self.score = np.zeros((2, 1, outputs), np.float32)
+        self.scratch, self.latent_scratch = np.zeros((4, outputs), np.float32), np.zeros((2, 1 << shift), np.float32)
+        self.losses = np.zeros((2, outputs, 2))  # as in Outputs
+
+    @staticmethod
+    def columns_held(config: FactoredConfig, learning: bool) -> int:
+        return 1
+
+    @classmethod
+    def slot_bytes(cls, config: FactoredConfig, learning: bool) -> float:
+        return 4.0 + learning * 4.0 * len(RATES) / (1 << shift_of(config))
+
+    def set_weights(self) -> None:
+        """Rows of outputs begin at random numbers whose columns have about the length 1, those of features at 0."""
+        outputs, rank = self.config.outputs, self.config.rank
+        drawn = uniform(self.config.random_seed, outputs * rank).reshape(outputs, rank) - np.float32(0.5)
+        self.factor_of_outputs[:, :rank] = drawn * np.float32(np.sqrt(12 / outputs))
+
+    @property
+    def factor_of_outputs(self) -> np.ndarray:
+        """float32[outputs, W], a view."""
+        return self.output_weights.reshape(self.config.outputs, -1)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        return ("factored",), *super().described[1:]
+
+    @property
+    def own_settings(self) -> list[str]:
+        most = ", the number of outputs" if self.config.rank == self.config.outputs else ""
+        return [f"rank = {self.config.rank}{most}"]
+
+    def tester(self, **changes: Any) -> Factored:
+        other = Learner.tester(self, **changes)
+        other.take_scalars(self.output_scalars.copy())
+        other.losses = np.zeros_like(self.losses)
+        other.weights, other.output_weights, other.rates = self.shrunk_weights(), self.output_weights.copy(), None
+        return other
+
+    def predicting(self) -> Factored:
+        return self if self.rates is None else self.tester()
+
+    def own_norms(self) -> dict[str, Any]:
+        table = self.weights.reshape(-1, 1 << self.layout[0])
+        rows, outputs = table[table.any(axis=1)].astype(np.float64), self.factor_of_outputs.astype(np.float64)
+        both = np.linalg.qr(rows, mode="r") @ np.linalg.qr(outputs, mode="r").T
+        values = np.linalg.svd(both, compute_uv=False)[: self.config.rank] if len(rows) else np.zeros(self.config.rank)
+        lengths = np.sqrt(np.maximum(((rows @ (outputs.T @ outputs)) * rows).sum(axis=1), 0))
+        norms = {"2,1": lengths.sum(), "trace": values.sum(), "frobenius": np.sqrt((values**2).sum())}
+        return {
+            "norms": {name: float(value) for name, value in norms.items()}, "singular_values": values.tolist(),
+        }
+
+    def shrunk_weights(self) -> np.ndarray:
+        """float32[2^bits, 1], a copy of the features' factor after what the penalty leaves of it."""
+        if self.rates is None:
+            return np.array(self.weights)
+        found, width = zeros(len(self.weights), 1), 1 << self.layout[0]
+        for begin, end, _ in written_chunks(self.weights, width * max(1, (1 << 16) // width)):
+            squares, scale, *reached = self.rates[begin // width : end // width].T.astype(np.float64)
+            known = (squares > 0) & (scale > 0)
+            rate = np.divide(1, np.sqrt(squares) * scale, out=np.zeros_like(scale), where=known)
+            left = np.exp(-(self.penalty[0] - sum(reached)) * rate).astype(np.float32)
+            found[begin:end] = (self.weights[begin:end].reshape(-1, width) * left[:, None]).reshape(-1, 1)
+        return found
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        weights = self.shrunk_weights() if predict_only else self.weights
+        tables = {"weights": Table(weights, ("w",)), "output_weights": Table(self.output_weights, ("w",))}
+        if not predict_only and self.rates is not None:
+            tables |= {"rates": Table(self.rates, RATES), "output_rates": Table(self.output_squares, ("adaptive",))}
+        return tables
+
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        return None
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "penalty": float(self.penalty[0])}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        total = float(header["penalty"])
+        if not 0 <= total < np.inf:
+            raise ValueError(f"a penalty of {total}")
+        if whole:
+            self.penalty[0] = total
+        if whole and not self.learning:
+            self.weights, self.rates = self.shrunk_weights(), None
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        self.weights = self.checked(arrays, "weights", 1)
+        self.output_weights = like(arrays, "output_weights", self.output_weights)
+        if whole:
+            self.set(rate=float(scalars["rate"]))
+            rows = len(self.weights) >> self.layout[0]
+            self.rates = like(arrays, "rates", np.empty((rows, len(RATES)), np.float32))
+            self.output_squares = like(arrays, "output_rates", self.output_squares)
+
+
+def like(arrays: Mapping[str, Any], name: str, other: np.ndarray) -> np.ndarray:
+    """The values of a table that has the shape of another. Raises ValueError, KeyError."""
+    values = values_of(arrays, name)
+    if values.shape != other.shape:
+        raise ValueError(f"a table {name} of shape {values.shape}, not {other.shape}")
+    return np.array(values) if not values.flags.writeable else values
