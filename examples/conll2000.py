@@ -2,16 +2,23 @@
 
 The last column is the label, empty lines separate sentences. The default template takes words (column 0) and tags
 (column 1) at most two tokens away; without a second column, words only. Beside vwlite's figures stand those of
-Tsuruoka, Tsujii and Ananiadou (ACL 2009) for CoNLL-2000, where their test is repeated.
+Tsuruoka, Tsujii and Ananiadou (ACL 2009) for CoNLL-2000, where their test is repeated. --plot draws the objective and
+the active features by passes.
 """
 
 import argparse
 import gzip
 import json
+import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
+
+from vwlite.reporting.axes import Axis, axis
+from vwlite.reporting.svg import COLOURS, Chart, drawing
 
 STOCHASTIC = {  # row: penalty, rate
     "naive": ("naive", "harmonic"),
@@ -41,25 +48,39 @@ def vwlite(*arguments):
     return json.loads(done.stdout) if done.stdout else None
 
 
-def columns_of(path):
-    """How many columns the first token has."""
+def opened(path) -> TextIO:
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    with (gzip.open if packed else open)(path, "rt", encoding="utf-8", errors="surrogateescape") as lines:
+    return (gzip.open if packed else open)(path, "rt", encoding="utf-8", errors="surrogateescape")
+
+
+def columns_of(path):
+    """How many columns the first token has."""
+    with opened(path) as lines:
         return next((len(line.split()) for line in lines if line.split()), 0)
+
+
+def only(columns, path) -> Iterator[str]:
+    """The lines of the file, with these columns alone."""
+    with opened(path) as lines:
+        for line in lines:
+            cells = line.split()
+            yield " ".join(cells[column] for column in columns) + "\n" if cells else "\n"
 
 
 def convert(options, work):
     """Text for vwlite of both parts."""
-    template = options.template
-    if not template and columns_of(options.train) < 3:
-        template = work / "template"
-        template.write_text(WORDS)
-    made = []
+    made, more = [], ["--iob2"] if options.iob2 else []
     for name in ("train", "test"):
         made.append(work / f"{name}.vw")
-        source = getattr(options, name)
-        vwlite("convert", "conll", source, "-o", made[-1], *(["--template", template] if template else []))
+        source, template = getattr(options, name), options.template
+        if options.columns:
+            chosen, source = only(options.columns, source), work / name
+            source.write_text("".join(chosen), encoding="utf-8", errors="surrogateescape")
+        if not template and columns_of(source) < 3:
+            template = work / "template"
+            template.write_text(WORDS)
+        vwlite("convert", "conll", source, "-o", made[-1], *more, *(["--template", template] if template else []))
     return made
 
 
@@ -75,11 +96,13 @@ def how(row, options):
 
 def measured(row, options, train, test, work):
     model = work / "model"
-    fixed = ["--model", "crf", "--l1", options.l1, "--quiet", "-f", model, "--json", "-"]
+    fixed = ["--model", "crf", "--l1", options.l1, "--quiet", "-f", model, "--json", "-", *options.features]
     found = vwlite("l1", train, "--cache_file", work / "cache", *fixed, *how(row, options))
     score = vwlite("evaluate", "-i", model, test, "--metric", "accuracy,conll", "--json", "-")
     kept = {name: found[name] for name in ("passes", "objective", "active", "seconds")}
-    return {"row": row, **kept, "f1": score["f1"], "accuracy": 100 * score["accuracy"]}, found["examples"]
+    curve = [{name: one[name] for name in ("pass", "objective", "active")} for one in found["history"]]
+    figures = {"row": row, **kept, "f1": score["f1"], "accuracy": 100 * score["accuracy"], "history": curve}
+    return figures, found["examples"]
 
 
 def options_of(arguments):
@@ -97,7 +120,35 @@ def options_of(arguments):
     parser.add_argument("--iterations", type=int, default=500, help="of OWL-QN at most (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rows", nargs="+", choices=PAPER, default=list(PAPER))
+    parser.add_argument("--columns", type=numbers, metavar="N,N", help="take these columns, from 0, the label last")
+    parser.add_argument("--iob2", action="store_true", help="labels of phrases begin with B-")
+    parser.add_argument(
+        "--features", type=shlex.split, default=[], metavar="OPTIONS",
+        help="of vwlite l1, in one word: '--spelling w --affix +3w,-3w' (w: a token's own word)",
+    )
+    parser.add_argument("--plot", metavar="SVG", help="draw the objective and the active features by passes")
     return parser.parse_args(arguments)
+
+
+def numbers(text):
+    return [int(word) for word in text.split(",")]
+
+
+def plot(rows) -> str:
+    """Two charts, one below the other; of the batch solver's iterations as many as the others have passes."""
+    steps = [row for row in rows if row["row"] != "owlqn"] or rows
+    longest = max(len(row["history"]) for row in steps)
+    objectives = [row["objective"] for row in rows] + [row["history"][0]["objective"] for row in steps]
+    active = [one["active"] for row in rows for one in row["history"][:longest]]
+    across = Axis("passes", 1, max(longest, 2), whole=True)
+    charts = {
+        "objective": Chart("Objective by passes", across, axis("L(w)/N", objectives)),
+        "active": Chart("Active features by passes", across, axis("weights", active, logarithmic=True)),
+    }
+    for figure, chart in charts.items():
+        for row, colour in zip(rows, COLOURS, strict=False):
+            chart.line([(one["pass"], one[figure]) for one in row["history"]], colour, row["row"])
+    return drawing(charts.values())
 
 
 def table(rows, paper):
@@ -121,9 +172,12 @@ def main(arguments):
         for name in options.rows:
             row, sentences = measured(name, options, train, test, work)
             rows.append(row)
-            print(f"{name}: L(w)/N {row['objective']:.4f}, F {row['f1']:.2f}", file=sys.stderr, flush=True)
+            told = f"F {row['f1']:.2f}, accuracy {row['accuracy']:.2f}"
+            print(f"{name}: L(w)/N {row['objective']:.4f}, {told}", file=sys.stderr, flush=True)
     if options.json != "-":
-        table(rows, sentences == SENTENCES)
+        table(rows, sentences == SENTENCES and not (options.columns or options.features))
+    if options.plot:
+        Path(options.plot).write_text(plot(rows), encoding="utf-8")
     if options.json:
         text = json.dumps({"rows": rows}, indent=2) + "\n"
         sys.stdout.write(text) if options.json == "-" else Path(options.json).write_text(text)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vwlite.reporting.axes import axis
 from vwlite.reporting.charts import colour, widened
-from vwlite.reporting.svg import Chart
+from vwlite.reporting.svg import Chart, drawing
 from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
 from vwlite.solvers.loglinear.crfpp_templates import Template, lines_of, read_templates
 from vwlite.solvers.loglinear.ready_templates import NER
@@ -78,7 +78,7 @@ def curves(table: Table) -> str:
         chart.line(list(enumerate(one)), colour(place), name)
     for place, (name, value) in enumerate(level.items(), len(table.curves)):
         chart.line([(0, value), (longest, value)], colour(place), name, stroke_dasharray="4 3")
-    return chart.text()
+    return drawing([chart])
 
 
 def main() -> None:
@@ -110,7 +110,7 @@ def main() -> None:
 
     table.run(options.rows, show)
     if options.plot:
-        Path(options.plot).write_text(curves(table) + "\n")
+        Path(options.plot).write_text(curves(table), encoding="utf-8")
     write_json(options.json, table, words, paper)
 
 

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -36,6 +37,27 @@ def test_five_rows_of_any_corpus(table, tmp_path):
     assert [row["row"] for row in rows] == ROWS
     assert all({"passes", "objective", "active", "seconds", "f1"} <= set(row) and row["f1"] > 90 for row in rows)
     assert "paper" not in done.stdout and len(done.stdout.splitlines()) == 6
+
+
+def test_curves_of_every_row(table, tmp_path):
+    for name in ("train", "test"):
+        (tmp_path / name).write_text("\n".join(SENTENCES))
+    fast = ["--passes", "4", "--iterations", "9", "--l1", "0.1", "--json", "-", "--plot", "curves.svg"]
+    rows = json.loads(table("train", "test", *fast).stdout)["rows"]
+    assert [len(row["history"]) for row in rows][1:] == [4] * 4
+    assert all(row["history"][-1]["objective"] == row["objective"] for row in rows)
+    drawn = ElementTree.parse(tmp_path / "curves.svg").getroot()
+    titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert titles == ["Objective by passes", "Active features by passes"]
+    assert len(list(drawn.iter("{http://www.w3.org/2000/svg}polyline"))) == 2 * len(ROWS)
+
+
+def test_tags_with_features_of_the_command(table, tmp_path):
+    for name in ("train", "test"):
+        (tmp_path / name).write_text("\n".join(SENTENCES))
+    options = ["--columns", "0,1", "--features", "--spelling w --affix +1w", "--iob2", "--l1", "0.1"]
+    rows = json.loads(table("train", "test", *options, "--rows", "cumulative", "--json", "-").stdout)["rows"]
+    assert rows[0]["accuracy"] == 100
 
 
 def test_words_alone_and_a_template(table, tmp_path):

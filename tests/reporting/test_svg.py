@@ -146,6 +146,17 @@ def test_names_beside_bars_fit(values):
         assert left >= max(float(label.get("x")) for label in names) and left + width <= WIDTH
 
 
+def test_a_file_of_charts_one_below_the_other():
+    charts = [Chart(title, Axis("x", 0, 1), Axis("y", 0, 1)) for title in ("one", "other")]
+    for place, chart in enumerate(charts):
+        chart.line([(0, 0), (1, 1)], svg.COLOURS[0], "name" * place)
+    root = ElementTree.fromstring(svg.drawing(charts))
+    first, second = root.findall("{*}svg")
+    assert (first.get("y"), second.get("y")) == ("0", first.get("height")) and first.get("height") == str(HEIGHT)
+    assert int(root.get("height")) == int(first.get("height")) + int(second.get("height"))
+    assert root.find("{*}style").text == svg.STYLE_OF_CHARTS
+
+
 @example("^^^^^aaa^^^^^^^^^^^^^^", 8)
 @given(st.text("ab*^ ", max_size=200), st.integers(8, 40))
 def test_lines_of_a_name(text, most):

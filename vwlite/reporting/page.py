@@ -8,28 +8,27 @@ from typing import Any
 
 from vwlite.reporting import charts
 from vwlite.reporting.runs import Run, differing, number, shown
-from vwlite.reporting.svg import printable, rows, shortened
+from vwlite.reporting.svg import STYLE_OF_CHARTS, printable, rows, shortened
 from vwlite.reporting.tested import Tested
 from vwlite.version import __version__
 
 MOST_CLASSES = 24  # of a confusion matrix
 LONGEST = 300  # characters of a cell
-STYLE = """
-body {font: 15px/1.45 system-ui, sans-serif; color: #222; max-width: 1180px; margin: 2em auto; padding: 0 1em}
-h1 {font-size: 1.5em} h2 {font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #ccc}
-.charts {display: flex; flex-wrap: wrap; gap: 1em}
-svg {max-width: 100%; height: auto}
-svg text {font: 11px system-ui, sans-serif; fill: #333} svg .title {font-size: 13px; font-weight: 600}
-svg .grid {stroke: #e4e4e4} svg .axis {stroke: #666; fill: none}
-.wide {overflow-x: auto}
-table {border-collapse: collapse; margin: .5em 0}
-td {max-width: 40em}
-th, td {padding: .2em .7em; text-align: right; border-bottom: 1px solid #eee; vertical-align: top}
-th:first-child, td:first-child {text-align: left}
-th {font-weight: 600} td {font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
-code {overflow-wrap: anywhere; display: block; min-width: 20em; text-align: left} .nowrap {white-space: nowrap}
-.left {display: block; text-align: left}
-.dot {display: inline-block; width: .8em; height: .8em; border-radius: 50%}
+STYLE = f"""
+body {{font: 15px/1.45 system-ui, sans-serif; color: #222; max-width: 1180px; margin: 2em auto; padding: 0 1em}}
+h1 {{font-size: 1.5em}} h2 {{font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #ccc}}
+.charts {{display: flex; flex-wrap: wrap; gap: 1em}}
+svg {{max-width: 100%; height: auto}}
+{STYLE_OF_CHARTS}
+.wide {{overflow-x: auto}}
+table {{border-collapse: collapse; margin: .5em 0}}
+td {{max-width: 40em}}
+th, td {{padding: .2em .7em; text-align: right; border-bottom: 1px solid #eee; vertical-align: top}}
+th:first-child, td:first-child {{text-align: left}}
+th {{font-weight: 600}} td {{font-variant-numeric: tabular-nums; overflow-wrap: anywhere}}
+code {{overflow-wrap: anywhere; display: block; min-width: 20em; text-align: left}} .nowrap {{white-space: nowrap}}
+.left {{display: block; text-align: left}}
+.dot {{display: inline-block; width: .8em; height: .8em; border-radius: 50%}}
 """
 PAGE = """<!DOCTYPE html>
 <html lang="en">

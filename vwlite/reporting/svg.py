@@ -16,6 +16,9 @@ CHARACTER = 6.3  # width of one, more or less
 LEGEND = 18  # height of a line
 NAME, LINE = 42, 12  # of names beside bars: characters on a line, height of one more
 BREAKS = "*^= "  # behind which a name may be broken
+STYLE_OF_CHARTS = """\
+svg text {font: 11px system-ui, sans-serif; fill: #333} svg .title {font-size: 13px; font-weight: 600}
+svg .grid {stroke: #e4e4e4} svg .axis {stroke: #666; fill: none}"""
 NUMBERS = count(1)  # of clips, whose names must differ within a page
 
 Point = tuple[float, float]
@@ -80,8 +83,7 @@ class Chart:
             self.legend.append((name, how))
 
     def text(self) -> str:
-        height = self.height + self.draw_legend()
-        self.root.attrib.update({"viewBox": f"0 0 {WIDTH} {height}", "width": str(WIDTH), "height": str(height)})
+        size(self.root, self.height + self.draw_legend())
         return ElementTree.tostring(self.root, encoding="unicode")
 
     def draw_legend(self) -> int:
@@ -99,6 +101,24 @@ class Chart:
             label(self.root, across + 28, down + 4, shown, "start")
             across += needed
         return down + LEGEND - self.height if self.legend else 0
+
+
+def drawing(charts: Iterable[Chart]) -> str:
+    """The text of a file: charts, one below the other."""
+    root, top = element(None, "svg", xmlns="http://www.w3.org/2000/svg"), 0
+    element(root, "style", STYLE_OF_CHARTS)
+    for chart in charts:
+        below = top + chart.height + chart.draw_legend()
+        size(chart.root, below - top)
+        chart.root.set("y", str(top))
+        root.append(chart.root)
+        top = below
+    size(root, top)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def size(root: ElementTree.Element, height: int) -> None:
+    root.attrib.update({"viewBox": f"0 0 {WIDTH} {height}", "width": str(WIDTH), "height": str(height)})
 
 
 def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> str:
