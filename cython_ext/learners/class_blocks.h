@@ -48,20 +48,6 @@ typedef struct {
     int32_t usual;       /* whether all terms are usual, see find_scales */
 } vwl_scales;
 
-/* Transpose the slots of a block, four floats each, from order by slot to order by column, and back. */
-static inline void vwl_transpose(float *slots, int width) {
-    float transposed[4 * VWL_MAX_WIDTH];
-    for (int c = 0; c < width; c++)
-        for (int k = 0; k < 4; k++) transposed[width * k + c] = slots[4 * c + k];
-    memcpy(slots, transposed, 16 * (size_t)width);
-}
-static inline void vwl_transpose_back(float *slots, int width) {
-    float transposed[4 * VWL_MAX_WIDTH];
-    for (int c = 0; c < width; c++)
-        for (int k = 0; k < 4; k++) transposed[4 * c + k] = slots[width * k + c];
-    memcpy(slots, transposed, 16 * (size_t)width);
-}
-
 #if VWL_HAS_SIMD
 #define VWL_HAS_CLASSES 1
 #define VWL_NO_GRADIENT 1e-30f /* added to sums of squares that may be 0 */
@@ -73,8 +59,10 @@ typedef float vwl_row8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float vwl_row16 __attribute__((vector_size(64), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define VWL_SHUFFLE16 VWL_SHUFFLE
 #else
 #define VWL_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (vwl_i8){__VA_ARGS__})
+#define VWL_SHUFFLE16(a, b, ...) __builtin_shuffle(a, b, (vwl_i16){__VA_ARGS__})
 #endif
 
 static inline int vwl_all(const vwl_i8 *x) {
@@ -139,6 +127,9 @@ static inline int vwl_widest(void) {
     return 8;
 }
 
+/* Transpose the slots of a block, four floats each, from order by slot to order by column, and back. */
+static inline void vwl_transpose(float *slots, int width) { VWL_CALL_WIDTH(width, transpose, slots); }
+static inline void vwl_transpose_back(float *slots, int width) { VWL_CALL_WIDTH(width, transpose_back, slots); }
 static inline void vwl_score(const float *table, const uint32_t *index, const float *value, size_t n,
                              float initial, float *raw) {
     VWL_CALL(score, table, index, value, n, initial, raw);
@@ -177,6 +168,8 @@ static inline void vwl_step_rows(float *w, const uint32_t *index, const float *v
 #else
 #define VWL_HAS_CLASSES 0
 static inline int vwl_widest(void) { return 8; }
+static inline void vwl_transpose(float *slots, int width) {}
+static inline void vwl_transpose_back(float *slots, int width) {}
 static inline void vwl_score(const float *t, const uint32_t *i, const float *v, size_t n, float b, float *raw) {}
 static inline void vwl_score_row(const float *t, size_t stride, int width, const uint32_t *i, const float *v, size_t n, float b,
                                  float *raw) {}

@@ -25,6 +25,53 @@
 #undef SCAN_NAME
 #undef SCAN_WIDTH
 
+#if LANES == 16
+#define EVERY_FOURTH(a, b, k) \
+    VWL_SHUFFLE16(a, b, k, k + 4, k + 8, k + 12, k + 16, k + 20, k + 24, k + 28, k + 1, k + 5, k + 9, k + 13, k + 17, k + 21, \
+                  k + 25, k + 29)
+#define HALVES(a, b, k) \
+    VWL_SHUFFLE16(a, b, k, k + 1, k + 2, k + 3, k + 4, k + 5, k + 6, k + 7, k + 16, k + 17, k + 18, k + 19, k + 20, k + 21, \
+                  k + 22, k + 23)
+#define IN_TURN(a, b, k) \
+    VWL_SHUFFLE16(a, b, k, k + 8, k + 16, k + 24, k + 1, k + 9, k + 17, k + 25, k + 2, k + 10, k + 18, k + 26, k + 3, k + 11, \
+                  k + 19, k + 27)
+#else
+#define EVERY_FOURTH(a, b, k) VWL_SHUFFLE(a, b, k, k + 4, k + 8, k + 12, k + 1, k + 5, k + 9, k + 13)
+#define HALVES(a, b, k) VWL_SHUFFLE(a, b, k, k + 1, k + 2, k + 3, k + 8, k + 9, k + 10, k + 11)
+#define IN_TURN(a, b, k) VWL_SHUFFLE(a, b, k, k + 4, k + 8, k + 12, k + 1, k + 5, k + 9, k + 13)
+#endif
+
+/* From order by slot to order by column, and back. The vectors between hold two columns of half the slots each. */
+static SIMD_TARGET void SIMD_NAME(transpose)(float *slots) {
+    ROW *row = (ROW *)slots;
+    FLOATS pair[4];
+    for (int k = 0; k < 2; k++) {
+        pair[k] = EVERY_FOURTH((FLOATS)row[2 * k], (FLOATS)row[2 * k + 1], 0);
+        pair[2 + k] = EVERY_FOURTH((FLOATS)row[2 * k], (FLOATS)row[2 * k + 1], 2);
+    }
+    for (int k = 0; k < 2; k++) {
+        row[2 * k] = HALVES(pair[2 * k], pair[2 * k + 1], 0);
+        row[2 * k + 1] = HALVES(pair[2 * k], pair[2 * k + 1], LANES / 2);
+    }
+}
+
+static SIMD_TARGET void SIMD_NAME(transpose_back)(float *slots) {
+    ROW *row = (ROW *)slots;
+    FLOATS pair[4];
+    for (int k = 0; k < 2; k++) {
+        pair[k] = HALVES((FLOATS)row[2 * k], (FLOATS)row[2 * k + 1], 0);
+        pair[2 + k] = HALVES((FLOATS)row[2 * k], (FLOATS)row[2 * k + 1], LANES / 2);
+    }
+    for (int k = 0; k < 2; k++) {
+        row[2 * k] = IN_TURN(pair[2 * k], pair[2 * k + 1], 0);
+        row[2 * k + 1] = IN_TURN(pair[2 * k], pair[2 * k + 1], LANES / 4);
+    }
+}
+
+#undef EVERY_FOURTH
+#undef HALVES
+#undef IN_TURN
+
 /* raw[c] = initial + w x, in the order of the terms, where the weights of a block are contiguous: slots of one
  * weight (stride 1), or transposed ones (stride 4). */
 static SIMD_TARGET void SIMD_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
