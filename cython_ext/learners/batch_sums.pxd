@@ -77,17 +77,6 @@ cdef struct VectorPass:
     double *along                # derivatives of z along the direction
 
 
-cdef inline void add_products(const Scratch *s, const double *from_slots, size_t width, uint32_t size, double *out) noexcept nogil:
-    cdef const double *slots
-    cdef double x
-    cdef uint32_t c
-    cdef size_t i
-    for i in range(s.terms):
-        slots, x = from_slots + width * s.index[i], s.value[i]
-        for c in range(size):
-            out[c] += slots[c] * x
-
-
 cdef inline void predict_all(VectorPass *q, const Scratch *s, double initial) noexcept nogil:
     """Fill ``z``. The terms' indices are the numbers of features."""
     cdef const float *slots
@@ -103,13 +92,21 @@ cdef inline void predict_all(VectorPass *q, const Scratch *s, double initial) no
 
 
 cdef inline void derive_along(VectorPass *q, const Scratch *s) noexcept nogil:
+    """Fill ``along``."""
+    cdef const double *slots
+    cdef double x
     cdef uint32_t c
+    cdef size_t i
     for c in range(q.size):
         q.along[c] = 0
-    add_products(s, q.vectors[DIRECTION - 1], q.width, q.size, q.along)
+    for i in range(s.terms):
+        slots, x = q.vectors[DIRECTION - 1] + q.width * s.index[i], s.value[i]
+        for c in range(q.size):
+            q.along[c] += slots[c] * x
 
 
 cdef inline void scatter(VectorPass *q, const Scratch *s, int vector, const double *factor, double weight, bint squared) noexcept nogil:
+    """Add ``factor`` times each term, or its square, to a vector."""
     cdef double *slots
     cdef double x
     cdef uint32_t c

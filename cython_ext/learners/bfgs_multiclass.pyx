@@ -6,7 +6,7 @@ from libc.stdint cimport uint32_t
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
 from learners.batch_sums cimport (
-    DIAGONAL, GRADIENT, WEIGHT_SUM, Derivatives, VectorPass, add_example, derive_along, derive_sigmoid, effective_curvature,
+    DIAGONAL, GRADIENT, Derivatives, VectorPass, add_example, derive_along, derive_sigmoid, effective_curvature,
     open_vector_pass, predict_all
 )
 from learners.example_loop cimport check_fit, process_in_order
@@ -112,7 +112,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef bint unknown = q.m.scalars[FIRST] < 0
     cdef uint32_t c, first = number_of_first(&q.m, row, y, learns), true = true_class(&q.m, y, first)
     cdef int status
-    if unknown and first == 0 and q.v.sums[WEIGHT_SUM] > 0:
+    if unknown and first == 0:
         rotate_classes(q)
     predict_all(&q.v, s, rows.initial_prediction[row])
     for c in range(q.v.size):

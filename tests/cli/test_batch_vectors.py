@@ -82,6 +82,15 @@ def test_it_is_a_better_minimum_than_that_of_as_many_passes_of_steps(vwlite, wri
     assert losses["--bfgs"] < losses["--average"]
 
 
+def test_a_class_alone_is_a_share_of_one(vwlite, write, tmp_path):
+    for name, share in {"one": "", "two": ":1", "three": ":0.5"}.items():
+        rows = (f"{line[0]}{share} |{line.partition('|')[2]}" for line in CLASSES.splitlines(True))
+        write(f"{name}.vw", "".join(rows))
+        vwlite("train", f"{name}.vw", "-f", name, "--bfgs", "--multiclass", 3, "--label_shares", "--l2", "1", *BATCH)
+    one, *others = ((tmp_path / name).read_bytes() for name in ("one", "two", "three"))
+    assert [one, one] == others
+
+
 def test_held_out_examples_end_it(vwlite, write):
     write("d", NUMBERS)
     told = vwlite("train", "d", "-f", "m", "--bfgs", "--outputs", "3", "--passes", "30", "--holdout_period", "3").stderr

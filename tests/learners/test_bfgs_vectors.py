@@ -320,3 +320,20 @@ def test_predicting_between_passes_changes_nothing(kind):
     assert tester.native is learner.predictor
     for one, other in zip(before, (learner.weights, learner.vectors, learner.sums, learner.scalars), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_a_model_that_does_not_know_the_first_class_goes_on_from_its_weights():
+    """Of two runs the second finds that classes are numbered from 0: what was 1 in the first is 1 in it."""
+    x, z, weight, _ = data(60)
+    y = z[:, :2].argmax(axis=1) + 1  # neither 0 nor the number of classes
+    learner = classes(l2=1.0, termination=0.0)
+    found, _ = optimise(learner, rows_of(learner, y.tolist(), x, weight))
+    assert learner.get("first") == -1
+    again = classes(l2=1.0, termination=0.0)
+    again.weights[:] = learner.weights
+    again.watch(2, lambda line: None, lambda: None)
+    batch = rows_of(again, [0, *y.tolist()], np.vstack([x[:1] * 0, x]), [1.0, *weight])
+    run_pass(again, batch)
+    assert again.get("first") == 0
+    rotated = of_inputs(again, batch, again.weights[:, 0])
+    np.testing.assert_array_equal(rotated, np.roll(found.astype(np.float32), 1, axis=1))

@@ -33,7 +33,9 @@ class BfgsConfig(GdConfig):
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
     takes_levels: ClassVar[bool] = False
-    alone: ClassVar[str] = "one set of weights is fitted to the labels of whole passes"
+    alone: ClassVar[str] = (
+        "one set of weights is fitted to the labels of whole passes (--multiclass and --outputs have several)"
+    )
     continues: ClassVar[tuple[str, ...]] = ("gd",)
     whole_passes: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
