@@ -3,6 +3,7 @@
 
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc
 
 from learners.class_blocks cimport (
     EIGHT, MAX_WIDTH, BlockRates, Transposed, reserve_rates, score_classes, transpose_all_back, update_block
@@ -53,6 +54,7 @@ cdef struct PerClass:
     float *raw
     float *score
     size_t score_stride    # number of classes, or 0 for a single row
+    size_t *scored         # (models,) 1 + the row of which ``raw`` is, by the weights as they are; NULL: predict again
     bint score_blocks      # whether classes are scored in blocks
     Transposed transposed  # slots that are transposed to be learned in blocks
     BlockRates rates       # scratch memory for blocks
@@ -180,14 +182,28 @@ cdef inline void set_target(PerClass *q, uint32_t c, float label, const float *r
     score[c] = clip(raw[c], &q.m)
 
 
+cdef inline int predict_once(PerClass *q, const Rows *rows, size_t row, const Scratch *s, uint32_t c, float *raw,
+                             float *score) noexcept nogil:
+    """``predict_class``; with ``scored``, the sum is taken once until the class learns."""
+    if q.scored != NULL:
+        if q.scored[c] == row + 1:
+            return clip_class(q, c, raw, score)
+        q.scored[c] = row + 1
+    return predict_class(q, s, c, rows.initial_prediction[row], raw, score)
+
+
 cdef inline int predict_and_update(PerClass *q, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
                                    float *raw, float *score) noexcept nogil:
     """Predict again, clipped to the current range of labels, and update."""
     cdef int status
     if not q.m.frozen:
         widen_range(&q.m, sign)
-    status = predict_class(q, s, c, rows.initial_prediction[row], raw, score)
-    return status | (update_class(q, s, c, score[c], sign, weight) if weight > 0 else OK)
+    status = predict_once(q, rows, row, s, c, raw, score)
+    if weight > 0:
+        status |= update_class(q, s, c, score[c], sign, weight)
+        if q.scored != NULL:
+            q.scored[c] = 0
+    return status
 
 
 cdef inline int update_sample(PerClass *q, const Rows *rows, size_t row, Scratch *s, float *raw, float *score) noexcept nogil:
@@ -229,6 +245,18 @@ cdef inline int update_all_classes(PerClass *q, const Rows *rows, size_t row, Sc
     return status
 
 
+cdef inline int open_scored(PerClass *q) except -1:
+    """Sums are kept where what one set of weights learns changes no other's predictions.
+
+    Not as ``vwlite vw``: vw takes every sum again.
+    """
+    if not q.m.vw_compat and q.m.l1 == 0 and q.m.l2 == 0 and q.m.rule == NULL:
+        q.scored = <size_t *>calloc(q.models, sizeof(size_t))
+        if q.scored == NULL:
+            raise MemoryError("no memory for the sums of the classes")
+    return 0
+
+
 cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
     """A view of the sets of weights of a ``vwlite.learners.per_class.PerClass``, with scores of a single row."""
     cdef double[:, ::1] norms = state.norms
@@ -246,5 +274,6 @@ cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
     q.begin, q.count = 0, q.classes
     q.is_meant = NULL
     q.target = NULL
+    q.scored = NULL
     q.transposed = Transposed(NULL, 0, NULL, 0, EIGHT, False)
     return 0

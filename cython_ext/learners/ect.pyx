@@ -6,13 +6,14 @@ in the next of several tournaments; a last one is between the winners of all.
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    PerClass, first_class, infer_first_class, move_slots, open_weight_sets, predict_and_update, predict_class
+    PerClass, first_class, infer_first_class, move_slots, open_scored, open_weight_sets, predict_and_update, predict_once
 )
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -44,7 +45,7 @@ cdef struct Tournaments:
 
 cdef inline int predict_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
                                 float *prediction) noexcept nogil:
-    cdef int status = predict_class(&t.q, s, c, rows.initial_prediction[row], t.q.raw, t.q.score)
+    cdef int status = predict_once(&t.q, rows, row, s, c, t.q.raw, t.q.score)
     note(&t.trace, c, learned, t.q.score[c])
     prediction[0] = apply_link(t.q.m.link, t.q.score[c])
     return status
@@ -204,8 +205,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     open_tournaments(&t, state, config, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
+    open_scored(&t.q)
     with nogil:
         status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat,
                                   &rows, &native_plan, &out, &begin, end, learning)
+    free(t.q.scored)
     state.trace_size = t.trace.size
     return status, begin

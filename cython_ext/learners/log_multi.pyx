@@ -6,12 +6,13 @@ above the average of all that came by (Choromanska and Langford 2015). A leaf's 
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
-from learners.class_update cimport PerClass, move_slots, open_weight_sets, predict_class, predict_and_update, infer_first_class
+from learners.class_update cimport PerClass, move_slots, open_scored, open_weight_sets, predict_and_update, predict_once, infer_first_class
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK
@@ -196,7 +197,7 @@ cdef inline int train_node(Tree *t, const Rows *rows, size_t row, Scratch *s, ui
     status = predict_and_update(&t.q, rows, row, s, c, -1 if average > label_mean else 1, rows.importance[row], t.q.raw,
                                 t.q.score)
     note(&t.trace, c, False, t.q.score[c])
-    status |= predict_class(&t.q, s, c, rows.initial_prediction[row], t.q.raw, t.q.score)
+    status |= predict_once(&t.q, rows, row, s, c, t.q.raw, t.q.score)
     note(&t.trace, c, True, t.q.score[c])
     t.margin[number] += t.q.raw[c]
     t.entry_margin[e] += t.q.raw[c]
@@ -230,7 +231,7 @@ cdef inline int answer(Tree *t, const Rows *rows, size_t row, Scratch *s, uint32
     cdef int status = OK
     while t.node[number].inner:
         c = t.node[number].predictor
-        status |= predict_class(&t.q, s, c, rows.initial_prediction[row], t.q.raw, t.q.score)
+        status |= predict_once(&t.q, rows, row, s, c, t.q.raw, t.q.score)
         note(&t.trace, c, False, t.q.score[c])
         number = t.node[number].right if goes_right(t, c) else t.node[number].left
     found[0] = t.node[number].answer
@@ -317,8 +318,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     open_tree(&tree, state, config)
     check_fit(state, &native_plan, &rows, end, learning)
+    open_scored(&tree.q)
     with nogil:
         status = process_in_order(&tree, prepare, process_example, not tree.q.m.vw_compat, &rows, &native_plan, &out, &begin, end,
                                   learning)
+    free(tree.q.scored)
     state.trace_size = tree.trace.size
     return status, begin

@@ -82,22 +82,39 @@ cdef inline int process_one_against_all(PerClass *q, const Rows *rows, size_t ro
 
 
 cdef inline bint lists_every_class(const PerClass *q, size_t begin, size_t end) noexcept nogil:
-    """Whether a row's costs are known, and those of every class."""
+    """Whether a row has a cost, known or not, of each class."""
     cdef size_t i
     cdef uint32_t c, listed = 0
-    for i in range(begin, end if end - begin == q.classes else begin):
+    if end - begin != q.classes:
+        return False
+    for i in range(begin, end):
         c = weight_set_of(q, q.named[i])
-        listed += isfinite(q.cost[i]) and not q.is_meant[c]
+        listed += not q.is_meant[c]
         q.is_meant[c] = True
     memset(q.is_meant, 0, q.classes)
     return listed == q.classes
 
 
-cdef inline bint update_costs_in_blocks(PerClass *q, const Scratch *s, size_t begin, size_t end, const float *raw, float *score,
-                                        int *status) noexcept nogil:
-    """Learn the costs of all classes at once. If that is not possible, returns False and slots are transposed no more."""
+cdef inline bint score_costs(PerClass *q, const Scratch *s, float initial, size_t begin, size_t end, bint learn,
+                             float *raw) noexcept nogil:
+    """Fill ``raw`` of a row with costs in blocks, if they are of each class. If not, slots are transposed no more."""
+    if not q.transposed.on and (learn or not q.score_blocks):
+        return False
+    if not lists_every_class(q, begin, end):
+        transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
+        return False
+    score_classes(&q.m, q.table, s, initial, q.classes, &q.transposed, raw)
+    return True
+
+
+cdef inline bint update_costs(PerClass *q, const Scratch *s, size_t begin, size_t end, const float *raw, float *score,
+                              int *status) noexcept nogil:
+    """Learn the costs of all classes in blocks, if they are known. If that is not possible, slots are transposed no more."""
     cdef size_t i
-    if not lists_every_class(q, begin, end) or not can_update_blocks(q, s, raw):
+    cdef bint known = True
+    for i in range(begin, end):
+        known = known and isfinite(q.cost[i])
+    if not known or not can_update_blocks(q, s, raw):
         transpose_all_back(&q.transposed, q.table, q.shift, q.classes)
         return False
     for i in range(begin, end):
@@ -113,13 +130,11 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
     cdef uint32_t c, best = 0
     cdef float least = INFINITY, cost, lowest = INFINITY, chosen = INFINITY
     cdef int status = OK
-    cdef bint known, learned, scored = q.transposed.on or (not learn and q.score_blocks and 2 * (end - begin) > q.classes)
+    cdef bint known, learned, scored
     for i in range(begin, end):
         infer_first_class(q, q.named[i])
-    if scored:
-        score_classes(&q.m, q.table, s, rows.initial_prediction[row], q.classes, &q.transposed, raw)
-    learned = scored and learn and update_costs_in_blocks(q, s, begin, end, raw, score, &status)
-    scored = scored and (learned or not learn)
+    scored = begin < end and score_costs(q, s, rows.initial_prediction[row], begin, end, learn, raw)
+    learned = scored and learn and update_costs(q, s, begin, end, raw, score, &status)
     if begin == end:
         status = predict_all(q, s, rows.initial_prediction[row], raw, score)
         for c in range(q.classes):
