@@ -245,12 +245,12 @@ cdef inline int update_all_classes(PerClass *q, const Rows *rows, size_t row, Sc
     return status
 
 
-cdef inline int open_scored(PerClass *q) except -1:
+cdef inline int open_scored(PerClass *q, config) except -1:
     """Sums are kept where what one set of weights learns changes no other's predictions.
 
     Not as ``vwlite vw``: vw takes every sum again.
     """
-    if not q.m.vw_compat and q.m.l1 == 0 and q.m.l2 == 0 and q.m.rule == NULL:
+    if config.simd_width and not q.m.vw_compat and q.m.l1 == 0 and q.m.l2 == 0 and q.m.rule == NULL:
         q.scored = <size_t *>calloc(q.models, sizeof(size_t))
         if q.scored == NULL:
             raise MemoryError("no memory for the sums of the classes")

@@ -205,7 +205,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     open_tournaments(&t, state, config, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
-    open_scored(&t.q)
+    open_scored(&t.q, config)
     with nogil:
         status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat,
                                   &rows, &native_plan, &out, &begin, end, learning)

@@ -12,7 +12,9 @@ from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
-from learners.class_update cimport PerClass, move_slots, open_scored, open_weight_sets, predict_and_update, predict_once, infer_first_class
+from learners.class_update cimport (
+    PerClass, infer_first_class, move_slots, open_scored, open_weight_sets, predict_and_update, predict_once
+)
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK
@@ -318,7 +320,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     open_tree(&tree, state, config)
     check_fit(state, &native_plan, &rows, end, learning)
-    open_scored(&tree.q)
+    open_scored(&tree.q, config)
     with nogil:
         status = process_in_order(&tree, prepare, process_example, not tree.q.m.vw_compat, &rows, &native_plan, &out, &begin, end,
                                   learning)

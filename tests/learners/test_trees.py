@@ -140,6 +140,27 @@ def crowd(rows, labels, seed):
     return found
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"l1": 1e-3}, {"l2": 1e-3}, {"sparse_l2": 1e-3}, {"power_t": 0.3}, {"rules": frozenset({"normalized"})}],
+)
+@pytest.mark.parametrize("kind", [LogMulti, Ect])
+def test_sums_that_are_kept_give_the_same_bytes(kind, changes):
+    options = Options(bits=12, loss="quantile", quantile_tau=0.5)
+    for name, value in changes.items():
+        setattr(options, name, value)
+    more = {"log_multi": 9, "swap_resistance": 1} if kind is LogMulti else {"ect": 9, "error": 2}
+    lines = [line.replace(b" |x", b" %d |x" % (k % 4)) if k % 3 else line for k, line in enumerate(crowd(600, 8, 3))]
+    found = []
+    for simd_width in (16, 0):
+        learner = kind(made(kind.config_type, options, **more), options.bits)
+        learner.kernel.simd_width = simd_width
+        rows = learn(learner, lines, options, [k % 7 == 0 for k in range(len(lines))], 100)
+        found.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
+    for kept, again in zip(*found, strict=True):
+        np.testing.assert_array_equal(kept, again)
+
+
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize(("count", "labels", "resistance"), [(3, 6, 1), (4, 5, 0), (6, 9, 1), (9, 9, 2), (12, 9, 0)])
 def test_nodes_change_places_where_they_are_needed_more(count, labels, resistance, strict):
