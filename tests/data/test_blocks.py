@@ -72,26 +72,33 @@ def write(path, text):
     return str(path)
 
 
-@given(st.lists(TEXTS, max_size=3), SIZES)
-def test_files_become_their_lines(tmp_path_factory, texts, size):
+@given(st.lists(TEXTS, max_size=3), SIZES, st.booleans())
+def test_files_become_their_lines(tmp_path_factory, texts, size, groups):
     folder = tmp_path_factory.getbasetemp()
     paths = [write(folder / f"lines{number}", text) for number, text in enumerate(texts)]
     expected = {path: with_newline(text) for path, text in zip(paths, texts, strict=True) if text}
-    assert checked(blocks(paths, size)) == expected
+    assert checked(blocks(paths, size, groups=groups)) == expected
 
 
-@given(TEXTS, SIZES, st.lists(st.tuples(st.integers(1, 20), st.booleans())))
-def test_any_way_of_arriving_gives_the_same_lines(text, size, pieces):
+@given(TEXTS, SIZES, st.lists(st.tuples(st.integers(1, 20), st.booleans())), st.booleans())
+def test_any_way_of_arriving_gives_the_same_lines(text, size, pieces, groups):
     with (
         mock.patch.object(source, "open_input", lambda path: Trickle(text, pieces)),
         mock.patch.object(source, "check_inputs"),
     ):
-        assert checked(blocks(["x"], size)).get("x", b"") == with_newline(text)
+        assert checked(blocks(["x"], size, groups=groups)).get("x", b"") == with_newline(text)
 
 
 def test_blocks_hold_as_many_lines_as_fit(tmp_path):
     path = write(tmp_path / "x", b"1 |f a\n" * 100)
     assert [block.size for block in blocks([path], size=30)] == [28] * 25
+
+
+def test_blocks_hold_as_many_groups_as_fit(tmp_path):
+    """Where a group is longer than a block, lines."""
+    path = write(tmp_path / "x", b"1 |f a\n2 |f b\n\n" * 40 + b"3 |f c\n" * 10)
+    found = [block.size for block in blocks([path], size=40, groups=True)]
+    assert found == [30] * 20 + [35, 35]
 
 
 def test_a_long_line_makes_its_block_grow(tmp_path):

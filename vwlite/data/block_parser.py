@@ -50,9 +50,9 @@ class Parsed:
 class OpenedInputs:
     """Inputs whose first blocks are read before the text format is chosen; the blocks are parsed later."""
 
-    def __init__(self, paths: Sequence[str], block_size: int, marks: bool) -> None:
+    def __init__(self, paths: Sequence[str], block_size: int, marks: bool, groups: bool = False) -> None:
         self.buffers = Buffers(block_size)
-        self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks)
+        self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks, groups)
 
     def head(self, size: int, lines: int = 0) -> bytes:
         """The whole lines among the first ``size`` bytes, or the first line; ``lines``, unless 0, are enough.
@@ -159,7 +159,7 @@ def read(
     Call ``release`` of each batch when it is no longer used: its arrays are filled again. At most ``threads + 4``
     blocks are in memory at a time. Raises as ``blocks.blocks`` does, DataError for lines beyond ``LONGEST_LINE``.
     """
-    begun = begun or OpenedInputs(paths, block_size, marks)
+    begun = begun or OpenedInputs(paths, block_size, marks, format.groups)
     parser = Parser(format, kind, begun.buffers, packs, touch)
     source = begun.source if kind not in TABLES else laid_out(begun.source, kind, read_columns(columns), format)
     return number_lines(parsed_ahead(source, parser, threads - 1))

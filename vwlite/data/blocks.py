@@ -104,6 +104,7 @@ def blocks(
     max_line: int | None = None,
     buffers: Buffers | None = None,
     marks: bool = False,
+    groups: bool = False,
 ) -> Iterator[Block]:
     """Blocks of about ``size`` bytes of whole lines, file after file, in order.
 
@@ -111,27 +112,33 @@ def blocks(
     ``max_line`` one of more than ``max(max_line, size - 1)`` bytes raises DataError. Lines that have
     arrived on a pipe are yielded as soon as reading more would wait. All inputs are checked at the
     call, before the first is read. The caller returns the data of used blocks to ``buffers``, which are of the same
-    ``size``. With ``marks`` the texts are digested.
+    ``size``. With ``marks`` the texts are digested. With ``groups``, full blocks end at a blank line if they have one.
     """
     check_inputs(paths)
     buffers = buffers or Buffers(size)
     opened = ((display_name(path), partial(open_input, path)) for path in paths)
-    return (block for one in opened for block in stream_blocks(*one, buffers, max_line, Digest() if marks else None))
+    streams = (stream_blocks(*one, buffers, max_line, Digest() if marks else None, groups) for one in opened)
+    return (block for stream in streams for block in stream)
 
 
 def stream_blocks(
-    name: str, opens: Callable[[], Any], buffers: Buffers, max_line: int | None = None, digest: Digest | None = None
+    name: str,
+    opens: Callable[[], Any],
+    buffers: Buffers,
+    max_line: int | None = None,
+    digest: Digest | None = None,
+    groups: bool = False,
 ) -> Iterator[Block]:
     """The blocks of one input, as ``blocks`` has them; ``name`` is its name in messages."""
     max_bytes = None if max_line is None else max(max_line + 1, buffers.size)
     offset = 0
-    rest = bytearray()  # the unfinished line behind the last block
+    rest = bytearray()  # the unfinished line, or group of lines, behind the last block
     with opens() as stream:
         while True:
             capacity = max(buffers.size, len(rest))
             buffer = buffers.take() if capacity == buffers.size else bytearray(capacity + len(SLACK))
             buffer[: len(rest)] = rest
-            cut, end = _fill(stream, buffer, len(rest), capacity, max_bytes)
+            cut, end = _fill(stream, buffer, len(rest), capacity, max_bytes, groups)
             if cut < 0:
                 raise DataError(f"{name}: the line at byte {offset} has more than {max_bytes - 1} bytes")
             if not cut:
@@ -161,15 +168,20 @@ def _block(buffer: bytearray, size: int, name: str, offset: int, mark: Mark | No
     return Block(buffer, size, name, offset, mark)
 
 
-def _fill(stream: Any, buffer: bytearray, end: int, capacity: int, max_bytes: int | None) -> tuple[int, int]:
+def _fill(
+    stream: Any, buffer: bytearray, end: int, capacity: int, max_bytes: int | None, groups: bool = False
+) -> tuple[int, int]:
     """Read more after ``buffer[:end]``, an unfinished line, until ``capacity`` bytes are there or reading would wait.
 
     Returns the end of the last whole line, 0 at the end of the input, -1 when the line is too long;
-    and the end of the bytes read.
+    and the end of the bytes read. With ``groups``, ``buffer[:end]`` may be an unfinished group, and a full buffer is
+    cut at its last blank line.
     """
-    start = end  # no newline before
+    start = 0 if groups else end  # no newline before
     while True:
         if end == capacity or not stream.ready():
+            if groups and end == capacity and (cut := buffer.rfind(b"\n\n", start, end) + 2) > 1:
+                return cut, end
             if cut := buffer.rfind(b"\n", start, end) + 1:
                 return cut, end
             start = end

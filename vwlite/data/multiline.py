@@ -33,7 +33,6 @@ UNKNOWN_COST = 0  # label of a line whose cost must not be learned though its wo
 SHARED_WORDS = (b"shared", b"***shared***")
 
 
-
 def whole_groups(parts: Iterator[Parsed], skip_malformed: bool) -> Iterator[Parsed]:
     """The same rows in batches that hold whole groups only. Raises DataError.
 
@@ -112,13 +111,22 @@ class PendingGroup:
         inner = ~apart & ~np.append(apart[1:], True)
         batch.flags = np.where(inner, batch.flags | INNER, batch.flags & ~np.uint8(INNER))
         first = ~apart & np.insert(apart[:-1], 0, True)[: len(batch)]
-        for row in np.flatnonzero(first).tolist():
-            if batch.label[row] == batch.label[row] and is_shared(batch.tag(row), bool(batch.flags[row] & TAGGED)):
+        for row in not_numbered(batch, np.flatnonzero(first & (batch.label == batch.label))).tolist():
+            if is_shared(batch.tag(row), bool(batch.flags[row] & TAGGED)):
                 batch.flags[row] |= SHARED
         if gaps and self.skip_malformed:
             number = np.cumsum(first)
             beside = [row for gap in gaps for row in (gap - 1, gap) if 0 <= row < len(batch) and not apart[row]]
             batch.label[np.isin(number, number[beside]) & (batch.label == 1)] = UNKNOWN_COST
+
+
+def not_numbered(batch: Batch, rows: np.ndarray) -> np.ndarray:
+    """The rows whose label words may be those of a shared line: long enough, and no number comes first."""
+    begin = batch.tag_start[rows]
+    long = batch.tag_end[rows] - begin >= min(map(len, SHARED_WORDS))
+    rows, begin = rows[long], begin[long]
+    first = np.frombuffer(batch.text, np.uint8)[begin] if len(rows) else begin
+    return rows[(first < ord("0")) | (first > ord("9"))]
 
 
 def is_shared(span: bytes, tagged: bool) -> bool:
