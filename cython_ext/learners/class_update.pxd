@@ -3,14 +3,16 @@
 
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc
+from libc.stdlib cimport calloc, free
 
 from learners.class_blocks cimport (
     EIGHT, MAX_WIDTH, BlockRates, Transposed, reserve_rates, score_classes, transpose_all_back, update_block
 )
+from learners.row_copies cimport RowCopies, begin_copies, close_copies, copy_of, end_copies, open_copies, write_back
 from learners.gd_update cimport (
     NORMS, SCALARS, Learner, clip, inner_product, learn_row, open_learner, sync_if_due, widen_range
 )
+from base.byte_scan cimport unlikely
 from features.namespace_groups cimport Rows
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
@@ -22,6 +24,7 @@ cdef enum:
     FIRST = SCALARS              # index into the scalars: number of the first class, 0 or 1; -1 while unknown
     NEXT_SAMPLE = SCALARS + 1    # index into the scalars: position in ``order`` at which the next sample begins
     ZERO_PROBABILITY_LOSS = 999  # log loss of a label whose probability is 0, as in vw
+    FAR_SHIFT = 7                # a set's slots are so far apart that rows are copied: 2 KB
     PREFETCH_LINES = 16          # cache lines of a feature's slots that are prefetched, at most
 
 
@@ -55,6 +58,8 @@ cdef struct PerClass:
     float *score
     size_t score_stride    # number of classes, or 0 for a single row
     size_t *scored         # (models,) 1 + the row of which ``raw`` is, by the weights as they are; NULL: predict again
+    RowCopies copies       # of the slots of the row at work
+    bint copying           # whether rows are copied
     bint score_blocks      # whether classes are scored in blocks
     Transposed transposed  # slots that are transposed to be learned in blocks
     BlockRates rates       # scratch memory for blocks
@@ -63,6 +68,8 @@ cdef struct PerClass:
 cdef inline void select_class(PerClass *q, uint32_t c) noexcept nogil:
     """Make class ``c`` the current one."""
     q.m.table = q.table + q.m.stride * c
+    if unlikely(q.copies.on):
+        q.m.table = copy_of(&q.copies, q.m.table, c)
     q.m.norms = q.norms + NORMS * c
 
 
@@ -94,6 +101,9 @@ cdef inline int update_class(PerClass *q, Scratch *s, uint32_t c, float score, f
     cdef int status
     select_class(q, c)
     status = learn_row(&q.m, s, score, label, weight)
+    if unlikely(q.copies.on):
+        write_back(&q.copies, q.m.table, q.table + q.m.stride * c)
+        return status
     select_class(q, 0)
     sync_if_due(&q.m)
     return status
@@ -245,16 +255,37 @@ cdef inline int update_all_classes(PerClass *q, const Rows *rows, size_t row, Sc
     return status
 
 
-cdef inline int open_scored(PerClass *q, config) except -1:
-    """Sums are kept where what one set of weights learns changes no other's predictions.
+cdef inline void begin_row(PerClass *q, Scratch *s, bint learns) noexcept nogil:
+    """Copy the slots of a row that is to be learned, where no set of weights changes with another."""
+    if learns and q.copying:
+        begin_copies(&q.copies, s)
 
-    Not as ``vwlite vw``: vw takes every sum again.
+
+cdef inline void end_row(PerClass *q, Scratch *s, uint32_t first) noexcept nogil:
+    """``first``: the set of weights by which rows are predicted first, whose slots are prefetched."""
+    end_copies(&q.copies, s)
+    select_class(q, first)
+
+
+cdef inline int open_path(PerClass *q, config) except -1:
+    """For learners that predict with some of the sets of weights, one after the other, and learn by the same.
+
+    Sums are kept where what one set of weights learns changes no other's predictions. Not as ``vwlite vw``: vw takes
+    every sum again.
     """
-    if config.simd_width and not q.m.vw_compat and q.m.l1 == 0 and q.m.l2 == 0 and q.m.rule == NULL:
+    cdef bint apart = config.simd_width and q.m.l1 == 0 and q.m.l2 == 0 and q.m.rule == NULL
+    q.copying = apart and q.m.stride == 4 and q.shift >= FAR_SHIFT
+    if q.copying:
+        open_copies(&q.copies)
+    if apart and not q.m.vw_compat:
         q.scored = <size_t *>calloc(q.models, sizeof(size_t))
-        if q.scored == NULL:
-            raise MemoryError("no memory for the sums of the classes")
     return 0
+
+
+cdef inline void close_path(PerClass *q) noexcept nogil:
+    free(q.scored)
+    if q.copying:
+        close_copies(&q.copies)
 
 
 cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
@@ -275,5 +306,6 @@ cdef inline int open_weight_sets(PerClass *q, state, config) except -1:
     q.is_meant = NULL
     q.target = NULL
     q.scored = NULL
+    q.copying = q.copies.on = False
     q.transposed = Transposed(NULL, 0, NULL, 0, EIGHT, False)
     return 0

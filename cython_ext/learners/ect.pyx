@@ -6,14 +6,14 @@ in the next of several tournaments; a last one is between the winners of all.
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport free
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
-    PerClass, first_class, infer_first_class, move_slots, open_scored, open_weight_sets, predict_and_update, predict_once
+    PerClass, begin_row, close_path, end_row, first_class, infer_first_class, move_slots, open_path, open_weight_sets,
+    predict_and_update, predict_once
 )
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -38,6 +38,7 @@ cdef struct Tournaments:
     uint32_t errors
     uint32_t between        # the first set of weights for a contest of winners
     int height              # of the tournament of winners
+    uint32_t root           # the set of weights of the contest that is answered first
     float boundary          # predictions above it mean that the right side wins
     uint8_t *won            # (errors + 2,) scratch: 1 for tournaments that the label won
     float *counted          # (rows,)
@@ -150,7 +151,9 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef uint32_t found = 0, first
     cdef size_t calls_before = t.trace.calls
-    cdef int status = answer(t, rows, row, s, &found)
+    cdef int status
+    begin_row(&t.q, s, learning and labeled and not held)
+    status = answer(t, rows, row, s, &found)
     out.prediction[row] = found + first_class(&t.q)
     out.raw[row] = 0
     if learning and labeled and not held and (t.q.m.vw_compat or (status == OK and weight > 0)):
@@ -158,6 +161,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
             infer_first_class(&t.q, y)
         first = first_class(&t.q)
         status |= train(t, rows, row, s, <uint32_t>(y - first) if first <= y < 4294967296.0 else t.q.classes, &weight)
+    end_row(&t.q, s, t.root)
     if not t.q.m.vw_compat:
         weight = rows.importance[row]
     t.counted[row] = weight
@@ -190,6 +194,7 @@ cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except
         raise ValueError("no room for the weights of the rows")
     t.contest, t.finals, t.won = <const Contest *>&contests[0, 0], &finals[0], &won[0]
     t.counted = &counted[0] if counted.shape[0] else NULL
+    t.root = t.finals[0] - t.q.classes if t.errors == 0 and t.finals[0] >= t.q.classes else 0
     t.boundary = 0.5 if t.q.m.link == LINK_LOGISTIC else 0
     return 0
 
@@ -205,10 +210,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     open_tournaments(&t, state, config, rows.size)
     check_fit(state, &native_plan, &rows, end, learning)
-    open_scored(&t.q, config)
+    open_path(&t.q, config)
     with nogil:
         status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat,
                                   &rows, &native_plan, &out, &begin, end, learning)
-    free(t.q.scored)
+    close_path(&t.q)
     state.trace_size = t.trace.size
     return status, begin

@@ -6,14 +6,14 @@ above the average of all that came by (Choromanska and Langford 2015). A leaf's 
 
 from libc.math cimport isnan
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from losses.links cimport apply_link
 from learners.class_update cimport (
-    PerClass, infer_first_class, move_slots, open_scored, open_weight_sets, predict_and_update, predict_once
+    PerClass, begin_row, close_path, end_row, infer_first_class, move_slots, open_path, open_weight_sets, predict_and_update,
+    predict_once
 )
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -246,7 +246,9 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef uint32_t found = 0
     cdef size_t calls_before = t.trace.calls
-    cdef int status = answer(t, rows, row, s, &found)
+    cdef int status
+    begin_row(&t.q, s, learning and labeled and not held)
+    status = answer(t, rows, row, s, &found)
     out.prediction[row] = found
     out.raw[row] = 0
     out.loss[row] = weight if labeled and weight > 0 and out.prediction[row] != y else 0
@@ -254,6 +256,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         if not t.q.m.vw_compat:
             infer_first_class(&t.q, y)
         status |= train(t, rows, row, s, <uint32_t>y if 0 <= y < 4294967296.0 else 0)
+    end_row(&t.q, s, t.node[0].predictor)
     out.features[row] = counted_features(&t.trace, calls_before, s, t.q.m.vw_compat)
     count_time(&t.q.m, weight, labeled, held)
     return status
@@ -320,10 +323,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef int status
     open_tree(&tree, state, config)
     check_fit(state, &native_plan, &rows, end, learning)
-    open_scored(&tree.q, config)
+    open_path(&tree.q, config)
     with nogil:
         status = process_in_order(&tree, prepare, process_example, not tree.q.m.vw_compat, &rows, &native_plan, &out, &begin, end,
                                   learning)
-    free(tree.q.scored)
+    close_path(&tree.q)
     state.trace_size = tree.trace.size
     return status, begin

@@ -140,6 +140,30 @@ def crowd(rows, labels, seed):
     return found
 
 
+@pytest.mark.parametrize("vw_compat", [False, True])
+@pytest.mark.parametrize("changes", [{}, {"sparse_l2": 1e-3}, {"power_t": 0.3}])
+@pytest.mark.parametrize("kind", [LogMulti, Ect])
+def test_copied_rows_give_the_same_bytes(kind, changes, vw_compat):
+    """Many classes, whose slots are far apart; rows with terms that share slots, short rows and a long one."""
+    options, rng = Options(bits=12, loss="quantile", quantile_tau=0.5), np.random.default_rng(5)
+    for name, value in changes.items():
+        setattr(options, name, value)
+    more = {"log_multi": 100, "swap_resistance": 1} if kind is LogMulti else {"ect": 100, "error": 7}
+    lines = []
+    for number in range(400):
+        label, size = rng.integers(1, 101), rng.choice([3, 20, 40]) if number != 200 else 2500
+        words = " ".join(f"w{rng.integers(30) + label % 7}:{rng.choice([1, 2, 0.5])}" for _ in range(size))
+        lines.append(f"{label} {rng.choice([1, 2])} |x {words}".encode())
+    found = []
+    for simd_width in (16, 0):
+        learner = kind(made(kind.config_type, options, **more), options.bits, vw_compat=vw_compat)
+        learner.kernel.simd_width = simd_width
+        rows = learn(learner, lines, options, [number % 9 == 0 for number in range(len(lines))], 150)
+        found.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
+    for copied, alone in zip(*found, strict=True):
+        np.testing.assert_array_equal(copied, alone)
+
+
 @pytest.mark.parametrize(
     "changes",
     [{}, {"l1": 1e-3}, {"l2": 1e-3}, {"sparse_l2": 1e-3}, {"power_t": 0.3}, {"rules": frozenset({"normalized"})}],
