@@ -105,6 +105,7 @@ REFUSED = {
     "--bfgs --outputs 3 --sparse_l2 1": "--sparse_l2 does nothing with --bfgs: drop one of the two",
     "--bfgs --multiclass 3 --shuffle": "--shuffle does nothing with --bfgs: drop one of the two",
     "--bfgs --multiclass 3 --loss_function crammer_singer": "crammer_singer does not go with --bfgs: it has kinks",
+    "--bfgs --multiclass 3 --group_l1 1": "--group_l1 does not go with --bfgs: its steps are of single examples",
     "--bfgs --multiclass 3 --average": "--bfgs and --multiclass and --average do not go together",
     "--bfgs --multiclass 3 --nn 3": "--multiclass and --nn and --bfgs do not go together",
     "--bfgs --multiclass 3 --outputs 3": "do not go together",

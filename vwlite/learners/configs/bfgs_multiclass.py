@@ -27,6 +27,8 @@ class BfgsMulticlassConfig(MulticlassConfig, BfgsConfig):
     def __post_init__(self) -> None:
         BfgsConfig.__post_init__(self)
         MulticlassConfig.__post_init__(self)
+        if self.group_l1:
+            raise UsageError("--group_l1 does not go with --bfgs: its steps are of single examples; --l1 is of weights")
         if self.class_loss == "crammer_singer":
             raise UsageError(
                 "--loss_function crammer_singer does not go with --bfgs: it has kinks; with --dual and --l2 it has a "
