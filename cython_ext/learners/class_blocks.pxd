@@ -236,10 +236,12 @@ cdef inline int find_steps(Learner *m, Block *block, double *norms, uint32_t cla
 
 
 cdef inline int update_block(Learner *m, float *table, double *norms, const Scratch *s, const float *score, const float *sign,
-                             float weight, uint32_t classes, uint32_t width, bint first, BlockRates *rates) noexcept nogil:
+                             float weight, uint32_t classes, uint32_t width, bint first, bint last,
+                             BlockRates *rates) noexcept nogil:
     """Update the classes of a block, whose slots are transposed; ``score`` are their predictions, ``sign`` their labels.
 
-    ``first``: the block holds the first of a feature's classes.
+    ``first`` and ``last``: the block holds the first and the last of a feature's classes. Blocks behind the first one need what
+    that records.
     """
     cdef Block block
     cdef int status
@@ -250,7 +252,7 @@ cdef inline int update_block(Learner *m, float *table, double *norms, const Scra
     vectorized = find_gradients(m, &block, classes, weight)
     for c in range(classes):
         any_step = any_step or block.active[c]
-    if not any_step and not first:
+    if not any_step and (last or not first):
         return OK
     scan_block(table, s.index, s.value, s.terms, &block, &rates.scales, rates.r)
     status = find_steps(m, &block, norms, classes, weight, vectorized)

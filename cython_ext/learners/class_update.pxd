@@ -156,7 +156,7 @@ cdef inline int update_blocks(PerClass *q, const Scratch *s, const float *score,
             if not q.m.frozen:
                 widen_range(&q.m, sign[c])
         status |= update_block(&q.m, q.table + 4 * <size_t>begin, q.norms + NORMS * begin, s, score + begin, sign, weight, n,
-                              width, begin == 0, &q.rates)
+                              width, begin == 0, begin + width >= q.count, &q.rates)
         if not q.m.vw_compat and status != OK:
             break                      # the first block was not applied, and later blocks need what that records
         begin += width
