@@ -302,7 +302,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Factored f
     cdef int status
     memset(&f, 0, sizeof(Factored))
-    f.o.outputs = config.outputs
+    f.o.outputs, f.o.monotone = config.outputs, config.monotone
     f.o.width = state.scratch.shape[1]
     if f.o.width < f.o.outputs or (learning and state.rates is None):
         raise ValueError("no room for the outputs")

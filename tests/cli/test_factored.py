@@ -37,6 +37,15 @@ def test_outputs_lie_in_few_directions(vwlite, write):
     assert len(first) == 6 and first[5] == "r1"
 
 
+def test_each_output_has_its_own_quantile(vwlite, write):
+    write("d", "".join(f"{n % 10},{n % 10},{n % 10} |w x\n" for n in range(500)))
+    quantiles = ("--loss_function", "quantile", "--quantile_tau", "0.1,0.5,0.9", "--monotone")
+    rates = ("-l", "1", "--decay_learning_rate", "0.8", "--holdout_off", "-c", "--passes", "20", "--quiet")
+    vwlite("train", "d", "-f", "m", "--outputs", "3", "--trace", "1e-6", *quantiles, *rates)
+    low, middle, high = map(float, vwlite("predict", "-i", "m", "d").lines[0].split())
+    assert 0 <= low <= 2 < 3 <= middle <= 6 < 7 <= high <= 9
+
+
 def test_a_larger_price_leaves_shorter_weights(vwlite, write):
     write("d", TEXT)
     found = []

@@ -11,19 +11,18 @@ from vwlite._native import factored as kernel
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.factored import FactoredConfig
-from vwlite.learners.gd import Gd, KernelConfig
-from vwlite.learners.outputs import Outputs
+from vwlite.learners.gd import Gd
+from vwlite.learners.outputs import Outputs, OutputsKernelConfig
 from vwlite.learners.vw_random import uniform
 from vwlite.storage.weight_table import Table, values_of, written_chunks, zeros
 
 RATES = ("adaptive", "normalized", "reached", "reached_low")  # columns of the rates of features
 
 
-class FactoredKernelConfig(KernelConfig):
+class FactoredKernelConfig(OutputsKernelConfig):
     def __init__(self, config: FactoredConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.outputs, self.shift, self.trace = config.outputs, shift_of(config), config.trace
-        self.output_params = [self.loss_params] * config.outputs
+        self.shift, self.trace = shift_of(config), config.trace
 
 
 def shift_of(config: FactoredConfig) -> int:
