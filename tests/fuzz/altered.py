@@ -30,7 +30,7 @@ TEXT = b"1 |a b c:2 |b x |s d |user u\n-1 't |a x |b y z\n"
 CLASSES = TEXT.replace(b"-1", b"3")
 TARGETS = b"1,-2 |a b |c x:2\n,3.5 2 |a c:2 |b d\n"
 GROUPS = b"1:0 |a c |s d\n2:0.5 |a d\n\n"
-NAMED = b"B-NP |a b c:2 |w x\nI-NP |a b |w y\n\n"
+NAMED = b"B-NP 'x |a b c:2 |w x\nI-NP 'y^x |a b |w y\n\n"  # a tree as well
 COMMANDS = (
     "predict -i model text --quiet",
     "predict -i model text --raw --quiet",

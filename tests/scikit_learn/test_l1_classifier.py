@@ -113,7 +113,7 @@ def test_rows_vanish_and_directions_are_few():
 @pytest.mark.parametrize(
     ("parameters", "y", "message"),
     [
-        ({"group": True, "solver": "fista"}, Y2, "it needs --model multinomial or crf"),
+        ({"group": True, "solver": "fista"}, Y2, "it needs --model multinomial, crf or tree"),
         ({"group": True}, Y3, "--group needs --solver fista or sgd"),
         ({"trace": 1.0, "solver": "fista"}, Y2, "it needs --model multinomial"),
         ({"trace": 1.0}, Y3, "--trace needs --solver fista"),

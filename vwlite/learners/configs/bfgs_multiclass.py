@@ -20,9 +20,7 @@ class BfgsMulticlassConfig(MulticlassConfig, BfgsConfig):
     asked_together: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
     includes: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
     alone: ClassVar[str] = "the weights of all classes are one vector, which is fitted to whole passes"
-    refused: ClassVar[tuple[str, ...]] = (
-        *(name for name in REFUSED if name not in ("l1", "l2")), "average", "group_l1",
-    )
+    refused: ClassVar[tuple[str, ...]] = (*(name for name in REFUSED if name not in ("l1", "l2")), "average")
 
     def __post_init__(self) -> None:
         BfgsConfig.__post_init__(self)
