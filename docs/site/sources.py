@@ -18,7 +18,7 @@ PARTS = {  # in the site's order; every page of docs/ stands in one
                "networks"],
     "Few labels or none": ["aso", "language-model", "unsupervised", "clusters", "graphs"],
     "Python": ["python", "scikit-learn"],
-    "Reference": ["formulas", "exit-codes", "shell", "guarantees", "speed"],
+    "Reference": ["formulas", "exit-codes", "shell", "guarantees", "speed", "how-fast"],
     "To change it": ["development", "experiments"],
 }
 COPIED = ["CHANGELOG.md", "examples/misuse/table.md", "docs/run-1.schema.json"]
