@@ -27,9 +27,12 @@ ROWS = 1024  # after which a request to stop is looked at
 
 
 def parts_of(classes: int, threads: int) -> list[tuple[int, int]]:
-    """The first class and the number of classes of each thread: whole blocks, but for the last class's."""
+    """The first class and the number of classes of each thread: one block or more, whole but for the last class's.
+
+    With fewer classes a thread would take from those that parse more than it gives.
+    """
     blocks = -(-classes // BLOCK)
-    count = min(threads, blocks)
+    count = max(1, min(threads, classes // BLOCK))
     bounds = [*(BLOCK * (blocks * number // count) for number in range(count)), classes]
     return [(begin, end - begin) for begin, end in pairwise(bounds)]
 
