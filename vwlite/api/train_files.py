@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from vwlite.api import configs, learner_choice
 from vwlite.api.option_rules import check_idle
@@ -17,32 +16,16 @@ from vwlite.features.config import FeatureConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Option
-from vwlite.storage.atomic_file import atomic_copy, is_replaceable
-from vwlite.storage.file_lock import lock
-from vwlite.training import ledger
+from vwlite.request import Request
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.output_config import OutputConfig
-from vwlite.training.seen_inputs import Seen, seen
+from vwlite.training.run_files import Remarks, RunFiles, Say
 from vwlite.training.start import start
 from vwlite.training.train import TrainResult, train
-
-Say = Callable[[str], None]
-
-
-class Remarks(NamedTuple):
-    """Where remarks on the files go, and warnings that something may be learned that should not be."""
-
-    say: Say
-    warn: Say
-
-    @classmethod
-    def of(cls, say: Say, quiet: bool) -> Remarks:
-        """``quiet``: warnings only."""
-        return cls(silent if quiet else say, say)
 
 
 def train_files(
@@ -62,18 +45,18 @@ def train_files(
     the model. Raises as ``vwlite.training.train.train``, and Locked.
     """
     arguments = defaultdict(lambda: None, arguments)
-    remarks = Remarks.of(say, arguments["quiet"])
+    files = RunFiles.of(Request(arguments, typed, options), Remarks.of(say, arguments["quiet"]))
     with ExitStack() as held:
-        begun = begin(arguments, dict(typed), options, remarks, held)
+        begun = begin(arguments, dict(typed), options, files, held)
         if begun is None:
             return None
-        left, model, known = begun
-        checkpoints, learned, guard = None, None, None
-        if left.output.model and is_replaceable(left.output.model):
-            checkpoints, guard = checkpoints_of(left, arguments, remarks.say), held.enter_context(interrupts())
-            learned = ledger.Ledger(left.output.model, known, left.input.paths, not left.input.examples)
-            if arguments["resume"]:
+        left, model = begun
+        checkpoints, guard = None, None
+        if files.keeps_record:
+            checkpoints, guard = checkpoints_of(left, files), held.enter_context(interrupts())
+            if files.restart.resume:
                 model = checkpoints.load() or model
+        learned = files.ledger(left.input.paths, not left.input.examples)
         bad_lines = bad_lines_config(arguments)
         return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer)
 
@@ -82,93 +65,37 @@ def begin(
     arguments: dict[str, Any],
     typed: dict[str, Any],
     options: Mapping[str, Option],
-    remarks: Remarks,
+    files: RunFiles,
     held: ExitStack,
-) -> tuple[RunConfig, Restored | None, list[ledger.Entry]] | None:
-    """What to run, what to go on from, and what that has learned; None where nothing is left to be learned.
+) -> tuple[RunConfig, Restored | None] | None:
+    """What to run, and what to go on from; None where nothing is left to be learned.
 
     The model to be written is locked until ``held`` is closed.
     """
-    if arguments["model"]:
-        held.enter_context(lock(arguments["model"], arguments["lock_wait"] or 0.0))
-    if begins_afresh(arguments):
-        remarks.say(f"there is no {arguments['initial']} yet: training begins at the start")
-        typed.pop("initial")
+    held.enter_context(files.locked())
+    files.settle_initial()
+    if not files.initial:
+        typed.pop("initial", None)
         arguments["initial"] = None
-    config, model = configured(arguments, typed, remarks.say)
+    config, model = configured(arguments, typed, files.remarks.say)
     check_idle(typed, options, config.learner)
-    known = known_before(config, arguments, remarks)
-    left = unseen(config, arguments, known, remarks)
-    if left is None:
-        nothing_new(arguments, known)
+    files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
+    left = files.unseen(config.input.paths)
+    if not left:
+        files.keep_model()
         return None
-    return left, model, known
+    return replace(config, input=replace(config.input, paths=left)), model
 
 
-def silent(line: str) -> None:
-    """For whoever wants to hear of nothing."""
-
-
-def begins_afresh(arguments: dict[str, Any]) -> bool:
-    """Whether the command is to be repeated for ever, and this is the first time: nothing can be lost or mistaken."""
-    initial, final = arguments["initial"], arguments["model"]
-    same = initial and final and os.path.realpath(initial) == os.path.realpath(final)
-    return bool(same and arguments["skip_seen"] and not os.path.lexists(initial))
-
-
-def known_before(config: RunConfig, arguments: dict[str, Any], remarks: Remarks) -> list[ledger.Entry]:
-    """What the model of ``-i`` has learned; of a stopped run, what it had when that began."""
-    initial, skip = arguments["initial"], arguments["skip_seen"]
-    if not initial:
-        return []
-    then = known_then(config) if arguments["resume"] else None
-    if then is not None:
-        return then
-    known = ledger.read(initial)
-    if not known and (skip or os.path.exists(ledger.ledger_path(initial))):
-        tell = remarks.warn if skip else remarks.say
-        tell(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
-    return known
-
-
-def unseen(
-    config: RunConfig, arguments: dict[str, Any], known: list[ledger.Entry], remarks: Remarks
-) -> RunConfig | None:
-    """The run without inputs that were learned before, if they are to be skipped; None when nothing is left."""
-    again, skip = seen(known, config.input.paths), arguments["skip_seen"]
-    skipped = {path for path, one in again.items() if skip and one.whole}
-    for path, one in again.items():
-        tell = remarks.say if path in skipped else remarks.warn
-        tell(f"{one.told(path)}{advice(one, skip)}")
-    left = tuple(path for path in config.input.paths if path not in skipped)
-    return replace(config, input=replace(config.input, paths=left)) if left else None
-
-
-def advice(one: Seen, skip: bool) -> str:
-    """What becomes of an input that was learned before, and what would be better."""
-    if one.grown:
-        return ": all of it is learned again; give what is new a file of its own"
-    if one.whole:
-        return ": skipped" if skip else "; --skip-seen would skip it"
-    return ": all of it is learned" if skip else ""
-
-
-def nothing_new(arguments: dict[str, Any], known: list[ledger.Entry]) -> None:
-    """The model stays as it is, under the name it is to have, with what is known of it."""
-    initial, final = arguments["initial"], arguments["model"]
-    if final and os.path.realpath(initial) != os.path.realpath(final):
-        ledger.Ledger(final, known, ()).write(ledger.model_digest(initial))
-        atomic_copy(initial, final)
-
-
-def checkpoints_of(config: RunConfig, arguments: dict[str, Any], say: Say) -> Checkpoints:
+def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
     """Raises UsageError where a run cannot be stopped."""
-    if config.learner.whole_passes and (arguments["resume"] or arguments["checkpoint_every"]):
+    restart = files.restart
+    if config.learner.whole_passes and (restart.resume or restart.every):
         option, reason = config.learner.option, "a stopped run of it begins anew"
         raise UsageError(f"--{option} does not go with --resume and --checkpoint-every: {reason}")
-    checkpoints = Checkpoints(config, say, every=arguments["checkpoint_every"])
-    if os.path.exists(checkpoints.path) and not arguments["resume"]:
-        say(f"training begins anew; --resume would have gone on with {checkpoints.path}, left by a stopped run")
+    checkpoints = Checkpoints(config, files.remarks.say, every=restart.every)
+    if not restart.resume:
+        checkpoints.remark_on_standing()
     return checkpoints
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from vwlite.api.configs import chosen
 from vwlite.api.run_configs import bad_lines_config
-from vwlite.api.train_files import Remarks, Say, begin
+from vwlite.api.train_files import begin
 from vwlite.distributed import gradients
 from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
@@ -18,11 +18,11 @@ from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
 from vwlite.options import Option
-from vwlite.storage.atomic_file import is_replaceable
+from vwlite.request import Request
 from vwlite.storage.model_file import Model
 from vwlite.training.display import Display
-from vwlite.training.ledger import Ledger
 from vwlite.training.output_config import OutputConfig
+from vwlite.training.run_files import Remarks, RunFiles, Say
 
 
 def engine_of(workers: int | None, scheduler: str | None) -> Engine:
@@ -51,23 +51,23 @@ def train_shards(
     """
     arguments = defaultdict(lambda: None, arguments)
     sharding = ShardConfig(**chosen(ShardConfig, arguments))
+    files = RunFiles.of(Request(arguments, typed, options), Remarks.of(say, arguments["quiet"]))
     with ExitStack() as held:
-        begun = begin(arguments, dict(typed), options, Remarks.of(say, arguments["quiet"]), held)
+        begun = begin(arguments, dict(typed), options, files, held)
         if begun is None:
             return None
-        config, model, known = begun
-        if arguments["checkpoint_every"]:
+        config, model = begun
+        if files.restart.every:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
         check_run(config)
         then = None
         if sharding.then_bfgs:
             config, then = gradients.followed(config, model, sharding.then_bfgs)
-        base, output = base_of(config, sharding.count, model), config.output
+        base = base_of(config, sharding.count, model)
         rounds = sharding.count, sharding.passes, sharding.holdout
-        settings = Settings(*rounds, config.holdout.early_terminate, bool(arguments["resume"]), then)
-        keeps = output.model and is_replaceable(output.model)
-        ledger = Ledger(output.model or "", known, config.input.paths) if keeps else None
+        settings = Settings(*rounds, config.holdout.early_terminate, files.restart.resume, then)
+        ledger = files.ledger(config.input.paths)
         guard, bad_lines = held.enter_context(interrupts()), bad_lines_config(arguments)
-        driver = Rounds(config, settings, base, engine(), bad_lines, display(output), guard)
+        driver = Rounds(config, settings, base, engine(), bad_lines, display(config.output), guard)
         held.callback(driver.close)
         return driver, driver.run(ledger.write if ledger else None)

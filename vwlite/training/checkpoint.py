@@ -10,9 +10,10 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Any
+from typing import IO, Any
 from weakref import proxy
 
 from vwlite.data.blocks import fingerprint, same_file
@@ -36,16 +37,90 @@ from vwlite.version import __version__
 OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
 
 
-class Checkpoints:
-    """The checkpoint of a run, as ``--resume`` reads it. ``every``: seconds from one to the next, None for only on a
-    signal. ``say`` tells the user.
+class CheckpointFile:
+    """``MODEL.ckpt``.
+
+    ``told``: the options that decide what the run learns, as JSON data. ``every``: seconds between two checkpoints,
+    None: one is written on a signal only. ``say`` tells the user.
     """
 
+    def __init__(
+        self, model: str, told: dict[str, Any], paths: Sequence[str], say: Callable[[str], None],
+        every: float | None = None,
+    ) -> None:
+        self.model, self.path, self.say, self.every = model, f"{model}{CHECKPOINT}", say, every
+        self.told = json.loads(json.dumps({**told, "version of vwlite": __version__}))
+        self.found = fingerprint(paths)
+        self.written = False
+        self.last = time.monotonic()
+
+    def remark_on_standing(self) -> None:
+        """Of a run that begins anew although there is one."""
+        if self.stands:
+            self.say(f"training begins anew; --resume would have gone on with {self.path}, left by a stopped run")
+
+    @property
+    def stands(self) -> bool:
+        return os.path.exists(self.path)
+
+    def check(self, header: Mapping[str, Any]) -> dict[str, Any]:
+        """What the checkpoint with this header says of its run, which is to be this one.
+
+        Raises ModelError when it is none or its input has changed, UsageError when the command has.
+        """
+        run = header.get("run")
+        if not isinstance(run, dict):
+            raise ModelError(f"{self.path} is a model, not a checkpoint")
+        check_same(self.path, run.get("told"), self.told)
+        if not are_still(run["inputs"], self.found):
+            raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
+        self.written = True
+        return run
+
+    def header(self, contents: Mapping[str, Any]) -> dict[str, Any]:
+        """What ``check`` looks at; ``contents``: of files, digested as far as they were read."""
+        inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.found]
+        return {"told": self.told, "inputs": inputs}
+
+    @property
+    def due(self) -> bool:
+        return self.every is not None and time.monotonic() - self.last >= self.every
+
+    def open(self, path: str) -> AbstractContextManager[IO[Any]]:
+        """The file to be written; ``path`` is this one's, or that of what belongs to it."""
+        return beside_output(path, like=self.model)
+
+    def note_written(self) -> None:
+        self.written, self.last = True, time.monotonic()
+
+    @property
+    def kept(self) -> str:
+        return f"; {self.path} keeps what was learned, --resume goes on with it" if self.written else ""
+
+    def remove(self) -> None:
+        """The model is complete."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+
+    @contextlib.contextmanager
+    def saving(self, save: Callable[[], bool]) -> Iterator[None]:
+        """Within, a run that is stopped leaves a checkpoint, and what ends it says so. ``save`` answers whether there
+        is one.
+        """
+        try:
+            yield
+        except Interrupted as signal:
+            raise Interrupted(signal.number, self.kept if save() else "") from signal
+        except Diverged as error:
+            raise Diverged(f"{error}{self.kept}") from error
+
+
+class Checkpoints(CheckpointFile):
+    """The checkpoint of a run of an online learner, as ``--resume`` reads it."""
+
     def __init__(self, config: RunConfig, say: Callable[[str], None], *, every: float | None = None) -> None:
-        self.path, self.say, self.every = checkpoint_path(config), say, every
+        super().__init__(config.output.model or "", told(config), config.input.paths, say, every)
         self.max_memory = config.max_memory
-        self.told = told(config)
-        self.found = fingerprint(config.input.paths)
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
 
     def load(self) -> Restored | None:
@@ -53,18 +128,12 @@ class Checkpoints:
 
         Raises ModelError when it is damaged or its input has changed, UsageError when the command has.
         """
-        if not os.path.exists(self.path):
+        if not self.stands:
             self.say(f"there is no {self.path} to go on from: training begins at the start")
             return None
         changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
         restored = restore(self.path, learning=True, vw_compat=False, max_memory=self.max_memory, **changes)
-        run = restored.header.get("run")
-        if run is None:
-            raise ModelError(f"{self.path} is a model, not a checkpoint")
-        check_same(self.path, run.get("told"), self.told)
-        if not are_still(run["inputs"], self.found):
-            raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
-        self.run = run
+        self.run = self.check(restored.header)
         return restored
 
     def writer(
@@ -89,8 +158,6 @@ class CheckpointWriter(Listener):
         self.checkpoints, self.source, self.model = checkpoints, source, model
         self.partials = [Partial(writer) for writer in writers]
         self.trainer: Trainer | None = None
-        self.written = checkpoints.run is not None
-        self.last = time.monotonic()
 
     def begin(self, run: Trainer) -> None:
         """Go on from the checkpoint loaded, if one was. Raises ModelError."""
@@ -110,45 +177,29 @@ class CheckpointWriter(Listener):
         checkpoints.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")
 
     def between(self) -> None:
-        every = self.checkpoints.every
-        if every is not None and time.monotonic() - self.last >= every:
+        if self.checkpoints.due:
             self.save()
 
-    @contextlib.contextmanager
-    def saving(self) -> Iterator[None]:
-        """Within, a run that is stopped leaves a checkpoint, and what ends it says so."""
-        try:
-            yield
-        except Interrupted as signal:
-            raise Interrupted(signal.number, self.kept if self.save() else "") from signal
-        except Diverged as error:
-            raise Diverged(f"{error}{self.kept}") from error
+    def saving(self) -> AbstractContextManager[None]:
+        return self.checkpoints.saving(self.save)
 
     def save(self) -> bool:
         """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
         run = self.trainer
         started = run is not None and (run.passes_done or run.position.rows)
         if not started or not run.position.reached or not run.learner.resumable:
-            return self.written
+            return self.checkpoints.written
         partials = [partial.save() for partial in self.partials]
-        contents = self.source.contents
-        inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.checkpoints.found]
-        state = {"told": self.checkpoints.told, "inputs": inputs, "partials": partials, **run.state()}
+        state = {**self.checkpoints.header(self.source.contents), "partials": partials, **run.state()}
         for listener in run.listeners:
             state |= listener.state()
-        model_path = self.model.config.output.model
-        self.model.write_model(self.checkpoints.path, state, lambda path: beside_output(path, like=model_path))
-        self.written, self.last = True, time.monotonic()
+        self.model.write_model(self.checkpoints.path, state, self.checkpoints.open)
+        self.checkpoints.note_written()
         return True
-
-    @property
-    def kept(self) -> str:
-        return f"; {self.checkpoints.path} keeps what was learned, --resume goes on with it" if self.written else ""
 
     def remove(self) -> None:
         """The model is complete."""
-        with contextlib.suppress(OSError):
-            os.unlink(self.checkpoints.path)
+        self.checkpoints.remove()
         for partial in self.partials:
             partial.remove()
         for path in self.model.targets:
@@ -172,7 +223,7 @@ def told(config: RunConfig) -> dict[str, Any]:
     """What the run was told that decides what it learns and keeps, as JSON data."""
     output = config.output
     kept = {"predictions": output.predictions, "raw_predictions": output.raw_predictions, "names": output.names}
-    options = {
+    return {
         **{name: value for name, value in asdict(config.input).items() if name not in OF_NO_EFFECT},
         **config.features.header(),
         **asdict(config.learner),
@@ -182,9 +233,7 @@ def told(config: RunConfig) -> dict[str, Any]:
         "predict_only_model": output.predict_only_model,
         "invert_hash": bool(output.invert_hash),
         "passes": config.passes,
-        "version of vwlite": __version__,
     }
-    return json.loads(json.dumps(options))
 
 
 def check_same(path: str, then: Any, now: dict[str, Any]) -> None:

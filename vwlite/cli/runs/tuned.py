@@ -9,7 +9,7 @@ import click
 
 from vwlite.api.configs import available_cores
 from vwlite.api.option_rules import check_effects
-from vwlite.api.train_files import silent, train_files
+from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.files import guard
 from vwlite.cli.root import cli
@@ -24,6 +24,7 @@ from vwlite.storage.model_file import learner_name_of
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.output_config import OutputConfig
+from vwlite.training.run_files import be_silent
 from vwlite.training.start import start
 
 Interrupts = Callable[[], AbstractContextManager[Any]]
@@ -50,7 +51,7 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
             return
         arguments, typed, options = context.params, build.typed(), build.declared()
     check_effects(typed, options)
-    train_files(arguments, typed, options, say=silent, display=lambda output: Display(), interrupts=interrupts)
+    train_files(arguments, typed, options, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
 
 
 def score(path: str, tests: list[str], metric: str) -> Any:
