@@ -15,11 +15,11 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
 from vwlite.features.terms import terms_of
-from vwlite.solvers.clusters import model_file as clusters_file
 from vwlite.solvers.clusters.assignment import Assignment
 from vwlite.solvers.clusters.assignment import strongest as strongest_words
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.solver import solver_of
+from vwlite.solvers.clusters.model import ClusterModel
+from vwlite.solvers.clusters.solver import method_of
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
@@ -30,12 +30,13 @@ from vwlite.solvers.lm.train import begun, gone_on, learn
 from vwlite.solvers.lm.vectors import text_format as words_format
 from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
-from vwlite.solvers.pca import model_file as pca_file
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.inspection import strongest
 from vwlite.solvers.pca.project import Projection
+from vwlite.solvers.pca.solver import PcaModel
 from vwlite.solvers.pca.train import NOTHING, Finder
 from vwlite.solvers.rows import MemoryRows, Rows
+from vwlite.training.monitor import Monitor
 
 GRAPH = b"a |n b:1 c:2\nb |n a:1 d:.5\nc 't|x e\nd |n e:1e3 a:-0\ne |\nd |n f g\n\ng |n g:2 h\n"
 LANDMARKS = b"1 |a x y:2\n|b z:-1\n\0" + b"1 |a y:3 |b z\n-1 |a x w |b q:0.5\n"
@@ -77,7 +78,7 @@ def use_landmarks(path: str, text: str, choice: int) -> None:
 
 
 def project(path: str, text: str) -> None:
-    model = pca_file.load(path)
+    model = PcaModel.load(path)
     model.facts(), strongest(model, 3)
     projection = Projection(model, left=True)
     rows = rows_of(text, model.features, model.seen)
@@ -87,7 +88,7 @@ def project(path: str, text: str) -> None:
 
 
 def assign(path: str, text: str) -> None:
-    model = clusters_file.load(path)
+    model = ClusterModel.load(path)
     model.facts(), strongest_words(model, 3)
     if model.config.cut:
         return
@@ -138,12 +139,12 @@ def models(folder: str) -> Iterator[bytes]:
     for number, features in enumerate(ROWS):
         rows = rows_of(str(text), features, [])
         config = PcaConfig(dim=2, center=number == 1, oversample=1)
-        found = Finder(config, rows, NOTHING, MEMORY, 1).run(of_any_size)
-        pca_file.save(made, pca_file.model_of(config, found, rows, {"kind": "vw"}))
+        found = Finder(config, rows, NOTHING, MEMORY, 1).run(Monitor())
+        PcaModel.of(config, found, rows, {"kind": "vw"}).save(made)
         yield Path(made).read_bytes()
         config = ClusterConfig(clusters=2, soft=0.5 * (number == 0), spherical=number == 1)
-        found = solver_of(config)(config, rows, None, MEMORY, 1).run(of_any_size)
-        clusters_file.save(made, clusters_file.model_of(config, found, rows, {"kind": "vw"}))
+        found = method_of(config)(config, rows, None, MEMORY, 1).run(Monitor())
+        ClusterModel.of(config, found, rows, {"kind": "vw"}).save(made)
         yield Path(made).read_bytes()
     config = LmConfig(window=2, dim=3, hidden=5, tokens="blanks", curriculum=8)
     model, words = begun(config, blocks([str(text)]), MEMORY, of_any_size)

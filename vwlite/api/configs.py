@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from vwlite.data.config import available_cores  # noqa: F401
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.losses import OF_CLASSES, LossConfig
+from vwlite.options import fields_of as chosen  # noqa: F401
 from vwlite.options import options_of
 
 
@@ -30,16 +30,3 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
     return pick(FeatureConfig, options)
-
-
-def chosen(config: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a configuration whose options have a value; ``options`` are all of a command, typed or not."""
-    found = {one.name: options.get(one.key) for one in options_of(config).values()}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

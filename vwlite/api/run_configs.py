@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.api.configs import available_cores, chosen
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig, kind_by_name
+from vwlite.api.configs import chosen
+from vwlite.data import config as data_config
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.storage.named_files import cache_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.curriculum_config import CurriculumConfig
@@ -23,17 +23,7 @@ if TYPE_CHECKING:
 
 def input_config(options: Mapping[str, Any]) -> InputConfig:
     """Where the data come from; ``options`` are all, typed or not."""
-    paths = tuple(options.get("files", ())) or ("-",)  # with files of -d, in the order typed
-    changes = {
-        "kind": kind_by_name(paths),
-        "threads": available_cores(),
-        **chosen(InputConfig, options),
-        "cache": cache_of(options),
-        "kill_cache": bool(options.get("kill_cache") or options.get("bad_lines")),  # only the text shows bad lines
-        "shuffle": shuffles(options),
-        "seed": options.get("random_seed") or 0,
-    }
-    return InputConfig(paths, **changes)
+    return data_config.input_config(options, shuffle=shuffles(options))
 
 
 def shuffles(options: Mapping[str, Any]) -> bool:

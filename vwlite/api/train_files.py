@@ -15,8 +15,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import Option
-from vwlite.request import Request
+from vwlite.options import Option, Request
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display

@@ -17,8 +17,7 @@ from vwlite.distributed.engines import Engine, Processes
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
-from vwlite.options import Option
-from vwlite.request import Request
+from vwlite.options import Option, Request
 from vwlite.storage.model_file import Model
 from vwlite.training.display import Display
 from vwlite.training.output_config import OutputConfig

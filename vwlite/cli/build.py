@@ -10,7 +10,7 @@ import click
 
 from vwlite.api.run_configs import input_config
 from vwlite.learners.transfers import spelled_out
-from vwlite.options import Option
+from vwlite.options import Option, Request
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
 from vwlite.training.output_config import OutputConfig
@@ -23,6 +23,11 @@ def typed() -> dict[str, Any]:
     on_line = click.core.ParameterSource.COMMANDLINE
     found = {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
     return spelled_out(found)
+
+
+def request() -> Request:
+    """What the current command is asked for."""
+    return Request(click.get_current_context().params, typed(), declared())
 
 
 def declared() -> dict[str, Option]:

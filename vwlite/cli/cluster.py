@@ -8,13 +8,11 @@ from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.training.output_config import INITIAL
 
 
 @click.command("cluster", cls=Command, context_settings=SETTINGS, short_help="Find clusters of text by k-means.")
 @options.data_files
-@options.output("model")
-@options.declared(INITIAL)
+@options.solver_output()
 @options.options_in(ClusterConfig)
 @options.data_options
 @options.cache_options_without_k
@@ -24,7 +22,7 @@ from vwlite.training.output_config import INITIAL
 @options.random_options
 @options.bad_line_options
 @options.names_option
-@options.lock_option
+@options.restart_options
 @options.json_option("Write sizes and distances of the clusters as JSON; - is stdout.")
 @options.quiet()
 def command(**arguments: Any) -> int:

@@ -133,6 +133,26 @@ class Bar(Console):
 
         return step
 
+    def step(self, done: int, total: int | None, unit: str) -> None:
+        self.steps(unit)(done, total)
+
+    def advance(self, size: int) -> None:
+        """Bytes that are read while a bar counts other steps show nothing."""
+        if self.bar is not None and self.bar.unit == "B":
+            self.bar.update(size)
+
+
+class Screen(Bar):
+    """Shows a solver: lines of its table, messages, a bar. With ``quiet`` only warnings."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(quiet, to_stdout=False)
+        self.silent = quiet
+
+    def line(self, text: str) -> None:
+        if not self.silent:
+            self.tell(text)
+
 
 class Reading:
     """While it is open, a bar over text that is read outside of a run's loop, and counts of each file."""

@@ -23,7 +23,8 @@ from vwlite.distributed.config import ShardConfig
 from vwlite.features.config import LEARNED, OF_THETA, RANDOM, TABLE, WEIGHTING, FeatureConfig
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
-from vwlite.training.output_config import CheckpointConfig, OutputConfig
+from vwlite.storage.output_checks import CHECKPOINT, LEDGER, LOCK
+from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -186,6 +187,12 @@ bar_options = options_in(OutputConfig, "Progress", only=("bar",))
 
 def quiet(help: str = options_of(OutputConfig)["quiet"].help) -> Decorator:
     return options_in(OutputConfig, only=("quiet",), quiet={"help": help})
+
+
+def solver_output(**changes: Mapping[str, Any]) -> Decorator:
+    """``-f`` of a run that can be stopped, with the files beside its model, and ``-i``."""
+    model = {"beside": (LOCK, CHECKPOINT, LEDGER), **changes}
+    return family("", options_in(OutputConfig, only=("model",), model=model), declared(INITIAL._replace(section="")))
 
 
 def output(*names: str, section: str = "", **changes: Mapping[str, Any]) -> Decorator:

@@ -8,13 +8,11 @@ from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.training.output_config import INITIAL
 
 
 @click.command("pca", cls=Command, context_settings=SETTINGS, short_help="Find principal components of text.")
 @options.data_files
-@options.output("model")
-@options.declared(INITIAL)
+@options.solver_output()
 @options.options_in(PcaConfig)
 @options.data_options
 @options.cache_options
@@ -24,7 +22,7 @@ from vwlite.training.output_config import INITIAL
 @options.random_options
 @options.bad_line_options
 @options.names_option
-@options.lock_option
+@options.restart_options
 @options.json_option("Write singular values and counts as JSON; - is stdout.")
 @options.quiet()
 def command(**arguments: Any) -> int:

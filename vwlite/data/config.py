@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from vwlite.options import Config, Option, config, option
+from vwlite.options import Config, Option, config, fields_of, option
+from vwlite.storage.named_files import cache_of
 
 TEXTS = ("vw", "svmlight")  # formats of lines that have no columns
 SUFFIXES = {
@@ -80,6 +82,31 @@ class InputConfig(Config):
         of_table = kind not in TEXTS
         columns = self.columns if "columns" in typed else kept.get("columns", "") if of_table else ""
         return replace(self, kind=kind, columns=columns)
+
+
+def input_config(values: Mapping[str, Any], **more: Any) -> InputConfig:
+    """Where the data come from; ``values`` of all options of a command by their keys, ``more``: other fields."""
+    paths = tuple(values.get("files", ())) or ("-",)  # with files of -d, in the order typed
+    return InputConfig(
+        **{
+            "paths": paths,
+            "kind": kind_by_name(paths),
+            "threads": available_cores(),
+            **fields_of(InputConfig, values),
+            "cache": cache_of(values),
+            # only the text shows malformed lines
+            "kill_cache": bool(values.get("kill_cache") or values.get("bad_lines")),
+            "seed": values.get("random_seed") or 0,
+            **more,
+        }
+    )
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def has_words(kind: str) -> bool:

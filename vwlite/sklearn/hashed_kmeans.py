@@ -15,8 +15,9 @@ from vwlite.memory_limit import USUAL
 from vwlite.sklearn.slot_rows import SlotRowsEstimator
 from vwlite.solvers.clusters.assignment import Assignment
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.model_file import ClusterModel, model_of
-from vwlite.solvers.clusters.solver import solver_of
+from vwlite.solvers.clusters.model import ClusterModel
+from vwlite.solvers.clusters.solver import method_of
+from vwlite.training.monitor import Monitor
 
 
 class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, SlotRowsEstimator):
@@ -115,8 +116,8 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             sparse_means=self.sparse_means,
             seed=self._seed(),
         )
-        found = solver_of(config)(config, rows, None, USUAL, self._threads).run(lambda line: None)
-        self.model_: ClusterModel = model_of(config, found, rows, InputConfig().kept)
+        found = method_of(config)(config, rows, None, USUAL, self._threads).run(Monitor())
+        self.model_: ClusterModel = ClusterModel.of(config, found, rows, InputConfig().kept)
         self.n_iter_, self._n_features_out = found.passes, self.n_clusters
         assignment, clusters, self.inertia_ = Assignment(self.model_), [np.zeros(0, np.int32)], 0.0
         for part in rows.parts():

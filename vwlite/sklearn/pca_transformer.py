@@ -13,9 +13,10 @@ from vwlite.data.config import InputConfig
 from vwlite.memory_limit import USUAL
 from vwlite.sklearn.slot_rows import SlotRowsEstimator
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.pca.model_file import PcaModel, model_of
 from vwlite.solvers.pca.project import Projection
+from vwlite.solvers.pca.solver import PcaModel
 from vwlite.solvers.pca.train import NOTHING, Finder
+from vwlite.training.monitor import Monitor
 
 
 class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRowsEstimator):
@@ -90,8 +91,8 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
         config = PcaConfig(
             dim=self.n_components, center=self.center, passes=self.passes, oversample=self.oversample, seed=self._seed()
         )
-        found = Finder(config, rows, NOTHING, USUAL, self._threads).run(lambda line: None)
-        self.model_: PcaModel = model_of(config, found, rows, InputConfig().kept)
+        found = Finder(config, rows, NOTHING, USUAL, self._threads).run(Monitor())
+        self.model_: PcaModel = PcaModel.of(config, found, rows, InputConfig().kept)
         self._n_features_out = self.n_components
         return self
 

@@ -113,6 +113,13 @@ class MemoryRows(Rows):
         return iter(self.given)
 
 
+def check_slots(slots: np.ndarray, bits: int, ascending: bool = True) -> None:
+    """Raises ValueError for what are not different slots of a table of 2^bits, in order where ``ascending``."""
+    ordered = slots if ascending else np.sort(slots)
+    if (ordered[1:] <= ordered[:-1]).any() or (len(ordered) and ordered[-1] >= 2**bits):
+        raise ValueError("its slots")
+
+
 class SlotRows:
     """Numbers the slots of a table of 2^bits that occur."""
 

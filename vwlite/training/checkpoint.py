@@ -48,11 +48,19 @@ class CheckpointFile:
         self, model: str, told: dict[str, Any], paths: Sequence[str], say: Callable[[str], None],
         every: float | None = None,
     ) -> None:
-        self.model, self.path, self.say, self.every = model, f"{model}{CHECKPOINT}", say, every
+        self.model, self.path, self.say, self.every = model, self.path_of(model), say, every
         self.told = json.loads(json.dumps({**told, "version of vwlite": __version__}))
         self.found = fingerprint(paths)
         self.written = False
         self.last = time.monotonic()
+
+    @staticmethod
+    def path_of(model: str) -> str:
+        return f"{model}{CHECKPOINT}"
+
+    @staticmethod
+    def stands_at(path: str) -> bool:
+        return os.path.exists(path)
 
     def remark_on_standing(self) -> None:
         """Of a run that begins anew although there is one."""
@@ -61,7 +69,7 @@ class CheckpointFile:
 
     @property
     def stands(self) -> bool:
-        return os.path.exists(self.path)
+        return self.stands_at(self.path)
 
     def check(self, header: Mapping[str, Any]) -> dict[str, Any]:
         """What the checkpoint with this header says of its run, which is to be this one.

@@ -45,6 +45,9 @@ class Display:
     def advance_rows(self, number: int, rows: int, total: int | None) -> None:
         """So many more rows of pass ``number`` came from elsewhere than text, of ``total``, if that is known."""
 
+    def step(self, done: int, total: int | None, unit: str) -> None:
+        """``done`` steps of a solver were made, of ``total``, if that is known; ``unit``: what a step is."""
+
     def files(self, read: list[FileRead]) -> None:
         """What was read of each input, when the last of it was."""
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple
 
-from vwlite.request import Request
+from vwlite.options import Request
 from vwlite.storage.atomic_file import atomic_copy, is_replaceable
 from vwlite.storage.file_lock import lock
 from vwlite.training import ledger

@@ -17,6 +17,7 @@ from vwlite.solvers.clusters.numbered_rows import Piece
 from vwlite.solvers.clusters.seeding import scalable, trimmed
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import Part
+from vwlite.training.monitor import Monitor
 
 BITS = 6
 
@@ -44,16 +45,24 @@ class Source:
             yield Part(None, csr(self.x[rows]), self.weight[rows].copy())
 
 
+class History(Monitor):
+    def __init__(self):
+        self.rows = []
+
+    def row(self, text, **figures):
+        self.rows.append(figures)
+
+
 @given(st.integers(5, 40), st.integers(2, 5), st.booleans(), st.sampled_from(SEEDING), st.integers(0, 2**32 - 1))
 def test_the_average_distance_never_rises(rows, clusters, spherical, seeding, seed):
     draw = np.random.default_rng(seed)
     x = np.where(draw.random((rows, 12)) < 0.5, 0, draw.normal(size=(rows, 12))).astype(np.float32)
     x[:, 0] = 1 + np.arange(rows)  # so that all rows differ and have a length
     weight = draw.integers(1, 4, rows).astype(np.float32)
-    said = []
+    said = History()
     config = ClusterConfig(clusters, spherical, seeding=seeding, seed=seed)
-    found = Lloyd(config, Source(x, weight), None, 2**30, 2).run(said.append)
-    told = [float(line.split()[5].rstrip(",")) for line in said if line.startswith("pass")]
+    found = Lloyd(config, Source(x, weight), None, 2**30, 2).run(said)
+    told = [row["average_squared_distance"] for row in said.rows]
     assert all(after <= before * (1 + 1e-5) + 1e-9 for before, after in pairwise(told))
     assert found.totals[0].sum() == rows and found.totals[1].sum() == weight.sum()
     assert (found.totals[0] > 0).all() and np.isfinite(found.means).all()
@@ -105,7 +114,7 @@ def test_seeds_are_different_examples_where_there_are_so_many(values, clusters, 
     draw = np.random.default_rng(seed)
     x = (1.0 + draw.integers(0, values, (30, 1))).astype(np.float32)
     lloyd = Lloyd(ClusterConfig(clusters, seed=seed), Source(x, np.ones(30, np.float32)), None, 2**30, 1)
-    lloyd.read(lambda done, total: None)
+    lloyd.read(Monitor())
     chosen = scalable(lloyd.rows, lloyd.nearest_of, clusters, 0.0, seed)
     assert len(chosen) == clusters
     assert len({*chosen.values.tolist()}) == min(clusters, len({*x[:, 0].tolist()}))
@@ -123,10 +132,11 @@ def test_batches_in_the_order_of_the_data_are_the_twin(rows, clusters, size, sph
     )
     solver.room = lambda slots: -1.0
     solver.rows.room = solver.room
-    solver.read(lambda done, total: None)
+    solver.read(Monitor())
     solver.start(0)
     means = solver.means.T.astype(float)[:, np.argsort(solver.rows.rows.slots)].tolist()
-    cost = solver.learn(1, lambda done, total: None)
+    solver.learn(1, Monitor())
+    cost = solver.totals[2].sum() / solver.totals[1].sum()
     examples = x[:, np.sort(solver.rows.rows.slots)].astype(float).tolist()
     examples = [unit(row) for row in examples] if spherical else examples
     wanted, average = mini_batch(examples, weight, means, size, spherical)

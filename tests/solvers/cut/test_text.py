@@ -13,13 +13,15 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.solvers.cut.text import DegreeRows, eigenvectors, spectral_partitions, spectral_vectors
+from vwlite.training.monitor import Monitor
 
 MEMORY = 1e9
 
 
 def clusters_of(source, clusters, seed=0, threads=1, memory=MEMORY):
     """The first partition of several."""
-    return next(spectral_partitions(spectral_vectors(source, clusters, seed, memory, threads), clusters, Random(seed)))
+    vectors = spectral_vectors(source, clusters, seed, memory, threads, Monitor())
+    return next(spectral_partitions(vectors, clusters, Random(seed)))
 
 
 def matrix(rows=90, columns=24, groups=3, seed=0):
@@ -75,7 +77,7 @@ def test_eigenvectors_are_those_of_the_graph(source):
     x = matrix()
     rows = source(text_of(x))
     rows.count_terms()
-    found = eigenvectors(rows, 8, 0, MEMORY, 1)
+    found = eigenvectors(rows, 8, 0, MEMORY, 1, Monitor())
     k, degree = graph_of(x)
     root = np.sqrt(degree)
     values, vectors = np.linalg.eigh(k / root / root[:, None])

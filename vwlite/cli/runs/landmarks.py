@@ -20,6 +20,7 @@ from vwlite.features.landmark_choice import chosen_lines
 from vwlite.memory_limit import USUAL
 from vwlite.solvers.clusters.centres import centre_lines
 from vwlite.solvers.rows import RowSource
+from vwlite.training.monitor import DisplayMonitor
 from vwlite.training.prediction_writer import PredictionWriter
 
 
@@ -54,5 +55,5 @@ def means_of(
     text = text_format(features, skip_malformed=True).of_words(lists=True)
     inputs = Inputs(InputConfig(paths, threads=threads), text, several_passes=True)
     opened.callback(inputs.close)
-    rows, steps = RowSource(features, inputs, policy, []), reading.bar.steps("lines")
-    return centre_lines(rows, arguments["count"], arguments["seed"], USUAL, threads, steps)
+    rows, monitor = RowSource(features, inputs, policy, []), DisplayMonitor(reading.bar, "lines")
+    return centre_lines(rows, arguments["count"], arguments["seed"], USUAL, threads, monitor)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from random import Random
@@ -11,7 +10,7 @@ import numpy as np
 
 from vwlite.solvers.clusters.train import Clusters, Lloyd
 from vwlite.solvers.cut.text import DegreeRows, spectral_partitions, spectral_vectors
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor
 
 
 class Cut(Lloyd):
@@ -19,18 +18,18 @@ class Cut(Lloyd):
 
     source: DegreeRows
 
-    def run(self, say: Callable[[str], None], steps: Steps = no_steps) -> Clusters:
+    def run(self, monitor: Monitor) -> Clusters:
         """Raises as ``Lloyd.run`` and ``spectral_vectors``."""
         config = self.config
         if self.before:
             self.source.know(self.before.slots, self.before.total)
         else:
             self.vectors = spectral_vectors(
-                self.source, config.clusters, config.seed, self.memory, self.threads, steps
+                self.source, config.clusters, config.seed, self.memory, self.threads, monitor
             )
             self.memory -= self.vectors.rows.nbytes
-        found = super().run(say, steps)
-        say(f"normalised cut {found.cut:.6g}")
+        found = super().run(monitor)
+        monitor.line(f"normalised cut {found.cut:.6g}")
         return found
 
     def start(self, number: int) -> None:

@@ -6,13 +6,11 @@ variance T / 2; none of them raises the free energy (Rose, Gurewitz and Fox, Pat
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from vwlite._native import nearest_means
 from vwlite.solvers.clusters.train import Clusters, Lloyd
-from vwlite.training.display import Steps
+from vwlite.training.monitor import Monitor
 
 ENOUGH = 1e-6  # a pass that lowers the free energy by less, as a share of the squared distances, is the last
 
@@ -28,28 +26,29 @@ def shares(distances: np.ndarray, softness: float) -> tuple[np.ndarray, np.ndarr
 class Soft(Lloyd):
     """``totals``: examples by their nearest means, sums of shares, and of these times squared distances."""
 
-    def alternate(self, say: Callable[[str], None], steps: Steps) -> Clusters:
+    def alternate(self, monitor: Monitor) -> Clusters:
         """Share and move until the free energy hardly falls."""
-        before, number = np.inf, 0
-        while number < self.config.passes:
-            number += 1
-            changed = self.assign_all(steps)
+        while self.passes < self.config.passes:
+            number = self.passes + 1
+            changed = self.assign_all(monitor)
             self.check(self.energy)
             share = 100 * changed / self.examples
-            free = f"free energy {self.energy:.6g}"
-            say(f"pass {number}: {self.shown(self.totals)}, {free}, {share:.3g}% changed cluster")
-            if before - self.energy <= ENOUGH * float(self.totals[2].sum() / self.totals[1].sum()):
-                break
-            before = self.energy
-            self.move()
-        return self.clusters(number)
+            text = f"{self.shown(self.totals)}, free energy {self.energy:.6g}, {share:.3g}% changed cluster"
+            self.tell(monitor, number, text, free_energy=self.energy, changed=share)
+            if self.cost - self.energy <= ENOUGH * float(self.totals[2].sum() / self.totals[1].sum()):
+                return self.clusters(number)
+            with monitor.update():
+                self.passes, self.cost, self.assigned = number, self.energy, self.cluster
+                self.move()
+        return self.clusters(self.passes)
 
-    def assign_all(self, steps: Steps) -> int:
+    def assign_all(self, monitor: Monitor) -> int:
         """As Lloyd's, and the ``energy``, an example's average free energy."""
+        self.cluster = self.cluster.copy()
         self.sums[:] = 0
         self.totals[:] = 0
         begin, changed, energy = 0, 0, np.empty(len(self.cluster))
-        steps(begin, len(self.cluster))
+        monitor.step(begin, len(self.cluster))
         for piece in self.rows:
             end = begin + len(piece.weight)
             arrays = piece.terms.indptr, piece.terms.indices, piece.terms.values
@@ -64,7 +63,7 @@ class Soft(Lloyd):
             changed += int(((self.cluster[begin:end] != cluster) & (piece.weight > 0)).sum())
             self.cluster[begin:end] = cluster
             begin = end
-            steps(begin, len(self.cluster))
+            monitor.step(begin, len(self.cluster))
         self.energy = float(energy.sum() / self.totals[1].sum())
         return changed
 

@@ -6,22 +6,26 @@ Lloyd, IEEE Transactions on Information Theory 28 (1982); with means of length 1
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from vwlite._native import nearest_means
-from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.config_check import Double, require
+from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece
 from vwlite.solvers.clusters.seeding import dense, drawn, scalable, trimmed
 from vwlite.solvers.rows import Rows, SlotRows
-from vwlite.training.display import Steps, no_steps
+from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import Natural
+from vwlite.training.monitor import Monitor
 
 ROUNDING = 1e-6  # squared distances below this share of the squared lengths may be 0
 BYTES = 12.0  # of a slot and cluster: a mean in single precision, a sum in double precision
@@ -52,6 +56,30 @@ class Clusters:
         return distance / weight if weight else 0.0
 
 
+class Best(TypedDict):
+    """The best start so far."""
+
+    passes: Natural
+    cut: Double
+
+
+class State(TypedDict):
+    """How far a stopped run had come; ``cost`` None: no pass of this start is over."""
+
+    restart: Natural
+    going: bool
+    passes: Natural
+    cost: NotRequired[Double | None]
+    learned: NotRequired[Natural]
+    ended: NotRequired[Natural]
+    best: NotRequired[Best]
+
+
+def not_of_these_data(error: Exception) -> ModelError:
+    """Of what a stopped run has left."""
+    return ModelError(f"the checkpoint is not of these data ({error}): start anew, without --resume")
+
+
 def squares_of(means: np.ndarray, spherical: bool) -> np.ndarray:
     """float64[k]: the squares of the lengths of means."""
     return np.ones(means.shape[1]) if spherical else np.einsum("sk,sk->k", means, means, dtype=np.float64)
@@ -71,6 +99,10 @@ class Lloyd:
         self.rows = NumberedRows(source, slots, config.spherical, self.room)
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads)
+        self.restart = self.passes = 0  # starts that are over; passes of the one at work
+        self.going, self.cost = False, np.inf  # whether there is one; the sum of squared distances of its last pass
+        self.best: Clusters | None = None
+        self.stopped: dict[str, np.ndarray] | None = None  # ``moving`` of a stopped run
 
     def room(self, slots: int) -> float:
         """Bytes left for rows. Raises UsageError for means of too many slots."""
@@ -79,34 +111,87 @@ class Lloyd:
         check_memory(need, self.memory, what, "a smaller -k or -b needs less")
         return self.memory - need
 
-    def run(self, say: Callable[[str], None], steps: Steps = no_steps) -> Clusters:
-        """``steps`` gets the lines of each pass, as they come.
+    def run(self, monitor: Monitor) -> Clusters:
+        """Make the starts, and their passes, that are left.
 
         Raises DataError where there is no example, UsageError where there are fewer different ones than clusters,
-        Diverged where distances are no numbers.
+        Diverged where distances are no numbers, Interrupted.
         """
         self.source.count_terms()
-        best = None
         with self.pool:
-            self.read(steps)
+            self.read(monitor)
             if self.rows.without_length:
-                say(f"note: {self.rows.without_length} examples have no length and count for nothing")
-            for number in range(self.config.restarts):
-                self.start(number)
-                prefix = f"start {number + 1}, " if self.config.restarts > 1 else ""
-                found = self.alternate(lambda line, prefix=prefix: say(prefix + line), steps)
-                if best is None or found.distance < best.distance:
-                    best = found
+                monitor.note(f"{self.rows.without_length} examples have no length and count for nothing")
+            while self.restart < self.config.restarts:
+                if self.stopped:
+                    self.take_up(self.stopped)
+                    self.stopped = None
+                elif not self.going:
+                    self.start(self.restart)
+                    with monitor.update():
+                        self.going, self.passes, self.cost = True, 0, np.inf
+                found = self.alternate(monitor)
+                with monitor.update():
+                    if self.best is None or found.distance < self.best.distance:
+                        self.best = found
+                    self.restart, self.going = self.restart + 1, False
         if self.config.restarts > 1:
-            say(f"kept: {self.shown(best.totals)}")
-        return best
+            monitor.line(f"kept: {self.shown(self.best.totals)}")
+        return self.best
 
-    def read(self, steps: Steps) -> None:
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restore`` takes: the best means so far, and those that the next pass assigns examples to."""
+        best, header = self.best, {"restart": self.restart, "going": self.going, "passes": self.passes}
+        arrays: dict[str, np.ndarray] = {}
+        if best:
+            header["best"] = {"passes": best.passes, "cut": best.cut}
+            arrays |= {"best_slots": best.slots, "best_means": best.means, "best_totals": best.totals}
+            arrays |= {} if best.total is None else {"best_total": best.total}
+        if self.going:
+            header["cost"] = float(self.cost) if np.isfinite(self.cost) else None
+            arrays |= self.moving()
+        return header, arrays
+
+    def moving(self) -> dict[str, np.ndarray]:
+        """What a pass begins with, and what the last one came to."""
+        return {"means": self.means, "cluster": self.assigned, "totals": self.totals}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Raises KeyError, ValueError for what is no state of such a run."""
+        require(header, State, "state")
+        k = self.config.clusters
+        self.restart, self.going, self.passes = header["restart"], header["going"], header["passes"]
+        if self.restart > self.config.restarts or self.passes > self.config.passes:
+            raise ValueError("its passes")
+        if "best" in header:
+            slots = numbers(arrays, "best_slots", np.uint32, (-1,))
+            means = numbers(arrays, "best_means", np.float32, (len(slots), k))
+            totals, best = numbers(arrays, "best_totals", np.float64, (3, k)), header["best"]
+            total = numbers(arrays, "best_total", np.float64, (len(slots),)) if "best_total" in arrays else None
+            self.best = Clusters(slots, means, totals, best["passes"], best["cut"], total)
+        if self.going:
+            self.cost = np.inf if header["cost"] is None else header["cost"]
+            self.stopped = {name: arrays[name] for name in arrays if not name.startswith("best_")}
+
+    def take_up(self, stopped: dict[str, np.ndarray]) -> None:
+        """Go on with what ``moving`` told of a stopped run, now that the rows are known. Raises ModelError."""
+        k = self.config.clusters
+        try:
+            self.means = np.array(numbers(stopped, "means", np.float32, (len(self.rows.rows), k)))
+            self.forget()
+            self.cluster = self.assigned = np.array(numbers(stopped, "cluster", np.int32, self.cluster.shape))
+            self.totals = np.array(numbers(stopped, "totals", np.float64, (3, k)))
+            if ((self.cluster < -1) | (self.cluster >= k)).any():
+                raise ValueError("its clusters")
+        except (KeyError, ValueError) as error:
+            raise not_of_these_data(error) from error
+
+    def read(self, monitor: Monitor) -> None:
         """Read the data for the first time."""
         done = 0
         for piece in self.rows:
             done += len(piece.weight)
-            steps(done, None)
+            monitor.step(done)
         self.examples = int((self.rows.weight > 0).sum())
         if not self.examples:
             raise DataError("there is no example")
@@ -136,24 +221,37 @@ class Lloyd:
         self.sums = np.zeros(self.means.shape)
         self.totals = np.zeros((3, self.config.clusters))
         self.cluster = np.full(len(self.rows.weight), -1, np.int32)
+        self.assigned = self.cluster  # as it was when the pass began
         self.weight = self.rows.weight
 
-    def alternate(self, say: Callable[[str], None], steps: Steps) -> Clusters:
+    def alternate(self, monitor: Monitor) -> Clusters:
         """Assign and move until nothing changes."""
-        before, number = np.inf, 0
-        while number < self.config.passes:
-            number += 1
-            changed = self.assign_all(steps)
+        while self.passes < self.config.passes:
+            number = self.passes + 1
+            changed = self.assign_all(monitor)
             cost = float(self.totals[2].sum())
             self.check(cost)
             share = 100 * changed / self.examples
-            say(f"pass {number}: {self.shown(self.totals)}, {share:.3g}% changed cluster")
-            filled = self.fill(say)
-            if not filled and (not changed or cost >= before):
-                break
-            before = cost
-            self.move()
-        return self.clusters(number)
+            self.tell(monitor, number, f"{self.shown(self.totals)}, {share:.3g}% changed cluster", changed=share)
+            filled = self.fill(monitor)
+            if not filled and (not changed or cost >= self.cost):
+                return self.clusters(number)
+            with monitor.update():
+                self.passes, self.cost, self.assigned = number, cost, self.cluster
+                self.move()
+        return self.clusters(self.passes)
+
+    def tell(self, monitor: Monitor, number: int, text: str, **figures: float) -> None:
+        """A row of the table, of pass ``number``."""
+        several = {"start": self.restart + 1} if self.config.restarts > 1 else {}
+        distance = float(self.totals[2].sum() / self.totals[1].sum())
+        figures = {"pass": number, **several, "average_squared_distance": distance, **figures}
+        monitor.row(f"{self.prefix}pass {number}: {text}", **figures)
+
+    @property
+    def prefix(self) -> str:
+        """Of lines, where there are several starts."""
+        return f"start {self.restart + 1}, " if self.config.restarts > 1 else ""
 
     def check(self, cost: float) -> None:
         if not np.isfinite(cost):
@@ -163,15 +261,16 @@ class Lloyd:
         """How far the examples are from the means, which Lloyd's alternation lowers."""
         return f"average squared distance {totals[2].sum() / totals[1].sum():.6g}"
 
-    def assign_all(self, steps: Steps) -> int:
+    def assign_all(self, monitor: Monitor) -> int:
         """Assign all examples, and sum them up. Answers how many have changed their cluster."""
+        self.cluster = self.cluster.copy()
         self.sums[:] = 0
         self.totals[:] = 0
         if self.config.trim:
             distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
             self.weight = trimmed(self.rows.weight, distances, self.config.trim)
         begin, changed = 0, 0
-        steps(begin, len(self.cluster))
+        monitor.step(begin, len(self.cluster))
         for piece in self.rows:
             cluster, distance = self.nearest(piece)
             end = begin + len(cluster)
@@ -179,7 +278,7 @@ class Lloyd:
             changed += int(((self.cluster[begin:end] != cluster) & (piece.weight > 0)).sum())
             self.cluster[begin:end] = cluster
             begin = end
-            steps(begin, len(self.cluster))
+            monitor.step(begin, len(self.cluster))
         return changed
 
     def add(self, piece: Piece, weight: np.ndarray, cluster: np.ndarray, distance: np.ndarray) -> None:
@@ -216,7 +315,7 @@ class Lloyd:
             one.result()
         return cluster, distance
 
-    def fill(self, say: Callable[[str], None]) -> bool:
+    def fill(self, monitor: Monitor) -> bool:
         """Clusters that have become empty take the examples farthest from their means. Answers whether there were any.
 
         Raises UsageError where all examples are where means are.
@@ -236,7 +335,7 @@ class Lloyd:
                 self.sums[terms.indices[place], at] += sign * moved
                 self.totals[:2, at] += sign, sign * weight
             self.cluster[row] = cluster
-        say(f"note: {len(empty)} empty clusters take the examples farthest from their means")
+        monitor.line(f"{self.prefix}note: {len(empty)} empty clusters take the examples farthest from their means")
         return True
 
     def farthest(self, count: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from vwlite.solvers.cut.kmeans import kmeans
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NOTHING, Finder
 from vwlite.solvers.rows import Part, RowSource, SlotRows
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor, StepsOnly
 
 VECTORS = 50  # or as many as clusters
 PASSES = 5
@@ -85,7 +85,7 @@ class Eigenvectors(NamedTuple):
 
 
 def eigenvectors(
-    source: DegreeRows, count: int, seed: int, memory: float, threads: int, steps: Steps = no_steps
+    source: DegreeRows, count: int, seed: int, memory: float, threads: int, monitor: Monitor
 ) -> Eigenvectors:
     """The ``count`` largest. The rows, a number for each vector and example, are in memory.
 
@@ -96,7 +96,7 @@ def eigenvectors(
         "fewer examples or a smaller -k need less",
     )
     config = PcaConfig(dim=count, passes=PASSES, seed=seed)
-    found = Finder(config, source, NOTHING, memory, threads).run(lambda line: None, steps)
+    found = Finder(config, source, NOTHING, memory, threads).run(StepsOnly(monitor))
     values = found.values[:count]
     slots = SlotRows(source.plan.bits, found.slots)
     vectors = np.ascontiguousarray(found.vectors[:, :count])
@@ -110,7 +110,7 @@ def eigenvectors(
 
 
 def spectral_vectors(
-    source: DegreeRows, clusters: int, seed: int, memory: float, threads: int, steps: Steps = no_steps
+    source: DegreeRows, clusters: int, seed: int, memory: float, threads: int, monitor: Monitor
 ) -> Eigenvectors:
     """As many as a partition takes.
 
@@ -120,7 +120,7 @@ def spectral_vectors(
     if source.examples < clusters:
         raise UsageError(f"{clusters} clusters are more than there are examples with features: {source.examples}")
     count = min(max(VECTORS, clusters), source.examples, int(np.count_nonzero(source.total)))
-    return eigenvectors(source, count, seed, memory, threads, steps)
+    return eigenvectors(source, count, seed, memory, threads, monitor)
 
 
 def spectral_partitions(found: Eigenvectors, clusters: int, draw: Random) -> Iterator[np.ndarray]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 from vwlite.options import Config, config, option
 
 
@@ -14,3 +17,7 @@ class PcaConfig(Config):
     passes: int = option(3, "Passes over the data; 1 is rough.", low=1)
     oversample: int = option(10, "Columns beside them that make them more exact.", low=0, high=1000, settled=True)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
+
+    def kept(self) -> dict[str, Any]:
+        """What models and reports say of the options, as JSON data."""
+        return asdict(self)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.solvers.pca.model_file import PcaModel
+from vwlite.solvers.pca.solver import PcaModel
 
 
 def strongest(model: PcaModel, top: int) -> list[dict[str, Any]]:

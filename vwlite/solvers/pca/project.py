@@ -10,7 +10,7 @@ from vwlite._native import range_finder
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.config import has_words
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.solvers.pca.model_file import PcaModel
+from vwlite.solvers.pca.solver import PcaModel
 from vwlite.solvers.rows import Part, RowSource, SlotRows
 
 

@@ -9,21 +9,25 @@ last pass is the sketch of Nystrom's approximation A Z (Z'A Z)^+ (A Z)', whose e
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from vwlite._native import range_finder
+from vwlite.config_check import Double, require
 from vwlite.errors import UsageError
 from vwlite.interrupts import obey
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.rows import Rows, SlotRows
+from vwlite.solvers.rows import Rows, SlotRows, check_slots
 from vwlite.solvers.tall_matrices import CHUNK, TINY, inverse_root, orthonormal, product, times
-from vwlite.training.display import Steps, no_steps
+from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import Natural
+from vwlite.training.monitor import Monitor
 
 SHARE = 16  # columns that one thread works on at least
 ROUGH = 1e-3  # below this share of the largest singular value once is not enough to make columns orthonormal
@@ -77,6 +81,7 @@ class Finder:
         self.total = before.total.copy()
         self.sums = np.array([before.weight, before.squares])
         self.examples = before.examples
+        self.passes, self.shift, self.lines = 0, 0.0, None  # passes made, what the next one subtracts, lines of each
         self.pool = ThreadPoolExecutor(threads)
         edges = np.linspace(0, self.columns, min(threads, max(self.columns // SHARE, 1)) + 1).astype(int)
         self.shares = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
@@ -93,23 +98,47 @@ class Finder:
         what = f"{slots:,} slots that occur, {self.columns} numbers each"
         check_memory(need, self.memory, what, "a smaller --dim or -b needs less")
 
-    def run(self, say: Callable[[str], None], steps: Steps = no_steps) -> Components:
-        """``steps`` gets the lines of each pass, as they come.
+    def run(self, monitor: Monitor) -> Components:
+        """Make the passes that are left.
 
-        Raises UsageError where there are fewer examples or slots than components.
+        Raises UsageError where there are fewer examples or slots than components, Interrupted.
         """
         self.source.count_terms()
         with self.pool:
-            shift, rows = 0.0, None
-            for number in range(1, self.config.passes + 1):
-                if number > 1:
+            while True:
+                number = self.passes + 1
+                lines = self.read_pass(number, partial(monitor.step, total=self.lines))
+                figures = {"pass": number, "examples": self.examples, "slots": len(self.rows)}
+                monitor.row(f"pass {number}: {self.examples} examples, {len(self.rows)} slots", **figures)
+                if number == self.config.passes:
+                    return self.components()
+                shift = self.turn(self.shift, number > 1)
+                with monitor.update():
+                    self.passes, self.shift, self.lines = number, shift, lines
                     self.z, self.y = self.y, self.z
                     self.y[:] = 0
-                rows = self.read_pass(number, partial(steps, total=rows))
-                say(f"pass {number}: {self.examples} examples, {len(self.rows)} slots")
-                if number < self.config.passes:
-                    shift = self.turn(shift, number > 1)
-        return self.components()
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restore`` takes: the passes made, and the matrix that the next one multiplies."""
+        header = {"passes": self.passes, "shift": self.shift, "lines": self.lines, "examples": self.examples}
+        return header, {"slots": self.rows.slots, "z": self.z, "total": self.total, "sums": self.sums}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Raises KeyError, ValueError for what is no state of such a run."""
+        counts = {"passes": Natural, "examples": Natural, "lines": Natural, "shift": Double}
+        for name, kind in counts.items():
+            require(header[name], kind, name)
+        if not 0 < header["passes"] < self.config.passes:
+            raise ValueError("its passes")
+        slots = numbers(arrays, "slots", np.uint32, (-1,))
+        check_slots(slots, self.source.plan.bits)
+        self.rows = SlotRows(self.source.plan.bits, slots)
+        self.z = np.array(numbers(arrays, "z", np.float32, (len(slots), self.columns)))
+        self.y = np.zeros_like(self.z)
+        self.total = np.array(numbers(arrays, "total", np.float64, (len(slots),)))
+        self.sums = np.array(numbers(arrays, "sums", np.float64, (2,)))
+        self.passes, self.shift = header["passes"], header["shift"]
+        self.lines, self.examples = header["lines"], header["examples"]
 
     def turn(self, shift: float, orthonormal_before: bool) -> float:
         """Make the product orthonormal, as that of A - ``shift``. Answers the shift of the next pass.

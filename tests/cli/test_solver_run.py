@@ -1,0 +1,71 @@
+"""Runs of solvers that are stopped, wherever that is, and go on with ``--resume`` to the bytes of one run."""
+
+import random
+
+import pytest
+
+from vwlite.interrupts import Interrupted
+from vwlite.training.monitor import DisplayMonitor
+from vwlite.training.solver_run import RunMonitor
+
+TEXTS = 300
+COMMANDS = {
+    "pca": ["pca", "--dim", "3", "--passes", "4", "-b", "10", "--center", "--names"],
+    "pca-idf": ["pca", "--dim", "2", "-b", "10", "--weight", "idf", "--min_df", "1", "--unit"],
+    "cluster": ["cluster", "-k", "5", "-b", "10", "--passes", "6", "--trim", "0.05"],
+    "cluster-starts": ["cluster", "-k", "4", "-b", "10", "--restarts", "3", "--spherical", "--seeding", "random"],
+    "cluster-batch": ["cluster", "-k", "4", "-b", "10", "--batch", "40", "--passes", "3", "--restarts", "2"],
+    "cluster-sparse": ["cluster", "-k", "4", "-b", "10", "--batch", "40", "--passes", "2", "--sparse_means", "1.5"],
+    "cluster-soft": ["cluster", "-k", "4", "-b", "10", "--soft", "0.5", "--passes", "5"],
+    "cluster-cut": ["cluster", "-k", "3", "-b", "10", "--cut", "--restarts", "2"],
+}
+
+
+@pytest.fixture
+def text(tmp_path):
+    draw, words = random.Random(3), [f"{letter}{number}" for letter in "abcd" for number in range(12)]
+    lines = ("| " + " ".join(draw.choices(words, k=draw.randint(2, 8))) for _ in range(TEXTS))
+    (tmp_path / "text.vw").write_text("\n".join(lines) + "\n")
+    return str(tmp_path / "text.vw")
+
+
+class Stops:
+    """Counts the moments at which a run can be stopped, and stops it at one of them."""
+
+    def __init__(self, monkeypatch):
+        self.moment, self.at = 0, None
+        for kind, name in ((DisplayMonitor, "step"), (RunMonitor, "save_if_due")):
+            monkeypatch.setattr(kind, name, self.counted(getattr(kind, name)))
+
+    def counted(self, method):
+        def count(monitor, *given, **named):
+            method(monitor, *given, **named)
+            self.moment += 1
+            if self.moment == self.at:
+                raise Interrupted(15)
+
+        return count
+
+    def __call__(self, at):
+        self.moment, self.at = 0, at
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, monkeypatch):
+    stops = Stops(monkeypatch)
+    command = [*COMMANDS[name], text, "--quiet"]
+    vwlite(*command, "-f", "whole", "--json", "whole.json")
+    moments = stops.moment
+    assert moments > 4
+    draw, resumed = random.Random(name), 0
+    for at in sorted(draw.sample(range(1, moments), min(6, moments - 1))):
+        stops(at)
+        assert vwlite(*command, "-f", "model", status=143).stderr.startswith("vwlite: terminated")
+        assert not (tmp_path / "model").exists()
+        resumed += (tmp_path / "model.ckpt").exists()
+        stops(None)
+        vwlite(*command, "-f", "model", "--resume")
+        assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+        assert not (tmp_path / "model.ckpt").exists()
+        (tmp_path / "model").unlink()
+    assert resumed

@@ -1,0 +1,54 @@
+"""What the loop of a solver tells of itself, and where it can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from vwlite.training.display import Display
+
+
+class Monitor:
+    """Shows nothing and stops nothing; ``vwlite.training.solver_run`` has one that does."""
+
+    def line(self, text: str) -> None:
+        """A line of the solver's table."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know."""
+        self.line(f"note: {text}")
+
+    def row(self, text: str, **figures: Any) -> None:
+        """A line of the table, and its figures as JSON data, for the history of the run."""
+        self.line(text)
+
+    def step(self, done: int, total: int | None = None) -> None:
+        """``done`` steps of ``total`` were made; None: nobody knows of how many."""
+
+    @contextmanager
+    def update(self) -> Iterator[None]:
+        """Within, what ``Solver.state`` tells changes. A request to stop waits for the end, where a checkpoint may be
+        written. Raises Interrupted.
+        """
+        yield
+
+
+class DisplayMonitor(Monitor):
+    """Shows lines and steps, of this ``unit``."""
+
+    def __init__(self, display: Display, unit: str) -> None:
+        self.display, self.unit = display, unit
+
+    def line(self, text: str) -> None:
+        self.display.line(text)
+
+    def step(self, done: int, total: int | None = None) -> None:
+        self.display.step(done, total, self.unit)
+
+
+class StepsOnly(Monitor):
+    """Shows the steps of a part of a solver's work, none of its lines; that part is not gone on from."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.step = monitor.step  # type: ignore[method-assign]

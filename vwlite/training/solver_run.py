@@ -1,0 +1,324 @@
+"""The run of a solver: all that is not its mathematics.
+
+Locks and ledger, inputs and malformed lines, progress and signals, checkpoints and ``--resume``, the model file and the
+report are the same for every solver; what a solver does itself is declared by ``Solver``.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypedDict
+
+import numpy as np
+
+from vwlite.config_check import require
+from vwlite.data.block_parser import Parsed
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.dataset import Inputs
+from vwlite.data.malformed_lines import BadLines, Labels
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import ModelError
+from vwlite.interrupts import Guard
+from vwlite.options import Request
+from vwlite.storage import model_file
+from vwlite.training.checkpoint import CheckpointFile
+from vwlite.training.display import Display, FileRead
+from vwlite.training.ledger import Entry, Ledger, model_digest
+from vwlite.training.model_header import Input, InputRead, Natural, Word
+from vwlite.training.monitor import DisplayMonitor, Monitor
+from vwlite.training.run_files import Remarks, RunFiles
+
+Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, as ``model_file.save`` takes them
+
+
+class Solver:
+    """What learns in a loop of its own over all of its data. It is made before anything is opened or written, from a
+    request and the model to go on from: what is refused leaves no trace.
+    """
+
+    learner: ClassVar[str]  # its name in model files
+    unit: ClassVar[str] = "passes"  # of its steps
+    input: InputConfig  # the files to be read
+    labels: Labels | None = None  # what checks them
+
+    def told(self) -> dict[str, Any]:
+        """The options that decide what is learned, as JSON data."""
+        raise NotImplementedError
+
+    def limit(self, paths: tuple[str, ...]) -> None:
+        """Read these files only: others were learned before."""
+        self.input = replace(self.input, paths=paths)
+
+    def read(self, reader: Reader) -> None:
+        """Open the data; what is kept in memory is read. Raises DataError, UsageError."""
+        raise NotImplementedError
+
+    def fit(self, monitor: Monitor) -> None:
+        """Make the steps that are left. Raises DataError, Diverged, Interrupted, UsageError."""
+        raise NotImplementedError
+
+    def state(self) -> Content:
+        """What ``restore`` goes on from, as it was after the last ``Monitor.update``."""
+        raise NotImplementedError
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Go on from the ``state`` of a run that was told the same. Raises ValueError, KeyError."""
+        raise NotImplementedError
+
+    def content(self) -> Content:
+        """The model."""
+        raise NotImplementedError
+
+    def report(self) -> dict[str, Any]:
+        """What ``--json`` says of the result."""
+        raise NotImplementedError
+
+    def notes(self) -> Iterable[str]:
+        """What is odd about data and result."""
+        return ()
+
+
+class Reader:
+    """Opens the inputs of a run: malformed lines are left out by its ``policy``, which solvers have examine batches."""
+
+    def __init__(self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool) -> None:
+        how = {"max_ratio": bad_lines.max_ratio, "fail_fast": bad_lines.strict, "watch": self.count}
+        self.policy = BadLines(labels, None if quiet else display.message, **how)
+        self.display, self.keep = display, bad_lines.keep
+        self.inputs: list[Inputs] = []
+        self.lines: dict[str, int] = {}  # of each file, read as text
+        self.bad: dict[str, int] = {}  # malformed ones among them
+        self.digests: dict[str, dict[str, Any]] = {}
+        self.rows = self.checksum = 0  # of all labels, CRC-32: by them a resumed run knows data from a pipe
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Within, inputs can be opened; they are closed at its end."""
+        with ExitStack() as closing:
+            closing.callback(self.close)
+            closing.enter_context(self.policy.keeping(self.keep))
+            yield
+
+    def open(self, input: InputConfig, format: TextFormat, several_passes: bool = False) -> Inputs:
+        """Raises InputMissing, ModelError for a damaged cache, DataError."""
+        self.inputs.append(Inputs(input, format, several_passes, digested=True))
+        return self.inputs[-1]
+
+    def count(self, part: Parsed) -> None:
+        path, labels = part.block.path, part.batch.label
+        self.lines[path] = self.lines.get(path, 0) + part.lines
+        self.bad[path] = self.bad.get(path, 0) + len(part.issues)
+        self.rows += len(labels)
+        self.checksum = zlib.crc32(np.ascontiguousarray(labels).tobytes(), self.checksum)
+        self.display.advance(part.block.size)
+
+    @property
+    def contents(self) -> dict[str, dict[str, Any]]:
+        """Digests of what was read of each file."""
+        self.note_contents()
+        return self.digests
+
+    def note_contents(self) -> None:
+        for inputs in self.inputs:
+            self.digests |= inputs.contents
+
+    def close(self) -> None:
+        for inputs in self.inputs:
+            if inputs.state == "using" and len(inputs.config.paths) == 1:
+                self.lines[inputs.config.paths[0]] = inputs.cache.lines
+                self.bad[inputs.config.paths[0]] = inputs.cache.bad
+        self.note_contents()  # a cache that is closed has none
+        self.display.files([FileRead(path, count, self.bad[path]) for path, count in self.lines.items()])
+        while self.inputs:
+            self.inputs.pop().close()
+
+
+class StoppedRun(TypedDict):
+    """What the checkpoint of a solver says of its run."""
+
+    told: dict
+    inputs: list[InputRead | None]
+    known: list[Input]
+    rows: Natural
+    checksum: Word
+    history: list[dict]
+    state: dict
+
+
+class SolverCheckpoint(CheckpointFile):
+    """Holds what ``Solver.state`` tells."""
+
+    def load(self) -> model_file.Model | None:
+        """None where there is none. Raises as ``CheckpointFile.check``."""
+        if not self.stands:
+            self.say(f"there is no {self.path} to go on from: training begins at the start")
+            return None
+        loaded = model_file.load(self.path)
+        try:
+            require(loaded.header.get("run"), StoppedRun, "run")
+        except ValueError as error:
+            raise ModelError(f"{self.path} is no checkpoint of this version ({error})") from error
+        self.check(loaded.header)
+        return loaded
+
+
+class RunMonitor(DisplayMonitor):
+    """Shows the steps of a solver, keeps its history, writes its checkpoint."""
+
+    def __init__(
+        self, solver: Solver, reader: Reader, checkpoint: SolverCheckpoint | None, display: Display, guard: Guard,
+        known: list[Entry],
+    ) -> None:
+        """``known``: what the model that the run goes on from has learned."""
+        super().__init__(display, solver.unit)
+        self.solver, self.reader, self.checkpoint, self.guard = solver, reader, checkpoint, guard
+        self.history: list[dict[str, Any]] = []
+        self.complete = 0  # entries of the history that the solver's state goes beyond
+        self.known = known
+        self.begun = False  # there is a state to go on from
+        self.expected: tuple[int, int] | None = None  # rows and checksum of a stopped run's data
+
+    def row(self, text: str, **figures: Any) -> None:
+        self.history.append(figures)
+        self.line(text)
+
+    @contextmanager
+    def update(self) -> Iterator[None]:
+        with self.guard.undisturbed():
+            yield
+        self.begun, self.complete = True, len(self.history)
+        self.save_if_due()
+        self.guard.check()
+
+    def save_if_due(self) -> None:
+        if self.checkpoint and self.checkpoint.due:
+            self.save()
+
+    def saving(self) -> AbstractContextManager[None]:
+        return self.checkpoint.saving(self.save) if self.checkpoint else ExitStack()
+
+    def save(self) -> bool:
+        """Write the checkpoint, where there is a state to go on from. Answers whether there is a checkpoint."""
+        if not self.checkpoint or not self.begun:
+            return bool(self.checkpoint and self.checkpoint.written)
+        state, arrays = self.solver.state()
+        run = {
+            **self.checkpoint.header(self.reader.contents), "known": self.known,
+            "rows": self.reader.rows, "checksum": self.reader.checksum,
+            "history": self.history[: self.complete], "state": state,
+        }
+        header = {"learner": f"checkpoint of {self.solver.learner}", "run": run}
+        model_file.save(self.checkpoint.path, header, arrays, open_output=self.checkpoint.open)
+        self.checkpoint.note_written()
+        return True
+
+    def restore(self, loaded: model_file.Model) -> None:
+        """Go on from a checkpoint. Raises ModelError."""
+        run, path = loaded.header["run"], self.checkpoint.path
+        try:
+            self.solver.restore(run["state"], loaded.arrays)
+        except (KeyError, ValueError) as error:
+            raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
+        self.history, self.begun, self.expected = run["history"], True, (run["rows"], run["checksum"])
+        self.complete = len(self.history)
+        self.checkpoint.say(f"going on from {path}")
+
+    def check_data(self) -> None:
+        """Raises ModelError where the data that were read are not those of the stopped run."""
+        if self.expected and self.reader.rows and (self.reader.rows, self.reader.checksum) != self.expected:
+            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solved:
+    """What a finished run has come to."""
+
+    solver: Solver
+    history: list[dict[str, Any]]
+    lines: int
+    bad_lines: int
+
+    def report(self) -> dict[str, Any]:
+        return {**self.solver.report(), "lines": self.lines, "bad_lines": self.bad_lines}
+
+
+def run_solver(
+    kind: Callable[[Request, str | None], Solver],
+    request: Request,
+    display: Display,
+    interrupts: Callable[[], AbstractContextManager[Guard]],
+) -> Solved | None:
+    """Learn the files of a request and write its model; None where all was learned before.
+
+    ``kind`` makes the solver, of the request and the model to go on from. ``interrupts``: what can stop a run that is
+    able to go on. Raises the errors of ``vwlite.errors``, and Interrupted.
+    """
+    quiet = bool(request.values.get("quiet"))
+    files = RunFiles.of(request, Remarks.of(display.message, quiet))
+    with ExitStack() as held:
+        held.enter_context(files.locked())
+        files.settle_initial()
+        solver = kind(request, files.initial)
+        files.read_ledger(known_when_stopped(files))
+        left = files.unseen(solver.input.paths)
+        if not left:
+            files.keep_model()
+            return None
+        solver.limit(left)
+        held.callback(display.close)
+        reader = Reader(request.config(BadLinesConfig), solver.labels, display, quiet)
+        checkpoint = checkpoint_of(files, solver)
+        guard = held.enter_context(interrupts()) if checkpoint else Guard()
+        monitor = RunMonitor(solver, reader, checkpoint, display, guard, files.known)
+        ledger = files.ledger(left, not solver.input.examples)
+        with monitor.saving(), reader.opened():
+            stopped = checkpoint.load() if checkpoint and files.restart.resume else None
+            solver.read(reader)
+            if stopped:
+                monitor.restore(stopped)
+            monitor.check_data()
+            solver.fit(monitor)
+            monitor.check_data()
+            for note in solver.notes():
+                monitor.note(note)
+        if files.model:
+            save(files.model, solver.content(), ledger, reader)
+        if checkpoint:
+            checkpoint.remove()
+    return Solved(solver, monitor.history, reader.policy.lines, reader.policy.bad)
+
+
+def save(path: str, content: Content, ledger: Ledger | None, reader: Reader) -> None:
+    """Write the model, and what it has learned. Raises OutputError."""
+    if ledger:
+        ledger.watch(reader)
+    model_file.save(path, *content, ledger.write if ledger else None)
+
+
+def checkpoint_of(files: RunFiles, solver: Solver) -> SolverCheckpoint | None:
+    """None for a model that is no file."""
+    if not files.keeps_record:
+        return None
+    told = {"command": solver.learner, **solver.told(), "initial": model_digest(files.initial) if files.initial else ""}
+    checkpoint = SolverCheckpoint(files.model, told, solver.input.paths, files.remarks.say, files.restart.every)
+    if not files.restart.resume:
+        checkpoint.remark_on_standing()
+    return checkpoint
+
+
+def known_when_stopped(files: RunFiles) -> list[Entry] | None:
+    """The ledger as a stopped run found it, None where none was stopped. Raises ModelError."""
+    if not (files.restart.resume and files.initial and files.keeps_record):
+        return None
+    path = CheckpointFile.path_of(files.model)
+    run = model_file.read_header(path).get("run") if CheckpointFile.stands_at(path) else None
+    if run is None:
+        return None
+    try:
+        require(run, StoppedRun, "run")
+    except ValueError as error:
+        raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
+    return run["known"]
