@@ -181,6 +181,14 @@ def test_progressive_predictions_and_losses():
     assert Model().learn(NUMBERS, passes=3).holdout_loss > 0
 
 
+@pytest.mark.parametrize("options", ["", "--bfgs", "--ftrl"])
+def test_where_nothing_is_held_out_all_passes_count(options):
+    few, one, other = NUMBERS.splitlines(True)[:9], Model(f"{options} --passes 20"), Model(f"{options} --holdout_off")
+    learned = one.learn(b"".join(few))
+    other.learn(b"".join(few), passes=20)
+    assert learned.holdout_loss is None and one.dumps() == other.dumps()
+
+
 @pytest.mark.parametrize("text", ["", b"", [], "\n", "1 |a b", "1 |a b\r\n", "|", iter(["1 |a b"])])
 def test_little_text(text):
     model = Model()

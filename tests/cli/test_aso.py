@@ -329,6 +329,10 @@ def test_cotrain_takes_its_options(options, vwlite):
     assert set(line.split()[0] for line in vwlite("predict", "-i", "model", "test.vw").lines) <= set(TOPICS)
 
 
+def test_cotrain_says_that_the_share_is_less_than_an_example(vwlite):
+    assert "no labelled example was held out" in cotrain(vwlite, "--holdout", "0.01", "--step", "30").stderr
+
+
 def test_cotrain_with_theta(vwlite):
     learn(vwlite)
     cotrain(vwlite, "--theta", "theta", "--theta-scale", "0.5", "--quiet", "--step", "40")

@@ -1,5 +1,6 @@
 """Passes with held-out examples: the model that stands there is replaced once, at the end, by the best pass's."""
 
+import json
 import os
 import random
 
@@ -140,3 +141,47 @@ def test_a_run_that_is_stopped_after_its_last_pass_makes_no_more(vwlite, data, t
     said = vwlite(*run, "--resume").stderr
     assert "passes used = 4\n" in said
     assert content(tmp_path) == whole
+
+
+FEW = "1 |f f1 f2:0.5\n2 |f f1 f2:1\n3 |f f2:1.5\n2.5 |f f1 f2:1.1\n"
+TENTH = "".join("|f f1\n" if number % 10 == 9 else line for number, line in enumerate(FEW.splitlines(True) * 5))
+NOTHING = "note: no labelled example was held out, so the model is that of the last pass\n"
+
+
+@pytest.mark.parametrize("learner", ["", "--bfgs", "--ftrl", "--coin", "--dotproduct ff", "--nn 3", "--outputs 1"])
+@pytest.mark.parametrize(("text", "held"), [(FEW, ""), (FEW, "--holdout_after 4"), (TENTH, "")], ids=len)
+def test_where_nothing_is_held_out_the_last_pass_is_kept(text, held, learner, vwlite, write, tmp_path):
+    command = ("train", write("few.vw", text), "--passes", 9, *learner.split())
+    vwlite(*command, "-f", "all", "--holdout_off")
+    done = vwlite(*command, "-f", "model", *held.split(), "--json", "report")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "all").read_bytes()
+    assert done.stderr.count(NOTHING) == 1
+    assert json.loads((tmp_path / "report").read_text())["holdout_loss"] is None
+
+
+def test_l_bfgs_comes_to_the_least_squares_of_few_lines(vwlite, write):
+    data = write("few.vw", FEW)
+    vwlite("train", data, "-f", "model", "--bfgs", "--passes", 60, "--termination", 1e-12, "--quiet")
+    slope, middle = (0.145 / 0.3) / (0.062 / 0.3), 5.5 / 3  # of the lines with f1; the other one is met exactly
+    wanted = [middle + slope * (value - 2.6 / 3) if value != 1.5 else 3 for value in (0.5, 1, 1.5, 1.1)]
+    found = [float(line) for line in vwlite("predict", "-i", "model", data).stdout.split()]
+    assert found == pytest.approx(wanted, abs=1e-4)
+
+
+def test_one_pass_that_holds_nothing_out_says_so(vwlite, data):
+    assert vwlite("train", data, "--holdout_after", 60).stderr.count(NOTHING) == 1
+    assert NOTHING not in vwlite("train", data, "--holdout_after", 59).stderr
+    assert vwlite("train", data, "--holdout_after", 60, "-f", "model", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("command", ["train", "vw -c -k"])
+def test_an_infinite_loss_held_out_decides_nothing(command, vwlite, write):
+    lines = ["1e20 |f a\n" if number % 10 == 9 else f"{number % 3} |f a\n" for number in range(30)]
+    huge, rest = write("huge.vw", "".join(lines)), write("rest.vw", "".join(lines).replace("1e20 |f a\n", ""))
+    command = (*command.split(), "--passes", 8)
+    told = vwlite(*command, huge, "-f", "model").stderr
+    assert "passes used = 8\n" in told
+    assert "note: the held-out loss is infinite, so the model is that of the last pass\n" in told
+    vwlite(*command, rest, "-f", "other", "--holdout_off")
+    found, wanted = (vwlite("predict", "-i", name, rest).stdout for name in ("model", "other"))
+    assert found == wanted

@@ -359,6 +359,13 @@ def test_models_of_other_kinds(vwlite):
     ).stderr
 
 
+def test_a_period_beyond_the_data_holds_nothing_out(vwlite, tmp_path):
+    told = l1(vwlite, "binary.vw", "--l1", "1", "--holdout", "121", quiet=False).stderr
+    assert "note: no labelled example was held out, so the model is that of the last pass\n" in told
+    l1(vwlite, "binary.vw", "--l1", "1", "-f", "all")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "all").read_bytes()
+
+
 @pytest.mark.parametrize("options", [(), ("--solver", "owlqn"), ("--holdout", 0.1), ("--edge", "e")])
 def test_a_model_of_too_many_labels_says_what_it_needs(options, vwlite, write):
     sequences = "".join(f"L{n % 60} |w x{n}\n" + "\n" * (n % 5 == 4) for n in range(300))

@@ -163,6 +163,16 @@ def test_without_dask(run_here, tmp_path, text, monkeypatch):
     assert "pip install 'vwlite[dask]'" in said
 
 
+@pytest.mark.parametrize(("held", "finite"), [("|a x1\n", False), ("1e30 |a x1\n", False), ("1 |a x1\n", True)])
+def test_a_held_out_file_without_a_loss_decides_nothing(held, finite, run_here, tmp_path, text):
+    (tmp_path / "held.vw").write_text(held)
+    options = ("--workers", "1", "--shards", "1", "--rounds", "6", "--holdout", "held.vw", "--json", "report")
+    said = run_here("train", "t.vw", "-f", "m", *options).stderr
+    report = json.loads((tmp_path / "report").read_text())
+    assert ("so the model is that of the last round" in said) is not finite
+    assert finite or (report["best_round"], report["holdout_loss"]) == (6, None)
+
+
 @pytest.mark.parametrize(("options", "said"), [
     (("--workers", "2"), "--scheduler has its own: drop one"),
     (("--shard", "1/2"), "--workers and --scheduler all of them: drop one"),

@@ -323,3 +323,15 @@ def test_quiet_rows_are_counted_a_batch_at_a_time(vwlite, write, monkeypatch, op
     vwlite("vw", path, *options, "--quiet", "--save_resume", "-f", "m", "--readable_model", "text")
     assert len(calls) == 1
     assert f"\ndump_interval {2 if '-P' in options else 1}\n" in Path("text").read_text()
+
+
+def test_where_nothing_is_held_out_gradient_descent_keeps_its_first_pass_and_l_bfgs_its_last(vwlite, write, weights):
+    write("few.vw", "1 |f f1 f2:0.5\n2 |f f1 f2:1\n3 |f f2:1.5\n2.5 |f f1 f2:1.1\n")
+    command = ("vw", "few.vw", "-c", "-k", "-f", "m")
+    assert summary(vwlite(*command, "--passes", "20"))["passes used"] == "4"
+    assert list(weights("m").values()) == pytest.approx([0.487914, 0.677673, 0.510732], abs=1e-6)  # vw's
+    batch = (*command, "--passes", "20", "--bfgs", "--l2", "1")
+    assert summary(vwlite(*batch))["average loss"] == "undefined (no holdout)"
+    learned = weights("m")
+    vwlite(*batch, "--holdout_off")
+    assert learned == weights("m") and len(learned) == 3

@@ -88,13 +88,13 @@ class Counters:
 
     def end_pass(self) -> bool:
         """Close a pass of a run with holdout; False when the run has to stop."""
-        average = NEVER / 2
+        average = NEVER if self.options.own else NEVER / 2  # of nothing
         if self.pass_weight > 0:
             average = float(F32(self.pass_loss / self.pass_weight))
         self.pass_loss = self.pass_weight = 0.0
         if average < self.best:
             self.best, self.failures = average, 0
-        else:
+        elif self.best < NEVER:
             self.failures += 1
         return self.failures != self.options.early_terminate
 

@@ -13,6 +13,7 @@ from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.training.assembly import malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
+from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.listener import Listener
 from vwlite.training.model_writer import ModelWriter
@@ -73,7 +74,7 @@ def test_memory_gives_the_model_that_a_file_gives(name, holdout_off, tmp_path):
     batches = [policy.relabel(parse_text(piece, text)) for piece in pieces]
     counters = Counters(simple_labels=learner.simple_labels)
     writer = ModelWriter(config, learner, plan, counters, labels=policy.labels)
-    stopping = EarlyStopping(config.holdout, not holdout_off, counters, writer)
+    stopping = EarlyStopping(config, counters, writer, Display())
     source = Memory(batches, Holdout(config.holdout, config.holds_out))
     Trainer(learner, plan, source, [Counting(learner, counters), writer, stopping], passes=config.passes).run()
     assert (tmp_path / "model").read_bytes() == model

@@ -109,7 +109,7 @@ class LearningRun:
             open_inputs=open_inputs,
         )
         parts.writer.input = self.source.inputs.config
-        self.stopping = EarlyStopping(config.holdout, self.source.holdout.active, parts.counters, parts.writer)
+        self.stopping = EarlyStopping(config, parts.counters, parts.writer, display)
         self.predictions = PredictionArrays(learner, fill_gaps=True) if keep_predictions else None
         self.report = NamespaceReport(config.features, learner, plan, display)
         listeners: list[Listener | None] = [
@@ -304,12 +304,11 @@ class TermLists(Explainer):
 def learned(run: LearningRun) -> Learned:
     counters = run.parts.counters
     weight = counters.labeled_weight
-    held = run.source.holdout.active and counters.holdout_weight
     return Learned(
         examples=int(counters.example_number),
         weight=weight,
         average_loss=counters.sum_loss / weight if weight else None,
-        holdout_loss=counters.holdout_best_loss if held else None,
+        holdout_loss=counters.holdout_best_loss if counters.holdout_best_pass else None,
         passes=run.trainer.passes_done,
         bad_lines=run.parts.policy.bad,
         predictions=run.predictions.result() if run.predictions else None,

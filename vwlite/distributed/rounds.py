@@ -154,6 +154,8 @@ class Rounds:
         self.display.line(HEADER)
         try:
             model = self.all_rounds()
+            if self.settings.holdout and self.state.reports[self.state.best - 1].holdout_loss is None:
+                self.display.note("the held-out file has no loss to go by, so the model is that of the last round")
             if self.state.best != self.state.done:
                 model = model_file.load(self.best)
             if self.settings.then:
@@ -228,7 +230,7 @@ class Rounds:
             report["holdout_loss"] = loss
             if loss is not None and before is not None:
                 self.display.message(f"held out: {loss:.6f} after L-BFGS, {before:.6f} before")
-                report["kept"] = loss < before
+            report["kept"] = is_better(loss, before)
         report["seconds"] = time.monotonic() - begun
         return found if report["kept"] else model
 
@@ -241,7 +243,7 @@ class Rounds:
             write(self.place("measured"), model, unflushed)
             report.holdout_loss = self.measured(self.place("measured"))
         best = state.reports[state.best - 1].holdout_loss if state.best else None
-        if best is None or report.holdout_loss is None or report.holdout_loss < best:
+        if is_better(report.holdout_loss, best):
             state.best = state.done
             if self.settings.holdout and not last:
                 self.write_beside(self.best, model)
@@ -262,13 +264,14 @@ class Rounds:
         write(path, model, (lambda name: beside_output(name, like=like)) if like else unflushed)
 
     def measured(self, path: str) -> float | None:
-        """The average loss on the holdout file. Raises as ``evaluate``."""
+        """The average loss on the holdout file, None where it is undefined or infinite. Raises as ``evaluate``."""
         changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
         model = restore(path, learning=False, vw_compat=False, **changes)
         input = replace(self.config.input, paths=(self.settings.holdout,))
         config = RunConfig(input=input, features=model.features, learner=model.learner.config, learning=False)
         counters, _ = evaluate(config, model, self.bad_lines, quiet=True)
-        return counters.sum_loss / counters.labeled_weight if counters.labeled_weight else None
+        loss = counters.sum_loss / counters.labeled_weight if counters.labeled_weight else math.nan
+        return loss if math.isfinite(loss) else None
 
     def tell(self, deltas: Sequence[Delta], before: dict[str, Any]) -> None:
         """In the first round: malformed lines, and labels that differ between shards."""
@@ -293,6 +296,11 @@ class Rounds:
 
 def without_rounds(model: Model) -> Model:
     return model._replace(header={name: value for name, value in model.header.items() if name != "rounds"})
+
+
+def is_better(loss: float | None, best: float | None) -> bool:
+    """Of two held-out losses, None where there is none, which decides nothing."""
+    return best is None or (loss is not None and loss < best)
 
 
 def average_loss(before: dict[str, Any], after: dict[str, Any]) -> float | None:

@@ -39,7 +39,6 @@ class TrainResult:
     parts: LearningParts  # what has learned and counted
     passes: int  # made
     stopped_early: bool  # because the held-out loss no longer fell
-    holdout: bool  # whether examples were held out
     lines: int
     bad_lines: int  # malformed ones among them
     broken: bool  # the reader of predictions went away
@@ -99,9 +98,8 @@ class Training:
         self.writer.input = self.source.inputs.config
         if ledger:
             ledger.watch(self.source)
-        self.holdout = self.source.holdout.active
         self.table = ProgressTable(config, self.learner, self.counters, display)
-        self.stopping = EarlyStopping(config.holdout, self.holdout, self.counters, self.writer)
+        self.stopping = EarlyStopping(config, self.counters, self.writer, display)
 
     def run(self, guard: Guard) -> TrainResult:
         config, checkpoints, saving = self.config, self.checkpoints, None
@@ -127,7 +125,7 @@ class Training:
         if saving:
             saving.remove()
         return TrainResult(
-            *(self.parts, trainer.passes_done, self.stopping.stopped, self.holdout),
+            *(self.parts, trainer.passes_done, self.stopping.stopped),
             *(self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions)),
             *(config, self.table.history.entries),
         )

@@ -152,7 +152,7 @@ def run_like_vw(
             weight_names(config, learner, plan, closing, display),
             writer,
             length,
-            EarlyStopping(config.holdout, config.holdout.active(config.passes), counters, writer),
+            EarlyStopping(config, counters, writer, display),
             VwSummary(config, learner, counters, display, earlier_passes=earlier_passes, length=length),
             RegularizerText(regularizer, learner, config) if regularizer else None,
         ]

@@ -50,7 +50,6 @@ def run_report(done: TrainResult) -> dict[str, Any]:
     """Counts and losses of a finished run, as JSON data."""
     counters, learner = done.parts.counters, done.parts.learner
     weight = counters.labeled_weight
-    held = counters.holdout_best_loss if done.holdout and counters.holdout_weight else None
     constant = best_constant_of(learner, counters)
     return {
         "examples": int(counters.example_number),
@@ -58,7 +57,7 @@ def run_report(done: TrainResult) -> dict[str, Any]:
         "weighted_examples": counters.weight,
         "weighted_labels": counters.weighted_labels,
         "average_loss": counters.sum_loss / weight if weight else None,
-        "holdout_loss": held,
+        "holdout_loss": counters.holdout_best_loss if counters.holdout_best_pass else None,
         "best_constant": constant[0] if constant else None,
         "best_constant_loss": constant[1] if constant else None,
         "features": int(counters.total_features),

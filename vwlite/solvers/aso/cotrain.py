@@ -204,6 +204,8 @@ def cotrain(
     own, label = judged(rows_of(labelled), labelled, classes)
     held = held_out(len(own), config.holdout, seed)
     judges = {"holdout": (own.take(held), label[held])} if len(held) else {}
+    if config.holdout and not judges:
+        say("no labelled example was held out, so the model is that of the last round")
     if test is not None:
         judges["accuracy"] = judged(rows_of(test), test, classes)
     kept = np.setdiff1d(np.arange(len(own)), held)

@@ -169,6 +169,8 @@ def fit(
     stages = stages_of_job(job, ranked and ranked.values(), lines, train, lambda text: progress(f"note: {text}"))
     sgd = Sgd(config, start_table(train, initial), *past, stages=stages)
     judge = HeldOut(out, job.holdout.measure) if out else None
+    if job.holdout.period and not out:
+        progress("note: no labelled example was held out, so the model is that of the last pass")
     trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress, job.steps))
     problem = train.problem
     about = model_file.ModelContext(
