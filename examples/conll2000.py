@@ -98,10 +98,10 @@ def measured(row, options, train, test, work):
     model = work / "model"
     fixed = ["--model", "crf", "--l1", options.l1, "--quiet", "-f", model, "--json", "-", *options.features]
     found = vwlite("l1", train, "--cache_file", work / "cache", *fixed, *how(row, options))
-    score = vwlite("evaluate", "-i", model, test, "--metric", "accuracy,conll", "--json", "-")
+    score = vwlite("evaluate", "-i", model, test, "--json", "-")
     kept = {name: found[name] for name in ("passes", "objective", "active", "seconds")}
     curve = [{name: one[name] for name in ("pass", "objective", "active")} for one in found["history"]]
-    figures = {"row": row, **kept, "f1": score["f1"], "accuracy": 100 * score["accuracy"], "history": curve}
+    figures = {"row": row, **kept, "f1": score.get("f1"), "accuracy": 100 * score["accuracy"], "history": curve}
     return figures, found["examples"]
 
 
@@ -151,12 +151,17 @@ def plot(rows) -> str:
     return drawing(charts.values())
 
 
+def shown(f1):
+    """Of labels that mark no phrases there is none."""
+    return "-" if f1 is None else f"{f1:.2f}"
+
+
 def table(rows, paper):
     titles = f"{'':<24}{'passes':>7}{'L(w)/N':>10}{'active':>9}{'seconds':>9}{'F':>8}{'accuracy':>10}"
     print(titles + (f"   | paper:{'passes':>7}{'L(w)/N':>9}{'active':>9}{'F':>8}" if paper else ""))
     for row in rows:
         line = f"{row['row']:<24}{row['passes']:7d}{row['objective']:10.3f}{row['active']:9d}{row['seconds']:9.1f}"
-        line += f"{row['f1']:8.2f}{row['accuracy']:10.2f}"
+        line += f"{shown(row['f1']):>8}{row['accuracy']:10.2f}"
         if paper:
             passes, objective, active, f1 = PAPER[row["row"]]
             line += f"   |       {passes:7d}{objective:9.3f}{active:9d}{f1:8.2f}"
@@ -172,7 +177,7 @@ def main(arguments):
         for name in options.rows:
             row, sentences = measured(name, options, train, test, work)
             rows.append(row)
-            told = f"F {row['f1']:.2f}, accuracy {row['accuracy']:.2f}"
+            told = f"F {shown(row['f1'])}, accuracy {row['accuracy']:.2f}"
             print(f"{name}: L(w)/N {row['objective']:.4f}, {told}", file=sys.stderr, flush=True)
     if options.json != "-":
         table(rows, sentences == SENTENCES and not (options.columns or options.features))

@@ -163,7 +163,7 @@ class Table:
             found = {}
             for name, text in self.texts.items():
                 test = written(work / "test.vw", text, work / "theta" if theta else None)
-                metrics = ("--metric", "accuracy,conll", "--json", "-")
+                metrics = ("--metric", "accuracy" if self.task.error else "accuracy,conll", "--json", "-")
                 found[name] = figures_of(json.loads(vwlite("evaluate", "-i", work / "model", test, *metrics)))
             return found
 
@@ -185,7 +185,8 @@ class Table:
 def figures_of(report: dict) -> dict[str, float]:
     """In percent."""
     report = {**report, **report.get("conll", {})}
-    return {**{name: report[name] for name in ("precision", "recall", "f1")}, "error": 100 - 100 * report["accuracy"]}
+    phrases = {name: report[name] for name in ("precision", "recall", "f1") if name in report}
+    return {**phrases, "error": 100 - 100 * report["accuracy"]}
 
 
 def written(path: Path, text: str, theta: Path | None) -> Path:

@@ -18,12 +18,12 @@ SHARED = {
     "aso tasks": ["test_aso_tasks.py"],
     "aso learn": ["test_aso_online.py", "test_aso_resume.py"],
     "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py"],
-    "tune": ["test_tune_command.py"],
+    "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
         *("test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py"),
-        "test_l1_tree.py",
+        *("test_l1_tree.py", "test_phrases.py"),
     ],
-    "evaluate": ["test_levels.py", "test_mask_ids.py"],
+    "evaluate": ["test_levels.py", "test_mask_ids.py", "test_phrases.py"],
     "predict": [
         *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),
         "test_asked_and_drawn.py",

@@ -144,6 +144,39 @@ def test_what_a_person_has_is_left_out(model, vwlite, write):
     assert {who for who, _, _ in found} == {"people:1"}
 
 
+def test_a_person_is_the_first_feature_whatever_the_others_are(vwlite, write):
+    """As people brought it: the age of one has changed, and --for names the id alone."""
+    rows = ["10 |u u1 age=30 |i t1", "1 |u u1 age=30 |i t2", "10 |u u2 age=40 |i t2", "1 |u u2 age=40 |i t1"]
+    write("d", "\n".join([*rows, "10 |u u1 age=30 |i t3", "10 |u u2 age=40 |i t4"]) + "\n")
+    vwlite("train", "d", "-f", "m", "--names", "--quiet", "--dotproduct", "u,i", "--rank", 2)
+    asked = ("recommend", "-i", "m", "--of", "i", "--exclude", "d")
+    for line in ("|u u1 age=31", "|u age=31:2 u1", "|u u1", "|u u1 age=30"):
+        done = vwlite(*asked, write("people", f"{line}\n"))
+        assert ([name for _, _, name in table(done)], done.stderr) == (["t4"], "")
+    assert [name for _, _, name in table(vwlite(*asked, "--for", "u=u1"))] == ["t4"]
+    write("people", "|u u1 age=31\n|u u3 age=30\n|u u3 age=31\n|u u4\n|x nobody\n")
+    said = "vwlite: note: 2 of 3 people have nothing to leave out; the first feature of u tells people apart\n"
+    assert vwlite(*asked, "people").stderr == said and vwlite(*asked, "people", "--quiet").stderr == ""
+    write("held", "10 |u u1 age=31 |i t4\n10 |u u1 age=32 |i t3 t4\n10 |u u5 |i t1 t2\n")
+    done = vwlite("recommend", "-i", "m", "--of", "i", "--exclude", "d", "--test", "held", "--json", "-")
+    found = json.loads(done.stdout)["result"]
+    assert (found["people"], found["relevant"]) == (2, 3)
+    assert "note: 1 of 2 people have nothing to leave out" in done.stderr
+
+
+def test_the_namespace_with_the_most_features_tells_people_apart(vwlite, write):
+    rows = [f"{n % 5} |time t{n % 2} |user u{n % 7} |item i{n % 5}" for n in range(70)]
+    write("d", "\n".join(rows) + "\n")
+    options = ("--dotproduct", "time,item", "--dotproduct", "user,item")
+    vwlite("train", "d", "-f", "m", "--names", "--quiet", "--rank", 2, *options)
+    write("seen", "|time t0 |user u1 |item i1\n|time t1 |user u1 |item i2\n|time t1 |user u2 |item i0 i3\n")
+    asked = ("recommend", "-i", "m", "--of", "item", "--exclude", "seen")
+    done = vwlite(*asked, write("people", "|time t1 |user u1\n"))
+    assert {name for _, _, name in table(done)} == {"i0", "i3", "i4"} and done.stderr == ""
+    done = vwlite(*asked, write("people", "|time t1\n"))
+    assert len(table(done)) == 5 and "note: 1 of 1 people" in done.stderr
+
+
 def test_metrics_are_those_of_the_lists(model, vwlite, write):
     draw = random.Random(3)
     rows = [(person, item, draw.randrange(1, 6)) for person in range(PEOPLE) for item in draw.sample(range(12), 5)]

@@ -14,6 +14,7 @@ import pytest
 from vwlite.cli.runs.handed import read_fixed
 from vwlite.cli.runs.trials import TrialRunner, failure
 from vwlite.errors import UsageError
+from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.estimation import estimated
 from vwlite.evaluation.metric_table import TABLE
 from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
@@ -311,7 +312,8 @@ def test_the_memory_of_a_trial_is_free_when_it_is_over(words, write, tmp_path, m
     gc.disable()
     try:
         with suppress(RuntimeError):
-            TrialRunner(tmp_path, ["d"], ["d"], [], "loss").run(Trial(1, words.split()), 2)
+            config = TuneConfig(tests=("d",), vary=("l 1..2",))
+            TrialRunner(tmp_path, ["d"], [], config, print).run(Trial(1, words.split()), 2)
         learners = [one for one in gc.get_objects() if isinstance(one, Learner)]
     finally:
         gc.enable()

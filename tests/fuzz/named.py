@@ -27,7 +27,7 @@ from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
 from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.split import read_holdout
@@ -118,7 +118,7 @@ def learn_named(data: bytes, path: str) -> None:
 
 def job_of(config: L1Config, path: str, names: bool) -> TrainJob:
     bad, input = BadLinesConfig(max_ratio=1), InputConfig((path,))
-    return TrainJob(config, FeatureConfig(), input, bad, read_holdout(None), 3, names, None, None)
+    return TrainJob(config, FeatureConfig(), input, bad, read_holdout(HeldOutConfig()), 3, names, None, None)
 
 
 def theta_in(folder: str) -> str:

@@ -20,12 +20,20 @@ def chunks_of(labels):
     """Lists of the places of tokens."""
     found = []
     for place, label in enumerate(labels):
-        inside = found and label.startswith("I-") and labels[place - 1] in ("B" + label[1:], label)
+        mark, kind = mark_and_type(label)
+        before = mark_and_type(labels[place - 1]) if place else ("O", "")
+        inside = mark in ("I", "E", "L") and before in (("B", kind), ("I", kind))
         if inside:
             found[-1].append(place)
         else:
             found.append([place])
     return found
+
+
+def mark_and_type(label):
+    """Of ``b_np`` B and np."""
+    plain = len(label) != 1 and (len(label) < 3 or label[1] not in "-_")
+    return ("O", "") if plain or label[0] not in "BIELbiel" else (label[0].upper(), label[2:])
 
 
 def values(sentence, place, kind, row, column, sizes=(), regex=None):

@@ -177,3 +177,13 @@ def test_parameters_are_checked_in_fit(parameters, message):
     with pytest.raises(UsageError) as raised:
         CRFTagger(**parameters).fit(LINES, LABELS)
     assert message in str(raised.value)
+
+
+def test_phrases_are_counted_by_their_scheme():
+    words = [[f"|w {word}" for word in "nagp"]] * 4
+    fitted = CRFTagger(C=0.1).fit(words, [["B-M", "I-M", "I-M", "E-M"]] * 4)
+    neighbours = [["B-M", "E-M", "B-M", "E-M"]] * 4
+    assert fitted.score(words, neighbours) == 0
+    assert fitted.set_params(scheme="none").score(words, neighbours) == 0.5
+    with pytest.raises(UsageError, match="--scheme bilou has labels"):
+        fitted.set_params(scheme="bilou").score(words, neighbours)

@@ -14,6 +14,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, UsageError
+from vwlite.evaluation.config import PhraseConfig
 from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
@@ -88,7 +89,7 @@ class LogLinearModel(SolverModel):
             features=self.features,
             input=InputConfig(("the data",)),
             bad_lines=BadLinesConfig(),
-            holdout=read_holdout(self.held_out.holdout, self.held_out.measure),
+            holdout=read_holdout(self.held_out),
             patience=self.held_out.early_terminate,
             names=self.names,
             initial=initial,
@@ -148,15 +149,17 @@ class LogLinearModel(SolverModel):
         table[state.label, state.feature] = model.weights[: model.pairs.first_edge]
         return table
 
-    def evaluate(self, batches: Iterable[Batch], metrics: str | None = None) -> dict[str, Any]:
-        """Metrics of labelled batches, as ``vwlite evaluate --metric`` names them; None: all.
+    def evaluate(
+        self, batches: Iterable[Batch], metrics: str | None = None, scheme: str | None = None
+    ) -> dict[str, Any]:
+        """Metrics of labelled batches, as ``vwlite evaluate --metric`` and ``--scheme`` name them; None: all.
 
         Raises DataError where nothing is labelled, UsageError for unknown metrics and for models of two classes.
         """
         if self._fitted.pairs is None:
             raise UsageError("models of two classes are evaluated as linear models are: vwlite.evaluate")
         tagger = Tagger(self._fitted, batches)
-        return measure(tagger, choose(metrics, tagger.pairs.transitions))
+        return measure(tagger, choose(metrics, tagger.pairs.transitions), PhraseConfig(scheme).scheme)
 
     def _tagged(self, batches: Iterable[Batch], marginals: bool = False) -> Iterator[Tagged]:
         return Tagger(self._fitted, batches).run(marginals)

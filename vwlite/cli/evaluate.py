@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.evaluation.config import RankingConfig
+from vwlite.evaluation.config import PhraseConfig, RankingConfig
 from vwlite.evaluation.metric_table import sections
 from vwlite.features.config import QueryConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
@@ -30,6 +30,7 @@ class WithMetrics(Command):
 @click.option("--metric", "metrics", metavar="A,B,...", help="Only these, named below. [default: all that apply]")
 @options.options_in(QueryConfig)
 @options.options_in(RankingConfig)
+@options.options_in(PhraseConfig)
 @options.file(Reads("model"), "--against", help="Compare with this model, query by query.")
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.options_in(GdConfig, only=["levels"])

@@ -49,10 +49,11 @@ def command(**arguments: Any) -> int:
     scores are sorted by name. With a model of a table, --for COLUMN=VALUE names a cell, and columns that do not tell
     persons apart may be missing.
 
-    A person is what an example has in the namespaces that are paired with items. --exclude leaves out all items that
-    stand beside the same person in its lines. --test takes labelled lines of persons and items, lists items for every
-    person, and prints precision, recall, NDCG and the share of persons with a hit among the first --top: means over
-    those who have a relevant item.
+    A person is the first feature without a number in the namespace that is paired with items: an id stands first, and
+    other features of the same person, such as the age, may change. Of several such namespaces it is the one with the
+    most features. --exclude leaves out all items that stand beside the same person in its lines. --test takes labelled
+    lines of persons and items, lists items for every person, and prints precision, recall, NDCG and the share of
+    persons with a hit among the first --top: means over those who have a relevant item.
 
     --near lists the features of the same namespace whose latent vectors have the largest cosine with those of one.
     """

@@ -37,9 +37,13 @@ class Catalogue:
         dropped = plan.nonlinear[letter] or self.group in plan.dropped
         self.linear = np.zeros(len(self.slots)) if dropped else learner.weights[self.slots, 0].astype(float)
         self.parts = [(pair, 1 - side, self.offset + learner.vectors(pair, side, self.slots)) for pair, side in sides]
-        self.partners = sorted({plan.pairs[pair][other] for pair, other, _ in self.parts})
-        typed = [sides_of_pair(model.features.dotproduct[pair])[other] for pair, other, _ in self.parts]
-        self.partner_names = list(dict.fromkeys(typed))
+        typed = {
+            plan.pairs[pair][other]: sides_of_pair(model.features.dotproduct[pair])[other]
+            for pair, other, _ in self.parts
+        }
+        learned = {group: len(slots) for group, slots in self.of_people}
+        self.partners = sorted(typed, key=lambda group: -learned[group])
+        self.partner_names = [typed[group] for group in self.partners]
 
     @property
     def offset(self) -> float:
@@ -93,7 +97,10 @@ class Catalogue:
         return [(self.plan.pairs[pair][side], self.learner.factors(pair, side)[0]) for pair, side, _ in self.parts]
 
     def pairs(self) -> PersonItems:
-        """An empty list of pairs of persons and items of this catalogue; persons are what items are paired with."""
+        """An empty list of pairs of persons and items of this catalogue.
+
+        Persons are of what items are paired with: of the namespace with the most features, else of another one.
+        """
         return PersonItems(self.plan, self.partners, self.group, self.slots)
 
 

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from vwlite.options import Config, config, option
+from vwlite.options import Config, again, config, option
 
 STEPS_PER_PASS = 10_000  # of ``vwlite crr`` in a pass of ``vwlite tune``
+SCHEMES = ("iob1", "iob2", "iobes", "bilou", "none")
+
+
+@config
+class PhraseConfig(Config):
+    """How phrases are counted. ``scheme`` None: as ``vwlite.evaluation.phrases.rule_for`` guesses from the labels."""
+
+    scheme: str | None = option(
+        None, "How labels mark phrases, which are then counted strictly; none: they mark none.", choices=SCHEMES,
+        shown="guessed; IOB1 and IOB2 are counted as conlleval counts them",
+    )
 
 
 @config
@@ -56,6 +67,7 @@ class TuneConfig(Config):
         (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", required=True
     )
     metric: str = option("loss", "What 'vwlite evaluate' calls it.", metavar="NAME")
+    scheme: str | None = again(PhraseConfig, "scheme", None, shown="guessed")
     vary: tuple[str, ...] = option((), "Low..high or a|b|c.", metavar="'OPTION VALUES'", required=True)
     fixed: str = option(
         "", "Options of the command for every trial, none that names a file.", spelled=("--with",), key="fixed",

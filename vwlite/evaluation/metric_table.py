@@ -116,7 +116,7 @@ TABLE = (
     Metric("outputs", (OUTPUTS,), "weight, loss, mse, rmse, mae and r2 of each output"),
     Metric("per_class", EVERY_CLASS, f"precision, recall, F1 and weight of each class; {UNASKED}"),
     Metric("confusion_matrix", (SIDES, LEVELS, *EVERY_CLASS), f"weight by label and answer; {UNASKED}"),
-    Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, as the script conlleval counts"),
+    Metric("conll", (SEQUENCES,), "precision, recall and F1 of phrases in percent, where labels mark any (--scheme)"),
     Metric(
         "nmi",
         (CLUSTERS,),

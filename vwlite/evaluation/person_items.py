@@ -20,21 +20,25 @@ def mixed(numbers: np.ndarray) -> np.ndarray:
 
 
 def keys_of(batch: Batch, plan: Plan, groups: list[int]) -> np.ndarray:
-    """uint64[rows]: a hash of the features, whatever their values, that a row has in ``groups``; 0 where it has none.
+    """uint64[rows]: a hash of the feature that tells a row's person from others; 0 where there is none.
 
-    Rows are of one person when these features are the same, in whatever order.
+    It is the first one, before all with a number, of the first of ``groups`` that the row has features of. What else is
+    known of a person may differ from row to row.
     """
     keys = np.zeros(len(batch), np.uint64)
-    for group in groups:
-        rows, slots = features_of(batch, plan, group)
-        np.add.at(keys, rows, mixed(slots.astype(np.uint64) | np.uint64(group) << np.uint64(32)))
+    for group in reversed(groups):
+        rows, slots, values = features_of(batch, plan, group)
+        order = np.lexsort((values != 1, rows))
+        found, first = np.unique(rows[order], return_index=True)
+        keys[found] = mixed(slots[order[first]].astype(np.uint64) | np.uint64(group) << np.uint64(32))
     return keys
 
 
 class PersonItems:
     """Pairs of persons, by their keys, and items, by their places in a list of slots; -1: an item not in the list.
 
-    ``groups`` tell persons apart, ``group`` holds the items, of which uint32[n] ``slots`` are known.
+    ``groups`` tell persons apart, as ``keys_of`` has them. ``group`` holds the items; uint32[n] ``slots`` are those
+    that are known.
     """
 
     def __init__(self, plan: Plan, groups: list[int], group: int, slots: np.ndarray) -> None:
@@ -47,7 +51,7 @@ class PersonItems:
 
     def add(self, batch: Batch, wanted: np.ndarray | None = None) -> None:
         """The pairs of the ``wanted`` rows, bool[rows]; None: of all."""
-        rows, slots = features_of(batch, self.plan, self.group)
+        rows, slots, _ = features_of(batch, self.plan, self.group)
         keys = keys_of(batch, self.plan, self.groups)[rows]
         places = np.minimum(np.searchsorted(self.slots, slots), max(len(self.slots) - 1, 0))
         known = self.slots[places] == slots if len(self.slots) else np.zeros(len(slots), bool)

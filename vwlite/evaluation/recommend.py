@@ -91,6 +91,7 @@ class Chooser:
 
     def __init__(self, catalogue: Catalogue, top: int, seen: PersonItems | None) -> None:
         self.catalogue, self.top, self.seen = catalogue, top, seen
+        self.people: set[int] = set()  # keys of those who were chosen for
         self.batch: Batch | None = None
         self.keys = np.zeros(0, np.uint64)
 
@@ -107,9 +108,19 @@ class Chooser:
 
     def choose(self, batch: Batch, row: int, scores: np.ndarray) -> np.ndarray:
         """The places of the items, the highest of ``scores`` first; none where a score is not finite."""
+        key = self.key(batch, row)
+        self.people.add(key)
         if not np.isfinite(scores).all():
             return np.zeros(0, np.int64)
-        return best(scores, self.known(self.key(batch, row)), self.top)
+        return best(scores, self.known(key), self.top)
+
+    def tell_unmatched(self, say: Callable[[str], None]) -> None:
+        """How many persons of the data are not among those whose items are left out, if any."""
+        people = self.people - {0}
+        unmatched = sum(not len(self.seen.of(key)) for key in people) if self.seen else 0
+        if unmatched:
+            how = f"the first feature of {self.catalogue.partner_names[0]} tells people apart"
+            say(f"note: {unmatched} of {len(people)} people have nothing to leave out; {how}")
 
 
 class Lists(Chooser):
@@ -196,8 +207,8 @@ def recommend(
 
     ``names`` of features by slot. Items are the features of the namespace that the model has learned; those that the
     example has itself do not matter. Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
-    beside the same features of the other namespaces of the item's dot products. ``output`` gives the function that is
-    told, closed at the end; of a malformed line it is told None.
+    beside the same person, whom ``person_items.keys_of`` tells from others. ``output`` gives the function that is told,
+    closed at the end; of a malformed line it is told None.
 
     Raises UsageError for a model without latent vectors of the namespace, and for one with more than dot products of
     it; DataError where too many lines are malformed, Diverged where a prediction is not finite, both at the end.
@@ -210,6 +221,8 @@ def recommend(
     with output as show:
         lists = Lists(catalogue, how.top, seen, show)
         reading.run(Recommender(catalogue, lists.take), open_inputs)
+    if say:
+        lists.tell_unmatched(say)
     if say and lists.lists and not lists.met:
         say(f"note: {of_strangers(model, catalogue, config)}")
 
@@ -240,9 +253,12 @@ def measure_lists(
     """
     display = display or Display()
     catalogue = Catalogue(model, {}, how.of)
-    reading = Reading(config, model, bad_lines or BadLinesConfig(), None if quiet else display.message, display)
+    say = None if quiet else display.message
+    reading = Reading(config, model, bad_lines or BadLinesConfig(), say, display)
     held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude, open_seen), how.relevant)
     reading.run(Recommender(catalogue, held.take), Inputs, held.look)
+    if say:
+        held.tell_unmatched(say)
     return held.report()
 
 

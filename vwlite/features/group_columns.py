@@ -43,13 +43,13 @@ def segments_in(batch: Batch, redefine: np.ndarray, space: tuple[int, int | None
     return (batch.namespace_hash[:size] == wanted) & ~np.isin(characters, np.array(NAMELESS, np.uint8))
 
 
-def features_of(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row, int64[n] ascending, and slot, uint32[n], of every feature of the group; n-grams are not among them."""
+def features_of(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, int64[n] ascending, slot, uint32[n], and value of every feature of the group; n-grams are not among them."""
     segments = np.flatnonzero(segments_of(batch, plan, group))
     sizes = batch.namespace_start[segments + 1].astype(np.int64) - batch.namespace_start[segments]
     rows = np.searchsorted(batch.row_namespace, segments, "right") - 1
-    hashes = batch.feature_hash[ranges(batch.namespace_start, segments)]
-    return np.repeat(rows, sizes), hashes & np.uint32((1 << plan.bits) - 1)
+    places = ranges(batch.namespace_start, segments)
+    return np.repeat(rows, sizes), batch.feature_hash[places] & np.uint32((1 << plan.bits) - 1), batch.value[places]
 
 
 def without(batch: Batch, plan: Plan, group: int) -> Batch:

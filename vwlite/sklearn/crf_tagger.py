@@ -19,13 +19,13 @@ from vwlite.data.row_columns import label_word
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
+from vwlite.evaluation.config import PhraseConfig
+from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.features.config import FeatureConfig
 from vwlite.options import check_needs
 from vwlite.sklearn.row_batches import with_label
 from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
-from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
-from vwlite.solvers.loglinear.held_out import of_phrases
 
 Rows = Sequence[Sequence[Any]]  # sequences of dicts, or of lines
 Labels = Sequence[Sequence[Any]]
@@ -91,6 +91,8 @@ class CRFTagger(BaseEstimator):
         Sequences in random order in every stochastic pass.
     early_stopping, validation_fraction, n_iter_no_change : bool, float, int, default=False, 0.1, 8
         Hold sequences out, keep the best pass, and stop after so many that are no better.
+    scheme : {"iob1", "iob2", "iobes", "bilou", "none"} or None, default=None
+        How labels mark the phrases that ``score`` and ``early_stopping`` count; None: guessed from the labels.
     warm_start : bool, default=False
         ``fit`` goes on from the model it has.
 
@@ -132,6 +134,7 @@ class CRFTagger(BaseEstimator):
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 8,
+        scheme: str | None = None,
         warm_start: bool = False,
     ) -> None:
         self.C = C
@@ -157,6 +160,7 @@ class CRFTagger(BaseEstimator):
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.scheme = scheme
         self.warm_start = warm_start
 
     def fit(self, X: Rows, y: Labels, sample_weight: Any = None) -> CRFTagger:
@@ -189,7 +193,7 @@ class CRFTagger(BaseEstimator):
         held_out = HeldOutConfig()
         if self.early_stopping:
             period = holdout_period(self.validation_fraction)
-            held_out = HeldOutConfig(holdout=str(period), early_terminate=self.n_iter_no_change)
+            held_out = HeldOutConfig(holdout=str(period), early_terminate=self.n_iter_no_change, scheme=self.scheme)
         return CRFModel(config, FeatureConfig(bits=BITS["crf"], affix=self.affix), held_out=held_out)
 
     def predict(self, X: Rows) -> list[list[Any]]:
@@ -210,11 +214,17 @@ class CRFTagger(BaseEstimator):
         return [next(answers)[:, order] if size else none for size in sizes]
 
     def score(self, X: Rows, y: Labels) -> float:
-        """F1 of phrases, as ``conlleval`` counts them, where labels are like ``B-NP`` and ``O``; else accuracy."""
+        """F1 of phrases where labels mark any, as ``B-NP`` and ``O`` do; else accuracy.
+
+        Labels of B and I whose ``scheme`` is None are counted as ``conlleval`` counts them, others strictly. Raises
+        UsageError for a label that is none of ``scheme``.
+        """
         check_labels(y, sizes_of(X))
         both = [[*zip(*pair, strict=True)] for pair in zip(y, self.predict(X), strict=True)]
-        if of_phrases(self._names):
-            return float(conlleval.evaluate(chain.from_iterable((*pairs, None) for pairs in both))["f1"]) / 100
+        texts = [[(str(true), str(found)) for true, found in pairs] for pairs in both]
+        names = {name for pair in chain.from_iterable(texts) for name in pair} | {*self._names}
+        if rule := rule_for(names, PhraseConfig(self.scheme).scheme):
+            return float(evaluate(chain.from_iterable((*pairs, None) for pairs in texts), rule)["f1"]) / 100
         return float(np.mean([true == found for true, found in chain.from_iterable(both)]))
 
     @property

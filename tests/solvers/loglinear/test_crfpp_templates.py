@@ -96,6 +96,7 @@ def test_marks_between_documents_are_left_out():
 def test_phrases_begin_with_b():
     assert text("w:%x[0,0]", DOCUMENTS, iob2=True).startswith("B-ORG |w EU\nB-ORG |w UN\n")
     assert begun(["I-A", "I-A", "B-A", "I-B", "O", "I-B"]) == ["B-A", "I-A", "B-A", "B-B", "O", "B-B"]
+    assert begun(["i_a", "i_a", "o", "I", "I", "I-"]) == ["b_a", "i_a", "o", "B", "I", "I-"]
 
 
 def test_plain_lines():

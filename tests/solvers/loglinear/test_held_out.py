@@ -1,26 +1,10 @@
 """Which pass is the best by what was held out."""
 
 import numpy as np
-import pytest
 
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.held_out import HeldOut, of_phrases
+from vwlite.solvers.loglinear.held_out import HeldOut
 from vwlite.solvers.loglinear.solver_loop import Progress, run_sgd
-
-
-@pytest.mark.parametrize(
-    ("names", "phrases"),
-    [
-        (["O", "B-NP", "I-NP"], True),
-        (["S-X", "B-X", "E-X", "I-X"], True),
-        (["O"], False),
-        (["NN", "O"], False),
-        (["B-NP", "NN"], False),
-        (["-LRB-", "B-NP"], False),
-    ],
-)
-def test_labels_of_phrases(names, phrases):
-    assert of_phrases(names) == phrases
 
 
 class Scripted(HeldOut):

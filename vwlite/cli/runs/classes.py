@@ -104,14 +104,14 @@ def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Ite
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
-    refuse(*WITHOUT)
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
+    refuse(*WITHOUT, taken=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
     tagger = tagger_of(target) if target.sequences else None
     corpus = read(arguments, paths_of(arguments), tagger is not None, tagger.space if tagger else None)
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
     if tagger:
-        report = tagged_text.measured(tagger, corpus)
+        report = tagged_text.measured(tagger, corpus, arguments["scheme"], "conll" in (asked or ()))
         report = choose(report, report, asked)
         report |= report.pop("conll", {})
     else:

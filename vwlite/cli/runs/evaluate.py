@@ -17,6 +17,8 @@ from vwlite.evaluation.metric_report import as_table, finite
 def run(arguments: dict[str, Any]) -> int:
     if named := module_for(arguments["initial"], arguments["memory"]):
         return named.evaluate(arguments)
+    if arguments["scheme"]:
+        raise UsageError("--scheme is of phrases, which models of label sequences find: 'vwlite l1 --model crf'")
     config, model = build.open_model(arguments, {**to_measure(arguments["initial"], arguments), **of_vectors()})
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}

@@ -55,7 +55,7 @@ def job(arguments: dict[str, Any], typed: dict[str, Any], reading: Reading) -> T
         theta=theta_of(arguments, config, features, initial),
         input=input,
         bad_lines=bad_lines_config(arguments),
-        holdout=read_holdout(held.holdout, held.measure),
+        holdout=read_holdout(held),
         patience=held.early_terminate,
         names=arguments["names"],
         initial=initial,

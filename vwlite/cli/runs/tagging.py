@@ -38,7 +38,7 @@ def open_tagger(
     """
     if "audit" in build.typed():
         raise UsageError("--audit does not go with a model of named labels: use 'vwlite explain'")
-    refuse("raw_predictions", "scores", taken=taken)
+    refuse("raw_predictions", "scores", taken=(*taken, "scheme"))
     model = model_file.load(arguments["initial"])
     config = bad_lines_config(arguments)
     tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
@@ -73,7 +73,7 @@ def explain(arguments: dict[str, Any], output: AbstractContextManager[Callable[[
 def evaluate(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
         tagger, _ = open_tagger(arguments, closing, Tagger)
-        report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions))
+        report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions), arguments["scheme"])
     if arguments["json_path"] != "-":
         print(as_table(report))
     if arguments["json_path"]:

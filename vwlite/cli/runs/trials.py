@@ -3,7 +3,7 @@
 import gc
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from threading import Event, Lock
 
 from vwlite.cli.root import sentence_of
 from vwlite.cli.runs import tuned
+from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.tuning import Outcome, Trial
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 
@@ -34,10 +35,11 @@ class TrialRunner:
     """
 
     def __init__(
-        self, folder: Path, files: list[str], tests: list[str], fixed: list[str], metric: str, command: str = "train"
+        self, folder: Path, files: list[str], fixed: list[str], config: TuneConfig, tell: Callable[[str], None]
     ) -> None:
-        self.folder, self.files, self.tests, self.fixed, self.metric = folder, files, tests, fixed, metric
-        self.command = command
+        self.folder, self.files, self.tests, self.fixed = folder, files, list(config.tests), fixed
+        self.metric, self.scheme, self.command = config.metric, config.scheme, config.command
+        self.tell, self.counting = tell, ""
         self.model = str(folder / "best.model")
         self.best: Outcome | None = None
         self.choosing = Lock()
@@ -60,7 +62,8 @@ class TrialRunner:
         try:
             self.train([*words, "-f", model, "--quiet", "--threads", "1"])
             self.halt.check()
-            score = tuned.score(model, self.tests, self.metric)
+            score, counting = tuned.score(model, self.tests, self.metric, self.scheme)
+            self.tell_counting(counting)
         except Exception as error:
             reason = failure(error)
         if reason:
@@ -70,6 +73,13 @@ class TrialRunner:
             raise RuntimeError(f"{self.metric} is {score}")
         self.keep(model, Outcome.of(self.metric, float(score), passes, trial.number))
         return float(score)
+
+    def tell_counting(self, counting: str) -> None:
+        """Once: what a guess makes of the labels is the same for all trials."""
+        with self.choosing:
+            if counting and not self.counting:
+                self.tell(f"note: {self.metric} is that of phrases ({counting})")
+                self.counting = counting
 
     def train(self, words: list[str]) -> None:
         tuned.train(self.command, words, partial(nullcontext, self.halt))

@@ -29,6 +29,8 @@ OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "
 def run(arguments: dict[str, Any]) -> int:
     config = TuneConfig(**configs.chosen(TuneConfig, arguments))
     config = replace(config, metric=canonical(config.metric))
+    if config.scheme and (config.command, config.metric) != ("l1", "f1"):
+        raise UsageError("--scheme is of phrases: it does nothing without --command l1 --metric f1")
     files = list(arguments["files"])
     if not files or "-" in files or "-" in config.tests:
         raise UsageError("tune reads its data many times: name files, not standard input")
@@ -45,7 +47,7 @@ def run(arguments: dict[str, Any]) -> int:
         tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder,
         ThreadPoolExecutor(max(jobs, 1)) as pool,
     ):
-        bench = TrialRunner(Path(folder), files, list(config.tests), fixed, config.metric, config.command)
+        bench = TrialRunner(Path(folder), files, fixed, config, tell)
         search = Search(points, count, config.passes, config.metric, bench.run, pool.map, tell, bar.steps("trials"))
         with bench.stopping():
             best, passes = search.best()

@@ -54,21 +54,25 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
     train_files(arguments, typed, options, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
 
 
-def score(path: str, tests: list[str], metric: str) -> Any:
-    """The metric of the model ``path`` on these files. Raises what 'vwlite evaluate' would end with."""
+def score(path: str, tests: list[str], metric: str, scheme: str | None = None) -> tuple[Any, str]:
+    """The metric of the model ``path`` on these files, and how phrases were counted, if they were.
+
+    Raises what 'vwlite evaluate' would end with.
+    """
     input = InputConfig(tuple(tests), kind_by_name(tests), threads=available_cores())
     if learner_name_of(path) == model_file.CHAIN:
-        return finite(score_of_names(path, input, metric))[metric]
+        report = score_of_names(path, input, metric, scheme)
+        return finite(report)[metric], f"{report['scheme']}, {report['counting']}" if "counting" in report else ""
     run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
     config, model = start(run, path, to_measure(path))
     config = build.read_alike(config, model)
-    return finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric]
+    return finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric], ""
 
 
-def score_of_names(path: str, input: InputConfig, metric: str) -> dict[str, Any]:
+def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
     """Of a model of named labels; ``f1`` is that of phrases."""
     model = model_file.load(path)
     alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
     made = tagger.Tagger(model, tagger.read_batches(model, alike, BadLines(None, None)))
     crf = bool(made.pairs.transitions)
-    return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf))
+    return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)

@@ -11,12 +11,12 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.csr import joined
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
+from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.classifier import labels_of
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.metrics import agreement
 from vwlite.solvers.aso.tagger import Tagger
-from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, sequences_of
 
 
@@ -105,10 +105,13 @@ def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterato
         yield Answers(tagger.target.weights.scores(stretch.rows), chosen, stretch)
 
 
-def measured(tagger: Tagger, corpus: Corpus) -> dict[str, Any]:
+def measured(
+    tagger: Tagger, corpus: Corpus, scheme: str | None = None, phrases: bool = False
+) -> dict[str, Any]:
     """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.
 
-    Raises DataError where no example is labelled.
+    Phrases, by ``scheme``, are counted where labels mark any. Raises DataError where no example is labelled, UsageError
+    for ``phrases`` asked of labels that mark none.
     """
     labelled, made = labels_of(corpus, tagger.target.classes)
     if not len(labelled):
@@ -120,7 +123,9 @@ def measured(tagger: Tagger, corpus: Corpus) -> dict[str, Any]:
     chosen = np.arange(len(names)) == best[labelled, None]
     importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
     report: dict[str, Any] = {"sequences": len(sequence) - 1, **agreement(chosen, true, importance)}
-    return {**report, "conll": conlleval.evaluate(pairs_of(corpus, [names[one] for one in best.tolist()]))}
+    if rule := rule_for([*names, *corpus.texts], scheme, needed=phrases):
+        report["conll"] = evaluate(pairs_of(corpus, [names[one] for one in best.tolist()]), rule)
+    return report
 
 
 def pairs_of(corpus: Corpus, best: list[str]) -> Iterator[tuple[str, str] | None]:

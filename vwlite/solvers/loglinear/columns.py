@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.options import Config, config, option
 
 Sentence = list[list[str]]  # the columns of every token, the label last
@@ -78,10 +79,11 @@ def decoded(line: bytes) -> list[str]:
 
 
 def begun(labels: list[str]) -> list[str]:
-    """IOB2 of IOB1: an I- that does not go on with the phrase of its kind becomes B-."""
-    fixed, before = [], "O"
+    """IOB2 of IOB1: an I- that does not go on with the phrase of its type becomes B-."""
+    fixed, before = [], OUTSIDE
     for label in labels:
-        goes_on = before[:2] in ("B-", "I-") and before[2:] == label[2:]
-        fixed.append("B-" + label[2:] if label[:2] == "I-" and not goes_on else label)
-        before = label
+        tag = tag_of(label)
+        first = tag.mark == "I" and not goes_on(before, tag)
+        fixed.append(("B" if label[0] == "I" else "b") + label[1:] if first else label)
+        before = tag
     return fixed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from vwlite.errors import UsageError
-from vwlite.options import Config, config, option
+from vwlite.evaluation.config import PhraseConfig
+from vwlite.options import Config, again, config, option
 
 MODELS = ("binary", "multinomial", "crf", "tree")
 PENALTIES = ("naive", "clipping", "cumulative", "none")  # in the order of solvers/l1_penalties.pxd
@@ -54,6 +55,7 @@ class HeldOutConfig(Config):
         None, "What a better pass is.", spelled=("--holdout-metric",), key="holdout_metric", choices=MEASURES,
         shown="f1 of phrases, accuracy of other names, else log_loss", needs=("holdout",),
     )
+    scheme: str | None = again(PhraseConfig, "scheme", None, shown="guessed", needs=("holdout",))
     early_terminate: int = option(8, "Stop after N passes without gain.", low=1, needs=("holdout",))
 
 

@@ -4,52 +4,46 @@ The log loss of a sequence grows with every wrong label that the model is too co
 the share of right labels still grows. So passes are compared by the F1 or accuracy of named labels.
 """
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.solvers.loglinear import conlleval
+from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.solvers.loglinear.problems import Chains, Part
 from vwlite.solvers.loglinear.structured import Structured
 
 MEASURES = ("f1", "accuracy", "log_loss")
 TITLES = {"f1": "phrase F1", "accuracy": "accuracy", "log_loss": "log loss"}
-PHRASE = re.compile(r"[BIES]-.+", re.S)
-
-
-def of_phrases(names: Iterable[str]) -> bool:
-    """Whether labels mark phrases: ``B-NP``, ``I-NP``, ``O``."""
-    marks = set(names) - {"O"}
-    return bool(marks) and all(map(PHRASE.fullmatch, marks))
 
 
 class HeldOut:
     """Measures weights on ``part``. Entries of the history have its ``figures``."""
 
-    def __init__(self, part: Part, measure: str | None = None) -> None:
-        """``measure`` None: F1 where labels mark phrases, accuracy of other names, else log loss.
+    def __init__(self, part: Part, measure: str | None = None, scheme: str | None = None) -> None:
+        """``measure`` None: F1 where labels mark phrases, accuracy of other names, else log loss. ``scheme``: of these.
 
         Raises UsageError for a measure that does not go with the labels.
         """
         self.part = part
         problem = part.problem
         self.chains = problem.only(part.rows) if isinstance(problem, Chains) else None
-        fitting = MEASURES[2:] if not self.chains else MEASURES if self.phrases else MEASURES[1:]
+        along = self.chains is not None and self.chains.pairs.transitions
+        self.rule = rule_for(self.chains.pairs.names, scheme) if along else None
+        fitting = MEASURES if self.rule else MEASURES[1:] if self.chains else MEASURES[2:]
         if isinstance(problem, Structured):
             fitting = fitting[:-1]
         self.measure = measure or fitting[0]
         if self.measure not in fitting:
             raise UsageError(f"--holdout-metric {measure} does not go with these labels: it is {' or '.join(fitting)}")
+        if scheme not in (None, "none") and self.measure != "f1":
+            raise UsageError(f"--scheme {scheme} counts phrases, and passes are compared by {TITLES[self.measure]}")
         self.title = TITLES[self.measure]
+        if self.measure == "f1":
+            found = evaluate(self.labels(self.chains.label, self.chains.label), self.rule)
+            self.title += f" ({found['scheme']}, {found['counting']})"
         self.columns = ["held-out", *([] if self.measure == "log_loss" else [self.measure])]
-
-    @property
-    def phrases(self) -> bool:
-        pairs = self.chains.pairs
-        return pairs.transitions and of_phrases(pairs.names)
 
     def figures(self, weights: np.ndarray) -> dict[str, float]:
         """``held_out``, the mean loss, and the measure. Raises MemoryError, Diverged."""
@@ -58,12 +52,12 @@ class HeldOut:
             return log_loss
         true, (best, _) = self.chains.label, self.chains.decode(weights)
         if self.measure == "f1":
-            return log_loss | {"f1": conlleval.evaluate(self.labels(true, best))["f1"]}
+            return log_loss | {"f1": evaluate(self.labels(true, best), self.rule)["f1"]}
         weight = np.repeat(self.chains.weight, np.diff(self.chains.sequence))
         return log_loss | {"accuracy": float(weight[true == best].sum() / weight.sum())}
 
     def labels(self, true: np.ndarray, best: np.ndarray) -> Iterable[tuple[str, str] | None]:
-        """Pairs of names for ``conlleval``, None after each sequence."""
+        """Pairs of names, None after each sequence."""
         names, ends = self.chains.pairs.names, set(self.chains.sequence.tolist())
         for place, (one, other) in enumerate(zip(true.tolist(), best.tolist(), strict=True), 1):
             yield names[one], names[other]

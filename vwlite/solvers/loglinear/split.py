@@ -6,7 +6,7 @@ import numpy as np
 
 from vwlite.errors import DataError, UsageError
 from vwlite.numerals import read_decimal
-from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
 from vwlite.solvers.loglinear.feature_label_pairs import (
     FeatureLabelIndex,
@@ -24,25 +24,27 @@ from vwlite.solvers.loglinear.trees import tree_of
 
 @dataclass(frozen=True, slots=True)
 class Holdout:
-    """Every ``period``-th example, or the lines of a file; neither: none. ``measure``: as ``HeldOut``'s."""
+    """Every ``period``-th example, or the lines of a file; neither: none. Others: as ``HeldOut``'s."""
 
     period: int = 0
     path: str | None = None
     measure: str | None = None
+    scheme: str | None = None
 
 
-def read_holdout(text: str | None, measure: str | None = None) -> Holdout:
+def read_holdout(config: HeldOutConfig) -> Holdout:
     """``--holdout``: a share below 1, a period from 2 on, or a file. Raises UsageError."""
+    text, how = config.holdout, {"measure": config.measure, "scheme": config.scheme}
     if text is None:
         return Holdout()
     try:
         number = read_decimal(text)
     except ValueError:
-        return Holdout(path=text, measure=measure)
+        return Holdout(path=text, **how)
     period = round(1 / number) if 0 < number < 1 else int(number)
     if period < 2 or (number >= 1 and number != period):
         raise UsageError(f"--holdout takes a share below 1, a whole number from 2 on, or a file, not {text}")
-    return Holdout(period, measure=measure)
+    return Holdout(period, **how)
 
 
 def split(rows: np.ndarray, period: int) -> tuple[np.ndarray, np.ndarray]:

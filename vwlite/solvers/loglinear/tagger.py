@@ -14,8 +14,8 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.confusion_table import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
+from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.memory_limit import GIB, USUAL
-from vwlite.solvers.loglinear import conlleval
 from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
@@ -182,7 +182,7 @@ class Score:
             elif kind == EMPTY:
                 self.pairs.append(None)
 
-    def report(self, names: list[str] | None) -> dict[str, Any]:
+    def report(self, names: list[str] | None, scheme: str | None) -> dict[str, Any]:
         """The metrics named, or all. Raises DataError when there was no label, UsageError."""
         if not self.tokens:
             raise DataError("there is no labelled example to measure the model on")
@@ -198,17 +198,23 @@ class Score:
         report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
         for name in names or names_of(SEQUENCES if crf else NAMES):
             if name == "conll":
-                report |= conlleval.evaluate(self.pairs)
+                rule = rule_for(texts, scheme, needed=names is not None)
+                report |= evaluate(self.pairs, rule) if rule else {}
             elif name in found:
                 report[name] = found[name]
         return report
 
 
-def measure(tagger: Tagger, metrics: list[str] | None) -> dict[str, Any]:
-    """Raises the errors of reading, DataError when there is no label, and UsageError where ``log_loss`` has none."""
+def measure(tagger: Tagger, metrics: list[str] | None, scheme: str | None = None) -> dict[str, Any]:
+    """Raises the errors of reading, DataError when there is no label, and UsageError where ``log_loss`` has none.
+
+    ``scheme``: of the phrases that ``conll`` counts. Raises UsageError where it does not count.
+    """
+    if scheme and not (tagger.pairs.transitions and "conll" in (metrics or ("conll",))):
+        raise UsageError("--scheme is of phrases, which the metric conll of label sequences counts")
     if "log_loss" in (metrics or ()):
         tagger.check_probabilities("log_loss")
     score = Score(tagger)
     for part in tagger.run():
         score.add(part)
-    return score.report(metrics)
+    return score.report(metrics, scheme)

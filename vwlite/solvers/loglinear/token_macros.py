@@ -7,7 +7,7 @@
 ``%s[r,c,n]``         its last n characters
 ``%t[r,c]``           its character type: A, a, 0 for letters and digits, runs as ``A+``
 ``%m[r,c,"regex"]``   what the regular expression finds in it first
-``%k[r,c]``           the tokens of the r-th chunk on, by the chunk labels in column c; a feature of each
+``%k[r,c]``           the tokens of the r-th chunk on, by the labels of phrases in column c; a feature of each
 ====================  =====================================================================================
 
 A macro without a value, of a word that is too short or beyond the sentence, leaves the feature out.
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from vwlite.errors import UsageError
+from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.solvers.loglinear.columns import Sentence
 
 MACRO = re.compile(
@@ -52,17 +53,17 @@ class Tokens:
     def bounds(self, column: int) -> tuple[list[int], list[int]]:
         """Where chunks start, the sentence's length last; and for each token the number of its chunk.
 
-        A chunk is B- or I- followed by all I- of its kind; any other token is a chunk by itself.
+        A chunk goes on as ``phrases.goes_on`` says; a token outside of chunks is one by itself.
         """
         if column not in self.chunks:
             starts: list[int] = []
-            owner, before = [], "O"
+            owner, before = [], OUTSIDE
             for place, token in enumerate(self.sentence):
-                label = token[column]
-                if not (label[:2] == "I-" and before[:2] in ("B-", "I-") and before[2:] == label[2:]):
+                tag = tag_of(token[column])
+                if not goes_on(before, tag):
                     starts.append(place)
                 owner.append(len(starts) - 1)
-                before = label
+                before = tag
             self.chunks[column] = [*starts, len(self.sentence)], owner
         return self.chunks[column]
 

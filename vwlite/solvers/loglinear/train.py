@@ -168,7 +168,7 @@ def fit(
     past = (initial.past.cumulative_penalty, initial.past.passes) if initial else (0.0, 0)
     stages = stages_of_job(job, ranked and ranked.values(), lines, train, lambda text: progress(f"note: {text}"))
     sgd = Sgd(config, start_table(train, initial), *past, stages=stages)
-    judge = HeldOut(out, job.holdout.measure) if out else None
+    judge = HeldOut(out, job.holdout.measure, job.holdout.scheme) if out else None
     if job.holdout.period and not out:
         progress("note: no labelled example was held out, so the model is that of the last pass")
     trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress, job.steps))
