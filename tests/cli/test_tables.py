@@ -89,7 +89,7 @@ def test_going_on_from_a_model_reads_columns_as_it_did(vwlite, write, tmp_path):
     assert content(tmp_path / "table")[1] == content(tmp_path / "text")[1]
     assert content(tmp_path / "table") == content(tmp_path / "untold")
     vwlite("train", "more.csv", *("--format", "csv", "--columns", "label=click =color"), "-i", "m", "-f", "o", *LEARN)
-    assert content(tmp_path / "o")[0]["columns"] == "label=click? =text:text,age:number,color:number ignore=*"
+    assert content(tmp_path / "o")[0]["columns"] == "label=click? =text:text,age:number,color:text ignore=*"
 
 
 def test_the_first_look_is_told(vwlite):
@@ -364,4 +364,5 @@ def test_columns_that_may_be_identifiers_are_named(vwlite, write, command):
 def test_a_model_that_goes_on_is_told_nothing_of_identifiers(vwlite, write):
     write("r.csv", "y,user\n" + "".join(f"{i % 2},{i % 5}\n" for i in range(100)))
     vwlite("train", "r.csv", "--columns", "label=y", "-f", "m", "--quiet")
-    assert "identifiers" not in vwlite("train", "r.csv", "-i", "m", "-f", "n").stderr
+    for typed in ((), ("--columns", "label=y")):
+        assert "identifiers" not in vwlite("train", "r.csv", "-i", "m", "-f", "n", *typed).stderr

@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import struct
 
 import numpy as np
 import pytest
@@ -151,6 +152,61 @@ def test_what_is_no_such_file(kind, tmp_path):
         batches("-", kind, "")
     with pytest.raises(DataError, match=f"is a file of {kind}, not text: --format {kind} reads it"):
         batches(path, "vw", "")
+
+
+def numbers(*some):
+    return struct.pack(f"<{len(some)}i", *some)
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        pytest.param(numbers(0, 2, 3, 6), numbers(0, 2, 1 << 30, 6), "Offset invariant failure", id="far offset"),
+        pytest.param(numbers(0, 2, 3, 6), numbers(0, -2, 3, 6), "Offset invariant failure", id="negative offset"),
+        pytest.param(numbers(0, 2, 3, 6), numbers(0, 2, 3, 1 << 30), "slot 3 out of bounds", id="last offset"),
+        pytest.param(numbers(1, 0, 1), numbers(1, 1 << 20, 1), "position 1 out of bounds", id="code"),
+        pytest.param(numbers(0, 2, 2, 4), numbers(0, 2, 2, 1 << 20), "offset for slot 3 out of bounds", id="list"),
+        pytest.param(b"ccc", b"c\xffc", "Invalid UTF8 sequence", id="text"),
+        pytest.param(b"other column", b"other \xffolumn", "can't decode byte 0xff", id="name"),
+    ],
+)
+@pytest.mark.parametrize("columns", ["", "label=y =t:tokens,c:words,l ignore=*", "=c:number,t,l ignore=y"])
+@pytest.mark.parametrize("names", [False, True])
+def test_damaged_buffers_are_refused(kind, right, wrong, said, columns, names, tmp_path):
+    """They made the process end with a segmentation fault, or a traceback."""
+    texts = {"t": ["aa", "b", "ccc"], "l": [["one", "two"], [], ["six", "ten"]]}
+    codes = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0, 1], pyarrow.int32()), ["x", "yy"])
+    table = pyarrow.table({"y": [1, -1, 1], **texts, "c": codes, "other column": [1.0, 2.0, 3.0]})
+    out = pyarrow.BufferOutputStream()
+    with (pyarrow.ipc.new_file if kind == "file" else pyarrow.ipc.new_stream)(out, table.schema) as writer:
+        writer.write_table(table)
+    data = out.getvalue().to_pybytes()
+    assert right in data
+    (tmp_path / "damaged").write_bytes(data.replace(right, wrong))
+    with pytest.raises(DataError, match="damaged cannot be read as arrow: .*" + said):
+        batches(str(tmp_path / "damaged"), "arrow", columns, TextFormat(names=names))
+
+
+def test_damaged_texts_of_parquet_are_refused(tmp_path):
+    path = tmp_path / "file"
+    write(path, pyarrow.table({"y": [1, -1], "t": ["aa", "ccc"]}), "parquet")
+    path.write_bytes(path.read_bytes().replace(b"ccc", b"c\xffc"))
+    with pytest.raises(DataError, match=r"cannot be read as parquet: .*Invalid UTF8 sequence"):
+        batches(str(path), "parquet", "label=y")
+
+
+def test_a_buffer_beyond_all_memory_is_the_files_fault(tmp_path):
+    path = tmp_path / "file"
+    options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
+    table = pyarrow.table({"y": [float(row % 2) for row in range(1000)]})
+    with pyarrow.OSFile(str(path), "wb") as out, pyarrow.ipc.new_file(out, table.schema, options=options) as writer:
+        writer.write_table(table)
+    size = struct.pack("<q", 8000)
+    assert path.read_bytes().count(size) == 1
+    path.write_bytes(path.read_bytes().replace(size, struct.pack("<q", 1 << 60)))
+    with pytest.raises(DataError, match=r"malloc of size .* failed: it is damaged, or there is not enough memory"):
+        batches(str(path), "arrow", "label=y")
 
 
 def test_a_second_file_of_other_columns_is_refused(tmp_path):

@@ -124,7 +124,7 @@ def text(data: bytes, kind: str) -> None:
         return in_groups(block, features, format.of_words(True, True), kind)
     if kind in TABLES:
         asked = COLUMNS_ASKED[choice % len(COLUMNS_ASKED)]
-        found, _ = looked_at(kind, asked, "fuzz", lambda size, lines: data[:1000])
+        found, _ = looked_at(kind, asked, "fuzz", lambda *_: data[:1000])
         (block,) = laid_out(iter([block]), kind, found, format)
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:

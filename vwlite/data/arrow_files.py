@@ -35,11 +35,11 @@ def opened(path: str, kind: str) -> Iterator[Any]:
     try:
         with arrow.PythonFile(open_url(path, seekable=True)) if is_url(path) else arrow.memory_map(path) as source:
             yield (Parquet if kind == "parquet" else Arrow)(source)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError, arrow.ArrowNotImplementedError) as error:
+    except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:  # the latter of names that are no UTF-8
         reason = str(error).partition("\n")[0]
+        if isinstance(error, MemoryError):
+            reason += ": it is damaged, or there is not enough memory"
         raise DataError(f"{display_name(path)} cannot be read as {kind}: {reason}") from None
-    except OSError as error:
-        raise DataError(f"{display_name(path)} cannot be read as {kind}: {error}") from None
 
 
 class Parquet:
@@ -53,7 +53,7 @@ class Parquet:
 
     def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Of these columns; the others are not decoded."""
-        return self.file.iter_batches(ROWS, columns=list(names))
+        return map(valid, self.file.iter_batches(ROWS, columns=list(names)))
 
 
 class Arrow:
@@ -71,8 +71,18 @@ class Arrow:
 
     def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
         for record in self.found:
-            for begin in range(0, record.num_rows, ROWS):
-                yield record.slice(begin, ROWS).select(list(names))
+            chosen = valid(record.select(list(names)))
+            for begin in range(0, chosen.num_rows, ROWS):
+                yield chosen.slice(begin, ROWS)
+
+
+def valid(record: Any) -> Any:
+    """A record batch of which offsets, codes and texts are checked: nothing else looks at them before they are used.
+
+    Raises ArrowInvalid.
+    """
+    record.validate(full=True)
+    return record
 
 
 def looked_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:

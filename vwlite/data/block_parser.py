@@ -54,14 +54,19 @@ class OpenedInputs:
         self.buffers = Buffers(block_size)
         self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks, groups)
 
-    def head(self, size: int, lines: int = 0) -> bytes:
+    def head(self, size: int, lines: int = 0, headed: bool = False) -> bytes:
         """The whole lines among the first ``size`` bytes, or the first line; ``lines``, unless 0, are enough.
 
-        All are parsed later.
+        Where files are ``headed``, by a line that names their columns, the lines are those of one file: the first that
+        has more than this line. All are parsed later.
         """
         first, text = [], bytearray()
         while len(text) < size and (block := next(self.source, None)):
             first.append(block)
+            if headed and block.offset == 0:
+                if text.count(b"\n") > 1:
+                    break
+                text.clear()
             text += memoryview(block.data)[: block.size]
             if 0 < lines <= text.count(b"\n"):
                 break

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from vwlite.errors import DataError, UsageError
 from vwlite.options import not_one_of
@@ -46,7 +46,7 @@ class Column:
 @dataclass(frozen=True, slots=True)
 class Columns:
     """``roles`` by name; ``spaces``: the columns of each namespace; ``rest``: where the columns that are not named go,
-    a namespace or ``ignore``, and how they are read.
+    a namespace or ``ignore``, and how they are read. ``types`` are known of columns of which nothing is said.
     """
 
     roles: Mapping[str, Column]
@@ -54,6 +54,7 @@ class Columns:
     ignored: tuple[str, ...] = ()
     rest: str = ""
     rest_type: str = ""
+    types: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """As ``read_columns`` takes it."""
@@ -107,7 +108,8 @@ class Columns:
             owner.update(dict.fromkeys(left, self.rest))
             known.update({name: Column(name, self.rest_type) for name in left})
             left = []
-        used = [known[name] for name in header if name in owner and name not in aside]
+        found = (known[name] for name in header if name in owner and name not in aside)
+        used = [replace(one, type=one.type or self.types.get(one.name, "")) for one in found]
         spaces = {
             space: tuple(sorted((one for one in used if owner[one.name] == space), key=Column.is_of_words))
             for space in dict.fromkeys(("", *self.spaces, self.rest)) if space != IGNORE
@@ -122,6 +124,12 @@ class Columns:
             for space, some in self.spaces.items()
         }
         return replace(self, spaces=spaces)
+
+    @property
+    def found_types(self) -> dict[str, str]:
+        """By name, the types of columns of features that the data may have decided."""
+        some = (one for some in self.spaces.values() for one in some)
+        return {one.name: one.type for one in some if one.type in (NUMBER, TEXT)}
 
     def kept(self, asked: Columns) -> Columns:
         """What a model keeps, for other tables: only columns of features must be there; what was ``asked`` for and may

@@ -65,6 +65,7 @@ class InputConfig(Config):
         spelled=("--shuffle-first",),
     )
     seed: int = 0  # of these orders
+    types: str = ""  # columns of the model that is gone on from, which tell the types where ``columns`` do not
     class_weights: tuple[tuple[float, float], ...] = option(
         (), "Label L weighs W times as much.", section="Classes", spelled=("--classweight",), key="classweight",
         metavar="L:W,...", read_as="class_weights",
@@ -80,8 +81,8 @@ class InputConfig(Config):
         said = "kind" in typed or self.kind != "vw" or named_kind(self.paths)
         kind = self.kind if said else kept["kind"]
         of_table = kind not in TEXTS
-        columns = self.columns if "columns" in typed else kept.get("columns", "") if of_table else ""
-        return replace(self, kind=kind, columns=columns)
+        known = kept.get("columns", "") if of_table else ""
+        return replace(self, kind=kind, columns=self.columns if "columns" in typed else known, types=known)
 
 
 def input_config(values: Mapping[str, Any], **more: Any) -> InputConfig:

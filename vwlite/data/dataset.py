@@ -17,6 +17,7 @@ from vwlite.data.columns import proposal, read_columns
 from vwlite.data.columns_met import ColumnsMet
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
+from vwlite.data.csv_table import DELIMITERS
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.identifiers import remark_on
 from vwlite.data.input_stream import display_name
@@ -81,6 +82,7 @@ class Inputs:
         if not config.paths:
             raise UsageError(f"--format {config.kind} is read from files")
         columns, source = read_columns(config.columns), display_name(config.paths[0])
+        columns = replace(columns, types=read_columns(config.types).found_types)
         if config.kind in COLUMNAR:
             from vwlite.data import arrow_files
 
@@ -141,7 +143,7 @@ class Inputs:
     def head(self, size: int) -> bytes:
         """The whole lines among the first ``size`` bytes of text, for choosing the format before the text is parsed."""
         self.begun = self.begun or OpenedInputs(self.config.paths, self.config.block_size, self.digested)
-        return self.begun.head(size, self.config.examples)
+        return self.begun.head(size, self.config.examples, self.config.kind in DELIMITERS)
 
     def parse_as(self, format: TextFormat) -> None:
         """Read the text, of which no more than the head was looked at, in this format."""

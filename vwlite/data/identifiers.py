@@ -18,11 +18,12 @@ SHOWN = 10  # names of columns
 def identifiers(head: bytes, delimiter: str, found: Columns, asked: Columns) -> list[str]:
     """The names of such columns of a table that begins with ``head``, whole lines.
 
-    ``found``: its columns with their types. Those that were ``asked`` for with a type are passed over.
+    ``found``: its columns with their types. Those that were ``asked`` for with a type, or have one in a model, are
+    passed over.
     """
     said = {one.name: one.type for one in asked.named}
-    features = (one for some in found.spaces.values() for one in some)
-    numbers = [one.name for one in features if one.type == NUMBER and not said.get(one.name, asked.rest_type)]
+    features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
+    numbers = [name for name in features if not (said.get(name, asked.rest_type) or name in asked.types)]
     header = header_of(head, delimiter, "")
     rows = list(islice(rows_of(head, delimiter, len(header)), ROWS)) if numbers else []
     told = []

@@ -20,24 +20,25 @@ HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the type
 
 
 def looked_at(
-    kind: str, columns: Columns, source: str, head: Callable[[int, int], bytes]
+    kind: str, columns: Columns, source: str, head: Callable[[int, int, bool], bytes]
 ) -> tuple[Columns, Columns]:
     """What is found out of the columns ``columns``, and what a model keeps of that.
 
-    ``head`` gives the whole lines among so many bytes of the first file; so many lines, unless 0, are enough. Raises
-    DataError.
+    ``head`` gives the first lines of the inputs, as ``OpenedInputs.head``. Raises DataError.
     """
     if kind not in DELIMITERS:
         return columns, columns
-    found = first_look(head(HEAD, 1 if columns.is_typed else 0), DELIMITERS[kind], columns, source)
+    found = first_look(head(HEAD, 1 if columns.is_typed else 0, True), DELIMITERS[kind], columns, source)
     return found, found.kept(columns)
 
 
-def possible_identifiers(kind: str, found: Columns, asked: Columns, head: Callable[[int, int], bytes]) -> list[str]:
+def possible_identifiers(
+    kind: str, found: Columns, asked: Columns, head: Callable[[int, int, bool], bytes]
+) -> list[str]:
     """Columns that were taken for numbers; ``found`` and ``head`` as in ``looked_at``."""
     if kind not in DELIMITERS or asked.is_typed:
         return []
-    return identifiers(head(HEAD, 0), DELIMITERS[kind], found, asked)
+    return identifiers(head(HEAD, 0, True), DELIMITERS[kind], found, asked)
 
 
 def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, source: str) -> CsvTable | JsonTable:
