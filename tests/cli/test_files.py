@@ -145,7 +145,7 @@ BESIDE = {  # what comes with files that are named, against what is named
     "aso learn some --aux freq -f m --json m.lock": "two outputs have the same name: the lock of -f m and --json",
     "train some -p - --json -": "two outputs have the same name: -p - and --json -",
     "train some -p /dev/stdout -r stdout": "two outputs have the same name: -p /dev/stdout and -r stdout",
-    "train some --curriculum easy --curriculum-by margin:m -f m": "m is the model of margins of --curriculum-by",
+    "train some --curriculum easy --curriculum-by margin:m -f m": "m is the model of difficulty of --curriculum-by",
 }
 
 

@@ -8,10 +8,10 @@ from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.named_files import (
+    DifficultyModel,
     FileToRead,
     FileToWrite,
     LandmarkFile,
-    MarginModel,
     NamedFile,
     PredictionFile,
     files_of,
@@ -60,11 +60,9 @@ class Predictions(PredictionFile, Writes):
         super().__init__("predictions", *beside, stdout=True)
 
 
-class Difficulty(MarginModel, Reads):
-    """What may be ``margin:MODEL``."""
-
+class Difficulty(DifficultyModel, Reads):
     def __init__(self) -> None:
-        super().__init__("model of margins")
+        super().__init__("model of difficulty")
         self.metavar = "WHAT"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.options import Option
+from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File
 from vwlite.storage.urls import is_url
@@ -19,10 +20,13 @@ from vwlite.storage.urls import is_url
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
 DATA = ("input", "data", "test data", "held-out data", "labelled data")  # kinds that may be URLs
 BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
+OF_PREDICTIONS = ("margin", "loss")  # difficulties of examples that a model's predictions tell
+STDIN = File("-", "input", "the input")
+SHARD = "shard"  # the option with which a model's file is to hold a delta
 
 
 class NamedFile:
-    """``kind`` is what the file holds, ``beside`` what ends the names of those that come with it."""
+    """``kind`` is what the file holds, its role in the run; ``beside`` ends the names of those that come with it."""
 
     def __init__(self, kind: str, *beside: str) -> None:
         self.kind, self.beside = kind, beside
@@ -46,10 +50,13 @@ class NamedFile:
         path = self.path(value)
         if path is None:
             return
-        yield File(path, self.kind, self.called(option, value))
+        yield File(path, self.role(path), self.called(option, value))
         for ending in self.beside if self.has_others(path) else ():
             name = f"{os.path.realpath(path) if ending in BY_TARGET else path}{ending}"
             yield File(name, KINDS[ending], f"the {KINDS[ending]} of {option} {path}", beside=True)
+
+    def role(self, path: str) -> str:
+        return self.kind
 
     def called(self, option: str, value: str) -> str:
         """The file's name in messages."""
@@ -64,9 +71,12 @@ class FileToRead(NamedFile):
         if is_url(value) and self.kind not in DATA:
             raise UsageError(f"{option} {value}: only data are read from URLs; copy the {self.kind} to a local file")
 
+    def role(self, path: str) -> str:
+        return "delta" if self.kind == "model" and is_delta(path) else self.kind
+
     def called(self, option: str, value: str) -> str:
-        of_option = option.startswith("-") and self.kind != "input"
-        return f"the {self.kind} of {option}" if of_option else f"the {self.kind}"
+        role = self.role(self.path(value) or "")
+        return f"the {role} of {option}" if option.startswith("-") and role != "input" else f"the {role}"
 
 
 class FileToWrite(NamedFile):
@@ -95,11 +105,12 @@ class PredictionFile(FileToWrite):
         return "-" if value in STDOUT else super().path(value)
 
 
-class MarginModel(FileToRead):
-    """What may be ``margin:MODEL``."""
+class DifficultyModel(FileToRead):
+    """What may be ``margin:MODEL`` or ``loss:MODEL``."""
 
     def path(self, value: str) -> str | None:
-        return value.partition(":")[2] or None if value.startswith("margin:") else None
+        what, _, model = value.partition(":")
+        return model or None if what in OF_PREDICTIONS else None
 
 
 class LandmarkFile(FileToRead):
@@ -110,7 +121,7 @@ class LandmarkFile(FileToRead):
 
 
 OTHERS: dict[str, NamedFile] = {  # by ``read_as``
-    "difficulty": MarginModel("model of margins"),
+    "difficulty": DifficultyModel("model of difficulty"),
     "landmarks": LandmarkFile("file of landmarks"),
 }
 
@@ -130,10 +141,12 @@ def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, A
     ``named``: what may be named, by a value or several, and the option as it is typed. ``values``: of all options.
     Raises UsageError for URLs where none can be.
     """
-    reads: list[File] = []
+    reads: list[File] = [STDIN] if values.get("files") == () else []
     writes: list[File] = []
     for kind, given, option in named:
         into = writes if isinstance(kind, FileToWrite) else reads
+        if into is writes and kind.kind == "model" and values.get(SHARD):
+            kind = FileToWrite("delta", LOCK)
         for value in (given,) if isinstance(given, str) else given or ():
             into += kind.files(value, option)
     cache = cache_of(values)
