@@ -12,16 +12,14 @@ from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.options import Option
-from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import is_replaceable
-from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File
+from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STANDARD_INPUT, STDOUT, File
 from vwlite.storage.urls import is_url
 
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
 DATA = ("input", "data", "test data", "held-out data", "labelled data")  # kinds that may be URLs
 BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
 OF_PREDICTIONS = ("margin", "loss")  # difficulties of examples that a model's predictions tell
-STDIN = File("-", "input", "the input")
 SHARD = "shard"  # the option with which a model's file is to hold a delta
 
 
@@ -36,7 +34,7 @@ class NamedFile:
         if not value:
             raise UsageError(f"{option} is empty, as a variable that is not set: name a file")
 
-    def check_local(self, value: str, option: str) -> None:
+    def check_local(self, path: str, option: str) -> None:
         """Raises UsageError for a URL where none can be."""
         raise NotImplementedError
 
@@ -46,10 +44,10 @@ class NamedFile:
 
     def files(self, value: str, option: str) -> Iterator[File]:
         """The file and those beside it. Raises UsageError as ``check_local``."""
-        self.check_local(value, option)
         path = self.path(value)
         if path is None:
             return
+        self.check_local(path, option)
         yield File(path, self.role(path), self.called(option, value))
         for ending in self.beside if self.has_others(path) else ():
             name = f"{os.path.realpath(path) if ending in BY_TARGET else path}{ending}"
@@ -67,16 +65,20 @@ class NamedFile:
 
 
 class FileToRead(NamedFile):
-    def check_local(self, value: str, option: str) -> None:
-        if is_url(value) and self.kind not in DATA:
-            raise UsageError(f"{option} {value}: only data are read from URLs; copy the {self.kind} to a local file")
+    def check_local(self, path: str, option: str) -> None:
+        if is_url(path) and self.kind not in DATA:
+            raise UsageError(f"{option} {path}: only data are read from URLs; copy the {self.kind} to a local file")
 
     def role(self, path: str) -> str:
-        return "delta" if self.kind == "model" and is_delta(path) else self.kind
+        if self.kind != "model":
+            return self.kind
+        from vwlite.storage.archive_reader import is_delta  # it imports NumPy, which --help need not
+
+        return "delta" if is_delta(path) else "model"
 
     def called(self, option: str, value: str) -> str:
         role = self.role(self.path(value) or "")
-        return f"the {role} of {option}" if option.startswith("-") and role != "input" else f"the {role}"
+        return f"the {role} of {option}" if option[0] in "-$" and role != "input" else f"the {role}"
 
 
 class FileToWrite(NamedFile):
@@ -87,9 +89,9 @@ class FileToWrite(NamedFile):
             raise UsageError(f"{option} - would be a file called -: name a file, or /dev/stdout")
         super().check(value, option)
 
-    def check_local(self, value: str, option: str) -> None:
-        if is_url(value):
-            raise UsageError(f"{option} {value}: only data are read from URLs; write to a local file, and copy that")
+    def check_local(self, path: str, option: str) -> None:
+        if is_url(path):
+            raise UsageError(f"{option} {path}: only data are read from URLs; write to a local file, and copy that")
 
     def called(self, option: str, value: str) -> str:
         return f"{option} {value}"
@@ -120,7 +122,15 @@ class LandmarkFile(FileToRead):
         return value.partition(":")[2] or None
 
 
+class SchedulerFile(FileToRead):
+    """What may be an address."""
+
+    def path(self, value: str) -> str | None:
+        return value if os.path.isfile(value) else None
+
+
 OTHERS: dict[str, NamedFile] = {  # by ``read_as``
+    "scheduler": SchedulerFile("scheduler's file"),
     "difficulty": DifficultyModel("model of difficulty"),
     "landmarks": LandmarkFile("file of landmarks"),
 }
@@ -141,7 +151,7 @@ def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, A
     ``named``: what may be named, by a value or several, and the option as it is typed. ``values``: of all options.
     Raises UsageError for URLs where none can be.
     """
-    reads: list[File] = [STDIN] if values.get("files") == () else []
+    reads: list[File] = [STANDARD_INPUT] if values.get("files") == () else []
     writes: list[File] = []
     for kind, given, option in named:
         into = writes if isinstance(kind, FileToWrite) else reads
