@@ -1,5 +1,6 @@
 """No output of any command takes the place of another file; nobody forgets to say what an option's file is."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -14,6 +15,7 @@ from vwlite.cli.files import FileName, Reads, Writes, spelled
 from vwlite.cli.jsonfile import OF_REPORTS, is_reported
 from vwlite.evaluation.metric_table import TABLE
 
+OVERWRITTEN = "and would be overwritten: give the output another name\n"
 DATA = "1 |a x y z v w\n-1 |a z y x u\n" * 20
 NEEDED = {  # what a command line must have beside the files that are tried
     "inspect": {"model": "other"},
@@ -27,11 +29,12 @@ NEEDED = {  # what a command line must have beside the files that are tried
     "merge": {"model": "other"},
     "lm train": {"model": "other"},
     "lm rank": {"initial": "other"},
+    "lm vectors": {"initial": "other"},
     "lm features": {"initial": "other", "namespaces": "w"},
     "aso learn": {"model": "other"},
     "aso tasks": {"model": "other"},
     "aso train": {"model": "other"},
-    "aso cotrain": {"model": "other", "unlabeled": "other"},
+    "aso cotrain": {"model": "made", "unlabeled": "other"},
     "aso apply": {"theta": "other"},
     "aso inspect": {"model": "other"},
 }
@@ -39,6 +42,10 @@ NEEDED = {  # what a command line must have beside the files that are tried
 
 def files_of(name):
     return [param for param in command(name).params if isinstance(param.type, FileName) and param.name != "data"]
+
+
+def named_in(name):
+    return [param.name for param in files_of(name)]
 
 
 def line_of(name, values):
@@ -52,7 +59,7 @@ def line_of(name, values):
 
 
 def as_value(param, path):
-    return {"curriculum_by": "margin:", "landmarks": "rbf:"}.get(param.name, "") + path
+    return {"curriculum_by": "loss:", "landmarks": "rbf:"}.get(param.name, "") + path
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -126,6 +133,8 @@ def test_a_model_may_be_replaced_by_what_goes_on_from_it(vwlite, folder):
     vwlite("train", "other", "-i", "m.3", "-f", "m", "--save_per_pass", "--quiet")
     vwlite("train", "other", "-f", "m", "--quiet")
     vwlite("vw", "-d", "some", "-i", "m", "--feature_mask", "m", "-f", "m")
+    said = vwlite("vw", "-d", "some", "--feature_mask", "m", "-f", "m", status=1).stdout
+    assert said == f"[critical] vw: m is the mask of --feature_mask {OVERWRITTEN}"
 
 
 BESIDE = {  # what comes with files that are named, against what is named
@@ -145,7 +154,10 @@ BESIDE = {  # what comes with files that are named, against what is named
     "aso learn some --aux freq -f m --json m.lock": "two outputs have the same name: the lock of -f m and --json",
     "train some -p - --json -": "two outputs have the same name: -p - and --json -",
     "train some -p /dev/stdout -r stdout": "two outputs have the same name: -p /dev/stdout and -r stdout",
-    "train some --curriculum easy --curriculum-by margin:m -f m": "m is the model of margins of --curriculum-by",
+    "train some --curriculum easy --curriculum-by margin:m -f m": "m is the model of difficulty of --curriculum-by",
+    "train some --curriculum easy --curriculum-by loss:m -f m": "m is the model of difficulty of --curriculum-by",
+    "train some --curriculum easy --curriculum-by loss:m -f n --json m --force": "m is the model of difficulty of",
+    "train some --scheduler m.2 -f m.2": "m.2 is the scheduler's file of --scheduler and would be overwritten",
 }
 
 
@@ -163,6 +175,81 @@ def test_files_beside_others_take_part(typed, vwlite, folder):
 
 def test_devices_may_be_shared(vwlite, folder):
     vwlite("train", "some", "-p", "/dev/null", "-r", "/dev/null", "--json", "/dev/null", "--quiet")
+
+
+@contextlib.contextmanager
+def redirected(descriptor, path, flags):
+    """A standard stream of this process as the shell's ``< path`` or ``>> path``."""
+    kept, file = os.dup(descriptor), os.open(path, flags | os.O_CREAT)
+    os.dup2(file, descriptor)
+    try:
+        yield
+    finally:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+        os.close(file)
+
+
+APPENDED = os.O_WRONLY | os.O_APPEND
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_no_command_appends_its_standard_output_to_a_file_that_it_names(name, vwlite, folder):
+    for param in files_of(name):
+        if param.name == "config_file":  # which is read first
+            continue
+        values = {param.name: as_value(param, "some")}
+        with redirected(1, "hard", APPENDED):
+            done = vwlite(*line_of(name, values), status=1 if name == "vw" else 2)
+        said = done.stdout + done.stderr
+        if isinstance(param.type, Writes):
+            assert "two outputs have the same name: " in said and f"{spelled(param)} some" in said
+        elif isinstance(param, click.Argument) or param.type.kind == "input":
+            assert f"standard output is the {param.type.kind} {OVERWRITTEN}" in said
+        else:
+            assert f"standard output is the {param.type.kind} of {spelled(param)} {OVERWRITTEN}" in said
+    assert (folder / "some").read_text() == DATA
+
+
+@pytest.mark.parametrize("name", [name for name in TYPED if name != "tune" and "files" in named_in(name)])
+def test_standard_input_is_an_input(name, vwlite, folder):
+    with redirected(0, "some", os.O_RDONLY), redirected(1, "some", APPENDED):
+        done = vwlite(*line_of(name, {}), status=1 if name == "vw" else 2)
+        assert "standard output is the input and would be overwritten" in done.stderr + done.stdout
+    for param in files_of(name):
+        if isinstance(param.type, Writes):
+            with redirected(0, "some", os.O_RDONLY):
+                done = vwlite(*line_of(name, {param.name: "./some"}), status=1 if name == "vw" else 2)
+            assert "./some is the input and would be overwritten" in done.stderr + done.stdout
+    assert (folder / "some").read_text() == DATA
+
+
+def test_standard_output_may_be_named(vwlite, folder):
+    vwlite("train", "some", "-f", "m", "--quiet")
+    for name in ("-", "stdout", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        with redirected(1, "out", APPENDED):
+            vwlite("predict", "-i", "m", "some", "-p", name)
+    assert len((folder / "out").read_text().splitlines()) == 2 * len(DATA.splitlines())  # others are Python's stream
+
+
+def test_the_configuration_of_the_environment_is_an_input(vwlite, folder, monkeypatch):
+    (folder / "c.toml").write_text("[train]\n")
+    monkeypatch.setenv("VWLITE_CONFIG", "c.toml")
+    said = vwlite("train", "some", "-f", "./c.toml", status=2).stderr
+    assert said == f"vwlite: ./c.toml is the configuration of $VWLITE_CONFIG {OVERWRITTEN}"
+    vwlite("vw", "-d", "some", "-f", "c.toml")  # which takes none
+
+
+def test_tune_knows_the_models_that_it_hands_on(vwlite, folder):
+    vwlite("train", "some", "-f", "m", "--quiet")
+    typed = ("tune", "some", "--test", "other", "--passes", "2", "--trials", "1", "-f", "./m")
+    before = (folder / "m").read_bytes()
+    fixed = ("--with", "--curriculum easy --curriculum-by loss:m", "--vary", "l 1|2")
+    varied = ("--with", "--curriculum easy", "--vary", "curriculum_by length|margin:m")
+    for more in (fixed, varied):
+        said = vwlite(*typed, *more, status=2).stderr
+        assert said == f"vwlite: ./m is the model of difficulty of --curriculum-by {OVERWRITTEN}"
+    assert (folder / "m").read_bytes() == before
 
 
 @pytest.mark.parametrize("mode", ["wb", "ab"])

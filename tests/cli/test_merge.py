@@ -7,7 +7,9 @@ import shutil
 import numpy as np
 import pytest
 
+from vwlite import Model
 from vwlite.distributed import delta as deltas
+from vwlite.errors import ModelError
 from vwlite.storage.model_file import load
 
 
@@ -169,6 +171,55 @@ def test_a_delta_of_another_version_is_refused_by_name(shards, monkeypatch, run_
     found = deltas.load(tmp_path / "1.delta")
     deltas.save(tmp_path / "1.delta", found._replace(task=found.task._replace(writer="0.0.1")))
     assert "shard 1 was made by vwlite 0.0.1" in run_here("merge", "1.delta", "2.delta", "-f", "x", status=76).stderr
+
+
+def test_a_delta_takes_the_place_of_no_model(run_here, tmp_path):
+    (tmp_path / "t.vw").write_text(text(20))
+    run_here("train", "t.vw", "-f", "base", "--quiet")
+    (tmp_path / "link").symlink_to("base")
+    before = (tmp_path / "base").read_bytes()
+    for number, name in enumerate(("base", "./base", "link"), 1):
+        typed = ("train", "t.vw", "--shard", f"{number}/3", "-i", "base", "--quiet")
+        said = run_here(*typed, "-f", name, status=2).stderr
+        assert said == f"vwlite: {name} is the model of -i and would be overwritten: give the output another name\n"
+        assert (tmp_path / "base").read_bytes() == before
+        run_here(*typed, "-f", f"{number}.delta")
+    delta = (tmp_path / "1.delta").read_bytes()
+    deltas = [f"{number}.delta" for number in (1, 2, 3)]
+    said = run_here("merge", "--base", "base", *deltas, "-f", "1.delta", status=2).stderr
+    assert said == "vwlite: 1.delta is the delta and would be overwritten: give the output another name\n"
+    assert (tmp_path / "1.delta").read_bytes() == delta
+    run_here("merge", "--base", "base", *deltas, "-f", "base")
+    assert (tmp_path / "base").read_bytes() != before
+
+
+NO_MODEL = (
+    "predict -i d t.vw", "evaluate -i d t.vw", "evaluate -i m t.vw --against d", "explain -i d t.vw", "inspect d",
+    "recommend -i d --of b t.vw", "serve -i d --port 0", "train t.vw -i d -f x", "train t.vw --theta d -f x",
+    "train t.vw -f x --passes 2 --curriculum easy --curriculum-by loss:d", "train t.vw --shard 1/2 -i d -f x",
+    "train t.vw --workers 1 -i d -f x", "crr t.vw -i d -f x", "l1 t.vw -i d -f x", "pca t.vw -i d -f x",
+    "cluster t.vw -i d -f x", "project -i d t.vw", "lm rank -i d t.vw", "aso inspect d", "aso apply t.vw --theta d",
+    "aso train t.vw -i d -f x", "merge m m --base d -f x",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("typed", NO_MODEL)
+def test_whatever_opens_a_model_knows_a_delta(typed, run_here, tmp_path):
+    (tmp_path / "t.vw").write_text(text(20))
+    run_here("train", "t.vw", "-f", "m", "--quiet")
+    run_here("train", "t.vw", "--shard", "1/2", "-i", "m", "-f", "d", "--quiet")
+    said = run_here(*typed.split(), status=76).stderr.splitlines()[-1]
+    advice = "'vwlite merge' makes a model of all deltas of a round"
+    assert said == f"vwlite: d is a delta, what one shard has changed of its base, and no model: {advice}"
+
+
+def test_python_knows_a_delta(run_here, tmp_path):
+    (tmp_path / "t.vw").write_text(text(20))
+    run_here("train", "t.vw", "--shard", "1/2", "-f", "d", "--quiet")
+    with pytest.raises(ModelError, match="d is a delta, what one shard has changed of its base"):
+        Model.load(tmp_path / "d")
+    with pytest.raises(ModelError, match="is a delta, what one shard has changed of its base"):
+        Model.loads((tmp_path / "d").read_bytes())
 
 
 def test_too_many_malformed_lines_are_judged_by_the_merge(run_here, tmp_path):

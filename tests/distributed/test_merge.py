@@ -21,6 +21,7 @@ from vwlite.distributed.task import learn, opened
 from vwlite.errors import InputDamaged
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
+from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.model_file import load
 from vwlite.training.config import RunConfig
 
@@ -107,7 +108,7 @@ def test_any_text_in_any_number_of_shards(tmp_path_factory, widths, of):
     deltas.save(again, found[0])
     restored = deltas.load(again)
     np.testing.assert_array_equal(restored.columns, found[0].columns)
-    assert restored.header == found[0].header and deltas.is_delta(str(again))
+    assert restored.header == found[0].header and is_delta(str(again))
 
 
 def test_a_file_that_changed_is_refused(tmp_path):

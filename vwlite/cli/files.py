@@ -1,5 +1,6 @@
 """The types of options whose values name files, and what is looked at in all of them before a command begins."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -8,18 +9,19 @@ from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.named_files import (
+    DifficultyModel,
     FileToRead,
     FileToWrite,
     LandmarkFile,
-    MarginModel,
     NamedFile,
     PredictionFile,
+    SchedulerFile,
     files_of,
 )
 from vwlite.storage.output_checks import check
 from vwlite.storage.urls import is_url
 
-METAVARS = {"model": "MODEL", "Theta": "THETA"}
+METAVARS = {"model": "MODEL", "mask": "MODEL", "Theta": "THETA"}
 
 
 class FileName(NamedFile, click.ParamType):
@@ -60,11 +62,9 @@ class Predictions(PredictionFile, Writes):
         super().__init__("predictions", *beside, stdout=True)
 
 
-class Difficulty(MarginModel, Reads):
-    """What may be ``margin:MODEL``."""
-
+class Difficulty(DifficultyModel, Reads):
     def __init__(self) -> None:
-        super().__init__("model of margins")
+        super().__init__("model of difficulty")
         self.metavar = "WHAT"
 
 
@@ -74,6 +74,12 @@ class Landmarks(LandmarkFile, Reads):
     def __init__(self) -> None:
         super().__init__("file of landmarks")
         self.metavar = "KERNEL:FILE"
+
+
+class Scheduler(SchedulerFile, Reads):
+    def __init__(self) -> None:
+        super().__init__("scheduler's file")
+        self.metavar = "ADDRESS"
 
 
 class Held(Reads):
@@ -111,18 +117,23 @@ def lenient(ctx: click.Context | None) -> bool:
     return getattr(ctx and ctx.command, "lenient", False)
 
 
-def spelled(param: click.Parameter | None) -> str:
-    """An option as it is typed, an argument as --help shows it."""
+def spelled(param: click.Parameter | None, ctx: click.Context | None = None) -> str:
+    """An option as it is typed or, in ``ctx``, the variable that sets it; an argument as --help shows it."""
+    if ctx and param and ctx.get_parameter_source(param.name or "") == click.core.ParameterSource.ENVIRONMENT:
+        return f"${param.envvar}"
     if isinstance(param, click.Option):
         return param.opts[0]
     return param.human_readable_name.strip("[].") if param else "the name"
 
 
-def guard(ctx: click.Context) -> None:
-    """Look at all files that a command line names. Raises UsageError and OutputError, as ``check``."""
+def guard(ctx: click.Context, others: Iterable[tuple[NamedFile, Any, str]] = ()) -> None:
+    """Look at all files that a command line names, and at ``others``, as ``files_of`` has them.
+
+    Raises UsageError and OutputError, as ``check``.
+    """
     files = [param for param in ctx.command.params if isinstance(param.type, FileName)]
-    named = [(param.type, ctx.params.get(param.name or ""), spelled(param)) for param in files]
-    check(*files_of(named, ctx.params), links=lenient(ctx))
+    named = [(param.type, ctx.params.get(param.name or ""), spelled(param, ctx)) for param in files]
+    check(*files_of([*named, *others], ctx.params), links=lenient(ctx), prints=True)
     report = ctx.params.get("json_path")
     if ctx.params.get("force"):
         if not report:

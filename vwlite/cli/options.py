@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Writes
+from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Scheduler, Writes
 from vwlite.cli.parser import (
     Choice,
     ClassWeights,
@@ -111,6 +111,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "per_output": PerOutput(),
     "difficulty": Difficulty(),
     "landmarks": Landmarks(),
+    "scheduler": Scheduler(),
     "duration": Duration(),
     "held": Held(),
     "progress": click.STRING,

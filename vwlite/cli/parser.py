@@ -11,7 +11,7 @@ from vwlite.api import option_values
 from vwlite.cli import run_record
 from vwlite.cli.absent import format_instead, what_instead
 from vwlite.cli.files import Reads, guard
-from vwlite.cli.settings import settings
+from vwlite.cli.settings import VARIABLE, settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import called_here, not_one_of
@@ -119,7 +119,8 @@ class Command(click.Command):
         if self.settable:
             help = "Options that are not typed, as TOML: a table for each command."
             kind = Reads("configuration")
-            self.params.append(click.Option(["--config", "config_file"], type=kind, metavar="FILE", help=help))
+            more: dict[str, Any] = {"type": kind, "metavar": "FILE", "envvar": VARIABLE, "help": help}
+            self.params.append(click.Option(["--config", "config_file"], **more))
 
     def make_parser(self, ctx: click.Context) -> Any:
         parser = super().make_parser(ctx)

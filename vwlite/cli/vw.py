@@ -27,7 +27,7 @@ run_options = options.family(
     ),
     options.output("readable_model", "invert_hash"),
     options.file(Writes("text"), "--output_feature_regularizer_text", help="Write l2 and weights (--bfgs)."),
-    options.file(Reads("model"), "--feature_mask", help="Learn only where this model has a weight."),
+    options.file(Reads("mask"), "--feature_mask", help="Learn only where this model has a weight."),
     options.output("predict_only_model", "save_per_pass"),
     click.option("--preserve_performance_counters", is_flag=True, help="With -i, go on counting."),
     options.number("--l1_state", help="Start value of the L1 shrinkage that is outstanding."),

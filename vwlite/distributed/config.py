@@ -28,7 +28,7 @@ class ShardConfig(Config):
     )
     scheduler: str | None = option(
         None, "Learn on the workers of a Dask scheduler: its address, or the JSON that it wrote (extra 'dask').",
-        section="Shards", metavar="ADDRESS",
+        section="Shards", metavar="ADDRESS", read_as="scheduler",
     )
     shards: int | None = option(
         None, "Parts of the data that are learned apart in each round and merged.", section="Shards", low=1, high=4096,

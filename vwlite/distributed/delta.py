@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from vwlite._native.weight_table import changed_rows, take_column
 from vwlite.config_check import require
 from vwlite.errors import ModelError
 from vwlite.storage.archive_reader import Archive
-from vwlite.storage.archive_writer import FileFormat, write
+from vwlite.storage.archive_writer import DELTA, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import source_of
 from vwlite.storage.table_codec import CHUNK, ascend_below, set_rows
@@ -21,10 +20,8 @@ from vwlite.storage.weight_table import written_chunks, zeros
 from vwlite.training.model_header import Header
 from vwlite.version import __version__
 
-DELTA = FileFormat("vwlite-delta", "delta", version=1)
 SLOTS = "slots"
 COLUMN = "column_"  # begins the names of the others
-END = 64  # bytes of an archive among which its format is named
 
 
 class Task(NamedTuple):
@@ -135,11 +132,3 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
         if not fits or not ascend_below(slots, 1 << int(header["features"]["bits"])):
             raise archive.damaged("its slots")
         return Delta(task, header, slots, columns)
-
-
-def is_delta(path: str) -> bool:
-    """Whether a file seems to be a delta, after its end."""
-    with suppress(OSError), open(path, "rb") as file:
-        file.seek(-min(END, os.fstat(file.fileno()).st_size), os.SEEK_END)
-        return DELTA.name.encode() in file.read()
-    return False

@@ -9,12 +9,13 @@ from contextlib import ExitStack
 import numpy as np
 
 from vwlite.distributed.base import digest_of, first_base
-from vwlite.distributed.delta import Delta, Snapshot, Task, is_delta, load
+from vwlite.distributed.delta import Delta, Snapshot, Task, load
 from vwlite.distributed.merge import check_agreement, merge, merge_apart
 from vwlite.distributed.rule import rule_of
 from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.learners import learner_class
 from vwlite.storage import model_file
+from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.memory_file import readable
 from vwlite.storage.model_file import Model

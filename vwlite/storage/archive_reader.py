@@ -13,15 +13,27 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import BinaryIO
 
 import numpy as np
 
 from vwlite.errors import InputDamaged, InputMissing, ModelError
 from vwlite.storage import zip_layout
-from vwlite.storage.archive_writer import DTYPES, HEADER, HEADER_LIMIT, FileFormat, Hasher, Spec, comment, members
+from vwlite.storage.archive_writer import (
+    DELTA,
+    DTYPES,
+    HEADER,
+    HEADER_LIMIT,
+    FileFormat,
+    Hasher,
+    Spec,
+    comment,
+    members,
+)
 
 PIECE = 1 << 20  # bytes read at once
+END = 64  # bytes of an archive among which its format is named
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,99}", re.ASCII)
 FOREIGN = (
     (rb"[\x04-\x10]\0\0\0\d+\.\d+\.|Version \d", "is a Vowpal Wabbit model: train a vwlite model"),
@@ -136,9 +148,15 @@ class Archive:
             raise self.damaged("the size of its header")
         header = self._at(offset, size)
         expected = comment(self.format, header)
-        if self._at(self.size - len(expected), len(expected)) != expected:
-            raise self.damaged("its header or its end")
-        return header
+        end = self._at(self.size - len(expected), len(expected))
+        if end == expected:
+            return header
+        if end == comment(DELTA, header):
+            raise ModelError(
+                f"{self.path} is a delta, what one shard has changed of its base, and no {self.format.noun}: "
+                "'vwlite merge' makes a model of all deltas of a round"
+            )
+        raise self.damaged("its header or its end")
 
     def _foreign(self, start: bytes) -> ModelError:
         if not start:
@@ -188,6 +206,16 @@ class Archive:
             if self._at(offset, len(record)) != record:
                 raise self.damaged("its zip records")
         return [offset + len(record) for offset, record in frame[:-1]]
+
+
+def is_delta(path: str) -> bool:
+    """Whether a file seems to be a delta, after its end."""
+    if not os.path.isfile(path):  # opening a pipe would wait for its writer
+        return False
+    with suppress(OSError), open(path, "rb") as file:
+        file.seek(-min(END, os.fstat(file.fileno()).st_size), os.SEEK_END)
+        return DELTA.name.encode() in file.read()
+    return False
 
 
 def _whole(text: str) -> int:

@@ -40,6 +40,9 @@ class FileFormat(NamedTuple):
     version: int
 
 
+MODEL = FileFormat("vwlite-model", "model", version=1)
+DELTA = FileFormat("vwlite-delta", "delta", version=1)
+
 class Spec(NamedTuple):
     """A member as the header describes it; ``crc32`` and ``digest`` cover its whole npy file."""
 

@@ -12,12 +12,11 @@ import numpy as np
 from vwlite.errors import ModelError
 from vwlite.storage import table_codec
 from vwlite.storage.archive_reader import Archive
-from vwlite.storage.archive_writer import DTYPES, FileFormat, Source, Spec, write
+from vwlite.storage.archive_writer import DTYPES, MODEL, Source, Spec, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.table_codec import Layout
 from vwlite.storage.weight_table import Table
 
-MODEL = FileFormat("vwlite-model", "model", version=1)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 CHUNK = 1 << 18  # items of an array written at once
 

@@ -13,16 +13,18 @@ from typing import Any
 from vwlite.errors import UsageError
 from vwlite.options import Option
 from vwlite.storage.atomic_file import is_replaceable
-from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STDOUT, File
+from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STANDARD_INPUT, STDOUT, File
 from vwlite.storage.urls import is_url
 
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
 DATA = ("input", "data", "test data", "held-out data", "labelled data")  # kinds that may be URLs
 BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
+OF_PREDICTIONS = ("margin", "loss")  # difficulties of examples that a model's predictions tell
+SHARD = "shard"  # the option with which a model's file is to hold a delta
 
 
 class NamedFile:
-    """``kind`` is what the file holds, ``beside`` what ends the names of those that come with it."""
+    """``kind`` is what the file holds, its role in the run; ``beside`` ends the names of those that come with it."""
 
     def __init__(self, kind: str, *beside: str) -> None:
         self.kind, self.beside = kind, beside
@@ -32,7 +34,7 @@ class NamedFile:
         if not value:
             raise UsageError(f"{option} is empty, as a variable that is not set: name a file")
 
-    def check_local(self, value: str, option: str) -> None:
+    def check_local(self, path: str, option: str) -> None:
         """Raises UsageError for a URL where none can be."""
         raise NotImplementedError
 
@@ -42,14 +44,17 @@ class NamedFile:
 
     def files(self, value: str, option: str) -> Iterator[File]:
         """The file and those beside it. Raises UsageError as ``check_local``."""
-        self.check_local(value, option)
         path = self.path(value)
         if path is None:
             return
-        yield File(path, self.kind, self.called(option, value))
+        self.check_local(path, option)
+        yield File(path, self.role(path), self.called(option, value))
         for ending in self.beside if self.has_others(path) else ():
             name = f"{os.path.realpath(path) if ending in BY_TARGET else path}{ending}"
             yield File(name, KINDS[ending], f"the {KINDS[ending]} of {option} {path}", beside=True)
+
+    def role(self, path: str) -> str:
+        return self.kind
 
     def called(self, option: str, value: str) -> str:
         """The file's name in messages."""
@@ -60,13 +65,20 @@ class NamedFile:
 
 
 class FileToRead(NamedFile):
-    def check_local(self, value: str, option: str) -> None:
-        if is_url(value) and self.kind not in DATA:
-            raise UsageError(f"{option} {value}: only data are read from URLs; copy the {self.kind} to a local file")
+    def check_local(self, path: str, option: str) -> None:
+        if is_url(path) and self.kind not in DATA:
+            raise UsageError(f"{option} {path}: only data are read from URLs; copy the {self.kind} to a local file")
+
+    def role(self, path: str) -> str:
+        if self.kind != "model":
+            return self.kind
+        from vwlite.storage.archive_reader import is_delta  # it imports NumPy, which --help need not
+
+        return "delta" if is_delta(path) else "model"
 
     def called(self, option: str, value: str) -> str:
-        of_option = option.startswith("-") and self.kind != "input"
-        return f"the {self.kind} of {option}" if of_option else f"the {self.kind}"
+        role = self.role(self.path(value) or "")
+        return f"the {role} of {option}" if option[0] in "-$" and role != "input" else f"the {role}"
 
 
 class FileToWrite(NamedFile):
@@ -77,9 +89,9 @@ class FileToWrite(NamedFile):
             raise UsageError(f"{option} - would be a file called -: name a file, or /dev/stdout")
         super().check(value, option)
 
-    def check_local(self, value: str, option: str) -> None:
-        if is_url(value):
-            raise UsageError(f"{option} {value}: only data are read from URLs; write to a local file, and copy that")
+    def check_local(self, path: str, option: str) -> None:
+        if is_url(path):
+            raise UsageError(f"{option} {path}: only data are read from URLs; write to a local file, and copy that")
 
     def called(self, option: str, value: str) -> str:
         return f"{option} {value}"
@@ -95,11 +107,12 @@ class PredictionFile(FileToWrite):
         return "-" if value in STDOUT else super().path(value)
 
 
-class MarginModel(FileToRead):
-    """What may be ``margin:MODEL``."""
+class DifficultyModel(FileToRead):
+    """What may be ``margin:MODEL`` or ``loss:MODEL``."""
 
     def path(self, value: str) -> str | None:
-        return value.partition(":")[2] or None if value.startswith("margin:") else None
+        what, _, model = value.partition(":")
+        return model or None if what in OF_PREDICTIONS else None
 
 
 class LandmarkFile(FileToRead):
@@ -109,8 +122,16 @@ class LandmarkFile(FileToRead):
         return value.partition(":")[2] or None
 
 
+class SchedulerFile(FileToRead):
+    """What may be an address."""
+
+    def path(self, value: str) -> str | None:
+        return value if os.path.isfile(value) else None
+
+
 OTHERS: dict[str, NamedFile] = {  # by ``read_as``
-    "difficulty": MarginModel("model of margins"),
+    "scheduler": SchedulerFile("scheduler's file"),
+    "difficulty": DifficultyModel("model of difficulty"),
     "landmarks": LandmarkFile("file of landmarks"),
 }
 
@@ -130,10 +151,12 @@ def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, A
     ``named``: what may be named, by a value or several, and the option as it is typed. ``values``: of all options.
     Raises UsageError for URLs where none can be.
     """
-    reads: list[File] = []
+    reads: list[File] = [STANDARD_INPUT] if values.get("files") == () else []
     writes: list[File] = []
     for kind, given, option in named:
         into = writes if isinstance(kind, FileToWrite) else reads
+        if into is writes and kind.kind == "model" and values.get(SHARD):
+            kind = FileToWrite("delta", LOCK)
         for value in (given,) if isinstance(given, str) else given or ():
             into += kind.files(value, option)
     cache = cache_of(values)

@@ -3,7 +3,7 @@
 import fcntl
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vwlite.errors import OutputError, UsageError
@@ -51,6 +51,11 @@ class File:
         except (OSError, ValueError):  # reported where the file is opened
             return None
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is open already."""
+        return self.path == "-" or descriptor_of(local_path(self.path)) is not None
+
     def stream(self, number: int | None) -> Identity | None:
         return None if number is None else ("stream", number)
 
@@ -65,12 +70,16 @@ class File:
         return status.st_dev, status.st_ino, name
 
 
-def check(reads: Iterable[File], writes: Iterable[File], links: bool = False) -> None:
+STANDARD_INPUT = File("-", "input", "the input")
+STANDARD_OUTPUT = File("-", "standard output", "standard output")
+
+
+def check(reads: Sequence[File], writes: Iterable[File], links: bool = False, prints: bool = False) -> None:
     """Raises OutputError for a file that cannot be written, UsageError for two outputs in one file and for an output
     that would overwrite an input.
 
-    A model and its ledger may be overwritten by the training that continues from them. ``links``: derived names may be
-    symbolic links.
+    A model and its ledger may be overwritten by the training that continues from them, whatever else they are read for.
+    ``links``: derived names may be symbolic links. ``prints``: whatever is written may go to standard output as well.
     """
     targets: dict[Identity, File] = {}
     for file in writes:
@@ -81,9 +90,15 @@ def check(reads: Iterable[File], writes: Iterable[File], links: bool = False) ->
             raise UsageError(f"two outputs have the same name: {first.display_name} and {file.display_name}")
         if identity is not None:
             targets[identity] = file
-    for file in reads:
-        target = targets.get(file.identity(0) or ())
-        if target and (target.role != file.role or file.role not in UPDATED):
+    printed = STANDARD_OUTPUT.identity(1) if prints else None
+    if printed is not None:
+        first = targets.setdefault(printed, STANDARD_OUTPUT)
+        if not first.is_stream:
+            raise UsageError(f"two outputs have the same name: {first.display_name} and standard output")
+    clashes = [(file, targets[identity]) for file in reads if (identity := file.identity(0) or ()) in targets]
+    updated = [target for file, target in clashes if target.role == file.role and file.role in UPDATED]
+    for file, target in clashes:
+        if target not in updated:
             raise UsageError(f"{clash(file, target)}: give the output another name")
 
 

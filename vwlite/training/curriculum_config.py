@@ -7,12 +7,12 @@ from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
+from vwlite.storage.named_files import OF_PREDICTIONS
 
 OF_DIFFICULTY = {  # has a :NAME
     "length": False, "rarest": False, "margin": True, "loss": True, "value": True, "difference": False
 }
 WORDS = "length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE"
-OF_PREDICTIONS = ("margin", "loss")
 AS_THEY_COME = ("length", "value", "difference")  # known of an example, or a pair, without the others
 OF_CURRICULUM: dict[str, Any] = {"section": "Curriculum", "needs": ("curriculum_order",)}
 

@@ -1,7 +1,7 @@
 """Which options of a command ``vwlite tune`` hands on: none that names a file, and none of its own."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +12,8 @@ from vwlite.cli.parser import sentence
 from vwlite.cli.root import plain
 from vwlite.cli.runs.tuned import command_of
 from vwlite.errors import UsageError
+from vwlite.evaluation.tuning import Dimension
+from vwlite.storage.named_files import NamedFile
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}
 OURS = ("passes", "steps", "cache")  # names of parameters, beside those that name files
@@ -56,6 +58,15 @@ def check_varied(option: str, command: str) -> None:
     for param in command_of(command).get_params(context(command)):
         if isinstance(param, click.Option) and plain(option) in map(plain, (*param.opts, *param.secondary_opts)):
             check(param, "--vary", option, "vary")
+
+
+def models_in(words: list[str], vary: Sequence[Dimension], name: str) -> Iterator[tuple[NamedFile, list[str], str]]:
+    """What is handed on and may name a model all the same, as ``vwlite.storage.named_files.files_of`` has it."""
+    values, _, _ = command_of(name).make_parser(context(name)).parse_args(list(words))
+    for param in command_of(name).params:
+        if isinstance(param.type, Difficulty):
+            varied = [value for one in vary if plain(one.option) in map(plain, param.opts) for value in one.choices]
+            yield param.type, [*varied, *filter(None, [values.get(param.name or "")])], param.opts[0]
 
 
 def check(param: Any, where: str, option: str, what: str) -> None:

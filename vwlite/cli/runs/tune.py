@@ -9,11 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.cli.console import Bar
+from vwlite.cli.files import guard
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.handed import OF_DATA, check_varied, read_fixed
+from vwlite.cli.runs.handed import OF_DATA, check_varied, models_in, read_fixed
 from vwlite.cli.runs.trials import TrialRunner
 from vwlite.cli.runs.tuned import length
 from vwlite.data.blocks import check_inputs
@@ -36,7 +39,9 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("tune reads its data many times: name files, not standard input")
     of_data = {name: value for name, value in build.typed().items() if name in OF_DATA}
     fixed = read_fixed(config.fixed, of_data, config.command)
-    points, count = points_of(config)
+    dimensions = [Dimension.read(text) for text in config.vary]
+    guard(click.get_current_context(), models_in(fixed, dimensions, config.command))
+    points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
     jobs = config.jobs or configs.available_cores()
@@ -67,9 +72,8 @@ def entry(trial: Trial) -> dict[str, Any]:
     return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": trial.failure}
 
 
-def points_of(config: TuneConfig) -> tuple[Iterable[list[Trial]], int]:
+def points_of(config: TuneConfig, dimensions: list[Dimension]) -> tuple[Iterable[list[Trial]], int]:
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
-    dimensions = [Dimension.read(text) for text in config.vary]
     for option in (dimension.option for dimension in dimensions):
         check_varied(option, config.command)
         if config.metric == "loss" and spelled(option) in OF_LOSS:
