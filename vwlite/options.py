@@ -269,3 +269,9 @@ def fields_of(kind: type[Config], values: Mapping[str, Any]) -> dict[str, Any]:
     """Those fields of a configuration whose options have a value."""
     found = {one.name: values.get(one.key) for one in options_of(kind).values()}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def effective(*configs: Config) -> dict[str, Any]:
+    """All options of configurations, by name."""
+    pairs = ((of, name, one) for of in configs for name, one in options_of(type(of)).items())
+    return {one.key: getattr(of, name) for of, name, one in pairs if not (one.vw_only or one.hidden)}

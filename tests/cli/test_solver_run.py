@@ -18,13 +18,39 @@ COMMANDS = {
     "cluster-sparse": ["cluster", "-k", "4", "-b", "10", "--batch", "40", "--passes", "2", "--sparse_means", "1.5"],
     "cluster-soft": ["cluster", "-k", "4", "-b", "10", "--soft", "0.5", "--passes", "5"],
     "cluster-cut": ["cluster", "-k", "3", "-b", "10", "--cut", "--restarts", "2"],
+    "l1": ["l1", "--passes", "6", "--names"],
+    "l1-held": ["l1", "--passes", "8", "--holdout", "5", "--early_terminate", "2", "--penalty", "clipping"],
+    "l1-mean": ["l1", "--passes", "5", "--penalty", "none", "--average"],
+    "l1-owlqn": ["l1", "--solver", "owlqn", "--passes", "12", "--holdout", "5"],
+    "l1-named": ["l1", "--model", "multinomial", "--passes", "4", "--curriculum", "easy"],
+    "l1-fista": ["l1", "--model", "multinomial", "--solver", "fista", "--group", "--passes", "8"],
+    "l1-crf": ["l1", "--model", "crf", "--passes", "4", "--holdout", "5", "--holdout-metric", "accuracy"],
+    "l1-mira": ["l1", "--model", "crf", "--loss", "mira", "--passes", "3"],
+    "l1-margin": ["l1", "--model", "crf", "--loss", "margin", "--l2", "1", "--passes", "5", "--holdout", "5"],
+    "l1-tree": ["l1", "--model", "tree", "--passes", "3"],
+}
+LABELS = {name: "binary" for name in ("l1", "l1-held", "l1-mean", "l1-owlqn")} | {
+    name: "named" for name in ("l1-named", "l1-fista", "l1-crf", "l1-mira", "l1-margin", "l1-tree")
 }
 
 
+def label_of(command, first, draw):
+    """Of a line whose first word is ``first``."""
+    if draw.random() < 0.1:
+        first = draw.choice("abcd")
+    return {"binary": "1 " if first[0] < "c" else "-1 ", "named": f"{first[0]} "}.get(LABELS.get(command, ""), "")
+
+
 @pytest.fixture
-def text(tmp_path):
+def text(tmp_path, name):
     draw, words = random.Random(3), [f"{letter}{number}" for letter in "abcd" for number in range(12)]
-    lines = ("| " + " ".join(draw.choices(words, k=draw.randint(2, 8))) for _ in range(TEXTS))
+    lines = []
+    for number in range(TEXTS):
+        chosen = draw.choices(words, k=draw.randint(2, 8))
+        tag = f"'{number}{f'^{number - 1}' if number and number % 7 != 1 else ''}" if "tree" in name else ""
+        lines.append(f"{label_of(name, chosen[0], draw)}{tag}| {' '.join(chosen)}")
+        if number % 7 == 0:
+            lines.append("")
     (tmp_path / "text.vw").write_text("\n".join(lines) + "\n")
     return str(tmp_path / "text.vw")
 

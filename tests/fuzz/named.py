@@ -1,11 +1,13 @@
 """Models and texts whose labels are names: what loads and reads them, and good ones to begin with."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 from vwlite.data.block_parser import read as read_blocks
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features import theta_file
 from vwlite.features.config import FeatureConfig
@@ -27,12 +29,13 @@ from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
 from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
+from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
 from vwlite.solvers.loglinear.inspection import facts, top
-from vwlite.solvers.loglinear.split import read_holdout
+from vwlite.solvers.loglinear.split import Holdout
 from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts
-from vwlite.solvers.loglinear.train import TrainJob, fit
+from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult
+from vwlite.training.monitor import Monitor
 
 TREES = b"A 'a |w x\nB 'b^a |w y\nB 'c^a |w z\nA 'd^c |w y\n\n"
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"
@@ -110,15 +113,20 @@ def learn_named(data: bytes, path: str) -> None:
     config = CONFIGS[choice % len(CONFIGS)]
     if len({line.partition(b"|")[0] for line in data.split(b"\n")}) > LABELS:
         return
-    learned = fit(job_of(config, path, choice >= 128), lambda line: None)
-    learned.save(f"{path}.model")
+    fit(job_of(config, path, choice >= 128)).save(f"{path}.model")
     if config.model != "binary":
         tag(f"{path}.model", path)
 
 
+def fit(job: TrainJob) -> TrainResult:
+    texts = Texts(job, BadLines(job.labels(), None, max_ratio=1))
+    with closing(Inputs(job.input, texts.format)) as inputs:
+        lines = texts.read(inputs)
+    return Fit(job, texts, lines, None, None, Monitor()).run()
+
+
 def job_of(config: L1Config, path: str, names: bool) -> TrainJob:
-    bad, input = BadLinesConfig(max_ratio=1), InputConfig((path,))
-    return TrainJob(config, FeatureConfig(), input, bad, read_holdout(HeldOutConfig()), 3, names, None, None)
+    return TrainJob(config, FeatureConfig(), InputConfig((path,)), Holdout(), 3, names, None)
 
 
 def theta_in(folder: str) -> str:
@@ -139,7 +147,7 @@ def models(folder: str) -> Iterator[bytes]:
     of_models = {"binary": b"1 |a b\n-1 |w x\n", "multinomial": LINES, "tree": TREES}
     for config in (*(L1Config(model=name, passes=2) for name in of_models), crf):
         text.write_bytes(of_models.get(config.model, LINES))
-        fit(job_of(config, str(text), True), len).save(str(made))
+        fit(job_of(config, str(text), True)).save(str(made))
         yield made.read_bytes()
     text.write_bytes(LINES * 4)
     corpus = Corpus(reading()).read([str(text)])
@@ -151,7 +159,7 @@ def models(folder: str) -> Iterator[bytes]:
     theta_file.save_theta(str(made), learned, stream.facts(learned), more=online_file.content(stream, options))
     yield made.read_bytes()
     theta, mapped = theta_file.load_theta(path)[0], FeatureMap.read(path, ApplyConfig())
-    fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped), len).save(str(made))
+    fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped)).save(str(made))
     yield made.read_bytes()
     model_file.save_target(str(made), train(corpus, theta, TargetConfig()), {})
     yield made.read_bytes()

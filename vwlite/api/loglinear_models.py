@@ -9,9 +9,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from vwlite.api.memory_run import log
-from vwlite.api.solver_model import SolverModel, linear_answers
+from vwlite.api.solver_model import LogMonitor, SolverModel, linear_answers
 from vwlite.data.batch import Batch
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import InputConfig
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import PhraseConfig
@@ -88,16 +88,14 @@ class LogLinearModel(SolverModel):
             config=self.config,
             features=self.features,
             input=InputConfig(("the data",)),
-            bad_lines=BadLinesConfig(),
             holdout=read_holdout(self.held_out),
             patience=self.held_out.early_terminate,
             names=self.names,
             initial=initial,
-            say=log.warning,
             theta=initial.theta if initial else None,
             curriculum=self.curriculum,
         )
-        done = fit(job, log.info, batches)
+        done = fit(job, batches, LogMonitor(), log.warning)
         self._take(written(lambda open_output: done.save("the model", open_output)))
         self.history = done.trained.history
         return self

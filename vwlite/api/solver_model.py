@@ -19,10 +19,18 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.monitor import Monitor
 from vwlite.training.prediction_arrays import PredictionArrays
 from vwlite.training.trainer import Trainer
 
 Self = TypeVar("Self", bound="SolverModel")
+
+
+class LogMonitor(Monitor):
+    """Lines of a solver's table go to the logger ``vwlite``."""
+
+    def line(self, text: str) -> None:
+        log.info(text)
 
 
 class SolverModel:

@@ -11,14 +11,12 @@ from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
-from vwlite.storage.output_checks import LOCK
 from vwlite.training.curriculum_config import CurriculumConfig
 
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")
 @options.data_files
-@options.output("model", model={"beside": (LOCK,)})
-@options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
+@options.solver_output()
 @options.options_in(L1Config)
 @options.options_in(HeldOutConfig)
 @options.options_in(CurriculumConfig, "Curriculum")
@@ -31,7 +29,7 @@ from vwlite.training.curriculum_config import CurriculumConfig
 @options.feature_options
 @options.bad_line_options
 @options.names_option
-@options.lock_option
+@options.restart_options
 @options.json_option("Write the figures of every pass as JSON; - is stdout.")
 @options.quiet()
 def command(**arguments: Any) -> int:

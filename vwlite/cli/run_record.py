@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from vwlite.cli.settings import path_of
-from vwlite.options import Config, options_of
 from vwlite.training.display import FileRead
 from vwlite.version import __version__
 
@@ -70,12 +69,6 @@ def given(context: click.Context, defaults: bool) -> dict[str, Any]:
         value, declared = context.params.get(name), getattr(param, "declared", None)
         found[name] = declared.default if value is None and declared and declared.shown is None else value
     return found
-
-
-def effective(*configs: Config) -> dict[str, Any]:
-    """All options of configurations, by name."""
-    pairs = ((of, name, one) for of in configs for name, one in options_of(type(of)).items())
-    return {one.key: getattr(of, name) for of, name, one in pairs if not (one.vw_only or one.hidden)}
 
 
 def named(context: click.Context) -> list[FileRead]:

@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from vwlite.data.csr import Csr, offsets
 from vwlite.sklearn.numeric_rows import numeric_rows
-from vwlite.sklearn.validation import LabelledClasses, check_any_weight, importance, notes
+from vwlite.sklearn.validation import LabelledClasses, Notes, check_any_weight, importance
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines
+from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
 from vwlite.solvers.loglinear.problems import Chains, Examples, Part
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import binary_parts, chain_parts
 
 
@@ -126,7 +126,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         else:
             train, _ = chain_parts(config, lines, None, 0, [*map(str, self.classes_)], None)
         sgd = Sgd(config, np.zeros((2, train.problem.weights)))
-        trained = learn(config, sgd, train, Progress(config, train, None, 0, notes(self.verbose)))
+        trained = passes_of(config, sgd, train, Progress(config, train, monitor=Notes(self.verbose))).run()
         self._take_weights(train, trained)
         self.objective_ = trained.history[-1]["objective"] * scale
         return self

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 
 from vwlite.api.memory_run import log
 from vwlite.errors import UsageError
+from vwlite.training.monitor import Monitor
 
 
 def importance(sample_weight: Any, X: Any) -> np.ndarray:
@@ -43,6 +44,16 @@ def holdout_period(validation_fraction: float) -> int:
     if not 0 < validation_fraction <= 0.5:
         raise UsageError(f"validation_fraction is a number above 0 and up to 0.5, not {validation_fraction}")
     return round(1 / validation_fraction)
+
+
+class Notes(Monitor):
+    """Prints the lines of a solver's table, as ``verbose`` asks for it."""
+
+    def __init__(self, verbose: int) -> None:
+        self.say = notes(verbose)
+
+    def line(self, text: str) -> None:
+        self.say(text)
 
 
 def notes(verbose: int) -> Callable[[str], None]:

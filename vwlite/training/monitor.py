@@ -12,6 +12,8 @@ from vwlite.training.display import Display
 class Monitor:
     """Shows nothing and stops nothing; ``vwlite.training.solver_run`` has one that does."""
 
+    saves = False  # whether ``Solver.state`` may be asked for
+
     def line(self, text: str) -> None:
         """A line of the solver's table."""
 

@@ -65,7 +65,9 @@ class Solver:
         raise NotImplementedError
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Go on from the ``state`` of a run that was told the same. Raises ValueError, KeyError."""
+        """Have ``fit`` go on from the ``state`` of a run that was told the same. Here or there KeyError and ValueError
+        are raised for what is no such state.
+        """
         raise NotImplementedError
 
     def content(self) -> Content:
@@ -75,6 +77,10 @@ class Solver:
     def report(self) -> dict[str, Any]:
         """What ``--json`` says of the result."""
         raise NotImplementedError
+
+    def options(self) -> dict[str, Any] | None:
+        """What it says of the options that are in effect; None: as they were given."""
+        return None
 
     def notes(self) -> Iterable[str]:
         """What is odd about data and result."""
@@ -175,6 +181,7 @@ class RunMonitor(DisplayMonitor):
         """``known``: what the model that the run goes on from has learned."""
         super().__init__(display, solver.unit)
         self.solver, self.reader, self.checkpoint, self.guard = solver, reader, checkpoint, guard
+        self.saves = checkpoint is not None
         self.history: list[dict[str, Any]] = []
         self.complete = 0  # entries of the history that the solver's state goes beyond
         self.known = known
@@ -216,12 +223,9 @@ class RunMonitor(DisplayMonitor):
         return True
 
     def restore(self, loaded: model_file.Model) -> None:
-        """Go on from a checkpoint. Raises ModelError."""
+        """Go on from a checkpoint."""
         run, path = loaded.header["run"], self.checkpoint.path
-        try:
-            self.solver.restore(run["state"], loaded.arrays)
-        except (KeyError, ValueError) as error:
-            raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
+        self.solver.restore(run["state"], loaded.arrays)
         self.history, self.begun, self.expected = run["history"], True, (run["rows"], run["checksum"])
         self.complete = len(self.history)
         self.checkpoint.say(f"going on from {path}")
@@ -278,9 +282,9 @@ def run_solver(
             stopped = checkpoint.load() if checkpoint and files.restart.resume else None
             solver.read(reader)
             if stopped:
-                monitor.restore(stopped)
-            monitor.check_data()
-            solver.fit(monitor)
+                go_on(solver, monitor, stopped)
+            else:
+                solver.fit(monitor)
             monitor.check_data()
             for note in solver.notes():
                 monitor.note(note)
@@ -289,6 +293,16 @@ def run_solver(
         if checkpoint:
             checkpoint.remove()
     return Solved(solver, monitor.history, reader.policy.lines, reader.policy.bad)
+
+
+def go_on(solver: Solver, monitor: RunMonitor, stopped: model_file.Model) -> None:
+    """Make the steps that a stopped run had left. Raises ModelError for a damaged checkpoint, and as ``Solver.fit``."""
+    try:
+        monitor.restore(stopped)
+        monitor.check_data()
+        solver.fit(monitor)
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{monitor.checkpoint.path} is no checkpoint of this version ({error})") from error
 
 
 def save(path: str, content: Content, ledger: Ledger | None, reader: Reader) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.held_out import HeldOut
-from vwlite.solvers.loglinear.solver_loop import Progress, run_sgd
+from vwlite.solvers.loglinear.passes import Progress, StochasticPasses
 
 
 class Scripted(HeldOut):
@@ -40,8 +40,8 @@ class Still:
 
 def kept(held, patience=8):
     config = L1Config(model="crf", passes=len(held.left))
-    progress = Progress(config, Still(), held, patience, lambda line: None)
-    return run_sgd(config, Still(), Still(), progress).passes, len(progress.history)
+    progress = Progress(config, Still(), held, patience)
+    return StochasticPasses(config, Still(), Still(), progress).run().passes, len(progress.history)
 
 
 def test_log_loss_rises_while_ever_more_phrases_are_found():

@@ -11,8 +11,8 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.norms import Trace, norm_of
+from vwlite.solvers.loglinear.passes import Progress, passes_of
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.solver_loop import Progress, learn
 
 PENALTY = 50.0  # at 45 noise makes a fourth direction
 MATRIX = st.tuples(st.integers(0, 99), st.integers(1, 6), st.integers(1, 6)).map(
@@ -41,7 +41,7 @@ def planted(examples, features, labels, rank):
 
 def learned(part, config):
     sgd = Sgd(config, np.zeros((2, part.problem.weights)))
-    return learn(config, sgd, part, Progress(config, part, None, 0, len))
+    return passes_of(config, sgd, part, Progress(config, part)).run()
 
 
 def test_a_planted_rank_is_found_and_the_optimum_is_that_of_plain_steps():

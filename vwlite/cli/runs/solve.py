@@ -18,5 +18,8 @@ def solve(arguments: dict[str, Any], kind: Callable[[Request, str | None], Solve
     check_effects(request.given, request.known, going_on=bool(arguments["initial"]))
     done = run_solver(kind, request, Screen(arguments["quiet"]), Interrupts)
     if arguments["json_path"]:
-        write_json(arguments["json_path"], *((done.report(), None, done.history) if done else (NOTHING_NEW,)))
+        if done:
+            write_json(arguments["json_path"], done.report(), done.solver.options(), done.history)
+        else:
+            write_json(arguments["json_path"], NOTHING_NEW)
     return 0

@@ -7,8 +7,8 @@ from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import NOTHING_NEW, write_json
-from vwlite.cli.run_record import effective
 from vwlite.cli.signals import Interrupts
+from vwlite.options import effective
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
 

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any, TypedDict
 
 import numpy as np
 
+from vwlite.config_check import Double, require
 from vwlite.solvers.loglinear.norms import Norm
+from vwlite.storage.array_check import numbers
 
 RELAXED = 0.9  # factor on the steepness before each step
 RAISED = 1.5  # and where it was too little
 TRIALS = 150  # of a step
 ROUNDING = 1e-13  # of the smooth part, relative
+
+
+class FistaState(TypedDict):
+    """Numbers of ``Fista`` that change from step to step."""
+
+    smooth: Double
+    value: Double
+    momentum: Double
+    bound: Double
+    steepness: Double
 
 
 @dataclass(slots=True)
@@ -40,6 +53,24 @@ class Fista:
         self.value = self.objective(self.smooth, weights)
         self.momentum, self.bound = 1.0, 0.0
         self.steepness = self.first_steepness(weights, gradient)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restore`` takes; these arrays are replaced, never changed."""
+        header = {name: float(getattr(self, name)) for name in FistaState.__annotations__}
+        return {"fista": header}, {"weights": self.weights, "ahead": self.ahead}
+
+    @staticmethod
+    def check(header: Mapping[str, Any], arrays: Mapping[str, Any], weights: int) -> None:
+        """Raises KeyError, ValueError for what is no ``state`` of so many weights."""
+        require(header["fista"], FistaState, "fista")
+        for name in ("weights", "ahead"):
+            numbers(arrays, name, np.float64, (weights,))
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from a ``state`` that was checked."""
+        self.ahead = np.array(arrays["ahead"])
+        for name, value in header["fista"].items():
+            setattr(self, name, value)
 
     def objective(self, smooth: float, weights: np.ndarray) -> float:
         return smooth + self.penalty * self.norm.value(weights)

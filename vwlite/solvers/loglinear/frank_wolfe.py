@@ -19,6 +19,8 @@ class FrankWolfe:
     They begin at the true labels, with no weight but 0.
     """
 
+    STATE = ("weights", "node", "way", "loss")
+
     def __init__(self, config: L1Config, problem: Chains, rows: np.ndarray) -> None:
         self.config, self.problem, self.rows, self.passes = config, problem, rows, 0
         self.cost = rule_of(config).cost

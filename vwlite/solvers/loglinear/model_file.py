@@ -16,7 +16,7 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
-from vwlite.solvers.loglinear.solver_loop import Trained
+from vwlite.solvers.loglinear.passes import Trained
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
 from vwlite.training.counters import Counters

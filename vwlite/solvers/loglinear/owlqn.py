@@ -1,11 +1,14 @@
 """OWL-QN: limited-memory quasi-Newton steps for L1-regularised objectives (Andrew and Gao, ICML 2007)."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import Double, require
 from vwlite.learners.orthant_wise import pseudo_gradient
+from vwlite.storage.array_check import numbers
 
 MEMORY = 10  # pairs of steps and changes of the gradient
 LOOK_BACK = 10  # iterations over which the improvement is measured
@@ -29,6 +32,31 @@ class OwlQn:
         self.evaluations = 1
         self.memory: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
         self.values: deque[float] = deque([self.value], maxlen=LOOK_BACK + 1)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restore`` takes, beside the weights; these arrays are replaced, never changed."""
+        steps, changes = (np.array([pair[at] for pair in self.memory]) for at in (0, 1))
+        inner = [pair[2] for pair in self.memory]
+        arrays = {"weights": self.weights, **({"steps": steps, "changes": changes} if inner else {})}
+        return {"inner": inner, "values": list(self.values)}, arrays
+
+    @staticmethod
+    def check(header: Mapping[str, Any], arrays: Mapping[str, Any], weights: int) -> None:
+        """Raises KeyError, ValueError for what is no ``state`` of so many weights."""
+        for name, most in (("inner", MEMORY), ("values", LOOK_BACK + 1)):
+            require(header[name], list[Double], name)
+            if len(header[name]) > most:
+                raise ValueError(name)
+        numbers(arrays, "weights", np.float64, (weights,))
+        for name in ("steps", "changes") if header["inner"] else ():
+            numbers(arrays, name, np.float64, (len(header["inner"]), weights))
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from a ``state`` that was checked; the weights are the same."""
+        if header["inner"]:
+            pairs = zip(np.array(arrays["steps"]), np.array(arrays["changes"]), header["inner"], strict=True)
+            self.memory.extend(pairs)
+        self.values = deque(header["values"], maxlen=LOOK_BACK + 1)
 
     def objective(self, smooth: float, weights: np.ndarray) -> float:
         return smooth + self.penalty * float(np.abs(weights).sum())

@@ -1,16 +1,17 @@
 """``vwlite l1`` as a function: text or batches in, a trained model out."""
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.block_parser import Parsed
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
+from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex
@@ -23,9 +24,9 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.held_out import HeldOut
+from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
 from vwlite.solvers.loglinear.problems import Chains, Part
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.solver_loop import Progress, Trained, learn
 from vwlite.solvers.loglinear.split import Holdout, binary_parts, chain_parts
 from vwlite.solvers.loglinear.stages import EVERYTHING, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.solvers.loglinear.structured import bytes_of
@@ -33,29 +34,37 @@ from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
 from vwlite.training.curriculum import Difficulties
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor
 
 COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once
 
 
 @dataclass(slots=True)
 class TrainJob:
-    """A training run. ``initial``: the model to continue from; ``say`` prints messages, None: none are printed."""
+    """What is to be learned. ``initial``: the model to continue from."""
 
     config: L1Config
     features: FeatureConfig
     input: InputConfig
-    bad_lines: BadLinesConfig
     holdout: Holdout
     patience: int
     names: bool
     initial: model_file.LoadedModel | None
-    say: Callable[[str], None] | None
-    watch: Callable[[Parsed], None] | None = None  # of ``BadLines``
-    steps: Steps = no_steps  # of the solver: passes
     memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
     theta: FeatureMap | None = None  # adds features to every example
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
+
+    def check(self) -> None:
+        """Raises UsageError for what cannot be learned."""
+        if self.initial and self.initial.config.l2:
+            why = "--l2 learns with vectors of all examples, which models do not keep"
+            raise UsageError(f"{self.initial.path} cannot be gone on from: {why}")
+        check_curriculum(self.config, self.curriculum)
+
+    def labels(self) -> LabelCheck | None:
+        """What checks labels that are numbers."""
+        negative = self.initial.past.negative_label if self.initial else None
+        return None if self.config.words else LabelCheck(LossConfig("logistic"), negative)
 
 
 @dataclass(slots=True)
@@ -66,8 +75,6 @@ class TrainResult:
     about: model_file.ModelContext
     trained: Trained
     examples: int
-    lines: int
-    bad: int
     slots: np.ndarray | None
     pairs: Pairs | None
 
@@ -85,33 +92,28 @@ class TrainResult:
 class Texts:
     """Takes the lines of training and of the held-out file, with the same options and labels."""
 
-    def __init__(self, job: TrainJob) -> None:
-        self.job, initial = job, job.initial
+    def __init__(self, job: TrainJob, policy: BadLines) -> None:
+        self.job, self.policy, initial = job, policy, job.initial
         config = job.config
         book = LabelVocabulary(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
         seen = initial.past.seen if initial else ()
         self.collector = Collector(*plans(job.features, config.edge, seen), book, config.model == "tree")
-        negative = initial.past.negative_label if initial else None
-        self.labels = None if config.words else LabelCheck(LossConfig("logistic"), negative)
-        tolerance = {"max_ratio": job.bad_lines.max_ratio, "fail_fast": job.bad_lines.strict}
-        self.policy = BadLines(self.labels, job.say, watch=job.watch, **tolerance)
         self.input = job.input  # as it was read
         self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
-    def read(self, input: InputConfig, ranked: Difficulties | None = None) -> Lines:
+    @property
+    def format(self) -> TextFormat:
+        return text_format_of(self.job.config, self.job.features, self.names is not None)
+
+    def read(self, inputs: Inputs, ranked: Difficulties | None = None) -> Lines:
         """Lines, of which ``ranked`` is told. Raises the errors of reading, DataError among them."""
-        job = self.job
-        inputs = Inputs(input, text_format_of(job.config, job.features, self.names is not None))
         self.input = inputs.config
-        try:
-            if inputs.cache:
-                self.policy.recall(inputs.cache.lines, inputs.cache.bad)
-                batches = map(self.policy.relabel, inputs.cached())
-            else:
-                batches = (self.policy.examine(part) for part in inputs.texts())
-            return self.lines_of(batches, inputs.described, ranked)
-        finally:
-            inputs.close()
+        if inputs.cache:
+            self.policy.recall(inputs.cache.lines, inputs.cache.bad)
+            batches = map(self.policy.relabel, inputs.cached())
+        else:
+            batches = (self.policy.examine(part) for part in inputs.texts())
+        return self.lines_of(batches, inputs.described, ranked)
 
     def lines_of(self, batches: Iterable[Batch], described: str, ranked: Difficulties | None = None) -> Lines:
         """Of batches whose labels were checked. Raises DataError where there is none."""
@@ -142,46 +144,62 @@ class Texts:
             self.names.add(batch, plan)
 
 
-def fit(
-    job: TrainJob, progress: Callable[[str], None], batches: Iterable[Batch] | None = None
-) -> TrainResult:
-    """Learn from ``batches``, or from ``job.input`` where there are none; ``progress`` prints the lines of the table,
-    and what a curriculum takes.
+class Fit:
+    """Weights for the lines of ``texts``, and for the held-out ones where these have a file of their own."""
+
+    def __init__(
+        self, job: TrainJob, texts: Texts, lines: Lines, held: Lines | None, ranked: Difficulties | None,
+        monitor: Monitor,
+    ) -> None:
+        """Raises DataError where there is nothing to learn from, UsageError."""
+        self.job, self.texts = job, texts
+        book = texts.collector.book
+        self.train, out = parts_of(job, lines, held, list(book.texts) if book else [])
+        if not len(self.train.rows):
+            raise DataError("there is no labelled example to learn from")
+        config, initial = job.config, job.initial
+        check_memory_needed(job, self.train, out)
+        past = (initial.past.cumulative_penalty, initial.past.passes) if initial else (0.0, 0)
+        stages = stages_of_job(job, ranked and ranked.values(), lines, self.train, monitor.note)
+        sgd = Sgd(config, start_table(self.train, initial), *past, stages=stages)
+        judge = HeldOut(out, job.holdout.measure, job.holdout.scheme) if out else None
+        if job.holdout.period and not out:
+            monitor.note("no labelled example was held out, so the model is that of the last pass")
+        self.passes = passes_of(config, sgd, self.train, Progress(config, self.train, judge, job.patience, monitor))
+
+    def run(self) -> TrainResult:
+        """Raises as ``Passes.run``."""
+        trained, job, texts, problem = self.passes.run(), self.job, self.texts, self.train.problem
+        labels = texts.policy.labels
+        about = model_file.ModelContext(
+            job.config, job.features, texts.collector.plan.seen, texts.input, len(self.train.rows),
+            labels.negative if labels else None, texts.names, job.theta,
+        )
+        chains = isinstance(problem, Chains)
+        return TrainResult(
+            job, about, trained, len(self.train.rows), None if chains else problem.features,
+            problem.pairs if chains else None,
+        )
+
+
+def fit(job: TrainJob, batches: Iterable[Batch], monitor: Monitor, say: Callable[[str], None]) -> TrainResult:
+    """Learn from batches in memory; ``say`` is told of malformed lines.
 
     Raises the errors of ``vwlite.errors``.
     """
-    if job.initial and job.initial.config.l2:
-        why = "--l2 learns with vectors of all examples, which models do not keep"
-        raise UsageError(f"{job.initial.path} cannot be gone on from: {why}")
-    check_curriculum(job.config, job.curriculum)
-    texts, ranked = Texts(job), ranked_by(job)
-    with texts.policy.keeping(job.bad_lines.keep):
-        lines = texts.read(job.input, ranked) if batches is None else texts.take(batches, ranked)
-    book = texts.collector.book
-    names = list(book.texts) if book else []
-    held = texts.read(InputConfig(paths=(job.holdout.path,), **texts.input.kept)) if job.holdout.path else None
-    train, out = parts_of(job, lines, held, names)
-    if not len(train.rows):
-        raise DataError("there is no labelled example to learn from")
-    config, initial = job.config, job.initial
-    check_memory_needed(job, train, out)
-    past = (initial.past.cumulative_penalty, initial.past.passes) if initial else (0.0, 0)
-    stages = stages_of_job(job, ranked and ranked.values(), lines, train, lambda text: progress(f"note: {text}"))
-    sgd = Sgd(config, start_table(train, initial), *past, stages=stages)
-    judge = HeldOut(out, job.holdout.measure, job.holdout.scheme) if out else None
-    if job.holdout.period and not out:
-        progress("note: no labelled example was held out, so the model is that of the last pass")
-    trained = learn(config, sgd, train, Progress(config, train, judge, job.patience, progress, job.steps))
-    problem = train.problem
-    about = model_file.ModelContext(
-        config, job.features, texts.collector.plan.seen, texts.input, len(train.rows),
-        texts.labels.negative if texts.labels else None, texts.names, job.theta,
-    )
-    chains = isinstance(problem, Chains)
-    return TrainResult(
-        job, about, trained, len(train.rows), texts.policy.lines, texts.policy.bad,
-        None if chains else problem.features, problem.pairs if chains else None,
-    )
+    job.check()
+    texts, ranked = Texts(job, BadLines(job.labels(), say)), ranked_by(job)
+    lines = texts.take(batches, ranked)
+    held = None
+    if job.holdout.path:
+        with closing(Inputs(held_out_input(job, texts), texts.format)) as inputs:
+            held = texts.read(inputs)
+    return Fit(job, texts, lines, held, ranked, monitor).run()
+
+
+def held_out_input(job: TrainJob, texts: Texts) -> InputConfig:
+    """The held-out file, which is read as the data were."""
+    return InputConfig(paths=(job.holdout.path,), **texts.input.kept)
 
 
 def ranked_by(job: TrainJob) -> Difficulties | None:
