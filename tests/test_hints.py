@@ -104,7 +104,7 @@ def test_help_has_headings(run_here):
     """Its own, whatever other commands make of the same names."""
     for command in ("aso", "crr", "vw"):
         importlib.import_module(f"vwlite.cli.{command}")
-    shown = run_here("train", "--help").stdout
+    shown = run_here("train", "--help=all").stdout
     assert [line for line in shown.splitlines() if line in ("Input:", "Loss:", "Update:", "Features:")] == [
         "Input:", "Loss:", "Update:", "Features:",
     ]  # fmt: skip

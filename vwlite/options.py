@@ -28,6 +28,7 @@ class Option(NamedTuple):
     above: float | None = None
     below: float | None = None
     choices: tuple[str, ...] = ()
+    meanings: Mapping[str, str] | None = None  # of the choices, where these are listed apart
     elsewhere: tuple[tuple[str, str], ...] = ()  # values that are no choices, and the options that have them
     read_as: str = ""  # how values are read, where the annotation does not tell: names, class_weights, per_output
     reads: str = ""  # the value names a file that has this

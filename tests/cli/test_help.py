@@ -21,7 +21,7 @@ SHARED = {
     "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
         *("test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py"),
-        *("test_l1_tree.py", "test_phrases.py"),
+        *("test_l1_tree.py", "test_phrases.py", "test_solver_run.py"),
     ],
     "evaluate": ["test_levels.py", "test_mask_ids.py", "test_phrases.py"],
     "predict": [
@@ -29,8 +29,8 @@ SHARED = {
         "test_asked_and_drawn.py",
     ],
     "crr": [*OF_TERMS, "test_crr_curriculum.py"],
-    "cluster": [*OF_TERMS, "test_crr.py", "test_checkpoint.py", "test_pca.py", "test_cluster_cut.py"],
-    "pca": [*OF_TERMS, "test_crr.py", "test_checkpoint.py"],
+    "cluster": [*OF_TERMS, "test_crr.py", "test_pca.py", "test_cluster_cut.py", "test_solver_run.py"],
+    "pca": [*OF_TERMS, "test_crr.py", "test_solver_run.py"],
     "train": [
         *OF_TERMS,
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
@@ -155,14 +155,39 @@ def test_help_of_train_tells_what_a_penalty_or_start_value_is_without_being_type
     assert "[default: 0" in found.help
 
 
-def test_help_of_train_begins_with_common_options(vwlite):
-    shown = vwlite("train", "--help").stdout
+SCREENS = [name for name in TYPED if command(name).screen]
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_help_is_a_screen_of_what_most_people_need(name, vwlite):
+    shown = vwlite(name, "--help").stdout
     blocks = re.findall(r"^(\S.*):\n((?:  .*\n)+)", shown, re.M)
-    assert blocks[0][0] == "Common options"
-    listed = re.findall(r"^  (-\S+)", blocks[0][1], re.M)
-    wanted = "-f, -i, --loss_function -l, --passes -b, -q, --l1 --l2 --names --quiet"
-    assert listed == wanted.split()
-    assert len(re.findall(r"^  -f, ", shown, re.M)) == 1
+    assert [heading for heading, _ in blocks[: len(command(name).screen)]] == list(command(name).screen)
+    assert re.findall(r"^  (-\S+)", blocks[0][1], re.M)[:2] == ["-f,", "-i,"]
+    assert len(shown.splitlines()) < 100 < len(vwlite(name, "--help=all").stdout.splitlines())
+    assert f"'vwlite {name} --help=all' shows all options" in shown
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_all_options_are_listed_once_by_subject(name, vwlite):
+    sections = command(name).sections(click.Context(command(name)))
+    sections.pop("Losses", None)
+    listed = [typed.split()[0].rstrip(",") for records in sections.values() for typed, _ in records]
+    options = [one for one in command(name).get_params(click.Context(command(name))) if isinstance(one, click.Option)]
+    assert len(listed) == len({*listed}) == len([one for one in options if not one.hidden])
+    assert all(f"\n{heading}:\n" in vwlite(name, "--help=all").stdout for heading in sections)
+
+
+def test_help_shows_a_part(vwlite):
+    shown = vwlite("train", "--help=losses").stdout
+    assert re.search(r"^Losses:\n  squared +squared error", shown, re.M) and "Cache:" not in shown
+    assert "Cache:" in vwlite("train", "--help=CACHE").stdout
+    assert "(did you mean loss?)" in vwlite("train", "--help=lossy", status=2).stderr
+
+
+def test_defaults_with_other_learners_are_told(vwlite):
+    shown = " ".join(vwlite("train", "--help=update").stdout.split())
+    assert "Power of the rates' decay. [default: 0.5; with --dotproduct: 0]" in shown
 
 
 def test_bits_of_named_labels_are_told(vwlite):

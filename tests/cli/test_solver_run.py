@@ -1,5 +1,6 @@
 """Runs of solvers that are stopped, wherever that is, and go on with ``--resume`` to the bytes of one run."""
 
+import json
 import random
 
 import pytest
@@ -95,3 +96,70 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, m
         assert not (tmp_path / "model.ckpt").exists()
         (tmp_path / "model").unlink()
     assert resumed
+
+
+LEARNING_ON = ("pca", "cluster", "l1", "l1-crf")
+
+
+@pytest.mark.parametrize("name", LEARNING_ON)
+def test_files_learned_before_are_skipped(name, vwlite, tmp_path, text):
+    command = [*COMMANDS[name], "-i", "model", "-f", "model", "--skip-seen"]
+    assert "training begins at the start" in vwlite(*command, text).stderr
+    before = (tmp_path / "model").read_bytes()
+    assert ": skipped" in vwlite(*command, text, "--json", "run.json").stderr
+    assert (tmp_path / "model").read_bytes() == before
+    assert json.loads((tmp_path / "run.json").read_text())["result"]["lines"] == 0
+    more = tmp_path / "more.vw"
+    more.write_text("\n".join((tmp_path / "text.vw").read_text().splitlines()[:150]) + "\n")
+    vwlite(*COMMANDS[name], "-i", "model", "-f", "other", str(more))
+    vwlite(*command, text, str(more), "--lock-wait", "1")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "other").read_bytes() != before
+
+
+@pytest.mark.parametrize("name", LEARNING_ON)
+def test_checkpoints_are_written_by_time(name, vwlite, tmp_path, text, monkeypatch):
+    saved = []
+    monkeypatch.setattr(RunMonitor, "save", lambda monitor: saved.append(monitor.solver.state()))
+    vwlite(*COMMANDS[name], text, "-f", "model", "--checkpoint-every", "0")
+    assert len(saved) > 1
+
+
+@pytest.mark.parametrize("name", LEARNING_ON)
+def test_a_stopped_run_is_known_by_its_command_and_data(name, vwlite, tmp_path, text, monkeypatch):
+    stops = Stops(monkeypatch)
+    command = [*COMMANDS[name], text, "-f", "model"]
+    vwlite(*command)
+    last = stops.moment
+    (tmp_path / "model").unlink()
+    stops(last - 1)
+    assert "model.ckpt keeps what was learned, --resume goes on with it" in vwlite(*command, status=143).stderr
+    stops(None)
+    assert "quadratic was" in vwlite(*command, "--resume", "-q", "ab", status=2).stderr
+    whole = (tmp_path / "model.ckpt").read_bytes()
+    (tmp_path / "model.ckpt").write_bytes(whole[: len(whole) // 2])
+    assert "model.ckpt" in vwlite(*command, "--resume", status=76).stderr
+    (tmp_path / "model.ckpt").write_bytes(whole)
+    with open(text, "a") as file:
+        file.write("1 | new\n")
+    assert "the input has changed" in vwlite(*command, "--resume", status=76).stderr
+    assert "--resume would have gone on with model.ckpt" in vwlite(*command).stderr
+    assert not (tmp_path / "model.ckpt").exists()
+
+
+def test_a_pipe_must_bring_the_same_data(vwlite, tmp_path, text, monkeypatch):
+    stops, data = Stops(monkeypatch), (tmp_path / "text.vw").read_bytes()
+    command = [*COMMANDS["l1"], "-f", "model"]
+    vwlite(*command, stdin=data)
+    whole = (tmp_path / "model").read_bytes()
+    stops(stops.moment - 1)
+    vwlite(*command, stdin=data, status=143)
+    stops(None)
+    done = vwlite(*command, "--resume", stdin=data.replace(b"-1 ", b"1 ", 1), status=76)
+    assert "the input is not what the stopped run read" in done.stderr
+    vwlite(*command, "--resume", stdin=data)
+    assert (tmp_path / "model").read_bytes() == whole
+
+
+@pytest.fixture
+def name():
+    return "l1"

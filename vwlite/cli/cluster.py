@@ -43,3 +43,13 @@ def command(**arguments: Any) -> int:
     from vwlite.cli.runs.cluster import run
 
     return run(arguments)
+
+
+command.screen = {  # type: ignore[attr-defined]
+    "Model": options.MODEL,
+    "What is learned": ("clusters", "spherical", "cut", "soft"),
+    "From what": (*options.FROM_WHAT, "weight", "unit"),
+    "How": ("passes", "batch", "restarts", "seed"),
+    "Output": options.OUTPUT,
+    "Nightly jobs": options.NIGHTLY,
+}

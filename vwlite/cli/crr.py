@@ -62,3 +62,12 @@ def command(**arguments: Any) -> int:
     from vwlite.cli.runs.crr import run
 
     return run(arguments)
+
+
+command.screen = {  # type: ignore[attr-defined]
+    "Model": options.MODEL,
+    "What is learned": ("qid", "alpha", "loss_function", "pair_loss"),
+    "From what": options.FROM_WHAT,
+    "How": ("steps", "learning_rate", "penalty", "l1", "sampling"),
+    "Output": options.OUTPUT,
+}

@@ -53,3 +53,13 @@ def command(**arguments: Any) -> int:
     from vwlite.cli.runs.l1 import run
 
     return run(arguments)
+
+
+command.screen = {  # type: ignore[attr-defined]
+    "Model": options.MODEL,
+    "What is learned": ("kind_of_model", "loss", "dense_pairs", "edge"),
+    "From what": options.FROM_WHAT,
+    "How": ("l1", "l2", "solver", "learning_rate", "passes", "holdout", "holdout_metric"),
+    "Output": options.OUTPUT,
+    "Nightly jobs": options.NIGHTLY,
+}

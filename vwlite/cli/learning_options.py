@@ -12,18 +12,24 @@ from vwlite.training.curriculum_config import CurriculumConfig
 
 
 def options_of_learners(vw: bool = False) -> Decorator:
-    """All options of learners and losses, with all the defaults of one that several learners have, or vw's."""
-    found: dict[str, tuple[Option, list[str]]] = {}
+    """All options of learners and losses, with the defaults that they have with other learners, or vw's."""
+    found: dict[str, tuple[Option, dict[str, str]]] = {}
     for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
-        asked_by = getattr(config, "asked_by", ())
+        asked_by, together = getattr(config, "asked_by", ()), getattr(config, "asked_together", ())
         elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
         for one in (*elsewhere, *options_of(config).values()):
-            defaults = found.setdefault(one.key, (one, [one.default_text]))[1]
-            if one.default_text != defaults[0]:
-                text = f"--{asked_by[0]}: {one.default_text}" if len(asked_by) == 1 else one.default_text
-                defaults += [text] if text not in defaults else []
-    shown = [(one, (vw and one.vw_shown) or "; ".join(filter(None, defaults))) for one, defaults in found.values()]
+            first, others = found.setdefault(one.key, (one, {}))
+            if one.default_text not in (first.default_text, *others, "0" if not first.default_text else ""):
+                learner = " and ".join(f"--{name}" for name in together or asked_by[:1])
+                text = one.default_text
+                others[text] = text if " with --" in text else f"with {learner}: {text}"
+    shown = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in found.values())
     return family("", *(declared(one, text) for one, text in shown))
+
+
+def defaults(one: Option, others: dict[str, str]) -> str:
+    """The default of a plain learner, then those with others."""
+    return "; ".join(filter(None, [one.default_text, *others.values()]))
 
 
 pass_options = family(

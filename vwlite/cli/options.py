@@ -74,6 +74,7 @@ def declared(one: Option, shown: str | None = None) -> Decorator:
     else:
         kind = type_of(one)
         metavar = one.metavar or getattr(kind, "metavar", None) or METAVARS.get(type(kind))
+        metavar = "NAME" if one.meanings else metavar
         more |= {"type": kind, "metavar": metavar, "multiple": repeatable(one)}
         if one.shown is None and one.type in ("int", "float", "str") and one.default != "" and not one.required:
             more["default"] = one.default
@@ -200,3 +201,10 @@ def output(*names: str, section: str = "", **changes: Mapping[str, Any]) -> Deco
     """Options of a run's outputs; where a run is never stopped, no other files come with them."""
     alone = {name: {"beside": (), **changes.get(name, {})} for name in names}
     return options_in(OutputConfig, section, names, **alone)
+
+
+# What the first screens of --help have in common, by task.
+MODEL = ("model", "initial", "names")
+FROM_WHAT = ("kind", "columns", "quadratic", "ngram", "bits")
+OUTPUT = ("json_path", "quiet")
+NIGHTLY = ("skip_seen", "resume")

@@ -1,7 +1,7 @@
 """How vwlite reads its command lines, where that is not as click does."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +16,8 @@ from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import called_here, not_one_of
 
+PART = "--help="  # all, or the beginning of a subject
+NOWHERE = click.Context(click.Command(None))
 OF_FORMATS = ("kind", "format")  # parameters whose values are formats of data
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
 
@@ -112,7 +114,7 @@ class Command(click.Command):
 
     lenient = False  # about names of files
     settable = True  # takes options from the environment and from --config
-    common: tuple[str, ...] = ()  # options that --help lists first
+    screen: Mapping[str, tuple[str, ...]] = {}  # what --help shows, by task; nothing: all there is
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -141,6 +143,10 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         run_record.begin(ctx, args)
+        if part := next((word.removeprefix(PART) for word in args if word.startswith(PART)), ""):
+            ctx.meta[PART] = part
+            click.echo(self.get_help(ctx))
+            ctx.exit()
         try:
             return super().parse_args(ctx, args)
         except click.BadParameter as error:
@@ -159,22 +165,65 @@ class Command(click.Command):
         guard(ctx)
         return super().invoke(ctx)
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.meta.get(PART, "all") == "all":
+            super().format_help_text(ctx, formatter)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for heading, records in self.sections(ctx).items():
+        part, sections = ctx.meta.get(PART, ""), self.sections(ctx)
+        if part and part != "all":
+            chosen = {name: records for name, records in sections.items() if name.lower().startswith(part.lower())}
+            if not chosen:
+                raise click.UsageError(f"{PART}{part}: {not_one_of(part, ['all', *map(str.lower, sections)])}", ctx)
+            sections = chosen
+        elif self.screen and not part:
+            sections = self.first_screen(ctx)
+        for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
+        if self.screen and not part:
+            formatter.write_paragraph()
+            formatter.write_text(f"'{ctx.command_path} {PART}all' shows all options, {PART}PART one part of them:")
+            with formatter.indentation():
+                formatter.write_text(", ".join(name.lower() for name in self.sections(ctx)))
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """The options that --help shows, each with its help, by heading."""
+        """All options, each with its help, by heading."""
         found: dict[str, list[tuple[str, str]]] = {}
-        params = self.get_params(ctx)
-        first = sorted((one for one in params if one.name in self.common), key=lambda one: self.common.index(one.name))
-        for param in (*first, *(one for one in params if one.name not in self.common)):
+        for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and not isinstance(param, click.Argument):
-                heading = "Common options" if param.name in self.common else getattr(param, "heading", "Options")
-                found.setdefault(heading, []).append(record)
+                found.setdefault(getattr(param, "heading", "Options"), []).append(record)
+            meanings = getattr(getattr(param, "declared", None), "meanings", None)
+            if meanings:
+                found["Losses"] = list(meanings.items())
         return found
+
+    def first_screen(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
+        """What most people need, by task."""
+        known = {param.name: param for param in self.get_params(ctx)}
+        chosen = {task: [known[name] for name in names] for task, names in self.screen.items()}
+        return {
+            task: [(shortened(one), brief(one)) for one in params] for task, params in chosen.items()
+        }
+
+
+def shortened(param: click.Parameter) -> str:
+    """How an option is typed, in the fewest words."""
+    assert isinstance(param, click.Option)
+    names = sorted(param.opts, key=len)[: 2 if len(min(param.opts, key=len)) == 2 else 1]
+    if param.is_flag:
+        return ", ".join(names)
+    metavar = "NAME" if isinstance(param.type, click.Choice) else param.make_metavar(NOWHERE)
+    return f"{', '.join(names)} {metavar}"
+
+
+def brief(param: click.Parameter) -> str:
+    """Its help, with the default of a learner that nobody chose."""
+    declared = getattr(param, "declared", None)
+    if declared is None:
+        return getattr(param, "help", "") or ""
+    return f"{declared.help}{f' [default: {declared.default_text}]' if declared.default_text else ''}"
 
 
 class VwCommand(Command):

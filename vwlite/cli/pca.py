@@ -41,3 +41,13 @@ def command(**arguments: Any) -> int:
     from vwlite.cli.runs.pca import run
 
     return run(arguments)
+
+
+command.screen = {  # type: ignore[attr-defined]
+    "Model": options.MODEL,
+    "What is learned": ("dim", "center"),
+    "From what": (*options.FROM_WHAT, "weight", "unit"),
+    "How": ("passes", "oversample", "seed"),
+    "Output": options.OUTPUT,
+    "Nightly jobs": options.NIGHTLY,
+}

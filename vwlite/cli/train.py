@@ -61,8 +61,11 @@ def command(**arguments: Any) -> int:
     return run(arguments)
 
 
-# First in --help, in this order.
-command.common = (  # type: ignore[attr-defined]
-    *("model", "initial", "loss_function", "learning_rate", "passes", "bits", "quadratic"),
-    *("l1", "l2", "names", "quiet"),
-)
+command.screen = {  # type: ignore[attr-defined]
+    "Model": options.MODEL,
+    "What is learned": ("loss_function", "oaa", "multilabel_oaa", "dotproduct"),
+    "From what": options.FROM_WHAT,
+    "How": ("learning_rate", "passes", "cache", "l1", "l2", "shuffle_first"),
+    "Output": ("predictions", *options.OUTPUT),
+    "Nightly jobs": options.NIGHTLY,
+}

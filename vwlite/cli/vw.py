@@ -91,3 +91,12 @@ def command(**arguments: Any) -> int:
     from vwlite.cli.runs.vw import run
 
     return run(arguments)
+
+
+command.screen = {  # type: ignore[attr-defined]
+    "Model": ("model", "initial", "testonly", "readable_model", "invert_hash"),
+    "What is learned": ("loss_function", "oaa", "csoaa", "csoaa_ldf", "link"),
+    "From what": ("data", "cache", "kill_cache", "quadratic", "ngram", "bits", "noconstant"),
+    "How": ("learning_rate", "power_t", "passes", "l1", "l2", "ftrl", "bfgs", "sgd"),
+    "Output": ("predictions", "raw_predictions", "audit", "progress", "quiet"),
+}

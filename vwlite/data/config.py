@@ -49,7 +49,7 @@ class InputConfig(Config):
         BLOCK_SIZE, "Bytes parsed at a time.", section="Input", spelled=("--block-size",), low=1, hidden=True
     )
     cache: str | None = option(
-        None, "Keep it there instead.", section="Cache", spelled=("--cache_file",), key="cache_file", writes="cache"
+        None, "Write the cache to FILE.", section="Cache", spelled=("--cache_file",), key="cache_file", writes="cache"
     )
     kill_cache: bool = option(
         False, "Make the cache anew even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache"),

@@ -199,8 +199,8 @@ class LossConfig(Config):
     """
 
     name: str = option(
-        "squared", "; ".join(f"{name}: {about}" for name, about in ABOUT.items()) + ".", section="Loss",
-        spelled=("--loss_function",), key="loss_function", choices=tuple(ABOUT),
+        "squared", "Loss: squared for numbers, logistic for 0/1, quantile for medians, and others (--help=losses).",
+        section="Loss", spelled=("--loss_function",), key="loss_function", choices=tuple(ABOUT), meanings=ABOUT,
     )
     quantile_tau: float | tuple[float, ...] = option(
         0.5, "The quantile of the quantile loss; of --outputs perhaps one for each: 0.1,0.5,0.9.", section="Loss",
