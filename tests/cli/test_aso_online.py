@@ -1,12 +1,13 @@
 """``vwlite aso learn --online``, and ``-i`` with a Theta that keeps its weights."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 from tests.cli.test_aso import bare, documents
-from vwlite.data import block_parser
+from vwlite.data.config import InputConfig
 from vwlite.features.theta_file import load_theta
 from vwlite.storage import model_file
 
@@ -23,7 +24,7 @@ def growing(count, seed):
 @pytest.fixture(autouse=True)
 def files(write, monkeypatch):
     monkeypatch.setattr("vwlite.solvers.aso.online.SPAN", 32)
-    monkeypatch.setattr("vwlite.cli.runs.aso_online.SPAN", 32)
+    monkeypatch.setattr("vwlite.solvers.aso.solver.SPAN", 32)
     write("un.vw", growing(300, 1))
     write("few.vw", documents(12, 2))
     write("test.vw", documents(60, 3))
@@ -53,7 +54,7 @@ def test_bytes_do_not_depend_on_pipes_blocks_or_threads(vwlite, tmp_path, monkey
     whole = (tmp_path / "theta").read_bytes()
     learn(vwlite, *ONLINE, "--keep-weights", "--threads", "1", stdin=(tmp_path / "un.vw").read_text())
     assert (tmp_path / "theta").read_bytes() == whole
-    monkeypatch.setitem(block_parser.read.__kwdefaults__, "block_size", 700)
+    monkeypatch.setattr("vwlite.solvers.aso.solver.InputConfig", partial(InputConfig, block_size=700))
     learn(vwlite, "un.vw", *ONLINE, "--keep-weights")
     assert (tmp_path / "theta").read_bytes() == whole
 

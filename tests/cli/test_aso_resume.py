@@ -1,10 +1,11 @@
-"""``vwlite aso learn --save-every`` and ``--resume``: a stopped run ends with the bytes of one that was not."""
+"""``vwlite aso learn --online --resume``: a stopped run ends with the bytes of one that was not."""
+
+from functools import partial
 
 import pytest
 
 from tests.cli.test_aso_online import ONLINE, growing, learn
-from vwlite.data import block_parser
-from vwlite.features.theta_file import load_theta
+from vwlite.data.config import InputConfig
 from vwlite.interrupts import Interrupted
 from vwlite.solvers.aso.online import Stream
 from vwlite.storage import model_file
@@ -15,7 +16,7 @@ KEPT = (*ONLINE, "--keep-weights")
 @pytest.fixture(autouse=True)
 def files(write, monkeypatch):
     monkeypatch.setattr("vwlite.solvers.aso.online.SPAN", 32)
-    monkeypatch.setattr("vwlite.cli.runs.aso_online.SPAN", 32)
+    monkeypatch.setattr("vwlite.solvers.aso.solver.SPAN", 32)
     write("un.vw", growing(300, 1))
     write("more.vw", growing(200, 2))
 
@@ -43,12 +44,12 @@ def stopped(monkeypatch):
 @pytest.mark.parametrize("number", [0, 1, 4, 6])
 @pytest.mark.parametrize("block", [700, 10**6])
 def test_a_stopped_run_goes_on(vwlite, tmp_path, stopped, monkeypatch, number, block):
-    monkeypatch.setitem(block_parser.read.__kwdefaults__, "block_size", block)
+    monkeypatch.setattr("vwlite.solvers.aso.solver.InputConfig", partial(InputConfig, block_size=block))
     learn(vwlite, "un.vw", *KEPT)
-    done = stopped(vwlite, number, "un.vw", *KEPT, "--save-every", "50", out="other")
-    assert ("--resume goes on with it" in done.stderr) == (tmp_path / "other.ckpt").exists()
+    done = stopped(vwlite, number, "un.vw", *KEPT, out="other")
+    assert "--resume goes on with it" in done.stderr and (tmp_path / "other.ckpt").exists()
     assert not (tmp_path / "other").exists()
-    learn(vwlite, "un.vw", *KEPT, "--save-every", "70", "--resume", out="other")
+    learn(vwlite, "un.vw", *KEPT, "--resume", out="other")
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
     assert not (tmp_path / "other.ckpt").exists()
 
@@ -57,31 +58,23 @@ def test_a_stopped_run_goes_on(vwlite, tmp_path, stopped, monkeypatch, number, b
 def test_a_stopped_run_that_went_on_with_another_goes_on(vwlite, tmp_path, stopped, options):
     learn(vwlite, "un.vw", *KEPT, *options, out="begun")
     learn(vwlite, "more.vw", "-i", "begun", "--keep-weights", "--quiet")
-    how = ("-i", "begun", "--keep-weights", "--save-every", "64")
+    how = ("-i", "begun", "--keep-weights")
     stopped(vwlite, 4, "more.vw", *how, out="other")
     done = learn(vwlite, "more.vw", *how, "--resume", out="other")
-    assert "going on after 80 examples" in done.stderr
+    assert "going on from other.ckpt" in done.stderr
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
 
 
 def test_pipes_are_read_again(vwlite, tmp_path, stopped):
     text = (tmp_path / "un.vw").read_text()
     learn(vwlite, "un.vw", *KEPT)
-    stopped(vwlite, 5, *KEPT, "--save-every", "1", out="other", stdin=text)
+    stopped(vwlite, 5, *KEPT, out="other", stdin=text)
     done = learn(vwlite, *KEPT[:-2], "--keep-weights", "--resume", out="other", stdin=text)
-    assert "going on after 220 examples" in done.stderr
+    assert "going on from other.ckpt" in done.stderr
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
-    stopped(vwlite, 5, *KEPT, "--save-every", "1", out="other", stdin=text)
+    stopped(vwlite, 5, *KEPT, out="other", stdin=text)
     short = "".join(text.splitlines(True)[:100])
     assert "shorter" in learn(vwlite, *KEPT, "--resume", out="other", stdin=short, status=76).stderr
-
-
-def test_the_checkpoint_is_a_theta(vwlite, tmp_path, stopped, write):
-    stopped(vwlite, 5, "un.vw", *ONLINE, "--save-every", "100")
-    found, facts = load_theta(tmp_path / "theta.ckpt")
-    assert facts["examples"] == 124 and found.matrix.any()
-    learn(vwlite, "un.vw", *ONLINE)
-    assert not (tmp_path / "theta.ckpt").exists() and "u_0" not in model_file.load(tmp_path / "theta").arrays
 
 
 def test_where_there_is_nothing_to_go_on_from(vwlite, tmp_path):
@@ -101,14 +94,16 @@ def test_where_there_is_nothing_to_go_on_from(vwlite, tmp_path):
     ],
 )
 def test_another_command_is_refused(vwlite, stopped, options, status, said):
-    stopped(vwlite, 5, "un.vw", *ONLINE, "--save-every", "100")
+    stopped(vwlite, 5, "un.vw", *ONLINE)
     assert said in learn(vwlite, "un.vw", *ONLINE, *options, "--resume", status=status).stderr
 
 
 def test_changed_text_and_damage_are_refused(vwlite, tmp_path, stopped, write):
-    stopped(vwlite, 5, "un.vw", *ONLINE, "--save-every", "100")
+    stopped(vwlite, 5, "un.vw", *ONLINE)
     found = model_file.load(tmp_path / "theta.ckpt")
-    for changed in ({"before": -1}, {"before": 10**6}, {"inputs": 3}, {"told": 3}):
+    state = found.header["run"]["state"]
+    of_state = [{"state": {**state, "before": before}} for before in (-1, 10**6)]
+    for changed in (*of_state, {"inputs": 3}, {"told": 3}):
         run = {**found.header["run"], **changed}
         model_file.save(tmp_path / "theta.ckpt", {**found.header, "run": run}, found.arrays)
         assert learn(vwlite, "un.vw", *ONLINE, "--resume", status=76), changed
@@ -116,10 +111,5 @@ def test_changed_text_and_damage_are_refused(vwlite, tmp_path, stopped, write):
     model_file.save(tmp_path / "theta.ckpt", header, found.arrays)
     assert "not a checkpoint" in learn(vwlite, "un.vw", *ONLINE, "--resume", status=76).stderr
     model_file.save(tmp_path / "theta.ckpt", found.header, found.arrays)
-    write("un.vw", growing(301, 1))
+    write("un.vw", growing(300, 3))
     assert "the input has changed" in learn(vwlite, "un.vw", *ONLINE, "--resume", status=76).stderr
-
-
-@pytest.mark.parametrize("option", [("--save-every", "9"), ("--resume",)])
-def test_text_in_memory_has_no_checkpoints(vwlite, option):
-    assert f"{option[0]} does nothing without" in learn(vwlite, "un.vw", "--aux", "freq", *option, status=2).stderr

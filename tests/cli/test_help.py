@@ -15,9 +15,10 @@ OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py", "test_ta
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],
-    "aso tasks": ["test_aso_tasks.py"],
-    "aso learn": ["test_aso_online.py", "test_aso_resume.py"],
-    "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py"],
+    "aso tasks": ["test_aso_tasks.py", "test_solver_run.py"],
+    "aso cotrain": ["test_solver_run.py"],
+    "aso learn": ["test_aso_online.py", "test_aso_resume.py", "test_solver_run.py"],
+    "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py", "test_solver_run.py"],
     "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
         *("test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py"),

@@ -29,10 +29,18 @@ COMMANDS = {
     "l1-mira": ["l1", "--model", "crf", "--loss", "mira", "--passes", "3"],
     "l1-margin": ["l1", "--model", "crf", "--loss", "margin", "--l2", "1", "--passes", "5", "--holdout", "5"],
     "l1-tree": ["l1", "--model", "tree", "--passes", "3"],
+    "aso-learn": ["aso", "learn", "--aux", "freq-k:2", "--aux", "mask:w", "--dim", "3", "--iterations", "3"],
+    "aso-learn-once": ["aso", "learn", "--aux", "freq", "--dim", "3", "--idf"],
+    "aso-online": ["aso", "learn", "--online", "--aux", "freq", "--dim", "3", "--warmup", "60", "--keep-weights"],
+    "aso-train": ["aso", "train", "--passes", "3"],
+    "aso-cotrain": ["aso", "cotrain", "--unlabeled", "other.vw", "--pool", "80", "--step", "20", "--holdout", "0.2"],
+    "aso-tasks": ["aso", "tasks", "--task", "w", "--dim", "1", "--iterations", "4", "--centre"],
+    "aso-tasks-signs": ["aso", "tasks", "--task", "w", "--loss_function", "logistic", "--tolerance", "0"],
 }
-LABELS = {name: "binary" for name in ("l1", "l1-held", "l1-mean", "l1-owlqn")} | {
-    name: "named" for name in ("l1-named", "l1-fista", "l1-crf", "l1-mira", "l1-margin", "l1-tree")
-}
+NOT_STOPPED = ("aso-train",)  # a run of it begins anew
+OF_SIGNS = ("l1", "l1-held", "l1-mean", "l1-owlqn", "aso-tasks", "aso-tasks-signs")
+OF_NAMES = ("l1-named", "l1-fista", "l1-crf", "l1-mira", "l1-margin", "l1-tree", "aso-train", "aso-cotrain")
+LABELS = {**dict.fromkeys(OF_SIGNS, "binary"), **dict.fromkeys(OF_NAMES, "named")}
 
 
 def label_of(command, first, draw):
@@ -49,11 +57,19 @@ def text(tmp_path, name):
     for number in range(TEXTS):
         chosen = draw.choices(words, k=draw.randint(2, 8))
         tag = f"'{number}{f'^{number - 1}' if number and number % 7 != 1 else ''}" if "tree" in name else ""
-        lines.append(f"{label_of(name, chosen[0], draw)}{tag}| {' '.join(chosen)}")
+        own = f"|w t{number % 3} " if "aso" in name else ""
+        lines.append(f"{label_of(name, chosen[0], draw)}{tag}{own}| {' '.join(chosen)}")
         if number % 7 == 0:
             lines.append("")
     (tmp_path / "text.vw").write_text("\n".join(lines) + "\n")
+    (tmp_path / "other.vw").write_text("\n".join(line[line.index("|") :] for line in lines if line) + "\n")
     return str(tmp_path / "text.vw")
+
+
+@pytest.fixture(autouse=True)
+def short_spans(monkeypatch):
+    monkeypatch.setattr("vwlite.solvers.aso.online.SPAN", 32)
+    monkeypatch.setattr("vwlite.solvers.aso.solver.SPAN", 32)
 
 
 class Stops:
@@ -77,13 +93,13 @@ class Stops:
         self.moment, self.at = 0, at
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_STOPPED])
 def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, monkeypatch):
     stops = Stops(monkeypatch)
     command = [*COMMANDS[name], text, "--quiet"]
     vwlite(*command, "-f", "whole", "--json", "whole.json")
     moments = stops.moment
-    assert moments > 4
+    assert moments > 3
     draw, resumed = random.Random(name), 0
     for at in sorted(draw.sample(range(1, moments), min(6, moments - 1))):
         stops(at)
@@ -98,7 +114,16 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, m
     assert resumed
 
 
-LEARNING_ON = ("pca", "cluster", "l1", "l1-crf")
+@pytest.mark.parametrize("name", ["aso-cotrain", "aso-tasks", "aso-train", "aso-learn"])
+def test_without_a_checkpoint_a_run_begins_at_the_start(name, vwlite, tmp_path, text):
+    done = vwlite(*COMMANDS[name], text, "-f", "model", "--resume", "--checkpoint-every", "1h", "--lock-wait", "1")
+    assert "there is no model.ckpt to go on from" in done.stderr
+    before = (tmp_path / "model").read_bytes()
+    vwlite(*COMMANDS[name], text, "-f", "model", "--quiet")
+    assert (tmp_path / "model").read_bytes() == before
+
+
+LEARNING_ON = ("pca", "cluster", "l1", "l1-crf", "aso-train")
 
 
 @pytest.mark.parametrize("name", LEARNING_ON)
@@ -116,7 +141,7 @@ def test_files_learned_before_are_skipped(name, vwlite, tmp_path, text):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "other").read_bytes() != before
 
 
-@pytest.mark.parametrize("name", LEARNING_ON)
+@pytest.mark.parametrize("name", (*LEARNING_ON[:-1], "aso-online"))
 def test_checkpoints_are_written_by_time(name, vwlite, tmp_path, text, monkeypatch):
     saved = []
     monkeypatch.setattr(RunMonitor, "save", lambda monitor: saved.append(monitor.solver.state()))
@@ -124,7 +149,7 @@ def test_checkpoints_are_written_by_time(name, vwlite, tmp_path, text, monkeypat
     assert len(saved) > 1
 
 
-@pytest.mark.parametrize("name", LEARNING_ON)
+@pytest.mark.parametrize("name", LEARNING_ON[:4])
 def test_a_stopped_run_is_known_by_its_command_and_data(name, vwlite, tmp_path, text, monkeypatch):
     stops = Stops(monkeypatch)
     command = [*COMMANDS[name], text, "-f", "model"]

@@ -154,7 +154,7 @@ def models(folder: str) -> Iterator[bytes]:
     path = theta_in(folder)
     yield Path(path).read_bytes()
     config = LearnConfig((read_aux("freq-k:2"),), dim=2, least=1)
-    stream = begun(config, 50, Corpus(reading()).read([str(text)]), lambda line: None)
+    stream = begun(config, 50, Corpus(reading()).read([str(text)]), Monitor())
     learned, options = stream.theta(lambda line: None), {"aux": ["freq-k:2"], "dim": ["2"], "least": 1}
     theta_file.save_theta(str(made), learned, stream.facts(learned), more=online_file.content(stream, options))
     yield made.read_bytes()

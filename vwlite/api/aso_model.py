@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from vwlite.api.memory_run import log
-from vwlite.api.solver_model import SolverModel
+from vwlite.api.solver_model import LogMonitor, SolverModel
 from vwlite.data.batch import Batch
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
@@ -59,7 +59,7 @@ class ASOModel(SolverModel):
         needs ``labelled`` and where weights need too much memory, Diverged. After an error the model is as it was.
         """
         more = None if labelled is None else corpus_of(labelled)
-        learned = learn(self.config, corpus_of(batches), more, log.info)
+        learned = learn(self.config, corpus_of(batches), more, LogMonitor())
         facts = {**learned.facts(self.aux), "seed": self.config.solver.seed}
         self._take(written(lambda out: theta_file.save_theta("the model", learned.theta, facts, out)))
         return self

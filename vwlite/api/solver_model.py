@@ -32,6 +32,8 @@ class LogMonitor(Monitor):
     def line(self, text: str) -> None:
         log.info(text)
 
+    remark = line
+
 
 class SolverModel:
     """A model that learns from all of its data at once; what it has learned is the bytes of its model file."""

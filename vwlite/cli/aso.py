@@ -21,7 +21,7 @@ from vwlite.solvers.aso.config import (
 )
 from vwlite.solvers.aso.online_config import OnlineConfig
 from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.storage.output_checks import CHECKPOINT, LOCK
+from vwlite.storage.output_checks import CHECKPOINT, LEDGER, LOCK
 
 output = options.family(
     "Output",
@@ -43,6 +43,7 @@ def command() -> None:
     """
 
 
+THETA = Writes("Theta", LOCK, CHECKPOINT, LEDGER)
 ABOUT_PROBLEMS = options.family(
     "",
     options.listed("--aux", help="Problems, of a kind described below.", metavar="KIND"),
@@ -54,7 +55,7 @@ ABOUT_PROBLEMS = options.family(
 
 @command.command("learn", cls=Command, context_settings=SETTINGS, short_help="Learn Theta from unlabeled text.")
 @options.data_files
-@options.file(Writes("Theta", LOCK, CHECKPOINT), "-f", "--theta", "model", required=True, help="Write Theta there.")
+@options.file(THETA, "-f", "--theta", "model", required=True, help="Write Theta there.")
 @ABOUT_PROBLEMS
 @options.file(Reads("a list of problems"), "--problems", help="Only those of a list that aso problems wrote.")
 @options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
@@ -67,6 +68,7 @@ ABOUT_PROBLEMS = options.family(
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")
 @options.bad_line_options
+@options.restart_options
 @output
 def learn(**arguments: Any) -> int:
     """Learn Theta, the structure that problems share, from text without labels.
@@ -88,13 +90,11 @@ def learn(**arguments: Any) -> int:
     the range of its score, range:K[:NS] the same in K ranges of as many examples each. labels takes the problems that
     the examples' labels list: 3,17,204. Kinds may be combined. NS=REGEX is of whole names.
     """
-    if arguments["online"] or arguments["initial"]:
-        from vwlite.cli.runs.aso_online import run_online
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.aso.solver import LearnOnline, LearnTheta
 
-        return run_online(arguments)
-    from vwlite.cli.runs.aso import run_learn
-
-    return run_learn(arguments)
+    online = arguments["online"]
+    return solve(arguments, lambda *asked: (LearnOnline if online or asked[1] else LearnTheta)(*asked))
 
 
 @command.command("problems", cls=Command, context_settings=SETTINGS, short_help="List problems, learn nothing.")
@@ -124,7 +124,7 @@ def problems(**arguments: Any) -> int:
 
 @command.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn classes with Theta's help.")
 @options.data_files
-@options.output("model", model={"beside": (LOCK,), "required": True})
+@options.output("model", model={"beside": (LOCK, CHECKPOINT, LEDGER), "required": True})
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none, plain one-versus-rest]")
 @click.option("--multilabel", is_flag=True, help="Labels are lists: a,b,c.")
 @options.options_in(ContinuedConfig)
@@ -139,6 +139,7 @@ def problems(**arguments: Any) -> int:
 @options.options_in(SequenceConfig, "Sequences")
 @options.options_in(SolverConfig, "Input")
 @options.bad_line_options
+@options.restart_options
 @output
 def train(**arguments: Any) -> int:
     """Learn classes from labelled text, one-versus-rest, with the features that Theta makes of it.
@@ -162,19 +163,16 @@ def train(**arguments: Any) -> int:
 
     -i learns on from the weights, the number of steps and the options of a model. New classes come behind its others.
     """
-    if arguments["initial"]:
-        from vwlite.cli.runs.aso_continued import run_continued
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.aso.solver import ContinueClasses, TrainClasses
 
-        return run_continued(arguments)
-    from vwlite.cli.runs.aso import run_train
-
-    return run_train(arguments)
+    return solve(arguments, lambda *asked: (ContinueClasses if asked[1] else TrainClasses)(*asked))
 
 
 @command.command("cotrain", cls=Command, context_settings=SETTINGS, short_help="Learn classes by proposed labels.")
 @options.data_files
 @options.file(Reads("unlabelled data"), "--unlabeled", required=True, help="Examples to propose labels for.")
-@options.output("model", model={"beside": (LOCK,), "required": True})
+@options.output("model", model={"beside": (LOCK, CHECKPOINT, LEDGER), "required": True})
 @options.listed("--views", help="Namespaces of a view. [default: halves of the features at random]", metavar="NS,NS")
 @options.file(Reads("labelled data"), "--test", help="Examples to measure the accuracy of each round on.")
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none]")
@@ -186,6 +184,7 @@ def train(**arguments: Any) -> int:
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")
 @options.bad_line_options
+@options.restart_options_without_i
 @output
 def cotrain(**arguments: Any) -> int:
     """Learn classes from few labelled examples and the labels that classifiers propose for others.
@@ -200,20 +199,22 @@ def cotrain(**arguments: Any) -> int:
     learn from these too; the model is the sum of the two. With --one-view this is self-training. The model is that of
     the last round; with --holdout of the round that was the best on that share of the labelled examples.
     """
-    from vwlite.cli.runs.aso import run_cotrain
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.aso.solver import Cotrain
 
-    return run_cotrain(arguments)
+    return solve(arguments, Cotrain)
 
 
 @command.command("tasks", cls=Command, context_settings=SETTINGS, short_help="Learn many tasks, each with its data.")
 @options.data_files
-@options.output("model", model={"beside": (LOCK,), "required": True})
+@options.output("model", model={"beside": (LOCK, CHECKPOINT, LEDGER), "required": True})
 @options.options_in(TasksConfig)
 @options.listed("--lambda-task", help="Another lambda for one task.", metavar="TASK=X")
 @options.listed("--own", help="Namespaces that are in w only, not in Theta.", metavar="NS,NS")
 @options.file(Reads("labelled data"), "--test", help="Examples to show the error on, with --dim 0 and --pooled too.")
 @options.usual_memory_option
 @options.bad_line_options
+@options.restart_options_without_i
 @output
 def tasks(**arguments: Any) -> int:
     """Learn regressions of many tasks at once, people or shops, each of which has examples of its own.
@@ -229,9 +230,10 @@ def tasks(**arguments: Any) -> int:
     decomposition of these, and never raises the objective, which is printed. A task that was not seen in training is
     predicted by the mean of all v.
     """
-    from vwlite.cli.runs.tasks import run
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.aso.solver import Tasks
 
-    return run(arguments)
+    return solve(arguments, Tasks)
 
 
 @command.command("apply", cls=Command, context_settings=SETTINGS, short_help="Add Theta's features to text.")

@@ -153,6 +153,10 @@ class Screen(Bar):
         if not self.silent:
             self.tell(text)
 
+    def remark(self, text: str) -> None:
+        if not self.silent:
+            self.message(text)
+
 
 class Reading:
     """While it is open, a bar over text that is read outside of a run's loop, and counts of each file."""

@@ -19,7 +19,7 @@ def options_of_learners(vw: bool = False) -> Decorator:
         elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
         for one in (*elsewhere, *options_of(config).values()):
             first, others = found.setdefault(one.key, (one, {}))
-            if one.default_text not in (first.default_text, *others, "0" if not first.default_text else ""):
+            if one.default_text not in ("", first.default_text, *others):
                 learner = " and ".join(f"--{name}" for name in together or asked_by[:1])
                 text = one.default_text
                 others[text] = text if " with --" in text else f"with {learner}: {text}"

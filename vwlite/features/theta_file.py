@@ -61,9 +61,15 @@ def save_theta(
     more: tuple[dict[str, Any], dict[str, np.ndarray]] = ({}, {}),
 ) -> None:
     """``more``: what else the header holds, and other arrays."""
+    model_file.save(path, *content(theta, facts, more), open_output=open_output)
+
+
+def content(
+    theta: Theta, facts: dict[str, Any], more: tuple[dict[str, Any], dict[str, np.ndarray]] = ({}, {})
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of the file."""
     header, arrays = theta_parts(theta)
-    header = {"learner": THETA, "aso": facts, **header, **more[0]}
-    model_file.save(path, header, {**arrays, **more[1]}, open_output=open_output)
+    return {"learner": THETA, "aso": facts, **header, **more[0]}, {**arrays, **more[1]}
 
 
 def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:

@@ -31,6 +31,9 @@ class Display:
     def message(self, text: str) -> None:
         """Something that the user should know, whatever is shown of the run."""
 
+    def remark(self, text: str) -> None:
+        """The same, but for those who want to hear of errors only."""
+
     def note(self, text: str) -> None:
         """The same beside the table; nothing where ``text`` is empty."""
         if text:

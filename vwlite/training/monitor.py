@@ -21,9 +21,16 @@ class Monitor:
         """Something that the user should know."""
         self.line(f"note: {text}")
 
+    def remark(self, text: str) -> None:
+        """On what was read or is about to be done, before the table."""
+
     def row(self, text: str, **figures: Any) -> None:
         """A line of the table, and its figures as JSON data, for the history of the run."""
         self.line(text)
+        self.history_row(**figures)
+
+    def history_row(self, **figures: Any) -> None:
+        """Figures of the history that stand in no table."""
 
     def step(self, done: int, total: int | None = None) -> None:
         """``done`` steps of ``total`` were made; None: nobody knows of how many."""
@@ -44,6 +51,9 @@ class DisplayMonitor(Monitor):
 
     def line(self, text: str) -> None:
         self.display.line(text)
+
+    def remark(self, text: str) -> None:
+        self.display.remark(text)
 
     def step(self, done: int, total: int | None = None) -> None:
         self.display.step(done, total, self.unit)

@@ -91,12 +91,14 @@ class Reader:
     """Opens the inputs of a run: malformed lines are left out by its ``policy``, which solvers have examine batches."""
 
     def __init__(self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool) -> None:
-        how = {"max_ratio": bad_lines.max_ratio, "fail_fast": bad_lines.strict, "watch": self.count}
-        self.policy = BadLines(labels, None if quiet else display.message, **how)
+        self.how = {"max_ratio": bad_lines.max_ratio, "fail_fast": bad_lines.strict, "watch": self.count}
+        self.say = None if quiet else display.message
+        self.policy = BadLines(labels, self.say, **self.how)
         self.display, self.keep = display, bad_lines.keep
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
+        self.expected = 0, 0  # rows and their checksum
         self.digests: dict[str, dict[str, Any]] = {}
         self.rows = self.checksum = 0  # of all labels, CRC-32: by them a resumed run knows data from a pipe
 
@@ -113,13 +115,30 @@ class Reader:
         self.inputs.append(Inputs(input, format, several_passes, digested=True))
         return self.inputs[-1]
 
+    def policy_beside(self) -> BadLines:
+        """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
+        return BadLines(None, self.say, **self.how)
+
     def count(self, part: Parsed) -> None:
-        path, labels = part.block.path, part.batch.label
+        """Raises ModelError where the data are not those that ``expect`` was told of."""
+        path, labels = part.block.path, np.ascontiguousarray(part.batch.label)
         self.lines[path] = self.lines.get(path, 0) + part.lines
         self.bad[path] = self.bad.get(path, 0) + len(part.issues)
+        left = self.expected[0] - self.rows
+        if 0 < left <= len(labels) and zlib.crc32(labels[:left].tobytes(), self.checksum) != self.expected[1]:
+            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
         self.rows += len(labels)
-        self.checksum = zlib.crc32(np.ascontiguousarray(labels).tobytes(), self.checksum)
+        self.checksum = zlib.crc32(labels.tobytes(), self.checksum)
         self.display.advance(part.block.size)
+
+    def expect(self, rows: int, checksum: int) -> None:
+        """The data begin with so many rows, which a stopped run has read."""
+        self.expected = rows, checksum
+
+    def check_end(self) -> None:
+        """Raises ModelError where there were fewer rows than ``expect`` was told of."""
+        if 0 < self.rows < self.expected[0]:
+            raise ModelError("the input is shorter than what the stopped run read: start anew, without --resume")
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
@@ -163,6 +182,8 @@ class SolverCheckpoint(CheckpointFile):
             self.say(f"there is no {self.path} to go on from: training begins at the start")
             return None
         loaded = model_file.load(self.path)
+        if "run" not in loaded.header:
+            raise ModelError(f"{self.path} is a model, not a checkpoint")
         try:
             require(loaded.header.get("run"), StoppedRun, "run")
         except ValueError as error:
@@ -186,11 +207,9 @@ class RunMonitor(DisplayMonitor):
         self.complete = 0  # entries of the history that the solver's state goes beyond
         self.known = known
         self.begun = False  # there is a state to go on from
-        self.expected: tuple[int, int] | None = None  # rows and checksum of a stopped run's data
 
-    def row(self, text: str, **figures: Any) -> None:
+    def history_row(self, **figures: Any) -> None:
         self.history.append(figures)
-        self.line(text)
 
     @contextmanager
     def update(self) -> Iterator[None]:
@@ -226,14 +245,9 @@ class RunMonitor(DisplayMonitor):
         """Go on from a checkpoint."""
         run, path = loaded.header["run"], self.checkpoint.path
         self.solver.restore(run["state"], loaded.arrays)
-        self.history, self.begun, self.expected = run["history"], True, (run["rows"], run["checksum"])
+        self.history, self.begun = run["history"], True
         self.complete = len(self.history)
         self.checkpoint.say(f"going on from {path}")
-
-    def check_data(self) -> None:
-        """Raises ModelError where the data that were read are not those of the stopped run."""
-        if self.expected and self.reader.rows and (self.reader.rows, self.reader.checksum) != self.expected:
-            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -280,12 +294,14 @@ def run_solver(
         ledger = files.ledger(left, not solver.input.examples)
         with monitor.saving(), reader.opened():
             stopped = checkpoint.load() if checkpoint and files.restart.resume else None
+            if stopped:
+                reader.expect(stopped.header["run"]["rows"], stopped.header["run"]["checksum"])
             solver.read(reader)
             if stopped:
                 go_on(solver, monitor, stopped)
             else:
                 solver.fit(monitor)
-            monitor.check_data()
+            reader.check_end()
             for note in solver.notes():
                 monitor.note(note)
         if files.model:
@@ -299,7 +315,6 @@ def go_on(solver: Solver, monitor: RunMonitor, stopped: model_file.Model) -> Non
     """Make the steps that a stopped run had left. Raises ModelError for a damaged checkpoint, and as ``Solver.fit``."""
     try:
         monitor.restore(stopped)
-        monitor.check_data()
         solver.fit(monitor)
     except (KeyError, ValueError) as error:
         raise ModelError(f"{monitor.checkpoint.path} is no checkpoint of this version ({error})") from error

@@ -13,6 +13,14 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain, drawn, held_out, most_confident, surest
 from vwlite.solvers.aso.rows import Targets
 from vwlite.solvers.aso.sgd import solve
+from vwlite.training.monitor import Monitor
+
+
+class Said(Monitor):
+    """Keeps what is remarked."""
+
+    def __init__(self, remarks):
+        self.remark = remarks.append
 
 WORDS = {"sport": 30, "sea": 30, "law": 30}
 
@@ -161,7 +169,7 @@ def test_a_proposed_label_counts_by_its_weight(corpus):
 def test_remarks(corpus):
     said = []
     lines = [*lines_of(60, 2), "sea |b only", "|c x"]
-    cotrain(corpus(lines_of(9, 1)), corpus(lines), CONFIG, TARGET, spaces=[("a",)], say=said.append)
+    cotrain(corpus(lines_of(9, 1)), corpus(lines), CONFIG, TARGET, spaces=[("a",)], monitor=Said(said))
     assert said == [
         "the labels of the unlabelled examples are not used",
         "2 of 71 examples have no feature of one view, which labels none of them",

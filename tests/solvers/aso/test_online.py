@@ -15,6 +15,7 @@ from vwlite.solvers.aso.config import LearnConfig, SolverConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.online import Newcomers, begun, spans
 from vwlite.solvers.aso.online_config import check_kinds
+from vwlite.training.monitor import Monitor
 
 SPAN = 8
 
@@ -45,7 +46,7 @@ def config_of(*aux, **options):
 
 def learned(config, lines, warmup=24, most=100, cut=None):
     pieces = spans([corpus(lines[:cut])] if cut is None else [corpus(lines[:cut]), corpus(lines[cut:])], warmup)
-    stream = begun(config, most, next(pieces), lambda line: None)
+    stream = begun(config, most, next(pieces), Monitor())
     for piece in pieces:
         stream.step(piece)
     return stream

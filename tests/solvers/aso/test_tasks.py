@@ -15,7 +15,15 @@ from vwlite.solvers.aso.logistic_task import fitted
 from vwlite.solvers.aso.task import Task, solved
 from vwlite.solvers.aso.task_data import task_rows
 from vwlite.solvers.aso.task_file import load_tasks, save_tasks
-from vwlite.solvers.aso.tasks import alternate, learn_tasks
+from vwlite.solvers.aso.tasks import Rounds, learn_tasks
+from vwlite.training.monitor import Monitor
+
+
+class Said(Monitor):
+    """Keeps what is remarked."""
+
+    def __init__(self, remarks):
+        self.remark = remarks.append
 
 
 def problem(seed, m=200, p=50, n=20, h=2, noise=0.5):
@@ -32,12 +40,10 @@ def tasks_of(x, y, penalty=0.1):
     return [Task(a, b, root, own, float(count), penalty) for a, b in zip(x, y, strict=True)]
 
 
-def quiet(line):
-    pass
-
-
 def alternated(tasks, p, **options):
-    return alternate(tasks, np.ones(p, bool), TasksConfig(**options), quiet)
+    found = Rounds(tasks, np.ones(p, bool), TasksConfig(**options), Monitor())
+    found.run()
+    return found.u, found.theta, found.of_unknown_tasks(), found.bias, found.objectives
 
 
 @pytest.mark.parametrize("n", [1, 3, 12, 40])
@@ -156,7 +162,7 @@ def test_lambda_of_a_task_own_namespaces_and_dim(tmp_path):
     data = corpus(tmp_path, [line + f" |g g{at % 2}" for at, line in enumerate(shops(1))])
     said = []
     config = TasksConfig(task="shop", dim=50, own=("g",), penalties=(("shop3", 1e6),))
-    model = learn_tasks(data, config, said.append)
+    model = learn_tasks(data, config, Said(said))
     assert any("cut to 9" in line for line in said)
     assert not model.theta[model.words.space == model.words.spaces.index("g")].any()
     plain = learn_tasks(data, replace(config, penalties=()))

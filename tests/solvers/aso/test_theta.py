@@ -16,6 +16,14 @@ from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.singular_vectors import leading
 from vwlite.solvers.aso.train import learn
+from vwlite.training.monitor import Monitor
+
+
+class Said(Monitor):
+    """Keeps what is remarked."""
+
+    def __init__(self, remarks):
+        self.remark = remarks.append
 
 TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}
 
@@ -113,5 +121,5 @@ def test_rows_of_theta_are_orthonormal_in_each_group(tmp_path):
 def test_too_much_memory_is_refused_before_it_is_taken(tmp_path):
     data, said = corpus(tmp_path, documents(100)), []
     with pytest.raises(UsageError, match="--max-memory"):
-        learn(LearnConfig((read_aux("freq"),), memory=100.0), data, None, said.append)
+        learn(LearnConfig((read_aux("freq"),), memory=100.0), data, None, Said(said))
     assert any("GiB" in line for line in said)

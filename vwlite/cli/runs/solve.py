@@ -15,7 +15,7 @@ from vwlite.training.solver_run import Solver, run_solver
 def solve(arguments: dict[str, Any], kind: Callable[[Request, str | None], Solver]) -> int:
     """Run the solver that ``kind`` makes, and report."""
     request = build.request()
-    check_effects(request.given, request.known, going_on=bool(arguments["initial"]))
+    check_effects(request.given, request.known, going_on=bool(arguments.get("initial")))
     done = run_solver(kind, request, Screen(arguments["quiet"]), Interrupts)
     if arguments["json_path"]:
         if done:

@@ -24,7 +24,7 @@ class LflConfig(LabelVectorsConfig):
     as with ``oaa``.
     """
 
-    multiclass: int = again(MulticlassConfig, "multiclass", 0, low=2)
+    multiclass: int = again(MulticlassConfig, "multiclass", 0, low=2, shown="")
     class_loss: str = "multinomial"
     lfl_loss: str = option(
         "log", "Of --multiclass with --dotproduct: log loss, or the squared error of the expected label.",

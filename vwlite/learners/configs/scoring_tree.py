@@ -21,7 +21,7 @@ class ScoringTreeConfig(LabelVectorsConfig):
     Learning rate and decay are as in ``DyadicConfig``. Names, scores and probabilities are as with ``oaa``.
     """
 
-    filter_tree: int = again(FilterTreeConfig, "filter_tree", 0, low=2)
+    filter_tree: int = again(FilterTreeConfig, "filter_tree", 0, low=2, shown="")
     scoring: bool = option(
         False, "Of --filter_tree: one score for each class, by which it plays all its contests.", section="Classes",
         shape=True,

@@ -6,13 +6,16 @@ Mitchell, COLT 1998, as in section 7.2.6 of Ando and Zhang 2005). With one class
 self-training.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from vwlite._native import shuffle as gather
+from vwlite.config_check import require
 from vwlite.data.csr import joined as behind
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
@@ -26,8 +29,11 @@ from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.rows import targets
 from vwlite.solvers.aso.sgd import solve, zero_weights
-from vwlite.training.display import Steps, no_steps
+from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import Natural
+from vwlite.training.monitor import Monitor
 
+Stopped = tuple[dict[str, Any], dict[str, np.ndarray]]
 SHARE = 4  # of the first round's passes that each later one makes: it goes on from the weights of the round before
 NO_CLASS = -1
 
@@ -176,16 +182,33 @@ class Cotrainer:
 def cotrain(
     labelled: Corpus, unlabelled: Corpus, config: CotrainConfig, target: TargetConfig, *,
     spaces: Sequence[tuple[str, ...]] = (), theta: Theta | None = None, test: Corpus | None = None,
-    memory: float = USUAL, say: Callable[[str], None] = lambda line: None,
-    table: Callable[[str], None] = lambda line: None, steps: Steps = no_steps,
+    memory: float = USUAL, monitor: Monitor | None = None, stopped: Stopped | None = None,
     measure: Callable[[Target], dict[str, Any]] = lambda target: {},
 ) -> Cotrained:  # fmt: skip
     """Learn the classes of ``labelled`` and, by the labels that are proposed for them, of ``unlabelled``.
 
-    ``spaces`` as ``views_of`` has them. ``say`` gets remarks, ``table`` a line of figures for each round: accuracy is
-    that of ``test``, holdout that of the share ``config.holdout`` of the labelled examples; ``measure`` finds more of a
-    round's model, for the history. Raises UsageError, DataError, Diverged.
+    ``spaces`` as ``views_of`` has them. Each round is a row of ``monitor``: accuracy is that of ``test``, holdout that
+    of the share ``config.holdout`` of the labelled examples; ``measure`` finds more of a round's model, for the
+    history. ``stopped``: the state of ``Rounds`` to go on from.
+
+    Raises UsageError, DataError, Diverged, and KeyError and ValueError for what is no such state.
     """
+    work = rounds_of(
+        labelled, unlabelled, config, target, spaces=spaces, theta=theta, test=test, memory=memory,
+        monitor=monitor or Monitor(), measure=measure,
+    )  # fmt: skip
+    if stopped:
+        work.restore(*stopped)
+    return work.run()
+
+
+def rounds_of(
+    labelled: Corpus, unlabelled: Corpus, config: CotrainConfig, target: TargetConfig, *,
+    spaces: Sequence[tuple[str, ...]], theta: Theta | None, test: Corpus | None, memory: float, monitor: Monitor,
+    measure: Callable[[Target], dict[str, Any]] = lambda target: {},
+) -> Rounds:  # fmt: skip
+    """The rounds of ``cotrain``, of which none was made."""
+    say = monitor.remark
     check_idf(theta, target)
     classes, seed = classes_in(labelled, False), target.solver.seed
     words = joined(labelled.vocabulary(), unlabelled.vocabulary(idf=target.idf))
@@ -217,8 +240,7 @@ def cotrain(
         shares = {name: accuracy(weights, *one) for name, one in judges.items()}
         return {**shares, **measure(Target(classes, words, weights, theta, target))}
 
-    history, weights, best = rounds(run, figures, list(judges), table, steps)
-    return Cotrained(Target(classes, words, weights, theta, target), history, best)
+    return Rounds(run, figures, list(judges), monitor, lambda weights: Target(classes, words, weights, theta, target))
 
 
 def judged(rows: Rows, corpus: Corpus, classes: Classes) -> tuple[Rows, np.ndarray]:
@@ -246,34 +268,100 @@ def prepared(
     return Cotrainer(config, solver, views, np.concatenate((label, proposed)), every.importance, prior, waiting)
 
 
-def rounds(
-    run: Cotrainer, figures: Callable[[Weights], dict[str, Any]], shown: list[str],
-    table: Callable[[str], None], steps: Steps = no_steps,
-) -> tuple[list[dict[str, Any]], Weights, int]:
-    """The figures of each, and the weights of the best by what is held out, else of the last, with its number.
+class RoundsState(TypedDict):
+    """How far a stopped run had come; ``waiting``: the rows that no round has looked at."""
 
-    ``shown``: names of the figures that stand in the table.
-    """
-    names = ["agreement", *shown] if len(run.views) > 1 else shown
-    table(f"{'round':>6} {'labelled':>10} {'added':>8}" + "".join(f" {name:>10}" for name in names))
-    history: list[dict[str, Any]] = []
-    kept, best, added, going = run.weights(), 0, 0, True
-    while going:
-        number = run.rounds
-        steps(int((run.label != NO_CLASS).sum()), len(run.label))
-        run.learn()
-        entry: dict[str, Any] = {"round": number, "labelled": int((run.label != NO_CLASS).sum()), "added": added}
-        total = run.weights()
-        shares = figures(total)
-        added, agreement = run.propose() if number != run.config.rounds else (0, None)
-        entry |= {"agreement": agreement, **shares}
-        history.append(entry)
-        cells = ("" if entry[name] is None else f"{entry[name]:.4f}" for name in names)
-        table(f"{number:6d} {entry['labelled']:10d} {entry['added']:8d}" + "".join(f" {cell:>10}" for cell in cells))
-        if "holdout" not in shares or number == 0 or shares["holdout"] > history[best]["holdout"]:
-            kept, best = total, number
-        going = added > 0
-    return history, kept, best
+    history: list[dict]
+    best: Natural
+    added: Natural
+    waiting: Natural
+    over: bool
+
+
+class Rounds:
+    """``best``: the number of the best round by what is held out, else of the last, whose weights are ``kept``."""
+
+    def __init__(
+        self, work: Cotrainer, figures: Callable[[Weights], dict[str, Any]], shown: list[str], monitor: Monitor,
+        target_of: Callable[[Weights], Target],
+    ) -> None:
+        """``shown``: names of the figures that stand in the table."""
+        self.work, self.figures, self.monitor, self.target_of = work, figures, monitor, target_of
+        self.names = ["agreement", *shown] if len(work.views) > 1 else shown
+        self.history: list[dict[str, Any]] = []
+        self.best, self.added, self.over = 0, 0, False
+        self.kept = work.weights()
+        self.complete: Stopped | None = None  # the state after the last round that is over
+
+    def run(self) -> Cotrained:
+        """The rounds that are left. Raises Diverged, Interrupted."""
+        names, monitor = self.names, self.monitor
+        monitor.line(f"{'round':>6} {'labelled':>10} {'added':>8}" + "".join(f" {name:>10}" for name in names))
+        while not self.over:
+            self.make()
+            with monitor.update():
+                self.complete = self.state() if monitor.saves else None
+        return Cotrained(self.target_of(self.kept), self.history, self.best)
+
+    def make(self) -> None:
+        """A round."""
+        work, number = self.work, self.work.rounds
+        labelled = int((work.label != NO_CLASS).sum())
+        self.monitor.step(labelled, len(work.label))
+        work.learn()
+        total = work.weights()
+        shares = self.figures(total)
+        before = self.added
+        self.added, agreement = work.propose() if number != work.config.rounds else (0, None)
+        entry = {"round": number, "labelled": labelled, "added": before, "agreement": agreement, **shares}
+        self.history.append(entry)
+        cells = ("" if entry[name] is None else f"{entry[name]:.4f}" for name in self.names)
+        line = f"{number:6d} {labelled:10d} {before:8d}" + "".join(f" {cell:>10}" for cell in cells)
+        self.monitor.row(line, **entry)
+        if "holdout" not in shares or number == 0 or shares["holdout"] > self.history[self.best]["holdout"]:
+            self.kept, self.best = total, number
+        self.over = self.added == 0
+
+    def state(self) -> Stopped:
+        """What ``restore`` takes. Arrays that change are copied."""
+        work = self.work
+        header = {
+            "history": list(self.history), "best": self.best, "added": self.added, "waiting": len(work.waiting),
+            "over": self.over,
+        }
+        arrays = {"label": work.label.copy(), "pool": work.pool, **weight_arrays("kept", self.kept)}
+        for number, view in enumerate(work.views):
+            arrays |= {name: one.copy() for name, one in weight_arrays(f"view{number}", view.weights).items()}
+        return header, arrays
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Go on from a ``state``. Raises KeyError, ValueError."""
+        require(dict(header), RoundsState, "state")
+        work, rows = self.work, len(self.work.label)
+        self.history, self.best, self.added = list(header["history"]), header["best"], header["added"]
+        self.over, work.rounds = header["over"], len(self.history)
+        label = numbers(arrays, "label", np.int64, (rows,))
+        pool = numbers(arrays, "pool", np.int64, (-1,))
+        if self.best >= len(self.history) or header["waiting"] > len(work.waiting):
+            raise ValueError("its rounds")
+        if ((label < NO_CLASS) | (label >= len(work.prior))).any() or ((pool < 0) | (pool >= rows)).any():
+            raise ValueError("its labels")
+        work.label, work.pool = np.array(label), pool
+        work.waiting = work.waiting[len(work.waiting) - header["waiting"] :]
+        self.kept = weights_from("kept", arrays, self.kept)
+        for number, view in enumerate(work.views):
+            view.weights = weights_from(f"view{number}", arrays, view.weights)
+        self.complete = dict(header), dict(arrays)
+
+
+def weight_arrays(name: str, weights: Weights) -> dict[str, np.ndarray]:
+    return {f"{name}_w": weights.w, f"{name}_v": weights.v, f"{name}_bias": weights.bias}
+
+
+def weights_from(name: str, arrays: Mapping[str, Any], like: Weights) -> Weights:
+    """Of the same shapes as others. Raises KeyError, ValueError."""
+    shapes = {"w": like.w.shape, "v": like.v.shape, "bias": like.bias.shape}
+    return Weights(*(np.array(numbers(arrays, f"{name}_{one}", np.float32, shape)) for one, shape in shapes.items()))
 
 
 def accuracy(weights: Weights, rows: Rows, label: np.ndarray) -> float | None:

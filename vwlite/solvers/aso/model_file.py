@@ -24,6 +24,11 @@ TARGET = "aso"
 
 
 def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
+    model_file.save(path, *content(target, facts))
+
+
+def content(target: Target, facts: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of the file."""
     header = {"classes": target.classes.names, "several": target.classes.several, "spaces": target.words.spaces}
     config = {**asdict(target.config), "solver": {**asdict(target.config.solver), "threads": 1}}
     del config["idf"]  # the weights themselves are kept with the words
@@ -38,7 +43,7 @@ def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
         arrays["label_w"] = target.label_weights
     if target.position:
         header["position"] = asdict(target.position)
-    model_file.save(path, {"learner": TARGET, "config": config, "aso": facts, **header}, arrays)
+    return {"learner": TARGET, "config": config, "aso": facts, **header}, arrays
 
 
 def load_target(path: str) -> Target:

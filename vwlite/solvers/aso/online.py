@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.errors import DataError, Diverged
+from vwlite.errors import DataError, Diverged, ModelError
 from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.features.theta import Theta
 from vwlite.features.vocabulary import Vocabulary
@@ -16,7 +16,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sgd import Passes
 from vwlite.solvers.aso.train import Problems, decomposed, grouped, make_problems, solved, state_memory
-from vwlite.training.display import no_steps
+from vwlite.training.monitor import Monitor
 
 SPAN = 4096  # examples between two looks at features that were not known
 
@@ -75,7 +75,7 @@ class Part:
         own = rows.numbered(self.view.seen, self.row)
         own = own.unit() if config.unit else own
         made, order = self.made(rows, presence), np.arange(len(rows))
-        used = replace(self.weights, w=self.weights.w[: len(self.keys)])
+        used = WholeStep(self.weights.w[: len(self.keys)], self.weights.v, self.weights.bias)
         with Passes(replace(config.solver, shared_rate=0.0), len(self.names)) as passes:
             self.step, self.scale = passes.make(own, made, used, order, self.step, self.scale)
         if not np.isfinite(self.weights.bias).all():
@@ -90,6 +90,12 @@ class Part:
         """float32[features seen, m]: a copy of the weights, but for their scale, in the order of the features."""
         table: np.ndarray = self.weights.w[self.row[self.view.seen]]
         return table
+
+
+class WholeStep(Weights):
+    """Weights that a kernel makes a whole step on, whatever is asked meanwhile."""
+
+    stop = bytes(1)
 
 
 def widened(table: np.ndarray, rows: int, most: int) -> np.ndarray:
@@ -241,12 +247,12 @@ def spans(corpora: Iterable[Corpus], first: int) -> Iterator[Corpus]:
 
 
 def begun(
-    config: LearnConfig, most: int, corpus: Corpus, say: Callable[[str], None]
+    config: LearnConfig, most: int, corpus: Corpus, monitor: Monitor
 ) -> Stream:
     """What the first examples of a text, which are in memory, make of it. Raises as ``learn``."""
     if not len(corpus.label):
         raise DataError("there is no example to learn from")
-    words = corpus.vocabulary(config.least, config.idf)
+    words, say = corpus.vocabulary(config.least, config.idf), monitor.remark
     rows = corpus.rows(words, unit=False)
     say(f"{len(words)} features; {words.rare} that fewer than {config.least} examples have are left out")
     stream = Stream(config, max(most, len(words)), words, rows.presence(len(words)), [], len(rows))
@@ -257,20 +263,31 @@ def begun(
     state_memory(config, [one for several in problems.values() for one in several], stream.most / len(words), say)
     for aux, several in problems.items():
         for one in several:
-            stream.parts.append(part_of(config, aux, words, rows, one, empty, say))
+            stream.parts.append(part_of(config, aux, words, rows, one, empty, monitor))
             stream.listed += [list(row.fields()) for row in one.listed()]
     stream.meet()
     return stream
 
 
 def part_of(
-    config: LearnConfig, aux: Aux, words: Vocabulary, rows: Rows, one: Problems, empty: Theta,
-    say: Callable[[str], None],
+    config: LearnConfig, aux: Aux, words: Vocabulary, rows: Rows, one: Problems, empty: Theta, monitor: Monitor
 ) -> Part:
     """The problems of a view, learned from the rows in memory."""
     seen_by = [view.seen for view in views(aux, words, config.solver.seed)]
     number = next(place for place, seen in enumerate(seen_by) if (seen == one.seen).all())
-    weights, _ = solved(config, rows, one, empty, None, say, no_steps)
+    weights, _ = solved(config, rows, one, empty, None, monitor)
     step = config.solver.passes * int((rows.select(one.seen).terms.sizes > 0).sum())
     source = words.key[one.made.feature]
     return Part(aux, number, one.kinds[0], one.made.names, source, words.key[one.seen], weights, step)
+
+
+def skipped(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
+    """What comes after so many examples. Raises ModelError where there are not so many."""
+    left = examples
+    for corpus in corpora:
+        count = len(corpus.label)
+        if left < count:
+            yield corpus.subset(np.arange(count) >= left) if left else corpus
+        left = max(left - count, 0)
+    if left:
+        raise ModelError("the text is shorter than what was learned of it: start anew, without --resume")

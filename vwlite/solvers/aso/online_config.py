@@ -27,13 +27,6 @@ class OnlineConfig(Config):
         100_000, "Features at most; of later ones those of --min-count examples count.", spelled=("--max-features",),
         low=1, needs=("online", "initial"),
     )
-    save_every: int | None = option(
-        None, "Write THETA.ckpt after every N examples or a few more.", spelled=("--save-every",), low=1,
-        needs=("online", "initial"),
-    )
-    resume: bool = option(
-        False, "Go on where this command was stopped, from THETA.ckpt if there is one.", needs=("online", "initial")
-    )
     keep_weights: bool = option(
         False, "Keep the weights with Theta, so that -i can go on.", spelled=("--keep-weights",),
         needs=("online", "initial"),

@@ -1,5 +1,6 @@
 """What a file of Theta keeps of its learning, so that more text can follow."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
@@ -101,23 +102,45 @@ def load(path: str, config: LearnConfig, most: int) -> Stream:
     """Raises ModelError."""
     header, arrays = opened(path, THETA, "made by vwlite aso learn")
     try:
-        theta, told = theta_from(header, arrays), header["stream"]
-        require(told, StreamHeader, "stream")
-        words, waiting = theta.words, words_from("waiting", arrays, told["waiting_spaces"])
-        presence = numbers(arrays, "presence", np.int64, (len(words),))
-        stream = Stream(config, most, words, presence, [], told["examples"], told["since"], newcomers_from(arrays))
-        stream.listed = header["aso"]["listed"]
-        pairs = zip(waiting.key.tolist(), waiting.space.tolist(), waiting.names, strict=True)
-        stream.newcomers.names = {key: (waiting.spaces[space], name) for key, space, name in pairs}
-        if not np.isin(waiting.key, stream.newcomers.key).all():
-            raise ValueError("features that wait")
-        stream.parts = [part_from(config, words, one, place, arrays) for place, one in enumerate(told["parts"])]
-        stream.meet()
-        return stream
+        listed = header["aso"]["listed"]
+        return stream_from({**header, "listed": listed}, arrays, theta_from(header, arrays).words, config, most)
     except ModelError:
         raise
     except (KeyError, ValueError, UsageError) as error:
         raise damaged(path, error) from error
+
+
+def stopped(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What ``resumed`` goes on from."""
+    header, arrays = content(stream, options)
+    header |= {"listed": stream.listed, "theta_spaces": stream.words.spaces}
+    return header, {**arrays, **word_arrays("theta", stream.words)}
+
+
+def resumed(header: Mapping[str, Any], arrays: Mapping[str, Any], config: LearnConfig, most: int) -> Stream:
+    """Raises KeyError, ValueError, UsageError for what is not of ``stopped``."""
+    require(header["theta_spaces"], list[str], "theta_spaces")
+    return stream_from(header, arrays, words_from("theta", dict(arrays), header["theta_spaces"]), config, most)
+
+
+def stream_from(
+    header: Mapping[str, Any], arrays: Mapping[str, Any], words: Vocabulary, config: LearnConfig, most: int
+) -> Stream:
+    told = header["stream"]
+    require(told, StreamHeader, "stream")
+    require(header["listed"], list[list], "listed")
+    arrays = dict(arrays)
+    waiting = words_from("waiting", arrays, told["waiting_spaces"])
+    presence = numbers(arrays, "presence", np.int64, (len(words),))
+    stream = Stream(config, most, words, presence, [], told["examples"], told["since"], newcomers_from(arrays))
+    stream.listed = header["listed"]
+    pairs = zip(waiting.key.tolist(), waiting.space.tolist(), waiting.names, strict=True)
+    stream.newcomers.names = {key: (waiting.spaces[space], name) for key, space, name in pairs}
+    if not np.isin(waiting.key, stream.newcomers.key).all():
+        raise ValueError("features that wait")
+    stream.parts = [part_from(config, words, one, place, arrays) for place, one in enumerate(told["parts"])]
+    stream.meet()
+    return stream
 
 
 def newcomers_from(arrays: dict[str, Any]) -> Newcomers:

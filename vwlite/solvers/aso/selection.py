@@ -23,7 +23,7 @@ from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfi
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.rows import Targets, targets
 from vwlite.solvers.aso.sgd import solve, zero_weights
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor
 
 OF_THETA = {"theta_scale": float, "theta_dim": int}  # options by field, and what they are read as
 OF_SOLVER = {"penalty": float, "rate": float, "passes": int, "loss": str}
@@ -231,9 +231,10 @@ def prepared(
 
 def select(
     corpus: Corpus, theta: Theta | None, config: TargetConfig, selection: SelectionConfig, several: bool = False,
-    steps: Steps = no_steps,
+    monitor: Monitor | None = None,
 ) -> Selection:  # fmt: skip
     """Try all points on every fold. Raises UsageError, DataError, Diverged."""
+    monitor = monitor or Monitor()
     vary = read_vary(selection.vary, theta is not None)
     if config.theta_scale is None:
         config = replace(config, theta_scale=scale_for(int((corpus.label >= 0).sum())))
@@ -248,7 +249,7 @@ def select(
         for number, answer in enumerate(pool.map(lambda job: data.answers(*job), jobs)):
             obey()
             found.append(answer)
-            steps(number + 1, len(jobs))
+            monitor.step(number + 1, len(jobs))
     for number, point in enumerate(points):
         data.measure(point, found[number * selection.folds : (number + 1) * selection.folds])
     return Selection(points, best_of(points), "micro_f1" if several else "accuracy")

@@ -1,6 +1,5 @@
 """Many binary problems over the same rows, each pass one pass over the data."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -13,7 +12,7 @@ from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.interrupts import obey
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
 from vwlite.solvers.aso.rows import Targets
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor
 
 
 def zero_weights(features: int, shared: int, problems: int) -> Weights:
@@ -72,15 +71,15 @@ class Passes:
 
 
 def solve(
-    config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, say: Callable[[str], None] | None = None,
-    steps: Steps = no_steps, at: Position | None = None,
+    config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, monitor: Monitor | None = None,
+    at: Position | None = None,
 ) -> Weights:
     """Learn on from ``weights`` and ``at``, both in place. The result does not depend on the number of threads.
 
     Raises Diverged.
     """
-    at = at or Position()
-    steps(0, config.passes)
+    at, monitor = at or Position(), monitor or Monitor()
+    monitor.step(0, config.passes)
     with Passes(config, weights.w.shape[1]) as passes:
         for number in range(config.passes):
             order = np.arange(len(rows))
@@ -90,9 +89,9 @@ def solve(
             weights.w *= np.float32(scale)
             if not np.isfinite(weights.bias).all():
                 raise Diverged(f"the weights are not finite numbers after pass {number + 1}; try a smaller -l")
-            if say:
-                say(f"pass {number + 1} of {config.passes} over {len(rows)} examples, {weights.w.shape[1]} problems")
-            steps(number + 1, config.passes)
+            done = f"pass {number + 1} of {config.passes}"
+            monitor.remark(f"{done} over {len(rows)} examples, {weights.w.shape[1]} problems")
+            monitor.step(number + 1, config.passes)
     return weights
 
 

@@ -1,6 +1,7 @@
 """Models of tasks as files."""
 
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,11 @@ TASKS = "aso-tasks"
 
 
 def save_tasks(path: str, model: TaskModel) -> None:
+    model_file.save(path, *content(model))
+
+
+def content(model: TaskModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of the file."""
     config = {
         name: value for name, value in asdict(model.config).items() if name not in ("memory", "penalties", "own")
     }
@@ -30,7 +36,7 @@ def save_tasks(path: str, model: TaskModel) -> None:
         "objectives": model.objectives,
     }
     arrays = {"theta": model.theta, "u": model.u, "bias": model.bias, **word_arrays("word", model.words)}
-    model_file.save(path, header, arrays)
+    return header, arrays
 
 
 def load_tasks(path: str) -> TaskModel:

@@ -4,11 +4,13 @@ The alternation: with Theta fixed, w and v of every task jointly, for the square
 by the singular value decomposition of [sqrt(lambda_l) u_l]. Neither step raises the objective.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
 import numpy as np
 
+from vwlite.config_check import Double, require
 from vwlite.errors import DataError, UsageError
 from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import check_memory
@@ -18,6 +20,8 @@ from vwlite.solvers.aso.logistic_task import fitted
 from vwlite.solvers.aso.singular_vectors import leading
 from vwlite.solvers.aso.task import Task, solved
 from vwlite.solvers.aso.task_data import TaskRows, features, numbers_of, task_names, task_rows
+from vwlite.storage.array_check import numbers
+from vwlite.training.monitor import Monitor
 
 
 @dataclass(slots=True)
@@ -59,77 +63,149 @@ def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, nam
     return found
 
 
-def alternate(
-    tasks: list[Task], shared: np.ndarray, config: TasksConfig, say: Callable[[str], None]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[float]]:
-    """u float64[p, m], Theta float64[p, h], their common part float64[p], intercepts, and the objective of each round.
+class RoundsState(TypedDict):
+    """How far a stopped run had come."""
 
-    The common part is what unknown tasks have: Theta' times the mean of v, and w_0 with ``config.centre``.
+    objectives: list[Double]
+    over: bool
 
-    ``shared``: bool[p], the features that Theta has a part in.
+
+class Rounds:
+    """w and v of every task with Theta fixed, then Theta by their decomposition, round by round.
+
+    ``u`` float64[p, m], ``theta`` float64[p, h], ``bias`` float64[m], ``v`` float64[m, h]; ``common`` float64[p], what
+    all tasks have; ``objectives`` of the rounds that were made.
     """
-    p, m = len(shared), len(tasks)
-    theta, u, bias, v = np.zeros((p, 0)), np.zeros((p, m)), np.zeros(m), np.zeros((m, 0))
-    common, scores = np.zeros(p), [np.zeros(len(task.y)) for task in tasks]
-    weight = np.sqrt([task.penalty for task in tasks])
-    objectives: list[float] = []
-    for round_ in range(config.iterations + 1 if config.dim or config.centre else 1):
-        if round_:
-            if config.centre:  # the best with Theta: the mean of u in the weights of the decomposition
-                common = np.where(shared, np.average(u, axis=1, weights=weight**2), 0.0)
-            left, _ = leading((u - common[:, None])[shared] * weight, config.dim)
-            theta = np.zeros((p, left.shape[1]))
-            theta[shared] = np.linalg.qr(left)[0] if left.size else left
-        total, v = 0.0, np.zeros((m, theta.shape[1]))
-        for number, task in enumerate(tasks):
+
+    def __init__(self, tasks: list[Task], shared: np.ndarray, config: TasksConfig, monitor: Monitor) -> None:
+        """``shared``: bool[p], the features that Theta has a part in."""
+        self.tasks, self.shared, self.config, self.monitor = tasks, shared, config, monitor
+        p, m = len(shared), len(tasks)
+        self.theta, self.u, self.bias, self.v = np.zeros((p, 0)), np.zeros((p, m)), np.zeros(m), np.zeros((m, 0))
+        self.common, self.scores = np.zeros(p), [np.zeros(len(task.y)) for task in tasks]
+        self.weight = np.sqrt([task.penalty for task in tasks])
+        self.objectives: list[float] = []
+        self.over = False
+        self.complete: tuple[dict[str, Any], dict[str, np.ndarray]] | None = None  # the state after the last round
+
+    def run(self) -> None:
+        """Make the rounds that are left. Raises Interrupted."""
+        config, objectives = self.config, self.objectives
+        most = config.iterations + 1 if config.dim or config.centre else 1
+        while not self.over:
+            number = len(objectives)
+            if number:
+                self.decompose()
+            total = self.solve()
+            self.monitor.history_row(round=number, objective=total)
+            shown = f"round {number}" if number else "without Theta"
+            self.monitor.remark(f"{shown}: objective {total:.6g}")
+            with self.monitor.update():
+                objectives.append(total)
+                near = number > 1 and objectives[-2] - total <= config.tolerance * objectives[-2]
+                self.over = near or len(objectives) == most
+                self.complete = self.state() if self.monitor.saves else None
+
+    def decompose(self) -> None:
+        """Theta of the tasks' weights."""
+        shared, weight = self.shared, self.weight
+        if self.config.centre:  # the best with Theta: the mean of u in the weights of the decomposition
+            self.common = np.where(shared, np.average(self.u, axis=1, weights=weight**2), 0.0)
+        left, _ = leading((self.u - self.common[:, None])[shared] * weight, self.config.dim)
+        self.theta = np.zeros((len(shared), left.shape[1]))
+        self.theta[shared] = np.linalg.qr(left)[0] if left.size else left
+
+    def solve(self) -> float:
+        """w and v of every task. Answers the objective."""
+        config, theta, common = self.config, self.theta, self.common
+        total, self.v = 0.0, np.zeros((len(self.tasks), theta.shape[1]))
+        for number, task in enumerate(self.tasks):
             if config.loss == "logistic":
-                fit = fitted(task, theta, config.constant, common, scores[number])
-                w, v[number], bias[number], value, scores[number] = fit
+                fit = fitted(task, theta, config.constant, common, self.scores[number])
+                w, self.v[number], self.bias[number], value, self.scores[number] = fit
             else:
                 rest = replace(task, y=task.y - task.x @ common[task.own]) if config.centre else task
-                w, v[number], bias[number], value = solved(rest, theta, config.constant)
-            u[:, number] = common + theta @ v[number]
-            u[task.own, number] += w
+                w, self.v[number], self.bias[number], value = solved(rest, theta, config.constant)
+            self.u[:, number] = common + theta @ self.v[number]
+            self.u[task.own, number] += w
             total += value
-        objectives.append(total)
-        say(f"round {round_}: objective {total:.6g}" if round_ else f"without Theta: objective {total:.6g}")
-        if round_ > 1 and objectives[-2] - total <= config.tolerance * objectives[-2]:
-            break
-    return u, theta, common + v.mean(0) @ theta.T, bias, objectives
+        return total
+
+    def of_unknown_tasks(self) -> np.ndarray:
+        """float64[p]: Theta' times the mean of v, and w_0 with ``config.centre``."""
+        mean: np.ndarray = self.common + self.v.mean(0) @ self.theta.T
+        return mean
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restore`` takes."""
+        arrays = {name: getattr(self, name).copy() for name in ("theta", "u", "bias", "v", "common")}
+        scores = np.concatenate([np.zeros(0), *self.scores])
+        return {"objectives": list(self.objectives), "over": self.over}, {**arrays, "scores": scores}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Go on from a ``state``. Raises KeyError, ValueError."""
+        require(dict(header), RoundsState, "state")
+        p, m = self.u.shape
+        self.objectives, self.over = list(header["objectives"]), header["over"]
+        self.theta = np.array(numbers(arrays, "theta", np.float64, (p, -1)))
+        shapes = {"u": (p, m), "bias": (m,), "v": (m, self.theta.shape[1]), "common": (p,)}
+        for name, shape in shapes.items():
+            setattr(self, name, np.array(numbers(arrays, name, np.float64, shape)))
+        sizes = [len(one) for one in self.scores]
+        scores = np.array(numbers(arrays, "scores", np.float64, (sum(sizes),)))
+        self.scores = np.split(scores, np.cumsum(sizes)[:-1])
+        self.complete = dict(header), dict(arrays)
 
 
-def learn_tasks(corpus: Corpus, config: TasksConfig, say: Callable[[str], None] = lambda line: None) -> TaskModel:
+def learn_tasks(corpus: Corpus, config: TasksConfig, monitor: Monitor | None = None) -> TaskModel:
     """Raises UsageError, DataError."""
-    y = numbers_of(corpus, config.loss)
-    words, own_names = features(corpus, config.task), task_names(corpus, config.task)
-    importance = np.concatenate([importance for _, importance in corpus.columns])
-    usable = (np.isfinite(y) & (importance > 0)).tolist()
-    labelled = [name for name, one in zip(own_names, usable, strict=True) if name and one]
-    names = sorted(set(labelled)) if not config.pooled else ["all"]
-    if not labelled:
-        raise DataError(f"no labelled example names its task by {said(config.task)}")
-    if missing := {name for name, _ in config.penalties} - set(names):
-        raise UsageError(f"--lambda-task {min(missing)}: there is no such task")
-    for space in config.own:
-        if space not in words.spaces:
-            raise UsageError(f"--own {space}: no feature of the text is in it (there are {', '.join(words.spaces)})")
-    what = f"the weights of {len(names):,} tasks and {len(words):,} features"
-    check_memory(16.0 * len(words) * len(names), config.memory, what, "fewer features need less")
-    data = task_rows(corpus, words, config.task, names)
-    if config.pooled:
-        data.task[:] = np.where(data.said, 0, -1)
-    if left_out := int((~data.said).sum()):
-        say(f"{left_out} examples name no task by {said(config.task)} and are left out")
-    dim = 0 if config.pooled else min(config.dim, len(names))
-    if dim < config.dim and not config.pooled:
-        say(f"--dim {config.dim} is cut to {dim}, the number of tasks")
-    shared = ~np.isin(words.space, [words.spaces.index(space) for space in config.own])
-    tasks = gathered(data, y, len(names), config, names)
-    u, theta, common, bias, objectives = alternate(tasks, shared, replace(config, dim=dim), say)
-    others = u[:, 0] if config.pooled else common
-    columns = np.hstack((u, others[:, None])).astype(np.float32)
-    every = np.append(bias, bias.mean()).astype(np.float32)
-    return TaskModel(config, words, names, theta.astype(np.float32), columns, every, objectives)
+    return TaskLearning(corpus, config, monitor or Monitor()).run()
+
+
+class TaskLearning:
+    """The tasks of a corpus, and their ``rounds``."""
+
+    def __init__(self, corpus: Corpus, config: TasksConfig, monitor: Monitor) -> None:
+        """Raises UsageError, DataError."""
+        say = monitor.remark
+        y = numbers_of(corpus, config.loss)
+        words, own_names = features(corpus, config.task), task_names(corpus, config.task)
+        importance = np.concatenate([importance for _, importance in corpus.columns])
+        usable = (np.isfinite(y) & (importance > 0)).tolist()
+        labelled = [name for name, one in zip(own_names, usable, strict=True) if name and one]
+        names = sorted(set(labelled)) if not config.pooled else ["all"]
+        if not labelled:
+            raise DataError(f"no labelled example names its task by {said(config.task)}")
+        if missing := {name for name, _ in config.penalties} - set(names):
+            raise UsageError(f"--lambda-task {min(missing)}: there is no such task")
+        for space in config.own:
+            if space not in words.spaces:
+                there = ", ".join(words.spaces)
+                raise UsageError(f"--own {space}: no feature of the text is in it (there are {there})")
+        what = f"the weights of {len(names):,} tasks and {len(words):,} features"
+        check_memory(16.0 * len(words) * len(names), config.memory, what, "fewer features need less")
+        data = task_rows(corpus, words, config.task, names)
+        if config.pooled:
+            data.task[:] = np.where(data.said, 0, -1)
+        if left_out := int((~data.said).sum()):
+            say(f"{left_out} examples name no task by {said(config.task)} and are left out")
+        dim = 0 if config.pooled else min(config.dim, len(names))
+        if dim < config.dim and not config.pooled:
+            say(f"--dim {config.dim} is cut to {dim}, the number of tasks")
+        shared = ~np.isin(words.space, [words.spaces.index(space) for space in config.own])
+        tasks = gathered(data, y, len(names), config, names)
+        self.config, self.words, self.names = config, words, names
+        self.rounds = Rounds(tasks, shared, replace(config, dim=dim), monitor)
+
+    def run(self) -> TaskModel:
+        """Make the rounds that are left. Raises Interrupted."""
+        self.rounds.run()
+        found, config = self.rounds, self.config
+        others = found.u[:, 0] if config.pooled else found.of_unknown_tasks()
+        columns = np.hstack((found.u, others[:, None])).astype(np.float32)
+        every = np.append(found.bias, found.bias.mean()).astype(np.float32)
+        theta = found.theta.astype(np.float32)
+        return TaskModel(config, self.words, self.names, theta, columns, every, found.objectives)
 
 
 def said(source: str) -> str:

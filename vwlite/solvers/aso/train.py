@@ -1,11 +1,12 @@
 """SVD-ASO: Theta out of auxiliary problems (Ando and Zhang 2005, figure 3, and section 5.3 for feature groups)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
+from vwlite.config_check import Double, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -37,7 +38,9 @@ from vwlite.solvers.aso.problem_list import Listed, kept
 from vwlite.solvers.aso.rows import Targets, side_by_side
 from vwlite.solvers.aso.sgd import objective, solve, zero_weights
 from vwlite.solvers.aso.singular_vectors import leading
-from vwlite.training.display import Steps, no_steps
+from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import Natural
+from vwlite.training.monitor import Monitor
 
 
 @dataclass(slots=True)
@@ -77,35 +80,103 @@ class Learned:
         }
 
 
+class AlternationState(TypedDict):
+    """How far a stopped run had come; ``h``: rows of each group of Theta."""
+
+    objectives: list[Double]
+    done: Natural
+    total: Double
+    h: list[Natural]
+
+
+class Alternation:
+    """Theta from unlabelled rows: weights of all problems with Theta fixed, then Theta by their decomposition.
+
+    ``weights`` of each set of problems: w and the bias, None where they are still to be learned; with several
+    iterations those of the last one stay. ``done``: sets whose weights this iteration has learned.
+    """
+
+    def __init__(self, config: LearnConfig, corpus: Corpus, labelled: Corpus | None, monitor: Monitor) -> None:
+        """Raises UsageError, DataError, Diverged."""
+        self.config, self.monitor, say = config, monitor, monitor.remark
+        self.words, self.rows, self.problems = prepared(config, corpus, labelled)
+        if self.words.rare:
+            rare = f"{self.words.rare} that fewer than {config.least} examples have are left out"
+            say(f"{len(self.words)} features; {rare}")
+        for one in self.problems:
+            positives = len(one.made.positive.indices)
+            say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
+        group, names = grouped(config, self.words)
+        state_memory(config, self.problems, 2 if config.iterations == 1 else 3, say)
+        matrix = np.zeros((len(self.words), 0), np.float32)
+        self.theta = Theta(self.words, group, matrix, names, [np.zeros(0) for _ in names])
+        self.weights: list[Weights | None] = [None] * len(self.problems)
+        self.objectives: list[float] = []
+        self.done, self.total = 0, 0.0
+
+    def run(self) -> Learned:
+        """Make the iterations that are left. Raises Diverged, Interrupted."""
+        config, monitor = self.config, self.monitor
+        while len(self.objectives) < config.iterations:
+            while self.done < len(self.problems):
+                number = self.done
+                u, own = solved(config, self.rows, self.problems[number], self.theta, self.weights[number], monitor)
+                if config.iterations == 1 and config.positive:
+                    np.maximum(u.w, 0, out=u.w)
+                with monitor.update():
+                    self.weights[number], self.done, self.total = u, number + 1, self.total + own
+            theta = decomposed(config, self.parts(), self.theta, monitor.remark)
+            if config.iterations > 1:
+                number = len(self.objectives) + 1
+                monitor.history_row(iteration=number, objective=self.total)
+                monitor.remark(f"iteration {number}: objective {self.total:.6g}")
+            with monitor.update():
+                self.theta, self.done = theta, 0
+                self.objectives.append(self.total)
+                self.total = 0.0
+        return Learned(self.theta, self.problems, self.objectives, len(self.rows))
+
+    def parts(self) -> list[tuple[np.ndarray, Any]]:
+        """The weights that are decomposed, with the features that they are of."""
+        several = self.config.positive and self.config.iterations > 1
+        pairs = zip(self.problems, self.weights, strict=True)
+        return [(one.seen, np.maximum(u.w, 0) if several else u.w) for one, u in pairs]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restore`` takes."""
+        values = [len(one) for one in self.theta.values]
+        header = {"objectives": self.objectives, "done": self.done, "total": self.total, "h": values}
+        arrays = {"theta": self.theta.matrix, "values": np.concatenate([np.zeros(0), *self.theta.values])}
+        known = len(self.problems) if self.objectives else self.done
+        for number, u in enumerate(self.weights[:known]):
+            arrays |= {f"w_{number}": u.w, f"bias_{number}": u.bias}
+        return header, arrays
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Raises KeyError, ValueError for what is no state of such a run."""
+        require(dict(header), AlternationState, "state")
+        self.objectives, self.done, self.total = list(header["objectives"]), header["done"], header["total"]
+        h = header["h"]
+        if self.done > len(self.problems) or len(self.objectives) > self.config.iterations or (
+            len(h) != len(self.theta.names)
+        ):
+            raise ValueError("its iterations")
+        matrix = numbers(arrays, "theta", np.float32, (len(self.words), max(h, default=0) if self.objectives else 0))
+        values = np.split(numbers(arrays, "values", np.float64, (sum(h),)), np.cumsum(h)[:-1]) if h else []
+        self.theta = replace(self.theta, matrix=matrix, values=values)
+        known = len(self.problems) if self.objectives else self.done
+        for number, one in enumerate(self.problems[:known]):
+            count = len(one.made.names)
+            w = np.array(numbers(arrays, f"w_{number}", np.float32, (int(one.seen.sum()), count)))
+            bias = np.array(numbers(arrays, f"bias_{number}", np.float32, (count,)))
+            self.weights[number] = Weights(w, np.zeros((0, count), np.float32), bias)
+
+
 def learn(
-    config: LearnConfig, corpus: Corpus, labelled: Corpus | None, say: Callable[[str], None] = lambda line: None,
-    steps: Steps = no_steps,
+    config: LearnConfig, corpus: Corpus, labelled: Corpus | None, monitor: Monitor | None = None
 ) -> Learned:
     """Theta from unlabelled rows. Raises UsageError, DataError, Diverged."""
-    words, rows, problems = prepared(config, corpus, labelled)
-    if words.rare:
-        say(f"{len(words)} features; {words.rare} that fewer than {config.least} examples have are left out")
-    for one in problems:
-        positives = len(one.made.positive.indices)
-        say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
-    group, names = grouped(config, words)
-    state_memory(config, problems, 2 if config.iterations == 1 else 3, say)
-    theta = Theta(words, group, np.zeros((len(words), 0), np.float32), names, [np.zeros(0) for _ in names])
-    kept: list[Weights | None] = [None] * len(problems)
-    objectives = []
-    for _ in range(config.iterations):
-        parts = []
-        total = 0.0
-        for number, one in enumerate(problems):
-            u, own = solved(config, rows, one, theta, kept[number], say, steps)
-            total += own
-            kept[number] = u if config.iterations > 1 else None
-            parts.append((one.seen, positive_part(u.w, kept[number] is None) if config.positive else u.w))
-        objectives.append(total)
-        theta = decomposed(config, parts, theta, say)
-        if config.iterations > 1:
-            say(f"iteration {len(objectives)}: objective {total:.6g}")
-    return Learned(theta, problems, objectives, len(rows))
+    return Alternation(config, corpus, labelled, monitor or Monitor()).run()
 
 
 def prepared(
@@ -122,8 +193,7 @@ def prepared(
 
 
 def solved(
-    config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, say: Callable[[str], None],
-    steps: Steps,
+    config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, monitor: Monitor
 ) -> tuple[Weights, float]:
     """u of all problems after w was learned with v = Theta u fixed, and the objective then."""
     own = rows.select(one.seen)
@@ -140,9 +210,9 @@ def solved(
             at += matrix.shape[1]
         weights.v = whole.T @ before.w
         weights.w = before.w - whole @ weights.v
-        weights.bias = before.bias
+        weights.bias = before.bias.copy()
         own = replace(own, extra=shared_features(own, whole))
-    solve(replace(config.solver, shared_rate=0.0), own, one.made, weights, say, steps)
+    solve(replace(config.solver, shared_rate=0.0), own, one.made, weights, monitor)
     value = objective(config.solver, own, one.made, weights) if config.iterations > 1 else 0.0
     if width and before is not None:
         weights.w += whole @ weights.v
@@ -166,10 +236,6 @@ def decomposed(
     for own, left in tables:
         matrix[own, : left.shape[1]] = left
     return Theta(old.words, old.group, matrix, old.names, values)
-
-
-def positive_part(u: np.ndarray, in_place: bool) -> np.ndarray:
-    return np.maximum(u, 0, out=u if in_place else None)
 
 
 def gathered(parts: Sequence[tuple[np.ndarray, Any]], own: np.ndarray) -> np.ndarray:
