@@ -1,6 +1,6 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport INFINITY, NAN, fmin, isfinite, isnan
+from libc.math cimport INFINITY, NAN, fmin, isfinite, isinf, isnan
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from base.byte_scan cimport prefetch, unlikely
@@ -171,7 +171,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         record_asked(&m.asking, row, weight, m.loss.value(&m.params, clipped, y))
     if labeled and weight > 0:
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
-    if not isfinite(p):
+    if not isfinite(p) or isinf(out.prediction[row]):
         return UNSTABLE
     if out.flip_importance != NULL:
         set_flip(out, row, importance_told(m, work, p, linear, step_rate(m) if learning else m.told_rate))

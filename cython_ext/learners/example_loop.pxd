@@ -1,5 +1,7 @@
 """The loop over the rows of a batch, which all learners' kernels share: expansion, prefetching, and a callback for each row."""
 
+from libc.math cimport isinf
+
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
@@ -78,6 +80,8 @@ cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample proc
             out.features[row[0]] = 0
         else:
             status = process_example(learner, rows, row[0], &scratch[row[0] & (RING - 1)], out, learning)
+            if unlikely(isinf(out.prediction[row[0]])) and status == OK:    # of a finite sum, by the link
+                status = UNSTABLE
             if status == UNSTABLE and not check_finite:
                 status = OK
         if unlikely(scratch[row[0] & (RING - 1)].max_terms > LONG_ROW):

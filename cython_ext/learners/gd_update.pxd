@@ -51,6 +51,7 @@ cdef struct Learner:
     bint frozen            # the label range no longer grows
     bint vw_compat         # as Vowpal Wabbit; otherwise a number that is not finite ends the run
     double l1, l2          # float32 values
+    uint8_t *overshrunk    # set to 1 by a step whose ``l2`` takes more than there is of all weights
     float sparse_l2
     bint copying           # long rows may be learned on copies of their slots
     bint ftrl              # columns of the table: w, z, n
@@ -116,12 +117,18 @@ cdef inline void widen_range(Learner *m, float label) noexcept nogil:
         m.scalars[MAX_LABEL] = m.params.max_label = label
 
 
+cdef inline void shrink_slot(const Learner *m, float *w, float l2_scale) noexcept nogil:
+    """Apply the outstanding shrinkage to a weight. What is 0 stays as it is, and no 0 gets the sign of ``l2_scale``."""
+    if w[0] != 0:
+        w[0] = shrunk(m, w[0]) * l2_scale + 0
+
+
 cdef inline void shrink_slots(Learner *m, size_t begin, size_t end) noexcept nogil:
     """Apply the outstanding shrinkage to the weights of the slots ``[begin, end)``."""
     cdef size_t slot
     cdef float l2_scale = <float>m.scalars[L2_SCALE]
     for slot in range(begin, end):
-        m.table[m.stride * slot] = shrunk(m, m.table[m.stride * slot]) * l2_scale
+        shrink_slot(m, &m.table[m.stride * slot], l2_scale)
 
 
 cdef inline void sync(Learner *m) noexcept nogil:
@@ -145,6 +152,8 @@ cdef inline float regularized(Learner *m, float step, float p, float y) noexcept
         if fabs(slope) > 1e-8:
             rate = -step / slope
         m.scalars[L2_SCALE] *= 1 - m.l2 * rate
+        if unlikely(m.l2 * rate >= 1):
+            m.overshrunk[0] = 1
         step = step / <float>m.scalars[L2_SCALE]
         m.scalars[L1_SHRINK] += rate * m.l1
     return step
@@ -351,6 +360,7 @@ cdef inline Learner open_learner(state, config) except *:
     cdef const float[:, ::1] table = state.weights  # a read-only map of a model when nothing is learned
     cdef double[::1] scalars = state.scalars
     cdef const uint8_t[::1] mask
+    cdef uint8_t[::1] overshrunk = config.overshrunk
     cdef Learner m
     if scalars.shape[0] < SCALARS or get_loss(config.loss_code, &m.loss) != 0:
         raise ValueError("unknown loss or wrong number of scalars")
@@ -374,6 +384,7 @@ cdef inline Learner open_learner(state, config) except *:
     m.rates.norm_power = <float>config.power_t - ONE
     m.invariant, m.frozen, m.vw_compat = config.invariant, config.frozen, config.vw_compat
     m.l1, m.l2, m.sparse_l2 = <float>config.l1, <float>config.l2, config.sparse_l2
+    m.overshrunk = &overshrunk[0]
     m.copying = has_simd() and m.rates.simd_width >= 4 and m.rates.adaptive and m.rates.normalized and m.rates.sqrt_mode and \
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta

@@ -1,6 +1,6 @@
 """What learners of several outputs share: labels that are lists of numbers, predictions and losses of every output."""
 
-from libc.math cimport NAN, isfinite, isnan
+from libc.math cimport NAN, isfinite, isinf, isnan
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport calloc
 
@@ -88,6 +88,7 @@ cdef inline int report(Outputs *q, size_t row, size_t features, float weight, bi
             losses[2 * c] += loss
             losses[2 * c + 1] += weight
         score[c] = apply_link(m.link, score[c])
+        status |= UNSTABLE if isinf(score[c]) else OK
     out.raw[row], out.prediction[row], out.loss[row] = raw[0], score[0], total
     out.features[row] = <uint32_t>features
     return status

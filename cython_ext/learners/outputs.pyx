@@ -14,7 +14,8 @@ from features.namespace_groups cimport Rows
 from learners.adaptive_rates cimport RATE, WEIGHT, Scan, scan_terms
 from learners.example_loop cimport check_fit, process_in_order
 from learners.gd_update cimport (
-    L1_SHRINK, L2_SCALE, MULTIPLIER, Learner, balance, inner_product, learn_row, regularized, scaled_step, shrunk, squared_norm
+    L1_SHRINK, L2_SCALE, MULTIPLIER, Learner, balance, inner_product, learn_row, regularized, scaled_step, shrink_slot,
+    shrunk, squared_norm
 )
 from learners.output_rows cimport Outputs, count_times, open_labels, open_outputs, open_results_of_outputs, read_labels, report
 from losses.loss_types cimport needs_update
@@ -147,11 +148,9 @@ cdef inline void shrink_all(Outputs *q, uint32_t c) noexcept nogil:
     """Apply the outstanding shrinkage of output ``c`` to all of its weights."""
     cdef Learner *m = &q.each[c]
     cdef float scale = <float>m.scalars[L2_SCALE]
-    cdef float *w
     cdef size_t feature
     for feature in range(<size_t>q.mask + 1):
-        w = q.weights + q.stride * ((feature << q.shift) + c)
-        w[0] = shrunk(m, w[0]) * scale
+        shrink_slot(m, q.weights + q.stride * ((feature << q.shift) + c), scale)
     m.scalars[L1_SHRINK] = 0
     m.scalars[L2_SCALE] = 1
 

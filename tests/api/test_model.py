@@ -72,6 +72,22 @@ def test_pickles_copies_and_bytes_are_the_model(options, text):
         assert other.dumps() != model.dumps()
 
 
+@pytest.mark.parametrize("options", ["--dotproduct ui", "--decay_learning_rate 0.5", "--multiclass 3 --dotproduct ui"])
+@pytest.mark.parametrize("kind", [list, iter])
+def test_a_learning_rate_that_falls_with_every_call_is_told_of(options, kind, caplog):
+    text = CLASSES if "multiclass" in options else NUMBERS
+    model, still = Model(options), Model(f"{options} --decay_learning_rate 1")
+    said = "each call of learn being a pass: a stream is learned with decay_learning_rate=1"
+    for number, line in enumerate(text.splitlines()[:25]):
+        model.learn(kind([line]))
+        still.learn(kind([line]))
+        assert caplog.text.count(said) == min(number, 1)
+    assert Model.loads(model.dumps()).learn(text).examples and caplog.text.count(said) == 2
+    whole = Model(f"{options} --decay_learning_rate 1")
+    whole.learn(text.splitlines()[:25])
+    assert np.array_equal(still.predict(text), whole.predict(text))
+
+
 @pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3", "--average"])
 def test_learning_in_parts_is_learning_at_once(options):
     lines = NUMBERS.splitlines()

@@ -172,3 +172,25 @@ def test_the_default_of_mellowness_is_that_of_vw(vwlite, write):
         vwlite("vw", "all", "--ftrl", "--active", "--simulation", *options, "-f", "m", "--quiet")
         models.append(json.loads(vwlite("inspect", "m", "--json", "-").stdout)["options"]["mellowness"])
     assert models == [1, 1, 8]
+
+
+OVERSHRINKING = ["", "--average", "--outputs 1", "--lrq ui2", "--active --simulation", "--l1 0.1"]
+OVERSHRINKING_CLASSES = ["--oaa 3", "--ect 3", "--log_multi 3", "--filter_tree 3"]
+TURNED = "note: --l2 2 turned the sign of all weights where a step's rate times 2 was above 1: a smaller --l2 or -l "
+
+
+@pytest.mark.parametrize("options", OVERSHRINKING + OVERSHRINKING_CLASSES)
+def test_weights_that_are_0_stay_so_whatever_l2_takes(options, vwlite, write, tmp_path):
+    """Where a step takes more than there is, the sign of all weights turns; zeros, too, had one and filled models."""
+    data = write("d", "".join(f"{n % 3 + 1} |u u{n % 4} |i i{n % 6}\n" for n in range(60)))
+    for command, l2, told in (("train", 1e-3, 0), ("train", 2, 1), ("vw", 2, 0)):
+        if command == "train" or options in ("", "--l1 0.1"):
+            done = vwlite(command, data, "-f", "m", "-b", 20, "-l", 1, "--l2", l2, *options.split())
+            assert done.stderr.count(TURNED) == told
+            assert (tmp_path / "m").stat().st_size < 1e5
+
+
+def test_a_model_of_two_lines_is_small_whatever_l2_takes(vwlite, write, tmp_path, weights):
+    vwlite("train", write("d", "1 |f a b\n-1 |f c\n"), "-f", "m", "--l2", 2, "-l", 1, "--sgd", "-b", 22, "--quiet")
+    assert (tmp_path / "m").stat().st_size < 5000
+    assert len(weights("m")) == 4

@@ -105,3 +105,22 @@ def test_nor_does_a_prediction_without_bounds_end_it(options, vwlite, write):
     answers = done.lines
     assert [answers[0], answers[2]] == vwlite("predict", "-i", "m", stdin="|a x\n|a y\n").lines
     assert len(answers) == 3 and (answers[1] == "nan") == (not options)
+
+
+BOUNDLESS = "--loss_function poisson --max_prediction 1000"
+BEYOND = ["", "--average", "--active", "--coin", "--lrq aa2", "--dotproduct aa", "--bfgs --passes 3", "--outputs 1"]
+
+
+@pytest.mark.parametrize("options", BEYOND)
+def test_an_exponential_beyond_all_numbers_is_no_prediction(options, vwlite, write):
+    data, odd = write("d", "1 |a x\n2 |a x:2\n" * 9), write("odd", "|a x\n|a x:1e5\n")
+    learned = ("-f", "m", "--quiet", *BOUNDLESS.split(), *options.split())
+    vwlite("train", data, *learned)
+    for more in ((), ("--jsonl",)):
+        done = vwlite("predict", "-i", "m", odd, *more, status=70)
+        assert "1 prediction is not a finite number; the first: odd:2" in done.stderr
+        assert done.lines[1] in ("nan", '{"prediction": null}', '{"prediction": [null]}')
+    held = write("held", "1 |a x\n2 |a x:2\n" * 9 + "2 |a x:1e5\n")
+    for asked in ((), ("-p", "answers")):
+        done = vwlite("train", held, "--holdout_after", 18, *asked, *learned, status=70)
+        assert "19: the prediction or the update is not a finite number" in done.stderr

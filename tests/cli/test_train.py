@@ -22,6 +22,13 @@ def data(write):
     return write("data.vw", DATA)
 
 
+def test_json_has_no_infinity(vwlite, write, tmp_path):
+    write("huge.vw", "1 |a\n" * 9 + "1e30 |a\n")
+    vwlite("train", "huge.vw", "--passes", "2", "--json", "run.json")
+    history = json.loads((tmp_path / "run.json").read_text(), parse_constant=pytest.fail)["history"]
+    assert history[-1]["holdout"] is None and history[-1]["loss"] is not None
+
+
 def test_json_counts_and_losses(vwlite, tmp_path):
     vwlite("train", "data.vw", "--json", "run.json")
     report = json.loads((tmp_path / "run.json").read_text())["result"]

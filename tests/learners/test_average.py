@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from oracle.average import Average as Twin
 from oracle.counters import Counters
@@ -79,6 +79,10 @@ def test_iterates_are_those_of_plain_gradient_descent(case, passes):
         np.testing.assert_array_equal(rows[learned, 3], wanted[learned, 3])
 
 
+OVERSHRUNK = Options(bits=3, rules=frozenset({"sgd", "adaptive"}), power_t=0.0, l2=0.1)  # 1 - l2 * rate < 0
+
+
+@example((([b"1 3 |x b"], OVERSHRUNK, None), None), 1, 2)
 @given(cases(), st.sampled_from([1, 2, 7]), st.integers(1, 3))
 def test_chunks_and_a_stop_after_a_pass_give_the_same_bytes(case, chunk, passes):
     problem, after = case

@@ -25,9 +25,11 @@ def write_json(
     """Write a run's report to a file or, where ``path`` is ``-``, to standard output. Raises OutputError.
 
     ``options`` and ``history`` as ``vwlite.cli.run_record.head`` has them. The report stands under ``result``, and at
-    the top too, where it stood before there was a schema; there its names win.
+    the top too, where it stood before there was a schema; there its names win. A number that is not finite is null.
     """
-    text = json.dumps({**head(options, history), **report, "result": report}, indent=2) + "\n"
+    from vwlite.evaluation.metric_report import as_json
+
+    text = as_json({**head(options, history), **report, "result": report}) + "\n"
     if path == "-":
         sys.stdout.write(text)
         return
@@ -38,11 +40,13 @@ def write_json(
 @contextmanager
 def json_lines(file: TextIO, name: str) -> Iterator[Callable[[Any], None]]:
     """A run's report that is one list of this ``name``; gives the function that writes an entry of it, a line each."""
+    from vwlite.evaluation.metric_report import finite
+
     written = 0
 
     def write(entry: Any) -> None:
         nonlocal written
-        file.write(f"{',' * bool(written)}\n    {json.dumps(entry)}")
+        file.write(f"{',' * bool(written)}\n    {json.dumps(finite(entry), allow_nan=False)}")
         written += 1
 
     file.write(f'{{\n  "{name}": [')

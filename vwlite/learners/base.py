@@ -110,6 +110,11 @@ class Learner:
         """From now on go on where a prediction is not a finite number, and note in ``odd`` where that was."""
         self.odd = []
 
+    def withdraw(self, results: Results, row: int) -> None:
+        """The answer to a row, which is a number, is none."""
+        if self.simple_labels:
+            results.prediction[row] = results.raw[row] = math.nan
+
     def get(self, name: str) -> float:
         return float(self.scalars[self.SCALARS.index(name)])
 
@@ -137,8 +142,7 @@ class Learner:
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
         while status == UNSTABLE and self.odd is not None:
             self.odd.append(batch.location(row - 1))
-            if self.simple_labels:
-                results.prediction[row - 1] = results.raw[row - 1] = math.nan
+            self.withdraw(results, row - 1)
             status, row = self.native.run_rows(self, self.kernel, plan, batch, results, row, mode)
         if status == UNSTABLE:
             raise Diverged(

@@ -42,6 +42,7 @@ class KernelConfig(CommonConfig):
         self.power_t = config.power_t
         self.simd_width = 16  # terms or classes processed at a time, at most; 0 for one. Results do not depend on it
         self.l1, self.l2, self.sparse_l2 = config.l1, config.l2, config.sparse_l2
+        self.overshrunk = np.zeros(1, np.uint8)
         self.ftrl = config.ftrl
         self.ftrl_alpha = 0.5 if config.ftrl_alpha is None else config.ftrl_alpha
         self.ftrl_beta = 1.0 if config.ftrl_beta is None else config.ftrl_beta
@@ -199,11 +200,23 @@ class Gd(Learner):
         """Whether there is regularisation that the weights have not taken yet."""
         return bool(self.get("gravity") or self.get("contraction") != 1)
 
+    @property
+    def overshrunk(self) -> bool:
+        """Whether a step's share of ``l2`` was more than there is of all weights."""
+        return bool(self.kernel.overshrunk[0])
+
     def apply_shrinkage(self) -> None:
         if self.owes_shrinkage:
             for begin, end, _ in written_chunks(self.weights):
                 kernel.apply_shrinkage(self, self.kernel, begin, end)
             self.set(gravity=0.0, contraction=1.0)
+
+    def warnings(self) -> list[str]:
+        if not self.overshrunk:
+            return super().warnings()
+        l2 = f"{self.config.l2:g}"
+        turned = f"--l2 {l2} turned the sign of all weights where a step's rate times {l2} was above 1"
+        return [*super().warnings(), f"{turned}: a smaller --l2 or -l shrinks them"]
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -137,6 +137,9 @@ class Outputs(Gd):
             self.raw, self.score = np.zeros((2, len(results), self.config.outputs), np.float32)
         return super().run(batch, plan, results, begin, end)
 
+    def withdraw(self, results: Results, row: int) -> None:
+        self.raw[row] = self.score[row] = np.nan
+
     def tester(self, **changes: Any) -> Outputs:
         other = Learner.tester(self, **changes)
         other.take_scalars(self.output_scalars.copy())

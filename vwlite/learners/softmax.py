@@ -43,7 +43,7 @@ class Multiclass(PerClass):
     """
 
     name = "multiclass"
-    owes_shrinkage = False
+    owes_shrinkage = overshrunk = False
     adapts = True  # steps after every example have rates, which ``squares`` and ``scale`` are for
     config_type = MulticlassConfig
     SCALARS = SCALARS

@@ -19,7 +19,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
 from vwlite.solvers.aso import model_file, tagged_text
@@ -119,7 +119,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     if arguments["json_path"] != "-":
         print(as_table(report))
     if arguments["json_path"]:
-        write_json(arguments["json_path"], finite(report))
+        write_json(arguments["json_path"], report)
     return 0
 
 

@@ -11,7 +11,7 @@ from vwlite.cli.runs.named import module_for
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.measure import Opened, measure
-from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.metric_report import as_table
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -42,5 +42,5 @@ def tell(report: dict[str, Any], path: str | None) -> int:
     if path != "-":
         print(as_table(report))
     if path:
-        write_json(path, finite(report))
+        write_json(path, report)
     return 0

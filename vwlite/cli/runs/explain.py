@@ -1,6 +1,5 @@
 """What ``vwlite explain`` does."""
 
-import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +13,7 @@ from vwlite.cli.jsonfile import json_lines
 from vwlite.cli.runs.named import described, module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.explain import Explanation, Sum, Term, explain
+from vwlite.evaluation.explain import Explanation, Sum, explain
 from vwlite.storage.atomic_file import atomic_output
 
 Show = Callable[[Explanation], None]
@@ -91,11 +90,5 @@ def number_text(value: float | str) -> str:
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:
-    sums = [{**numbers_of(one), "terms": [numbers_of(term) for term in one.terms]} for one in explanation.sums]
-    return {**numbers_of(explanation), "sums": sums}
-
-
-def numbers_of(record: Explanation | Sum | Term) -> dict[str, Any]:
-    """Its fields; a number that is not finite, which JSON does not have, is null."""
-    odd = {name for name, value in record._asdict().items() if isinstance(value, float) and not math.isfinite(value)}
-    return {name: None if name in odd else value for name, value in record._asdict().items()}
+    sums = [{**one._asdict(), "terms": [term._asdict() for term in one.terms]} for one in explanation.sums]
+    return {**explanation._asdict(), "sums": sums}

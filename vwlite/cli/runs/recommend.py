@@ -25,7 +25,7 @@ from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import names_missing, stored_names
-from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.neighbours import Neighbours
 from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
 from vwlite.options import options_of
@@ -124,7 +124,7 @@ def tell(report: dict[str, float], path: str | None) -> int:
     if path != "-":
         print(as_table(report))
     if path:
-        write_json(path, finite(report))
+        write_json(path, report)
     return 0
 
 

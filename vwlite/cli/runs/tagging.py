@@ -15,7 +15,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation
-from vwlite.evaluation.metric_report import as_table, finite
+from vwlite.evaluation.metric_report import as_table
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.explain import Explained
 from vwlite.solvers.loglinear.inspection import facts, top
@@ -77,7 +77,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     if arguments["json_path"] != "-":
         print(as_table(report))
     if arguments["json_path"]:
-        write_json(arguments["json_path"], finite(report))
+        write_json(arguments["json_path"], report)
     return 0
 
 
