@@ -87,6 +87,10 @@ VWL_INLINE double vwl_log(double x) {
                  r2 * r2 * ((r * (1.0 / 5) - 1.0 / 4) + r2 * (r * (1.0 / 7) - 1.0 / 6) - r2 * r2 * (1.0 / 8))));
 }
 
+/* The longest move of a logistic update, rate times importance times reach. It ends at the margin 20.7, where the loss is 0 in
+ * single precision; of a larger x, W(exp(x)) - x is lost in rounding. */
+#define VWL_LONGEST_MOVE 1e9f
+
 /* W(exp(x)) - x by one Fritsch-Shafer-Crowley step (CACM Algorithm 443) from the initial guess w, where r = x - log(w) - w. */
 VWL_INLINE double vwl_lambert_step(double x, double w, double r) {
     double t = 1 + w, v = 2 * t * (t + 2 * r / 3);

@@ -7,10 +7,14 @@ labels in between. Only the updates use ``u`` (scale) and ``k`` (change of the p
 Solvers, which calculate in double precision, use ``softplus`` and ``sigmoid``.
 """
 
-from libc.math cimport exp, fabs, fabsf, isfinite, log1p, log1pf
+from libc.math cimport exp, expm1, fabs, fabsf, fminf, isfinite, log, log1p, log1pf
 
-from base.float32 cimport MILLIONTH, ONE, TWO_TO_24, finite_product
-from losses.lambertw cimport expf, fast_log, lambert_excess
+from base.float32 cimport MILLIONTH, ONE, TWO_TO_24
+from losses.lambertw cimport LONGEST_MOVE, expf, fast_log, lambert_excess
+
+cdef enum:
+    MAX_NEWTON = 100  # iterations
+
 
 cdef inline double softplus(double x) noexcept nogil:
     """log(1 + exp(x)), finite wherever x is."""
@@ -36,12 +40,37 @@ cdef inline float signed_unsafe(float p, float sign, float u, float k) noexcept 
 
 cdef inline float signed_update(float p, float sign, float u, float k) noexcept nogil:
     cdef float odds = expf(sign * p)
-    cdef float move = finite_product(u, k)
+    cdef float move = fminf(u * k, LONGEST_MOVE)
     if move < MILLIONTH:
         return sign * u / (ONE + odds)
     if odds >= TWO_TO_24:  # the loss is 0 in float32, and odds + move would round to odds
         return sign * log1pf(move / odds) / k
     return -(sign * lambert_excess(move + sign * p + odds) + p) / k
+
+
+cdef inline float shared_update(float p, double share, float u, float k) noexcept nogil:
+    """The update for a label that is 1 with the probability ``share``, strictly between 0 and 1.
+
+    d, how far p is above the minimum log(share / (1 - share)), follows d' = -share (1 - share) (e^d - 1) / (1 - share + share e^d),
+    along which -share d - log(1 - e^-d) grows by share (1 - share) in a unit of time; below the minimum signs are exchanged. The
+    mean of both signs' updates, which Vowpal Wabbit takes, would pass the minimum.
+    """
+    cdef double d = p - (log(share) - log1p(-share)), side = 1 if d > 0 else -1, slope = fabs(sigmoid(p) - share)
+    cdef double time = <double>u * k, goal, left, step
+    cdef int i
+    d = fabs(d)
+    if slope * time <= 1e-6 * d:
+        return <float>(-side * slope * u)
+    if side < 0:
+        share = 1 - share
+    goal = share * (1 - share) * time - share * d - log(-expm1(-d))
+    left = softplus(-goal)                   # not above the root, from where Newton's method rises to it
+    for i in range(MAX_NEWTON if goal < 700 else 0):
+        step = (-share * left - log(-expm1(-left)) - goal) / (share + 1 / expm1(left))
+        left += step
+        if step <= 1e-15 * left:
+            break
+    return <float>(-side * (d - left) / k)
 
 
 cdef inline float signed_slope(float p, float sign, float u, float k) noexcept nogil:

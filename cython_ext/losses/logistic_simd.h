@@ -33,7 +33,7 @@ static SIMD_TARGET void SIMD_NAME(find_steps)(vwl_block *block, float u) {
     float moves[LANES];
     for (int c = 0; c < LANES; c++) {
         const float move = u * block->reach[c];
-        moves[c] = move < VWL_FLOAT_MAX ? move : VWL_FLOAT_MAX; /* NaN too, as in finite_product */
+        moves[c] = move < VWL_LONGEST_MOVE ? move : VWL_LONGEST_MOVE; /* NaN too, as by fminf */
         argument[c] = moves[c] + block->sign[c] * block->score[c] + block->odds[c];
     }
     for (int c = 0; c < LANES; c++) {

@@ -11,6 +11,7 @@ ctypedef struct LossParams:  # fields of float alone, which Python fills as an a
     float scale         # robust losses, lp below the power 1: scale of the residual, above 0
     float power         # lp: exponent of the residual, above 0
     float tube          # tube: residual that costs nothing
+    float mixed         # logistic: 1 where an update for a label between both is the mean of both updates, as in Vowpal Wabbit
 
 ctypedef float (*LossFn)(const LossParams*, float p, float y) noexcept nogil
 ctypedef bint (*NeedsUpdateFn)(const LossParams*, float p, float y) noexcept nogil

@@ -13,7 +13,7 @@ from libc.math cimport expf, expm1f, fabsf, fmaxf, fminf, isfinite, log1pf, logf
 from base.float32 cimport FOUR, MILLIONTH, ONE, TWO, finite_product
 from losses.loss_types cimport Loss, LossParams
 from losses.logistic cimport (
-    SignedLogisticFn, signed_curvature, signed_slope, signed_unsafe, signed_update, signed_value
+    SignedLogisticFn, shared_update, signed_curvature, signed_slope, signed_unsafe, signed_update, signed_value
 )
 from losses.lp_loss cimport lp_curvature, lp_slope, lp_square_grad, lp_unsafe, lp_update, lp_value
 from losses.margin_losses cimport (
@@ -155,7 +155,10 @@ cdef inline bint logistic_needs_update(const LossParams* params, float p, float 
 cdef inline float logistic_update(
     const LossParams* params, float p, float y, float u, float k
 ) noexcept nogil:
-    return logistic_mix(params, signed_update, p, y, u, k)
+    cdef float share = logistic_share(params, y)
+    if params.mixed or not 0 < share < 1:
+        return logistic_mix(params, signed_update, p, y, u, k)
+    return shared_update(p, share, u, k)
 
 cdef inline float logistic_unsafe(
     const LossParams* params, float p, float y, float u

@@ -5,10 +5,10 @@
 Updates follow the gradient flow as in ``losses/robust_losses.pxd``.
 """
 
-from libc.math cimport exp, isfinite, log, pow
+from libc.math cimport exp, expm1, fabs, log, log1p, pow
 
 from losses.loss_types cimport LossParams
-from losses.robust_losses cimport residual, toward_label
+from losses.robust_losses cimport SHORT, residual, toward_label
 
 cdef enum:
     MAX_STEPS = 300  # of Newton's method, each over at most 1 in log r; r lies between the least and largest float
@@ -43,8 +43,6 @@ cdef inline double smoothed_residual_after(const LossParams* params, double r, d
     """
     cdef double power = params.power, scale = params.scale, exponent = 1 - power / 2, x, left, step
     cdef int i
-    if r == 0 or t == 0:
-        return r
     x, left = log(r / scale), t * power * pow(scale, power - 2)
     for i in range(MAX_STEPS):
         if x < -18:                          # where 1 + exp(2x) is 1
@@ -59,14 +57,20 @@ cdef inline double smoothed_residual_after(const LossParams* params, double r, d
             break
     return scale * exp(x)
 
-cdef inline double lp_residual_after(const LossParams* params, double r, double t) noexcept nogil:
-    cdef double power = params.power, rest
+cdef inline double lp_fall(const LossParams* params, double r, double t) noexcept nogil:
+    cdef double power = params.power, plain = t * lp_neg_gradient(params, r), share
     if is_smoothed(params):
-        return smoothed_residual_after(params, r, t)
-    if r == 0 or power == 2:
-        return r * exp(-2 * t)
-    rest = pow(r, 2 - power) - power * (2 - power) * t   # r^(2 - power) changes at a constant rate
-    return pow(rest, 1 / (2 - power)) if rest > 0 else 0
+        return plain if plain <= SHORT * r else r - smoothed_residual_after(params, r, t)
+    if not plain > 0:
+        return 0
+    if power == 2:
+        return -r * expm1(-2 * t)
+    share = (2 - power) * plain / r          # by which r^(2 - power), which changes at a constant rate, falls
+    if share >= 1:
+        return r
+    if fabs(share) < 0.5:
+        return -r * expm1(log1p(-share) / (2 - power))
+    return r - pow(pow(r, 2 - power) - power * (2 - power) * t, 1 / (2 - power))
 
 
 cdef inline float lp_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -91,7 +95,6 @@ cdef inline float lp_unsafe(const LossParams* params, float p, float y, float u)
     return -u * lp_slope(params, p, y)
 
 cdef inline float lp_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), after = lp_residual_after(params, r, <double>u * k)
-    if not isfinite(after):
-        after = 0
-    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else lp_unsafe(params, p, y, u)
+    if k == 0:
+        return lp_unsafe(params, p, y, u)
+    return toward_label(p, y, lp_fall(params, residual(p, y), <double>u * k) / k)

@@ -1,15 +1,16 @@
 """Losses of the margin m = y p for the labels -1 and 1.
 
-Updates follow the gradient flow dm/dt = -loss'(m), as in ``losses/robust_losses.pxd``: ``X_margin_after(m, t)`` is the margin
-after the time t = u k.
+Updates follow the gradient flow dm/dt = -loss'(m), as in ``losses/robust_losses.pxd``: ``X_rise(m, t)`` is how far the margin
+rises in the time t = u k.
 """
 
-from libc.math cimport cosh, exp, fabs, fmin, log, log1p, sinh, tanh
+from libc.math cimport asinh, cosh, exp, expm1, fabs, fmin, log, log1p, sinh, tanh
 
 from losses.loss_types cimport LossParams
+from losses.robust_losses cimport SHORT
 
 cdef enum:
-    MAX_ITERATIONS = 200  # of the search for a root
+    MAX_ITERATIONS = 100  # of Newton's method
 
 
 # exponential: exp(-m)
@@ -23,9 +24,9 @@ cdef inline double exponential_neg_gradient(double m) noexcept nogil:
 cdef inline double exponential_curvature_of(double m) noexcept nogil:
     return exp(-m)
 
-cdef inline double exponential_margin_after(double m, double t) noexcept nogil:
+cdef inline double exponential_rise(double m, double t) noexcept nogil:
     """The flow increases exp(m) by t."""
-    return m + log1p(t * exp(-m)) if m > 0 else log(t + exp(m)) if m > -700 or t > 0 else m
+    return log1p(t * exp(-m)) if m > -500 else log(t) - m if t > 0 else 0
 
 
 cdef inline float exponential_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -44,8 +45,14 @@ cdef inline float exponential_unsafe(const LossParams* params, float p, float y,
     return -u * exponential_slope(params, p, y)
 
 cdef inline float exponential_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = exponential_margin_after(m, <double>u * k) - m
-    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else exponential_unsafe(params, p, y, u)
+    if k == 0:
+        return exponential_unsafe(params, p, y, u)
+    return y * <float>(exponential_rise(<double>y * p, <double>u * k) / k)
+
+
+cdef inline double squared_hinge_rise(double m, double t) noexcept nogil:
+    """For modified_huber too, from the margin -1 on."""
+    return (m - 1) * expm1(-2 * t) if m < 1 and t > 0 else 0
 
 
 # modified_huber: (1 - m)^2 where positive, linear below -1 (Zhang, ICML 2004)
@@ -59,15 +66,10 @@ cdef inline double huber_neg_gradient(double m) noexcept nogil:
 cdef inline double huber_curvature_of(double m) noexcept nogil:
     return 2 if -1 <= m < 1 else 0
 
-cdef inline double huber_margin_after(double m, double t) noexcept nogil:
-    if m >= 1:
-        return m
+cdef inline double huber_rise(double m, double t) noexcept nogil:
     if m < -1:
-        if 4 * t < -1 - m:
-            return m + 4 * t
-        t -= (-1 - m) / 4
-        m = -1
-    return 1 - (1 - m) * exp(-2 * t)
+        return fmin(4 * t, -1 - m) + squared_hinge_rise(-1, t - (-1 - m) / 4)
+    return squared_hinge_rise(m, t)
 
 
 cdef inline float huber_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -86,8 +88,9 @@ cdef inline float huber_unsafe(const LossParams* params, float p, float y, float
     return -u * huber_slope(params, p, y)
 
 cdef inline float huber_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = huber_margin_after(m, <double>u * k) - m
-    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else huber_unsafe(params, p, y, u)
+    if k == 0:
+        return huber_unsafe(params, p, y, u)
+    return y * <float>(huber_rise(<double>y * p, <double>u * k) / k)
 
 
 # squared_hinge: max(0, 1 - m)^2
@@ -100,9 +103,6 @@ cdef inline double squared_hinge_neg_gradient(double m) noexcept nogil:
 
 cdef inline double squared_hinge_curvature_of(double m) noexcept nogil:
     return 2 if m < 1 else 0
-
-cdef inline double squared_hinge_margin_after(double m, double t) noexcept nogil:
-    return m if m >= 1 else 1 - (1 - m) * exp(-2 * t)
 
 
 cdef inline float squared_hinge_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -121,8 +121,9 @@ cdef inline float squared_hinge_unsafe(const LossParams* params, float p, float 
     return -u * squared_hinge_slope(params, p, y)
 
 cdef inline float squared_hinge_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = squared_hinge_margin_after(m, <double>u * k) - m
-    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else squared_hinge_unsafe(params, p, y, u)
+    if k == 0:
+        return squared_hinge_unsafe(params, p, y, u)
+    return y * <float>(squared_hinge_rise(<double>y * p, <double>u * k) / k)
 
 
 # perceptron: max(0, -m). A prediction of 0 is a mistake, as Rosenblatt (1958) has it: all weights may be 0 at first. The step is
@@ -158,28 +159,20 @@ cdef inline double tanh_neg_gradient(double m) noexcept nogil:
 cdef inline double tanh_curvature_of(double m) noexcept nogil:
     return 2 * tanh(m) * tanh_neg_gradient(m)
 
-cdef inline double tanh_margin_after(double m, double t) noexcept nogil:
-    """The flow increases m / 2 + sinh(2 m) / 4 by t. The gradient is at most 1, so m increases by at most t."""
-    cdef double low = m, high, goal, x, rest
+cdef inline double tanh_rise(double m, double t) noexcept nogil:
+    """The flow increases m / 2 + sinh(2 m) / 4 by t."""
+    cdef double plain = t * tanh_neg_gradient(m), goal, x, step
     cdef int i
-    if fabs(m) > 300 or t <= 0:
-        return m
-    high = fmin(m + t, 350)
+    if plain <= SHORT:
+        return plain
     goal = m / 2 + sinh(2 * m) / 4 + t
-    x = m + t / (cosh(m) * cosh(m))
+    x = asinh(4 * goal) / 2                  # farther from 0 than the root, to which Newton's method then falls
     for i in range(MAX_ITERATIONS):
-        if not (low < x < high):
-            x = low + (high - low) / 2
-        rest = x / 2 + sinh(2 * x) / 4 - goal
-        if rest > 0:
-            high = x
-        else:
-            low = x
-        rest /= cosh(x) * cosh(x)
-        if fabs(rest) <= 1e-14 * (1 + fabs(x)) or high - low <= 1e-14 * (1 + fabs(x)):
+        step = (x / 2 + sinh(2 * x) / 4 - goal) / (cosh(x) * cosh(x))
+        x -= step
+        if fabs(step) <= 1e-15 * (1 + fabs(x)):
             break
-        x -= rest
-    return x
+    return x - m
 
 cdef inline float tanh_value(const LossParams* params, float p, float y) noexcept nogil:
     return <float>tanh_value_of(<double>y * p)
@@ -197,5 +190,6 @@ cdef inline float tanh_unsafe(const LossParams* params, float p, float y, float 
     return -u * tanh_slope(params, p, y)
 
 cdef inline float tanh_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double m = <double>y * p, move = tanh_margin_after(m, <double>u * k) - m
-    return y * <float>(move / k) if k != 0 and move > 1e-6 * (1 + fabs(m)) else tanh_unsafe(params, p, y, u)
+    if k == 0:
+        return tanh_unsafe(params, p, y, u)
+    return y * <float>(tanh_rise(<double>y * p, <double>u * k) / k)

@@ -1,16 +1,20 @@
 """Losses of the residual r = |y - p| that limit the influence of outliers. u and k are explained in ``losses/loss_types.pxd``.
 
-Updates follow the gradient flow dp/dt = -loss'(p) for the time t = u k, in double precision; ``X_residual_after(r, t, scale)``
-is the residual after that time. Where the flow has no closed form, Newton's method finds it. So an update of importance a
-followed by one of importance b equals one of importance a + b, and no update moves the prediction past the label.
+Updates follow the gradient flow dp/dt = -loss'(p) for the time t = u k, in double precision; ``X_fall(r, t, scale)`` is how far
+the residual falls in that time, found without taking a difference that rounding could swallow. Where the flow has no closed form,
+Newton's method finds it. So an update of importance a followed by one of importance b equals one of importance a + b, and no
+update moves the prediction past the label.
 """
 
-from libc.math cimport exp, fabs, fmin, log
+from libc.math cimport exp, expm1, fabs, fmin, log
 
 from losses.loss_types cimport LossParams
 
 cdef enum:
     MAX_ITERATIONS = 100  # of Newton's method
+
+cdef extern from *:
+    const double SHORT "1e-6"  # the share of a residual over which its slope is constant but for a few parts in a million
 
 
 cdef inline double residual(float p, float y) noexcept nogil:
@@ -29,8 +33,8 @@ cdef inline double absolute_value_of(double r, double scale) noexcept nogil:
 cdef inline double absolute_neg_gradient(double r, double scale) noexcept nogil:
     return 1 if r > 0 else 0
 
-cdef inline double absolute_residual_after(double r, double t, double scale) noexcept nogil:
-    return r - t if t < r else 0
+cdef inline double absolute_fall(double r, double t, double scale) noexcept nogil:
+    return fmin(t, r)
 
 
 cdef inline float absolute_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -46,8 +50,9 @@ cdef inline float absolute_unsafe(const LossParams* params, float p, float y, fl
     return -u * absolute_slope(params, p, y)
 
 cdef inline float absolute_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), after = absolute_residual_after(r, <double>u * k, params.scale)
-    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else absolute_unsafe(params, p, y, u)
+    if k == 0:
+        return absolute_unsafe(params, p, y, u)
+    return toward_label(p, y, absolute_fall(residual(p, y), <double>u * k, params.scale) / k)
 
 
 # tube: max(0, r - tube) (Vapnik 1995)
@@ -58,8 +63,8 @@ cdef inline double tube_value_of(double r, double tube) noexcept nogil:
 cdef inline double tube_neg_gradient(double r, double tube) noexcept nogil:
     return 1 if r > tube else 0
 
-cdef inline double tube_residual_after(double r, double t, double tube) noexcept nogil:
-    return r if r <= tube else r - t if t < r - tube else tube
+cdef inline double tube_fall(double r, double t, double tube) noexcept nogil:
+    return fmin(t, r - tube) if r > tube else 0
 
 
 cdef inline float tube_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -75,8 +80,9 @@ cdef inline float tube_unsafe(const LossParams* params, float p, float y, float 
     return -u * tube_slope(params, p, y)
 
 cdef inline float tube_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), after = tube_residual_after(r, <double>u * k, params.tube)
-    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else tube_unsafe(params, p, y, u)
+    if k == 0:
+        return tube_unsafe(params, p, y, u)
+    return toward_label(p, y, tube_fall(residual(p, y), <double>u * k, params.tube) / k)
 
 
 # truncated: min(1, (r / scale)^2)
@@ -90,8 +96,8 @@ cdef inline double truncated_neg_gradient(double r, double scale) noexcept nogil
 cdef inline double truncated_curvature_of(double r, double scale) noexcept nogil:
     return 2 / (scale * scale) if r < scale else 0
 
-cdef inline double truncated_residual_after(double r, double t, double scale) noexcept nogil:
-    return r * exp(-2 * t / (scale * scale)) if r < scale else r
+cdef inline double truncated_fall(double r, double t, double scale) noexcept nogil:
+    return -r * expm1(-2 * t / (scale * scale)) if r < scale else 0
 
 
 cdef inline float truncated_value(const LossParams* params, float p, float y) noexcept nogil:
@@ -110,8 +116,9 @@ cdef inline float truncated_unsafe(const LossParams* params, float p, float y, f
     return -u * truncated_slope(params, p, y)
 
 cdef inline float truncated_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), after = truncated_residual_after(r, <double>u * k, params.scale)
-    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else truncated_unsafe(params, p, y, u)
+    if k == 0:
+        return truncated_unsafe(params, p, y, u)
+    return toward_label(p, y, truncated_fall(residual(p, y), <double>u * k, params.scale) / k)
 
 
 # geman_mcclure: r^2 / (scale^2 + r^2) (Geman and McClure, 1987)
@@ -132,16 +139,15 @@ cdef inline double geman_flow_time(double q) noexcept nogil:
     """The time, up to a constant, at which the flow reaches q = r / scale: the integral of (1 + q^2)^2 / 2q."""
     return (log(q) + q * q + q * q * q * q / 4) / 2
 
-cdef inline double geman_residual_after(double r, double t, double scale) noexcept nogil:
-    cdef double q = r / scale, x, goal, rest, step
+cdef inline double geman_fall(double r, double t, double scale) noexcept nogil:
+    cdef double q = r / scale, plain = t * geman_neg_gradient(r, scale), x, goal, rest, step
     cdef int i
-    t /= scale * scale
-    if q == 0 or t == 0 or q > 1e6:
-        return r
-    goal = geman_flow_time(q) - t
+    if plain <= SHORT * r:
+        return plain
+    goal = geman_flow_time(q) - t / (scale * scale)
     if goal < -200:                          # the terms in q^2 are negligible: q = exp(2 goal)
-        return scale * exp(2 * goal) if goal > -340 else 0
-    x = log(q)                               # the time is convex in log q, so Newton's method converges
+        return r - scale * exp(2 * goal)
+    x = fmin(log(q), log(8 * goal) / 4 if goal > 1 else 0)  # not below the root; the time is convex in x = log q
     for i in range(MAX_ITERATIONS):
         q = exp(x)
         rest = geman_flow_time(q) - goal
@@ -149,7 +155,7 @@ cdef inline double geman_residual_after(double r, double t, double scale) noexce
         x -= step
         if fabs(step) <= 1e-15 * (1 + fabs(x)):
             break
-    return scale * exp(x)
+    return r - scale * exp(x)
 
 cdef inline float geman_value(const LossParams* params, float p, float y) noexcept nogil:
     return <float>geman_value_of(residual(p, y), params.scale)
@@ -167,5 +173,6 @@ cdef inline float geman_unsafe(const LossParams* params, float p, float y, float
     return -u * geman_slope(params, p, y)
 
 cdef inline float geman_update(const LossParams* params, float p, float y, float u, float k) noexcept nogil:
-    cdef double r = residual(p, y), after = geman_residual_after(r, <double>u * k, params.scale)
-    return toward_label(p, y, (r - after) / k) if k != 0 and r - after > 1e-6 * r else geman_unsafe(params, p, y, u)
+    if k == 0:
+        return geman_unsafe(params, p, y, u)
+    return toward_label(p, y, geman_fall(residual(p, y), <double>u * k, params.scale) / k)

@@ -47,7 +47,7 @@ def update(name, *args, label_range=(-10, 10)):
 
 
 def oracle(name, label_range):
-    twin = curved_losses.loss_of(Options(loss=name, quantile_tau=0.1, expectile_q=0.2))
+    twin = curved_losses.loss_of(Options(loss=name, quantile_tau=0.1, expectile_q=0.2, own=True))
     if name in ("squared", "expectile"):
         twin.low, twin.high = np.float32(label_range)
     return twin
@@ -290,9 +290,9 @@ def test_native_door_refuses_nonsense():
     one, params = np.float32([1]), config("squared").params()
     with pytest.raises(ValueError, match=f"no loss has the code {len(LOSSES)}"):
         native.evaluate(len(LOSSES), params, one, one)
-    with pytest.raises(ValueError, match="expected 9 loss parameters, got 1"):
+    with pytest.raises(ValueError, match="expected 10 loss parameters, got 1"):
         native.evaluate(0, one, one, one)
-    with pytest.raises(ValueError, match="differ in length: 1 and 9"):
+    with pytest.raises(ValueError, match="differ in length: 1 and 10"):
         native.update(0, params, one, one, one, params)
     for code in (-1, len(LINKS)):
         with pytest.raises(ValueError, match="no link has the code"):

@@ -1,5 +1,7 @@
 """Logistic and Poisson losses, links, and the table of all losses."""
 
+import math
+
 import numpy as np
 
 from . import exponentials
@@ -18,11 +20,30 @@ def lambert_rest(x: np.float32) -> np.float32:
     return F32(w * (1 + r / t * (v - r) / (v - 2 * r)) - x)
 
 
-class Logistic(SlopeSquared):
-    """ln(1 + exp(-yp)); labels between ``bottom`` and ``top`` mix the two classes."""
+def flow_end(p, share, time):
+    """Where ``p``, which follows p' = share - 1 / (1 + exp(-p)), is after the time; by bisection of its inverse."""
+    end = math.log(share / (1 - share))
 
-    def __init__(self, bottom=-1, top=1):
-        self.bottom, self.top = F32(bottom), F32(top)
+    def age(x):  # up to a constant: the integral of dx / p'
+        above = x > end
+        s, d = (share, x - end) if above else (1 - share, end - x)
+        return (-s * d - math.log(-math.expm1(-d))) / (share * (1 - share))
+
+    near, far = end, p
+    for _ in range(200):
+        x = (near + far) / 2
+        if x == end or age(x) - age(p) > time:
+            near = x
+        else:
+            far = x
+    return far
+
+
+class Logistic(SlopeSquared):
+    """ln(1 + exp(-yp)); labels between ``bottom`` and ``top`` mix the two classes, and for ``vw`` their updates."""
+
+    def __init__(self, bottom=-1, top=1, vw=False):
+        self.bottom, self.top, self.vw = F32(bottom), F32(top), vw
 
     def mixed(self, f, y):
         share = (y - self.bottom) / (self.top - self.bottom)
@@ -32,15 +53,19 @@ class Logistic(SlopeSquared):
         return self.mixed(lambda s: F32(exponentials.log(float(ONE + exponentials.expf(-s * p)))), y)
 
     def update(self, p, y, u, k):
-        return self.mixed(lambda s: self.step(p, s, u, k), y)
+        share = float((y - self.bottom) / (self.top - self.bottom))
+        if self.vw or not 0 < share < 1:
+            return self.mixed(lambda s: self.step(p, s, u, k), y)
+        return F32((flow_end(float(p), share, float(u) * float(k)) - float(p)) / float(k))
 
     def step(self, p, s, u, k):
         d = exponentials.expf(s * p)
-        if u * k < F32(1e-6):
+        move = min(u * k, F32(1e9))
+        if move < F32(1e-6):
             return s * u / (ONE + d)
         if d >= F32(2**24):  # where the other side of a label between the two has a loss
-            return s * log1pf(u * k / d) / k
-        return -(s * lambert_rest(u * k + s * p + d) + p) / k
+            return s * log1pf(move / d) / k
+        return -(s * lambert_rest(move + s * p + d) + p) / k
 
     def unsafe_update(self, p, y, u):
         return self.mixed(lambda s: s * u / (ONE + exponentials.expf(s * p)), y)
@@ -91,7 +116,7 @@ LOSSES = {
     "squared": lambda options: Squared(),
     "classic": lambda options: Classic(),
     "hinge": lambda options: Hinge(),
-    "logistic": lambda options: Logistic(options.logistic_min, options.logistic_max),
+    "logistic": lambda options: Logistic(options.logistic_min, options.logistic_max, vw=not options.own),
     "quantile": lambda options: Quantile(options.quantile_tau),
     "expectile": lambda options: Expectile(options.expectile_q),
     "poisson": lambda options: Poisson(),

@@ -30,12 +30,12 @@ class CommonConfig:
 
     def __init__(self, config: Any, *, vw_compat: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)
+        self.vw_compat = vw_compat
         self.loss_params = self.params_of(config)  # of which the learner's scalars have the label range
         self.frozen = frozen or config.prediction_bounds is not None
-        self.vw_compat = vw_compat
 
     def params_of(self, config: Any) -> np.ndarray:
-        return config.loss.params()  # type: ignore[no-any-return]
+        return config.loss.params(vw_compat=self.vw_compat)  # type: ignore[no-any-return]
 
 
 class Learner:

@@ -261,7 +261,7 @@ class LossConfig(Config):
         """Which labels, float32[n] or a number, the loss is made for: bool[n]; NaN (unlabelled) is accepted."""
         return self.loss.accepts(labels, self) | (labels != labels)
 
-    def params(self, label_range: tuple[float, float] | None = None) -> np.ndarray:
+    def params(self, label_range: tuple[float, float] | None = None, *, vw_compat: bool = False) -> np.ndarray:
         """The kernels' ``LossParams``, float32 of its fields in order; the default range is the loss's initial one.
 
         Raises UsageError where there are several, see ``of_output``.
@@ -274,4 +274,4 @@ class LossConfig(Config):
         limits = self.logistic_min, self.logistic_max
         label_range = self.loss.initial_range if label_range is None else label_range
         shape = self.loss_scale, self.lp_power, self.tube
-        return np.array((self.quantile_tau, q, *limits, *label_range, *shape), np.float32)
+        return np.array((self.quantile_tau, q, *limits, *label_range, *shape, vw_compat), np.float32)
