@@ -13,6 +13,7 @@ from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import SHARED_WORDS
+from vwlite.data.plain_text import words_of
 from vwlite.data.table_formats import COLUMNAR, head_parser
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.numerals import DECIMAL
@@ -61,7 +62,7 @@ def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     words = text.of_words(lists=True)
     batch = parse_text(head, words, head_parser(head, config, words))
     blank = batch.flags & BLANK != 0
-    labels = [text_of(batch, row).split() or [EMPTY_SET] for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
+    labels = [words_of(text_of(batch, row)) or [EMPTY_SET] for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
     gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines
     count = len(labels)
     costs = sum(words[0] in SHARED or any(map(COST.fullmatch, words)) for words in labels)

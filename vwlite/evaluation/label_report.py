@@ -15,6 +15,7 @@ from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.names_as_labels import named_labels
 from vwlite.data.parse_errors import Code
+from vwlite.data.plain_text import words_of
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
 from vwlite.learners.label_check import LabelCheck
@@ -154,7 +155,7 @@ class Words(Numbers):
             self.wrong[row] = escaped(str(error).removeprefix(f"{batch.location(row)}: "))
             return []
         text = text_of(batch, row)
-        words = [] if text in ("", EMPTY_SET) else text.split("," if self.rule.sets else None)
+        words = [] if text in ("", EMPTY_SET) else text.split(",") if self.rule.sets else words_of(text)
         if self.rule.classes is not ANY:
             if self.rule.strays(np.array([number for number, _ in entries], np.uint32)).any():
                 self.wrong[row] = escaped(self.rule.stray(batch, row))
