@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
+from vwlite.data.plain_text import words_of
 from vwlite.reporting.axes import Axis, axis
 from vwlite.reporting.svg import COLOURS, Chart, drawing
 
@@ -51,20 +52,20 @@ def vwlite(*arguments):
 def opened(path) -> TextIO:
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    return (gzip.open if packed else open)(path, "rt", encoding="utf-8", errors="surrogateescape")
+    return (gzip.open if packed else open)(path, "rt", encoding="utf-8-sig", errors="surrogateescape")
 
 
 def columns_of(path):
     """How many columns the first token has."""
     with opened(path) as lines:
-        return next((len(line.split()) for line in lines if line.split()), 0)
+        return next((len(cells) for line in lines if (cells := words_of(line))), 0)
 
 
 def only(columns, path) -> Iterator[str]:
     """The lines of the file, with these columns alone."""
     with opened(path) as lines:
         for line in lines:
-            cells = line.split()
+            cells = words_of(line)
             yield " ".join(cells[column] for column in columns) + "\n" if cells else "\n"
 
 

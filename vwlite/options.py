@@ -34,6 +34,7 @@ class Option(NamedTuple):
     reads: str = ""  # the value names a file that has this
     writes: str = ""  # the value names a file for this
     beside: tuple[str, ...] = ()  # what ends the names of the files that come with it
+    letters: bool = False  # values name namespaces by the first byte of their names
     needs: tuple[str, ...] = ()  # keys of options: without any of them it does nothing; or "name=value" of a field
     shown: str | None = None  # the default in words, "" for none; None: the field's default
     settled: bool = False  # a model keeps it: another value beside -i is refused when the model is to learn on

@@ -1,5 +1,5 @@
-"""Fast reading of labels that are lists: ``class:cost class:cost`` or ``class,class``. Whatever is not made of digits alone, with
-plain decimal numbers as costs, is left to Python.
+"""Fast reading of labels that are lists: ``class:cost class:cost`` or ``class,class``; a comma alone, or nothing, is the empty list.
+Whatever is not made of digits alone, with plain decimal numbers as costs, is left to Python.
 """
 
 from libc.math cimport INFINITY
@@ -67,6 +67,8 @@ cdef inline int64_t read_set(const char *p, const char *end, uint32_t *named, fl
     """How many classes there are, ascending; -1 where Python has to read them."""
     cdef int64_t count = 0
     cdef uint32_t number
+    if p == end:
+        return 0
     while True:
         p = read_class(p, end, &number)
         if p == NULL or count == SORTED:
@@ -143,6 +145,8 @@ def read_lists(batch, const uint8_t[::1] wanted, bint sets, int64_t[::1] count, 
             stop = without_tag(letters + start[i], letters + end[i], flags[i] & TAGGED)
             if stop == NULL:
                 count[i] = -1
+            elif stop - (letters + start[i]) == 1 and letters[start[i]] == 44:
+                count[i] = 0
             elif sets:
                 count[i] = read_set(letters + start[i], stop, &named[used], &cost[used])
             else:

@@ -36,9 +36,11 @@ cdef inline const char *read_label(const Reader *reader, const char *p, const ch
     cdef size_t row = out.rows
     out.importance[row] = 1
     out.initial_prediction[row] = 0
+    if reader.label_lists and memchr(p, 58, <size_t>(stop - p)) != NULL:  # the empty set is no word
+        stop = p
     if reader.named_labels:
         out.label[row] = 1
-        status[0] = BAD_LABEL_NUMBER if memchr(p, 58, <size_t>(stop - p)) != NULL else OK
+        status[0] = BAD_LABEL_NUMBER if stop != p and memchr(p, 58, <size_t>(stop - p)) != NULL else OK
     else:
         status[0] = read_word(p, stop, reader.powers, True, out.label + row)
     return stop

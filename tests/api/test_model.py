@@ -205,6 +205,18 @@ def test_where_nothing_is_held_out_all_passes_count(options):
     assert learned.holdout_loss is None and one.dumps() == other.dumps()
 
 
+def test_an_empty_list_is_the_empty_set():
+    rows, y = [{"w": ["a"]}, {"w": ["b"]}, {"w": ["c"]}] * 9, [[0, 1], [], (2,)] * 9
+    models = [Model("--multilabel_oaa 3") for _ in range(2)]
+    models[0].learn(rows, y)
+    models[1].learn("0,1 |w a\n, |w b\n2 |w c\n" * 9)
+    assert models[0].dumps() == models[1].dumps()
+    assert models[0].predict(rows[:3]) == [[0, 1], [], [2]]
+    costs = Model("--csoaa 3")
+    costs.learn([{"a": 1}] * 3, [{1: 0, 2: 1}, {}, []])
+    assert costs.evaluate([{"a": 1}] * 3, [{1: 0, 2: 1}, {}, []])["examples"] == 1
+
+
 @pytest.mark.parametrize("text", ["", b"", [], "\n", "1 |a b", "1 |a b\r\n", "|", iter(["1 |a b"])])
 def test_little_text(text):
     model = Model()

@@ -55,6 +55,12 @@ def test_labels_are_recognised(text, form, counts, advice, report):
     assert found == report(text, "--block-size", 16, "--threads", 2)
 
 
+def test_labels_may_hold_no_break_spaces(report):
+    assert report("a\u00a0b |x\nc |x\n")["labels"] == {"a\u00a0b": 1, "c": 1}
+    costs = report("a\u00a0b:1 c:2 |x\n" * 3)
+    assert (costs["labels_are"], costs["labels"], costs["bad_lines"]) == ("costs", {"a\u00a0b": 3, "c": 3}, 0)
+
+
 def test_sequences_and_groups_are_counted(report):
     assert report(SEQUENCES)["groups"] == report(GROUPS)["groups"] == 2 and report(NAMES)["groups"] is None
     found = report(NAMES)

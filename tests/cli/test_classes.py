@@ -133,6 +133,37 @@ def test_measures_of_sets_count_labels(vwlite, write):
     assert report["macro_f1"] == pytest.approx((2 * 2 / 5 + 2 * 1 / 3 + 0) / 3)
 
 
+EMPTY = {  # the same rows in each format; the second one has the empty set
+    "d.svm": "# multilabel\n1,0 2:2.5\n 2:3.5 11:26\n1,2 20:27\n" * 9,
+    "d.vw": "1,0 | 2:2.5\n, | 2:3.5 11:26\n1,2 | 20:27\n" * 9,
+}
+
+
+@pytest.mark.parametrize("options", [(), ("--set-loss", "f1", "--passes", "9"), ("--ftrl",), ("--lrq", "::2"), ("-c",)])
+def test_the_empty_set_is_learned(options, vwlite, write, tables):
+    for name, text in EMPTY.items():
+        write(name, text)
+        vwlite("train", name, "-f", f"{name}.m", "--multilabel_oaa", "3", "--quiet", "--holdout_off", *options)
+        found = vwlite("check", name)
+        assert "labels      lists (3 classes); 0: 9, 1: 18, 2: 9" in found.stdout and "malformed" not in found.stderr
+        assert vwlite("predict", "-i", f"{name}.m", name).lines[:3] == ["0,1", "", "1,2"]
+        report = json.loads(vwlite("evaluate", "-i", f"{name}.m", name, "--json", "-").stdout)
+        assert (report["examples"], report["accuracy"]) == (27, 1)
+    assert tables("d.svm.m") == tables("d.vw.m")
+    assert vwlite("convert", "svmlight", "d.svm").stdout == EMPTY["d.vw"]
+
+
+def test_the_empty_set_of_tables(vwlite, write):
+    write("d.csv", 'y,a,t\n"0,1",2,x\n",",3,y\n,4,z\n"1,2",9,\n')
+    write("d.jsonl", '{"y":"0,1","a":2,"t":"x"}\n{"y":",","a":3,"t":"y"}\n{"a":4,"t":"z"}\n{"y":"1,2","a":9}\n')
+    for name in ("csv", "jsonl"):
+        found = vwlite("convert", name, f"d.{name}", "--columns", "label=y tag=t")
+        assert found.stdout == "0,1 'x| a:2\n, 'y| a:3\n'z| a:4\n1,2 | a:9\n"
+    vwlite("train", write("t", found.stdout), "-f", "m", "--multilabel_oaa", "3", "--quiet", "--holdout_off")
+    report = json.loads(vwlite("evaluate", "-i", "m", "t", "--json", "-").stdout)
+    assert report["examples"] == 3  # without the one that has no label
+
+
 def test_labels_in_turn_learn_something_else(vwlite, write, tmp_path):
     write("s", SETS)
     for command in ("train", "vw"):

@@ -38,7 +38,7 @@ quiet = true
 
 
 def test_a_file_has_what_is_not_typed(vwlite, write, data, options):
-    write("night.toml", CONFIG)
+    write("night.toml", "\ufeff" + CONFIG)
     assert vwlite("train", data, "-f", "model", "--config", "night.toml").stderr == ""
     assert options() == {"quadratic": ["ui"], "bits": 12, "loss": "logistic"}
     vwlite("train", data, "-f", "other", "--loss_function", "logistic", "-b", 12, "-q", "ui", "--quiet")

@@ -9,6 +9,36 @@ import pytest
 COLUMNS = "The DT B-NP\ncat NN I-NP\n\nsat VBD B-VP\n"
 
 
+BOM = b"\xef\xbb\xbf"
+
+
+def test_a_byte_order_mark_is_no_character(vwlite, write):
+    columns, template = b"a DT B\nb NN I\n", b"w:%x[0,0]\nt:%x[0,1]\n"
+    write("bom", BOM + columns), write("plain", columns)
+    write("bom.t", BOM + template), write("t", template)
+    wanted = "B |w a |t DT\nI |w b |t NN\n\n"
+    for data in ("bom", "plain"):
+        for named in ("bom.t", "t"):
+            assert vwlite("convert", "conll", data, "--template", named).stdout == wanted
+    assert vwlite("convert", "conll", "bom", "bom", "--template", "t").stdout == 2 * wanted
+    write("words.t", "w:%x[0,0]\n")
+    done = vwlite("convert", "conll", "--lines", "--template", "words.t", stdin=BOM + b"a b\n")
+    assert done.stdout == "|w a\n|w b\n\n"
+
+
+def test_blanks_and_tabs_alone_part_columns(vwlite, write):
+    """A no-break space, an ideographic one and a line separator are characters of words."""
+    write("t", "w:%x[0,0]\nl:%x[0,1]x\u2028y\n")
+    text = "10\u00a0000 \t CD\u3000x  B-NP\r\nNew\u2028York\x85\x0b NNP\tI-NP\n\n"
+    done = vwlite("convert", "conll", write("data", text), "--template", "t")
+    assert done.stdout.split("\n") == [
+        "B-NP |w 10\u00a0000 |l CD\u3000xx\u2028y", "I-NP |w New\u2028York\x85\x0b |l NNPx\u2028y", "", "",
+    ]
+    write("words.t", "w:%x[0,0]\n")
+    done = vwlite("convert", "conll", "--lines", "--template", "words.t", stdin="a\u00a0b c\n")
+    assert done.stdout == "|w a\u00a0b\n|w c\n\n"
+
+
 def test_conll_to_standard_output(vwlite, write):
     write("data.txt", COLUMNS)
     done = vwlite("convert", "conll", "data.txt")

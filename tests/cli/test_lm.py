@@ -69,6 +69,15 @@ def test_files_pipes_and_models_give_the_same_bytes(data, vwlite, monkeypatch):
     assert (data / "whole").read_bytes() != (data / "other").read_bytes()
 
 
+def test_a_byte_order_mark_is_no_word(data, vwlite):
+    text = b"the cat sat on the mat\n" * 9
+    (data / "plain").write_bytes(text)
+    (data / "marked").write_bytes(b"\xef\xbb\xbf" + text)
+    for name in ("plain", "marked"):
+        vwlite("lm", "train", name, "--tokens", "blanks", *SMALL, "-f", f"{name}.m")
+    assert (data / "plain.m").read_bytes() == (data / "marked.m").read_bytes()
+
+
 def test_it_learns_what_follows(data, vwlite):
     vwlite("lm", "train", "text", *SMALL, "-f", "first")
     vwlite("lm", "train", "text", *SMALL, "-f", "later", "--passes", "40")

@@ -115,6 +115,14 @@ def test_lines_of_a_file_are_people(model, vwlite, write, tmp_path):
     assert piped.stdout == done.stdout and done.stderr == piped.stderr == ""
 
 
+def test_ids_of_a_file_may_hold_other_blanks_than_spaces(vwlite, write):
+    rows = "".join(f"{n % 5} |user u\u00a0{n % 3} |item i{n % 4}\n" for n in range(40))
+    vwlite("train", write("d", rows), "-f", "m", "--names", "--quiet", "--dotproduct", "user,item")
+    ids = "\ufeffuser=u\u00a01\r\nuser=u\u00a02\n"
+    done = vwlite("recommend", "-i", "m", "--of", "item", "--for-file", write("ids", ids), "-n", 1)
+    assert [who for who, _, _ in table(done)] == ["user=u\u00a01", "user=u\u00a02"] and done.stderr == ""
+
+
 def test_lines_of_strangers_in_a_file_are_told_and_have_no_list(model, vwlite, write):
     asked = ("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 1)
     write("ids", "user=u99\nuser=u1\n")

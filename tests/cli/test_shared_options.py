@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from vwlite import Model
+from vwlite.errors import UsageError
+
 LINES = 24
 FEATURES = 8  # a line: user 2, item 2, anonymous 3, the constant
 
@@ -341,3 +344,44 @@ def test_readable_model_and_names(learn, tmp_path, weights):
     assert re.search(r"^user\^u0:\d+:\S+", named, re.M)
     assert re.search(r"^user\^u0\*item\^Big0:\d+:\S+", named, re.M)
     assert re.search(r"^Constant:116060:\S+", named, re.M)
+
+
+
+LETTERS = [  # é has two bytes, and shares the first one with ô and ñ
+    *("--ignore é", "--keep aé", "--ignore_linear é", "--spelling é", "--affix +2é", "--ngram é2"),
+    *("--ngram 2 --skips é1", "--feature_limit é2", "--redefine é:=a", "--redefine a:=é", "-q é", "-q aé"),
+    *("--cubic abé", "--interactions éa", "--dotproduct é", "--dotproduct aé", "--lrq aé2"),
+    "--random_features rbf:64 --random_of é",
+]
+
+
+@pytest.mark.parametrize("options", LETTERS)
+def test_letters_of_several_bytes_are_refused(options, vwlite, write):
+    write("d", "1 |ô a\n-1 |ñ x\n1 |œ y\n-1 |п z\n1 |р w\n1 |п z\n")
+    value = options.rpartition(" ")[2]
+    said = vwlite("train", "d", *options.split(), status=2).stderr
+    assert f"{value}: namespaces are told apart by the first byte of their names, of which é has 2" in said
+    assert vwlite("vw", "d", "--quiet", *options.split(), status=None).status in (0, 1)
+    assert "namespaces, not 5" in vwlite("vw", "d", "--quiet", "--dotproduct", r"\xc3b", status=1).stdout
+    with pytest.raises(UsageError, match="of which é has 2"):
+        Model(options)
+
+
+def test_whole_names_may_begin_with_any_character(vwlite, write, weights):
+    write("d", "1 |é a |b c\n-1 |ñ x |b d\n")
+    vwlite("train", "d", "--quiet", "--noconstant", "-q", "é,b", "-f", "m")
+    vwlite("train", "d", "--quiet", "--noconstant", "-f", "plain")
+    assert len(weights("m")) == len(weights("plain")) + 1
+    vwlite("train", "d", "--quiet", "-i", "plain", "--freeze", "é", "-f", "frozen")
+    before, after = weights("plain"), weights("frozen")
+    assert sum(before[slot] == after[slot] for slot in before) == 1
+    raw = ("--ignore", r"\xc3", "--noconstant")
+    vwlite("train", "d", "--quiet", *raw, "-f", "bytes")
+    assert len(weights("bytes")) == 2
+
+
+@pytest.mark.parametrize("options", [("--edge", "é"), ("-q", "ée"), ("--ignore", "é")])
+def test_letters_of_taggers(options, vwlite, write):
+    write("tags", "A |é a\nB |e b\n\n")
+    said = vwlite("l1", "tags", "--model", "crf", *options, status=2).stderr
+    assert "of which é has 2" in said

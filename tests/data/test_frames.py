@@ -133,6 +133,9 @@ def test_columns_beside_the_features(monkeypatch):
 
 def test_labels_that_are_names_and_lists():
     table = pa.table({"y": pa.array(["up", None]).dictionary_encode(), "l": [["1", "3"], None], "x": [1, 2]})
+    empty = pa.table({"l": pa.array([[], None, ["2", None]], pa.list_(pa.string())), "x": [1, 2, 3]})
+    (found,) = table_batches(empty, "l", text_format=PLAIN.of_words(lists=True))
+    assert [found.tag(row) for row in range(3)] == [b",", b"", b"2"] and np.isnan(found.label).tolist() == [0, 1, 0]
     (found,) = table_batches(table, "y", text_format=PLAIN.of_words())
     assert [found.tag(row) for row in range(2)] == [b"up", b""] and np.isnan(found.label).tolist() == [False, True]
     (found,) = table_batches(table, "l", text_format=PLAIN.of_words(lists=True))

@@ -134,6 +134,18 @@ def test_any_text_is_read_as_the_oracle_reads_it(text):
     assert_agrees(text)
 
 
+SETS = {b"1,0 2:3": b"1,0", b" 2:3 4:5": b"", b"2:3": b"", b"qid:7 2:3": b"", b" , 2:3": b",", b"\t2:3 # none": b""}
+
+
+def test_a_line_of_sets_that_begins_with_a_feature_has_the_empty_set():
+    batch, remarks = parse(b"# multilabel\n" + b"\n".join(SETS), words=True, lists=True)
+    assert remarks == [] and batch.label.tolist() == [1.0] * len(SETS)
+    assert [batch.tag(row) for row in range(len(batch))] == [*SETS.values()]
+    assert np.diff(batch.namespace_start).tolist() == [1, 2, 1, 1, 1, 1]
+    _, remarks = parse(b" 2:3", words=True)
+    assert [code for _, code, _, _ in remarks] == [Code.BAD_LABEL_NUMBER]
+
+
 def to_vw(line):
     """The Vowpal Wabbit line of a valid SVMlight line."""
     words = line.partition(b"#")[0].removeprefix(b"\xef\xbb\xbf").split()

@@ -154,7 +154,7 @@ def test_labels_that_are_names(y, words, tags):
 def test_labels_that_are_lists(sets):
     costs = [{1: 0.5, 2: 1}, {4: 1e-7, 3: -2.5e30}, "3", None, {}, "1:2", 4]
     y = [[1, 3], (2,), {4}, None, [], "4", 3] if sets else costs
-    words = ["1,3", "2", "4", "", "", "4", "3"] if sets else ["1:0.5 2:1", "4:1e-7 3:-2.5e30", "3", "", "", "1:2", "4"]
+    words = ["1,3", "2", "4", "", ",", "4", "3"] if sets else ["1:0.5 2:1", "4:1e-7 3:-2.5e30", "3", "", "", "1:2", "4"]
     format, tags = TextFormat().of_words(lists=True), list("abcdefg")
     (found,) = table_batches(np.eye(7), y, tags=tags, text_format=format)
     text = parse_text("\n".join(f"{word} '{tag}|" for word, tag in zip(words, tags, strict=True)).encode(), format)

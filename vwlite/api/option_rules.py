@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vwlite.errors import UsageError
+from vwlite.features.config import CROSSINGS
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
 from vwlite.options import Option
 
@@ -23,12 +24,28 @@ def check_effects(typed: Mapping[str, Any], options: Mapping[str, Option], going
         allowed = going_on and any(options[other].settled for other in needed)
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
             raise UsageError(f"{one.display_name} does nothing without {' or '.join(spelled(needed, options))}")
+    check_letters(typed, options)
     if typed.get("holdout_off"):
         for name in AGAINST_HOLDING_OUT:
             if name in typed:
                 raise UsageError(f"--holdout_off and --{name} contradict each other: drop one")
     if "loss_function" in typed or not going_on:
         check_loss(typed)
+
+
+def check_letters(typed: Mapping[str, Any], options: Mapping[str, Option]) -> None:
+    """Raises UsageError for a character of several bytes where a namespace is told by the first byte of its name."""
+    for name, one in options.items():
+        given = typed.get(name) or () if one.letters else ()
+        for value in (given,) if isinstance(given, str) else given:
+            whole = one.name in CROSSINGS and "," in value  # names, not letters
+            size, wide = max(((len(c.encode("utf-8", "surrogateescape")), c) for c in value), default=(1, ""))
+            if size > 1 and not whole:
+                instead = " and whole names may be given, with a comma between" if one.name in CROSSINGS else ""
+                raise UsageError(
+                    f"{one.display_name} {value}: namespaces are told apart by the first byte of their names, of which "
+                    f"{wide} has {size}: names that begin with an ASCII character will do{instead}"
+                )
 
 
 def check_idle(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:

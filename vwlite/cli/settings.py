@@ -76,7 +76,7 @@ def read(path: str) -> dict[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            return tomllib.loads(file.read().decode("utf-8-sig"))
     except OSError as error:
         raise InputMissing(f"cannot open the configuration {path}: {error.strerror}") from error
     except ValueError as error:  # TOML's own, and of text that is not UTF-8

@@ -1,7 +1,8 @@
 """Labels that are classes: numbers from 0 or 1, names, lists of classes with costs, sets of classes.
 
 Where they are lists or sets, the text span of a row's tag in a batch begins with the label's words (as in
-``vwlite/data/label_vocabulary.py``); the classes and costs that were read are in ``Batch.lists``.
+``vwlite/data/label_vocabulary.py``); a comma alone, or no word, is the empty set. The classes and costs that were read
+are in ``Batch.lists``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from vwlite.errors import DataError
 from vwlite.numerals import DIGITS, read_decimal
 
 MAX_CLASS = 2**32 - 1
+EMPTY_SET = ","  # as text has it
 LogFunction = Callable[[str], None]
 
 
@@ -145,6 +147,8 @@ class ListLabels(ClassLabels):
 
     def entries(self, batch: Batch, row: int) -> Iterator[tuple[int, float]]:
         text = text_of(batch, row)
+        if text in ("", EMPTY_SET):
+            return iter(())
         words = text.split(",") if self.sets else text.split(" ")
         if not self.sets or self.log:
             words = [word for word in words if word]

@@ -13,13 +13,13 @@ from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Column, Colu
 from vwlite.data.lower_case import NONE, lower_table
 from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
 from vwlite.data.parse_errors import Code
+from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import check_columns
 from vwlite.data.segments import ANONYMOUS_CHAR
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-BOM = b"\xef\xbb\xbf"
 BREAKS = "line breaks within a field are not read: write JSON lines"
 TEXT_LINE = re.compile(r"(?:^|\s)\|")  # with a bar before its features
 # A cell of a column of numbers, empty or not; as ``cython_ext/text/cell_numbers.pxd`` reads it.

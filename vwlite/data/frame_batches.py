@@ -112,5 +112,5 @@ def plain(entries: Any) -> Any:
         return entries.to_numpy(zero_copy_only=False)
     found = entries.to_pylist()
     if types.is_list(entries.type) or types.is_large_list(entries.type):
-        return [[one for one in words or () if one is not None] for words in found]
+        return [words and [one for one in words if one is not None] for words in found]
     return found

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.data.batch import BLANK
-from vwlite.data.class_labels import text_of
+from vwlite.data.class_labels import EMPTY_SET, text_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import SHARED_WORDS
+from vwlite.data.plain_text import words_of
 from vwlite.data.table_formats import COLUMNAR, head_parser
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.numerals import DECIMAL
 
 HEAD = 1 << 16  # bytes at the start of the text that are examined
 LONGEST_SEQUENCE = 200  # lines; texts with longer sequences on average are taken for single lines
-NUMBER, COST, LIST = (re.compile(rule) for rule in (DECIMAL, f".+:{DECIMAL}", "[0-9]+(?:,[0-9]+)+"))
+NUMBER, COST, LIST = (re.compile(rule) for rule in (DECIMAL, f".+:{DECIMAL}", "[0-9]+(?:,[0-9]+)+|,"))
 SHARED = tuple(word.decode() for word in SHARED_WORDS)
 
 
@@ -61,7 +62,7 @@ def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     words = text.of_words(lists=True)
     batch = parse_text(head, words, head_parser(head, config, words))
     blank = batch.flags & BLANK != 0
-    labels = [text_of(batch, row).split() for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
+    labels = [words_of(text_of(batch, row)) or [EMPTY_SET] for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
     gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines
     count = len(labels)
     costs = sum(words[0] in SHARED or any(map(COST.fullmatch, words)) for words in labels)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import TAGGED
+from vwlite.data.class_labels import EMPTY_SET
 from vwlite.data.csr import offsets
 from vwlite.data.number_labels import number_words
 from vwlite.data.parse_errors import SENTENCES, Code
@@ -148,7 +149,7 @@ def label_words(column: Any, lists: bool, first: int) -> list[bytes | None]:
         if is_missing(entry):
             found.append(None)
         elif not isinstance(entry, str | int | float):
-            found.append((list_words(row, entry) or None) if lists else label_word(row, entry))
+            found.append(list_words(row, entry) if lists else label_word(row, entry))
         else:
             if entry not in known:
                 known[entry] = label_word(row, entry)
@@ -156,13 +157,13 @@ def label_words(column: Any, lists: bool, first: int) -> list[bytes | None]:
     return found
 
 
-def list_words(row: int, entry: Any) -> bytes:
-    """``class:cost class:cost`` of a dict, ``class,class`` of other collections."""
+def list_words(row: int, entry: Any) -> bytes | None:
+    """``class:cost class:cost`` of a dict, None of an empty one; ``class,class`` of other collections."""
     if not isinstance(entry, Iterable):
         return label_word(row, entry)
     if isinstance(entry, Mapping):
-        return b" ".join(label_word(row, one) + b":%r" % cost_of(row, cost) for one, cost in entry.items())
-    return b",".join(label_word(row, one) for one in entry)
+        return b" ".join(label_word(row, one) + b":%r" % cost_of(row, cost) for one, cost in entry.items()) or None
+    return b",".join(label_word(row, one) for one in entry) or EMPTY_SET.encode()
 
 
 def cost_of(row: int, cost: Any) -> float:

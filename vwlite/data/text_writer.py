@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, SHARED, TAGGED, Batch
+from vwlite.data.class_labels import EMPTY_SET
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError
 
@@ -74,6 +75,7 @@ class TextWriter:
             label, tag = number.encode(), batch.tag(row)
             if self.format.words and label:
                 label, tag = self.split(tag, bool(batch.flags[row] & TAGGED))
+                label = label or EMPTY_SET.encode()
             if not label and (weight != "1" or base != "0"):
                 raise DataError(f"row {batch.first_line + row}: text has no importance and no base without a label")
             if empty[row] and tag.startswith(b"save"):

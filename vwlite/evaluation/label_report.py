@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
-from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
+from vwlite.data.class_labels import EMPTY_SET, MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBER, NUMBERS, SEQUENCES
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.names_as_labels import named_labels
 from vwlite.data.parse_errors import Code
+from vwlite.data.plain_text import words_of
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
 from vwlite.learners.label_check import LabelCheck
@@ -153,7 +154,8 @@ class Words(Numbers):
         except DataError as error:
             self.wrong[row] = escaped(str(error).removeprefix(f"{batch.location(row)}: "))
             return []
-        words = text_of(batch, row).split("," if self.rule.sets else None)
+        text = text_of(batch, row)
+        words = [] if text in ("", EMPTY_SET) else text.split(",") if self.rule.sets else words_of(text)
         if self.rule.classes is not ANY:
             if self.rule.strays(np.array([number for number, _ in entries], np.uint32)).any():
                 self.wrong[row] = escaped(self.rule.stray(batch, row))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.features.side_names import check_crossed, read_numbers
+from vwlite.features.side_names import check_crossed, read_numbers, sides_of_pair
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.options import Config, again, config, not_one_of, option
 
@@ -51,10 +51,10 @@ class FeatureConfig(Config):
     noconstant: bool = feature(False, "No constant feature.")
     quadratic: tuple[str, ...] = feature(
         (), "Cross two namespaces: letters, ':' for any, or full names 'a,b'.", spelled=("-q", "--quadratic"),
-        metavar="AB",
+        metavar="AB", letters=True,
     )
-    cubic: tuple[str, ...] = feature((), "Cross three namespaces.", metavar="ABC")
-    interactions: tuple[str, ...] = feature((), "Cross two or more namespaces.", metavar="ABC...")
+    cubic: tuple[str, ...] = feature((), "Cross three namespaces.", metavar="ABC", letters=True)
+    interactions: tuple[str, ...] = feature((), "Cross two or more namespaces.", metavar="ABC...", letters=True)
     permutations: bool = feature(
         False, "Cross a namespace with itself in every order.", in_vw_models="forgotten", needs=CROSSINGS
     )
@@ -62,23 +62,30 @@ class FeatureConfig(Config):
         False, "Keep interactions that differ only in order.", in_vw_models="forgotten", needs=CROSSINGS,
     )
     ignore: tuple[str, ...] = feature(
-        (), "Drop namespaces beginning with these letters.", metavar="ABC", in_vw_models="added",
+        (), "Drop namespaces beginning with these letters.", metavar="ABC", in_vw_models="added", letters=True,
     )
-    keep: tuple[str, ...] = feature((), "Drop all others.", metavar="ABC", in_vw_models="added")
+    keep: tuple[str, ...] = feature((), "Drop all others.", metavar="ABC", in_vw_models="added", letters=True)
     ignore_linear: tuple[str, ...] = feature(
-        (), "Use them only within interactions.", metavar="ABC", in_vw_models="added",
+        (), "Use them only within interactions.", metavar="ABC", in_vw_models="added", letters=True,
     )
-    redefine: tuple[str, ...] = feature((), "File namespaces S under letter N.", metavar="N:=S", in_vw_models="added")
-    ngram: tuple[str, ...] = feature((), "Add n-grams, of namespace A or of all.", metavar="[A]N", in_vw_models="added")
-    skips: tuple[str, ...] = feature((), "Let n-grams skip up to N features.", metavar="[A]N", in_vw_models="added")
+    redefine: tuple[str, ...] = feature(
+        (), "File namespaces S under letter N.", metavar="N:=S", in_vw_models="added", letters=True
+    )
+    ngram: tuple[str, ...] = feature(
+        (), "Add n-grams, of namespace A or of all.", metavar="[A]N", in_vw_models="added", letters=True
+    )
+    skips: tuple[str, ...] = feature(
+        (), "Let n-grams skip up to N features.", metavar="[A]N", in_vw_models="added", letters=True
+    )
     feature_limit: tuple[str, ...] = feature(
-        (), "Keep N features of namespace A or of each.", metavar="[A]N", in_vw_models="forgotten",
+        (), "Keep N features of namespace A or of each.", metavar="[A]N", in_vw_models="forgotten", letters=True,
     )
     affix: str = feature(
-        "", "Add prefixes (+) and suffixes (-) of length N of names, like +2a,-3b.", metavar="SPEC"
+        "", "Add prefixes (+) and suffixes (-) of length N of names, like +2a,-3b.", metavar="SPEC", letters=True,
     )
     spelling: tuple[str, ...] = feature(
         (), "Add the spelling classes of names; _ is the anonymous namespace.", metavar="A", in_vw_models="added",
+        letters=True,
     )
     sort_features: bool = feature(
         False, "Sort a namespace's features and drop repeated ones.", section="", vw_only=True,
@@ -86,7 +93,7 @@ class FeatureConfig(Config):
     )
     dotproduct: tuple[str, ...] = feature(
         (), "Add the dot product of two namespaces' latent vectors.", section="Dot products of latent vectors",
-        metavar="AB|A,B", shape=True,
+        metavar="AB|A,B", shape=True, letters=True,
     )
     mask_ids: tuple[str, ...] = feature(
         (), "Leave namespace NS out of a share P of the examples learned, so that the rest learns to do without.",
@@ -119,7 +126,7 @@ class FeatureConfig(Config):
     )
     random_of: tuple[str, ...] = feature(
         (), "Of these namespaces' features, not of all terms.", section=RANDOM, metavar="ABC", shape=True,
-        needs=("random_features", "landmarks"),
+        needs=("random_features", "landmarks"), letters=True,
     )
     random_only: bool = feature(
         False, "In place of the terms that they are made from.", section=RANDOM, shape=True,
@@ -152,6 +159,9 @@ class FeatureConfig(Config):
     theta_groups: tuple[str, ...] = of_theta("groups", (), shown="all")
 
     def __post_init__(self) -> None:
+        for pair in self.dotproduct:
+            if len(sides := sides_of_pair(pair)) != 2:
+                raise UsageError(f"--dotproduct takes 2 namespaces, not {len(sides)}: {pair!r}")
         if self.theta:
             self.check_theta()
         if self.random_features:

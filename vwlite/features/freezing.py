@@ -21,13 +21,11 @@ class Frozen:
         """Raises UsageError for a part of what one side is."""
         spaces = [word for word in words if word not in PARTS]
         self.linear, self.constant = LINEAR in words, CONSTANT in words
-        self.groups = [
-            decode_letters(name)[0] if len(name) == 1 else names.number(decode_letters(name)) for name in spaces
-        ]
+        self.groups = [raw[0] if len(raw) == 1 else names.number(raw) for raw in map(decode_letters, spaces)]
         pairs = list(map(sides_of_pair, dotproduct))
         for name in spaces:
             for side in (side for pair in pairs for side in pair):
-                if len(name) > 1 and side == name[0]:
+                if name != side and covers(side, name):
                     raise UsageError(f"--freeze {name}: its vectors are those of the letter {side!r}, name that")
         self.sides = [
             [LATENT in words or any(covers(name, side) for name in spaces) for side in pair] for pair in pairs

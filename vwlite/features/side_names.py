@@ -13,8 +13,12 @@ def sides_of_pair(pair: str) -> tuple[str, ...]:
 
 
 def covers(name: str, side: str) -> bool:
-    """Whether everything in namespace ``side`` is in ``name``: a letter stands for all names that begin with it."""
-    return name == side or (len(name) == 1 and side.startswith(name))
+    """Whether everything in namespace ``side`` is in ``name``: a letter stands for all names that begin with it.
+
+    A character of several bytes is no letter, but a name.
+    """
+    single = len(name.encode("utf-8", "surrogateescape")) == 1
+    return name == side or (single and side.startswith(name))
 
 
 def read_numbers(text: str, option: str) -> dict[str, float]:

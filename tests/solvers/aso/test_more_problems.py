@@ -148,7 +148,7 @@ def test_a_list_is_taken_back(tmp_path):
     listed = [*one.listed(), *other.listed()]
     assert [row.positives for row in one.listed()] == [len(own) for own in positives(one).values()]
     lines = as_text(listed).splitlines()
-    path.write_text("\n".join([lines[0], "-" + lines[1], *lines[2:-1]]))
+    path.write_text("\ufeff" + "\n".join([lines[0], "-" + lines[1], *lines[2:-1]]))
     _, _, again = made(tmp_path, rows, "freq-k:2", chosen=read_list(str(path)))
     assert [row for part in again for row in part.listed()] == listed[1:-1]
     expected = {name: own for name, own in positives(one).items() if name != listed[0].name}

@@ -14,6 +14,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, open_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
+from vwlite.data.plain_text import decoded
 from vwlite.data.svmlight_writer import SvmlightWriter
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, UsageError
@@ -116,4 +117,4 @@ def templates_of(name: str) -> list[Template]:
         return read_templates(READY[name])
     check_inputs((name,))
     with open_input(name) as file:
-        return read_templates(file.read().decode("utf-8", "surrogateescape"))
+        return read_templates(decoded(file.read()))

@@ -18,6 +18,7 @@ from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, open_input
 from vwlite.data.memory import parsed_text
+from vwlite.data.plain_text import decoded, words_of
 from vwlite.data.table_formats import TABLES
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import text_format
@@ -108,9 +109,9 @@ def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str
     people, asked = People(model, config), 0
     name = display_name(path)
     with open_input(path) as file:
-        lines = file.read().decode("utf-8", "surrogateescape").splitlines()
+        lines = decoded(file.read()).split("\n")
     for number, line in enumerate(lines, 1):
-        features = line.split()
+        features = words_of(line)
         if not features:
             continue
         asked += 1

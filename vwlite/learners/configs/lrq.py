@@ -18,7 +18,8 @@ class LrqConfig(GdConfig):
     """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
 
     lrq: tuple[str, ...] = option(
-        (), "Cross namespaces A and B by factors of rank N, learned in turns.", section=SECTION, metavar="ABN"
+        (), "Cross namespaces A and B by factors of rank N, learned in turns.", section=SECTION, metavar="ABN",
+        letters=True,
     )
     lrqdropout: bool = option(False, "Leave half of the factors out of each step, by chance.", section=SECTION)
     random_seed: int = random_seed()  # which

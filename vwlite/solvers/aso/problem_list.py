@@ -37,7 +37,7 @@ def read_list(path: str) -> frozenset[tuple[str, str]]:
     Names are compared as they are written. Raises DataError.
     """
     chosen = set()
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+    with open(path, encoding="utf-8-sig", errors="surrogateescape") as file:
         for number, line in enumerate(file, 1):
             fields = line.rstrip("\r\n").split("\t")
             if fields == [""] or fields == list(HEAD) or line.startswith("-"):

@@ -9,6 +9,7 @@ from itertools import count
 import numpy as np
 
 from vwlite.data.blocks import Block
+from vwlite.data.plain_text import BOM
 from vwlite.solvers.lm.tokens import decoded, tokens_of
 
 LINE_END = "\n"
@@ -29,7 +30,8 @@ def numbered(blocks: Iterable[Block], kind: str, number: Mapping[str, int]) -> n
     """int32: the numbers of all tokens, line ends among them."""
     parts = [np.zeros(0, np.int32)]
     for block in blocks:
-        tokens = tokens_of(decoded(bytes(memoryview(block.data)[: block.size])), kind)
+        data = bytes(memoryview(block.data)[: block.size])
+        tokens = tokens_of(decoded(data if block.offset else data.removeprefix(BOM)), kind)
         parts.append(np.fromiter(map(number.__getitem__, tokens), np.int32, len(tokens)))
     return np.concatenate(parts)
 

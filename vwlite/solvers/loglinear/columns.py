@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from vwlite.data.plain_text import decoded, words_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.options import Config, config, option
@@ -42,7 +43,7 @@ def sentences(lines: Iterable[bytes], path: str, how: ColumnsConfig) -> Iterator
     """
     if how.lines:
         for number, line in enumerate(lines, 1):
-            if tokens := decoded(line):
+            if tokens := words_of(decoded(line)):
                 yield number, [[token] for token in tokens]
         return
     for number, sentence in separated(lines, path, how.keep_docstart):
@@ -57,7 +58,7 @@ def separated(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterato
     sentence: Sentence = []
     width = first = 0
     for number, line in enumerate(lines, 1):
-        columns = decoded(line)
+        columns = words_of(decoded(line))
         if not columns:
             if sentence:
                 yield first, sentence
@@ -72,10 +73,6 @@ def separated(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterato
         sentence.append(columns)
     if sentence:
         yield first, sentence
-
-
-def decoded(line: bytes) -> list[str]:
-    return line.decode("utf-8", "surrogateescape").split()
 
 
 def begun(labels: list[str]) -> list[str]:

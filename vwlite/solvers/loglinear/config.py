@@ -130,7 +130,7 @@ class L1Config(Config):
         settled=True,
     )
     edge: tuple[str, ...] = option(
-        (), "Namespaces (letters) that transitions are conditioned on.", metavar="ABC", settled=True
+        (), "Namespaces (letters) that transitions are conditioned on.", metavar="ABC", settled=True, letters=True,
     )
     shuffle: bool = option(
         True, "Random order in every pass.", spelled=("--shuffle/--no-shuffle",), shown="yes", needs=("solver=sgd",)

@@ -41,9 +41,9 @@ class Template:
 def read_templates(text: str) -> list[Template]:
     """Raises UsageError for a line that is none."""
     templates: list[Template] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.split("#")[0].strip() if line.lstrip().startswith("#") else line.strip()
-        if line and line != "B":
+    for number, line in enumerate(text.split("\n"), 1):
+        line = line.strip(" \t\r")
+        if line and line != "B" and line[0] != "#":
             templates.append(read_template(line, number))
     names = [template.name for template in templates]
     for template in templates:
