@@ -43,7 +43,7 @@ cdef struct ObjectReader:
     Member *members            # of the current line
     size_t room
     size_t names, spaces
-    const uint8_t *text        # of the names of columns and namespaces
+    const uint8_t *text        # of the names of columns, ordered by length and bytes, and of namespaces
     const int32_t *start       # (names + 1,) where names begin in it
     const int32_t *place       # (names + 1,) where they go; the last is of all others
     const uint8_t *type        # (names + 1,)
@@ -81,14 +81,18 @@ cdef inline int hash_key(ObjectReader *objects, const Value *key, uint32_t seed,
 cdef inline int find_place(ObjectReader *objects, Member *member) noexcept nogil:
     """Where the key goes, and its hash there."""
     cdef const char *start
-    cdef size_t length, i
+    cdef size_t length, size, i, low = 0, high = objects.names
     cdef int status = plain(objects, &member.key, &start, &length)
+    cdef int order
     if status != OK:
         return status
-    for i in range(objects.names):
-        if length == <size_t>(objects.start[i + 1] - objects.start[i]):
-            if memcmp(start, objects.text + objects.start[i], length) == 0:
-                break
+    while low < high:
+        i = (low + high) // 2
+        size = <size_t>(objects.start[i + 1] - objects.start[i])
+        order = memcmp(start, objects.text + objects.start[i], length) if length == size else 1 if length > size else -1
+        if order == 0:
+            break
+        low, high = (i + 1, high) if order > 0 else (low, i)
     else:
         i = objects.names
     objects.met[i] = 1

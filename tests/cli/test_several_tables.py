@@ -60,3 +60,13 @@ def test_labels_are_told_from_the_first_file_with_rows(vwlite, write):
     files = [f"{number}.csv" for number in range(3)]
     assert "labels      numbers; 0: 2, 1: 1" in vwlite("check", *files, "--columns", "label=y").stdout
     assert vwlite("convert", "csv", *files, "--columns", "label=y").lines == ["0 | a", "1 | a", "0 | a"]
+
+
+def test_the_first_row_is_looked_at_however_long_the_names_are(vwlite, write):
+    names = [f"column-{number}" for number in range(8000)]
+    rows = [["1" if number % 2 else "0", "red", *["3.5"] * 7998] for number in range(4)]
+    write("wide.csv", "".join(",".join(row) + "\n" for row in (["y", *names[1:]], *rows)))
+    done = vwlite("train", "wide.csv", "--columns", "label=y", "-f", "m")
+    assert "note: columns: label=y =column-1:text,column-2:number,column-3:number," in done.stderr
+    write("none.csv", ",".join(names) + "\n")
+    assert "column-7999:number" in vwlite("train", "none.csv", "wide.csv", "-f", "m", status=65).stderr

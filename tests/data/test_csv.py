@@ -288,6 +288,33 @@ def test_types_are_as_the_kernel_numbers_them():
     assert (TEXT, WORDS, TOKENS) == ("text", "words", "tokens")
 
 
+class Counted(str):
+    """A name that counts how often one is compared with another."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
+    """It grew with their square."""
+    names = [Counted(f"c{number}") for number in range(2000)]
+    for module in ("csv_table", "identifiers"):
+        monkeypatch.setattr(f"vwlite.data.{module}.header_of", lambda *_: names)
+    head = b"\n" + b",".join([b"12"] * 2000) + b"\n"
+    asked = read_columns("label=c7 weight=c8 user=" + ",".join(f"c{number}" for number in range(20, 1000)))
+    monkeypatch.setattr(Counted, "compared", 0)
+    found = first_look(head, ",", asked, "")
+    kept = read_columns(str(found.kept(asked)))
+    CsvTable(names, kept, ",", TextFormat(), "")
+    identifiers(head, ",", found, asked)
+    assert sum(map(len, kept.spaces.values())) == 1998
+    assert Counted.compared < 20 * len(names)
+
+
 @pytest.mark.parametrize(
     ("header", "cell", "told"),
     [

@@ -57,11 +57,11 @@ class OpenedInputs:
     def head(self, size: int, lines: int = 0, headed: bool = False) -> bytes:
         """The whole lines among the first ``size`` bytes, or the first line; ``lines``, unless 0, are enough.
 
-        Where files are ``headed``, by a line that names their columns, the lines are those of one file: the first that
-        has more than this line. All are parsed later.
+        Where files are ``headed``, by a line that names their columns, the lines are those of one file, the first that
+        has more than this line, and at least two. All are parsed later.
         """
         first, text = [], bytearray()
-        while len(text) < size and (block := next(self.source, None)):
+        while (len(text) < size or text.count(b"\n") <= headed) and (block := next(self.source, None)):
             first.append(block)
             if headed and block.offset == 0:
                 if text.count(b"\n") > 1:
@@ -71,7 +71,9 @@ class OpenedInputs:
             if 0 < lines <= text.count(b"\n"):
                 break
         self.source = chain(first, self.source)
-        return bytes(text[: max(text.rfind(b"\n", 0, size), text.find(b"\n")) + 1])
+        least = text.find(b"\n")
+        least = max(least, text.find(b"\n", least + 1) if headed else 0)
+        return bytes(text[: max(text.rfind(b"\n", 0, size), least) + 1])
 
 
 class Parser:

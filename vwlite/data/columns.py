@@ -93,34 +93,35 @@ class Columns:
         """
         check_header(header, source)
         known = {name: Column(name) for name in header if name}
+        there = frozenset(known)
         owner: dict[str, str] = {}
         for space, some in self.spaces.items():
             for column in some:
                 known[column.name] = column
                 owner[column.name] = space
-        missing = [one.name for one in self.named if one.name not in header and not one.optional]
+        missing = [one.name for one in self.named if one.name not in there and not one.optional]
         if missing:
             raise DataError(f"{source} has no column {missing[0]!r}{proposal(missing[0], header)}")
-        roles = {role: column for role, column in self.roles.items() if column.name in header}
+        roles = {role: column for role, column in self.roles.items() if column.name in there}
         aside = {*self.ignored, *(column.name for column in roles.values())}
         left = [name for name in header if name and name not in aside and name not in owner]
         if self.rest != IGNORE:
             owner.update(dict.fromkeys(left, self.rest))
             known.update({name: Column(name, self.rest_type) for name in left})
             left = []
-        found = (known[name] for name in header if name in owner and name not in aside)
-        used = [replace(one, type=one.type or self.types.get(one.name, "")) for one in found]
-        spaces = {
-            space: tuple(sorted((one for one in used if owner[one.name] == space), key=Column.is_of_words))
-            for space in dict.fromkeys(("", *self.spaces, self.rest)) if space != IGNORE
-        }
-        ignored = (*(name for name in header if name in self.ignored), *left)
-        return Columns(roles, {space: some for space, some in spaces.items() if some}, ignored, IGNORE)
+        spaces: dict[str, list[Column]] = {space: [] for space in ("", *self.spaces, self.rest) if space != IGNORE}
+        for name in header:
+            if name in owner and name not in aside:
+                one = known[name]
+                spaces[owner[name]].append(one if one.type else replace(one, type=self.types.get(name, "")))
+        placed = {space: tuple(sorted(some, key=Column.is_of_words)) for space, some in spaces.items() if some}
+        ignored = frozenset(self.ignored)
+        return Columns(roles, placed, (*(name for name in header if name in ignored), *left), IGNORE)
 
     def typed(self, types: Mapping[str, str]) -> Columns:
         """The same with the types of columns that have none."""
         spaces = {
-            space: tuple(replace(one, type=one.type or types[one.name]) for one in some)
+            space: tuple(one if one.type else replace(one, type=types[one.name]) for one in some)
             for space, some in self.spaces.items()
         }
         return replace(self, spaces=spaces)
@@ -185,8 +186,8 @@ def read_columns(text: str) -> Columns:
     ignored: tuple[str, ...] = ()
     rest: tuple[str, str] | None = None
     seen: set[str] = set()
-    at = 0
-    while text[at:].strip():
+    at, text = 0, text.rstrip()
+    while at < len(text):
         item = ITEM.match(text, at)
         if not item:
             raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}")

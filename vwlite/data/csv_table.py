@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Column, Columns
+from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
 from vwlite.data.lower_case import NONE, lower_table
 from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
 from vwlite.data.parse_errors import Code
@@ -67,7 +68,8 @@ def first_look(head: bytes, delimiter: str, columns: Columns, source: str) -> Co
     """
     header = header_of(head, delimiter, source)
     placed = columns.placed(header, source)
-    left = {header.index(one.name) for some in placed.spaces.values() for one in some if not one.type}
+    untyped = {one.name for some in placed.spaces.values() for one in some if not one.type}
+    left = {number for number, name in enumerate(header) if name in untyped}
     texts: set[int] = set()
     for row in rows_of(head, delimiter, len(header)):
         texts.update([place for place in left - texts if not NUMBER_CELL.fullmatch(row[place])])
@@ -115,19 +117,19 @@ class CsvTable:
         seeds = [namespace_hash(space, format) for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in spaces] + [0], np.uint8)
         self.space_hash = np.array([*seeds, 0], np.uint32)
-        of_features = np.repeat(np.array(seeds, np.uint32), sizes).tolist()
-        hashes = [self.hash_of(one, seed, format) for one, seed in zip(found, of_features, strict=True)]
-        self.hash = np.array([*hashes, 0], np.uint32)
         names = [encoded(column.name) for column in found]
+        of_names = [
+            hashes_of(names[begin:end], seed, format)
+            for seed, (begin, end) in zip(seeds, pairwise(self.first.tolist()), strict=False)
+        ]
+        of_words = np.array([column.is_of_words() for column in found] + [False])
+        of_spaces = np.repeat(np.array([*seeds, 0], np.uint32), [*sizes, 1])
+        self.hash = np.where(of_words, of_spaces, np.concatenate([*of_names, np.zeros(1, np.uint32)]))
         self.text = b"".join([*names, *spaces])
         ends = np.cumsum([len(name) for name in [*names, *spaces, b""]])
         starts = ends - [len(name) for name in [*names, *spaces, b""]]
         spans = np.stack([starts, ends], axis=1).astype(np.uint32)
         self.name, self.space_name = spans[: len(found) + 1].copy(), spans[len(found) :].copy()
-
-    @staticmethod
-    def hash_of(column: Column, seed: int, format: TextFormat) -> int:
-        return seed if column.is_of_words() else int(hashes_of([encoded(column.name)], seed, format)[0])
 
     def arguments(self, block: Block) -> tuple[CsvTable, bool]:
         return self, block.offset == 0

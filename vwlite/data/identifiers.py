@@ -25,11 +25,11 @@ def identifiers(head: bytes, delimiter: str, found: Columns, asked: Columns) -> 
     features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
     numbers = [name for name in features if not (said.get(name, asked.rest_type) or name in asked.types)]
     header = header_of(head, delimiter, "")
+    places = {name: place for place, name in enumerate(header)}
     rows = list(islice(rows_of(head, delimiter, len(header)), ROWS)) if numbers else []
     told = []
     for name in numbers:
-        place = header.index(name)
-        cells = {row[place] for row in rows} - {""}
+        cells = {row[places[name]] for row in rows} - {""}
         whole = cells and all(map(WHOLE.fullmatch, cells))
         if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
             told.append(name)

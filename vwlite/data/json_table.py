@@ -30,9 +30,9 @@ class JsonTable:
         members = [(column, ROLES.index(role)) for role, column in columns.roles.items()]
         members += [(column, places[space]) for space, some in columns.spaces.items() for column in some]
         members += [(Column(name), IGNORED) for name in columns.ignored]
+        members.sort(key=lambda one: (len(utf8(one[0])), utf8(one[0])))  # as the kernel looks them up
+        names, self.read = [utf8(column) for column, _ in members], [column.name for column, _ in members]
         members.append((Column("", columns.rest_type), places[columns.rest]))
-        names = [column.name.encode("utf-8", "surrogateescape") for column, _ in members[:-1]]
-        self.read = [column.name for column, _ in members[:-1]]
         self.names, self.spaces = len(names), len(spaces)
         self.name_text = np.frombuffer(b"".join(names) + b"\0", np.uint8)
         self.start = np.cumsum([0, *map(len, names)]).astype(np.int32)
@@ -51,8 +51,12 @@ class JsonTable:
         return self, block.met
 
     def columns_of(self, block: Block) -> list[str]:
-        """The columns that any line of a parsed block has."""
+        """The columns that any line of a parsed block has, in no order."""
         return [name for name, met in zip(self.read, block.met or b"", strict=False) if met]
 
     def advice(self, code: int, line: bytes, column: int) -> str:
         return ""
+
+
+def utf8(column: Column) -> bytes:
+    return column.name.encode("utf-8", "surrogateescape")

@@ -11,10 +11,11 @@ from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import EMPTY_SET, text_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig
+from vwlite.data.csv_table import NUMBER_CELL
 from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import SHARED_WORDS
 from vwlite.data.plain_text import words_of
-from vwlite.data.table_formats import COLUMNAR, head_parser
+from vwlite.data.table_formats import COLUMNAR, TABLES, head_parser
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.numerals import DECIMAL
 
@@ -67,7 +68,8 @@ def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     count = len(labels)
     costs = sum(words[0] in SHARED or any(map(COST.fullmatch, words)) for words in labels)
     lists = sum(bool(LIST.fullmatch(words[0])) for words in labels)
-    numbers = sum(bool(NUMBER.fullmatch(words[0])) for words in labels)
+    number = NUMBER_CELL if config.kind in TABLES else NUMBER  # with truth values, and words for what is absent
+    numbers = sum(bool(number.fullmatch(words[0])) for words in labels)
     if 2 * costs > count:
         shared = any(words[0] in SHARED for words in labels)
         single = 2 * sum(len(words) == 1 for words in labels) > count

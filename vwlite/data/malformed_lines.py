@@ -133,7 +133,7 @@ class BadLines:
         line = bytes(part.block.data[start:end])
         column = issue.at - start
         if issue.code == Code.BAD_LABEL_NUMBER:
-            self.names.add(line, column)
+            self.names.add(line, column, part.block.layout is not None)
         location = f"{part.block.path}:{part.first_line + issue.line + 1}:{column + 1}"
         layout, hints = part.block.layout, self.labels.hints if self.labels else {}
         advice = layout.advice(issue.code, line, column) if layout else hint(issue.code, line)

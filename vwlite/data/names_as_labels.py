@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from vwlite.escapes import escaped
 from vwlite.numerals import DECIMAL
 
-WORD = re.compile(rb'"?([^\s|",]+)')
+WORD, CELL = re.compile(rb'"?([^\s|",]+)'), re.compile(rb'"?([^\t|",]+)')  # in text, in tables
 NAME = re.compile(f"(?!(?:{DECIMAL})$)[^:]+")  # neither a number nor a class with its cost
 MAX_SHOWN = 10  # names in a message
 MAX_NAMES = 1000  # that are remembered
@@ -22,10 +22,10 @@ class NamesAsLabels:
         self.lines = 0
         self.names: dict[str, None] = {}
 
-    def add(self, line: bytes, column: int) -> None:
-        """``column``, from 0: where the label begins."""
-        found = WORD.match(line, column)
-        name = found[1].decode("utf-8", "surrogateescape") if found else ""
+    def add(self, line: bytes, column: int, table: bool = False) -> None:
+        """``column``, from 0: where the label begins, in a line of text or of a ``table``."""
+        found = (CELL if table else WORD).match(line, column)
+        name = found[1].decode("utf-8", "surrogateescape").strip() if found else ""
         if NAME.fullmatch(name):
             self.lines += 1
             if len(self.names) < MAX_NAMES:
@@ -37,10 +37,13 @@ class NamesAsLabels:
             return ""
         few = len(self.names) <= MAX_SHOWN
         some = ", ".join(escaped(name) for name in list(self.names)[:MAX_SHOWN]) + ", ..." * (not few)
-        options = f"--oaa {len(self.names)} {named_labels(self.names)}" if few else "--oaa and --named_labels"
+        words = ["_".join(name.split()) for name in self.names]
+        options = f"--oaa {len(words)} {named_labels(words)}" if few else "--oaa and --named_labels"
+        odd = next((word for word, name in zip(words, self.names, strict=True) if word != name), "")
+        single = f"must be single words, such as {escaped(odd)}, and " if odd else ""
         return (
-            f"; labels that are names ({some}) need {options}, or vwlite l1: 'vwlite check' prints the options for all "
-            "of the data"
+            f"; labels that are names ({some}) {single}need {options}, or vwlite l1: 'vwlite check' prints the options "
+            "for all of the data"
         )
 
 

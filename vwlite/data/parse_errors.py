@@ -55,7 +55,7 @@ SENTENCES: dict[int, str] = {
     Code.AFTER_QUOTE: "unexpected text behind a quote, expected the field's end",
     Code.BAD_CELL: "bad number, expected one in a column of numbers",
     Code.BAD_TAG: "bad tag, expected one word, as in text",
-    Code.BAD_LABEL_NAME: "bad label, expected one word, as in text",
+    Code.BAD_LABEL_NAME: "bad label, expected one word, such as New_York",
     Code.BAD_JSON: "bad JSON, expected an object on each line",
     Code.BAD_NESTING: "bad value, expected a text here, or a number in an object",
 }

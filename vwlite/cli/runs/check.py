@@ -57,7 +57,8 @@ def run(arguments: dict[str, Any]) -> int:
         policy = BadLines(reader, tell and reading.say, to_the_end=True, **how)
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
-    report["learn_with"] = None if asked else reader.advice() or None
+    labelled = census.examples > census.unlabelled
+    report["learn_with"] = reader.advice() or None if labelled and not asked else None
     report["warnings"] = [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
@@ -69,7 +70,7 @@ def run(arguments: dict[str, Any]) -> int:
         write_json(arguments["json_path"], report)
     policy.check_ratio(policy.lines)
     inputs.check_columns(labelled=True)
-    if census.examples == census.unlabelled:
+    if not labelled:
         raise DataError(f"there is no labelled example to learn from{inputs.hint}")
     return 0
 
