@@ -149,6 +149,15 @@ def test_health(serve, model):
         ({"Content-Length": "x"}, 411),
         ({"Content-Length": "9" * 30, "body": b""}, 413),
         ({"body": [LINES]}, 411),  # chunks
+        ({"Content-Length": "0" * 20 + "9" * 9, "body": b""}, 413),
+        ({"Content-Length": "9" * 5000, "body": b""}, 413),
+        ({"Content-Length": "0" * 5000 + "9", "body": b"|w x\n|w \n"}, 200),
+        ({"body": b'{"lines": ["|w \\ud800"]}', "kind": "application/json"}, 400),
+        ({"body": b'{"lines": ["\'\\udc00 |w x"]}', "kind": "application/json"}, 400),
+        ({"body": b'{"rows": [{"w": {"\\ud800": 1}}]}', "kind": "application/json"}, 400),
+        ({"body": b'{"rows": [{"w": "\\ud800"}]}', "kind": "application/json"}, 400),
+        ({"body": b'{"\\ud800": []}', "kind": "application/json"}, 400),
+        ({"body": b'{"rows": [{"w": {"x": 1%s}}]}' % (b"0" * 5000), "kind": "application/json"}, 400),
     ],
 )
 def test_what_is_refused(request_, status, serve):
@@ -156,6 +165,34 @@ def test_what_is_refused(request_, status, serve):
     found, said = ask(server, **request_)
     assert found == status and said.endswith(b"\n") and b"Traceback" not in said
     assert ask(server)[0] == 200
+
+
+def test_a_length_is_told_once(serve):
+    server = serve()
+    with connected(server) as connection:
+        twice = b"Content-Length: 5\r\nContent-Length: 6\r\n"
+        connection.sendall(b"POST /predict HTTP/1.1\r\n%s\r\n|w x\n\n" % twice)
+        assert b" 400 " in rest(connection)
+
+
+def test_what_comes_with_a_get_is_no_request(serve):
+    """Else whoever speaks through a proxy could have the next client of its connection get another answer."""
+    server = serve()
+    with connected(server) as connection:
+        inner = b"POST /predict HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
+        connection.sendall(b"GET /health HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(inner) + inner)
+        assert rest(connection).count(b"HTTP/1.1 ") == 1
+
+
+def test_a_failure_that_nobody_expected_has_an_answer(serve, monkeypatch):
+    def fail(self, lines, kind=None):
+        raise ZeroDivisionError("a bug")
+
+    server = serve()
+    monkeypatch.setattr("vwlite.serving.model_source.Served.text", fail)
+    assert ask(server) == (500, b"the request failed: ZeroDivisionError\n")
+    assert server.said == ["a request failed: ZeroDivisionError: a bug"]
+    assert ask(server, "GET", "/health", None)[0] == 200
 
 
 def test_a_request_that_is_too_large(serve):
@@ -292,6 +329,41 @@ def test_requests_that_have_begun_are_answered_at_the_end(serve):
         time.sleep(0.2)
         connection.sendall(LINES)
         assert b" 200 " in rest(connection)
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer"),
+    [
+        (b"", b""),
+        (b"POST /pre", b""),
+        (b"POST /predict HTTP/1.1\r\nContent-Length: 99\r\n\r\n|w x", b"the server is being stopped\n"),
+    ],
+)
+def test_whoever_does_not_finish_holds_up_no_stop(sent, answer, serve):
+    server = serve(timeout=30.0)
+    with connected(server) as connection:
+        connection.sendall(sent)
+        time.sleep(0.2)
+        began = time.monotonic()
+        server.shutdown()
+        server.threads[0].join(20)
+        for thread in server.threads[:-1]:
+            thread.join(20)
+        assert time.monotonic() - began < 5
+        said = rest(connection)
+        assert said.endswith(answer) and (not answer or b" 503 " in said)
+
+
+def test_whoever_does_not_read_holds_up_no_stop(serve):
+    server = serve(timeout=30.0, workers=1)
+    body = b"|w x\n" * 1_000_000
+    with connected(server) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.sendall(b"POST /predict HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        began = time.monotonic()
+        server.shutdown()
+        server.threads[0].join(25)
+        assert not server.threads[0].is_alive() and time.monotonic() - began < 20
 
 
 def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):
