@@ -29,7 +29,7 @@ COMMANDS = {  # beside data there are d.cache, a model, m, and what it predicted
 EVENTS = ("open", "os.rename", "os.remove", "os.truncate", "os.listdir", "fcntl.flock", "mmap.__new__")
 TIMED = ("j", "d.cache", "m.ledger")  # say when they were made, of what file, or what stood there before
 CALLS = ("fsync", "pread", "write", "fstat")
-ENDS = {"call": {0, 2, 65, 66, 71, 73, 74, 76}, "size": {0, 73, 74}, "memory": {0, 2, 66, 71, 73, 76}}  # exit statuses
+ENDS = {"call": {0, 2, 65, 66, 71, 73, 74, 76}, "size": {0, 73}, "memory": {0, 2, 66, 71, 73, 76}}  # exit statuses
 
 
 class Faults:

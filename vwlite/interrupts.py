@@ -12,7 +12,7 @@ SIGINT = 2  # the number of the signal of Ctrl-C
 
 
 def _shared_byte() -> tuple[mmap.mmap, int | None]:
-    """Memory and the descriptor of its file; None on systems without such files, where kernels run to their end."""
+    """Memory and the descriptor of its file; None where there cannot be such a file: kernels run to their end then."""
     if not hasattr(os, "memfd_create"):
         return mmap.mmap(-1, 1), None
     standard = []  # descriptors of closed standard streams, reserved so that the file does not get one of them
@@ -20,12 +20,16 @@ def _shared_byte() -> tuple[mmap.mmap, int | None]:
         standard.append(free)
     os.close(free)
     descriptor = os.memfd_create("vwlite-signals")
-    os.truncate(descriptor, mmap.PAGESIZE)
-    os.set_blocking(descriptor, False)
-    memory = mmap.mmap(descriptor, mmap.PAGESIZE)
-    for other in standard:
-        os.close(other)
-    return memory, descriptor
+    try:
+        os.truncate(descriptor, mmap.PAGESIZE)
+        os.set_blocking(descriptor, False)
+        return mmap.mmap(descriptor, mmap.PAGESIZE), descriptor
+    except OSError:  # no file may be so long
+        os.close(descriptor)
+        return mmap.mmap(-1, 1), None
+    finally:
+        for other in standard:
+            os.close(other)
 
 
 STOP, DESCRIPTOR = _shared_byte()  # a byte written to the descriptor appears in ``STOP``

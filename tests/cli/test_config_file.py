@@ -113,6 +113,11 @@ def test_what_is_wrong_in_the_environment(vwlite, data, monkeypatch):
     assert "$VWLITE_TRAIN_QUIET: 'perhaps' is neither 1 nor 0" in vwlite("train", data, status=2).stderr
 
 
+def test_an_open_quote_in_the_environment(vwlite, data, monkeypatch):
+    monkeypatch.setenv("VWLITE_TRAIN_QUADRATIC", "a'b")
+    assert vwlite("train", data, status=2).stderr == "vwlite: $VWLITE_TRAIN_QUADRATIC: No closing quotation\n"
+
+
 def test_a_setting_counts_as_typed(vwlite, data, monkeypatch):
     monkeypatch.setenv("VWLITE_TRAIN_RANK", "3")
     assert "--rank needs --dotproduct" in vwlite("train", data, status=2).stderr

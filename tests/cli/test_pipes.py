@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -256,16 +257,17 @@ def test_a_reader_that_was_never_there(arguments, unbuffered, start, model, cli_
     assert process.returncode == 141
 
 
-ON_STDOUT = {  # commands, and the exit status when standard output is closed and when it is full
-    "predict -i model data.vw": (73, 73),
-    "train data.vw --json -": (73, 74),
-    "check data.vw": (74, 74),
-    "evaluate -i model data.vw": (74, 74),
-    "inspect model": (74, 74),
-    "convert conll words": (73, 74),
-    "train --help": (74, 74),
-    "vw -d data.vw -p -": (1, 1),
-    "vw -d data.vw --nosuch": (1, 1),
+ON_STDOUT = {  # commands, and the exit status when standard output is closed or full
+    "predict -i model data.vw": 73,
+    "train data.vw --json -": 73,
+    "check data.vw": 73,
+    "evaluate -i model data.vw": 73,
+    "inspect model": 73,
+    "explain -i model data.vw": 73,
+    "convert conll words": 73,
+    "train --help": 73,
+    "vw -d data.vw -p -": 1,
+    "vw -d data.vw --nosuch": 1,
 }
 
 
@@ -274,7 +276,8 @@ ON_STDOUT = {  # commands, and the exit status when standard output is closed an
 def test_lost_output_is_no_success(arguments, unbuffered, model, write, tmp_path, cli_env):
     write("words", "a N B\nb V O\n\n")
     env = {**cli_env, "PYTHONUNBUFFERED": unbuffered}
-    for redirection, status in zip((">&-", ">/dev/full"), ON_STDOUT[arguments], strict=True):
+    status = ON_STDOUT[arguments]
+    for redirection in (">&-", ">/dev/full"):
         command = f"{sys.executable} -m vwlite {arguments} {redirection}"
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, stderr=subprocess.PIPE, text=True)
         assert done.returncode == status and "Traceback" not in done.stderr
@@ -287,8 +290,55 @@ def test_a_full_disk_is_not_told_as_standard_output(vwlite, write, monkeypatch):
 
     monkeypatch.setattr("tempfile.TemporaryDirectory", refuse)
     arguments = ("--test", "data.vw", "--vary", "l 1|2", "--trials", "2", "--passes", "1")
-    done = vwlite("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), *arguments, status=74)
-    assert done.stderr == "vwlite: tmp: No space left on device\n"
+    done = vwlite("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), *arguments, status=73)
+    assert done.stderr == "vwlite: cannot write tmp: No space left on device\n"
+
+
+def test_no_folder_for_temporary_files_is_an_output_that_cannot_be_written(vwlite, write, monkeypatch):
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/proc"])
+    monkeypatch.setattr("tempfile.tempdir", None)
+    typed = ("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), "--test", "data.vw", "--vary", "l 1|2")
+    said = vwlite(*typed, status=73).stderr
+    assert said == "vwlite: cannot write a temporary file: No usable temporary directory found in ['/proc']\n"
+
+
+@pytest.mark.parametrize("size", [0, 100, 4095, 4096])
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ("train data.vw -f made", 73), ("predict -i model data.vw", 0), ("train data.vw --workers 1 -f made", 73),
+        ("train data.vw --shard 1/1 -f made", 73), ("merge model model -f made", 73), ("inspect model", 0),
+    ],
+)  # fmt: skip
+def test_where_no_file_may_get_longer(arguments, status, size, model, tmp_path, cli_env):
+    """As by ``ulimit -f``, which counts files in memory as well."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    command = [sys.executable, "-m", "vwlite", *arguments.split()]
+    done = subprocess.run(command, cwd=tmp_path, env=cli_env, preexec_fn=limit, capture_output=True, text=True)
+    assert done.returncode == status and "Traceback" not in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
+ENDLESS = (
+    "train data.vw --config {}", "convert conll {}", "convert conll words --template {}", "lm train {} -f made",
+    "aso learn data.vw --aux freq --problems {} -f made", "recommend -i latent --of b --for-file {}",
+    "report {} --text", "check {}", "cut {} -k 2", "train data.vw --landmarks rbf:{} -f made",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "long"])
+@pytest.mark.parametrize("arguments", ENDLESS)
+def test_no_file_is_read_without_end(arguments, name, vwlite, write, monkeypatch, model):
+    for limit in ("data.block_parser.LONGEST_LINE", "data.input_stream.LARGEST", "reporting.runs.LARGEST"):
+        monkeypatch.setattr(f"vwlite.{limit}", 1 << 20)
+    write("words", "a N B\nb V O\n\n"), write("long", b"x" * ((2 << 20) + 1))
+    vwlite("train", write("pairs", "1 |a x |b y\n" * 9), "--dotproduct", "ab", "-f", "latent", "--quiet")
+    if "--config" in arguments and name == "long":
+        monkeypatch.setattr("vwlite.cli.settings.LARGEST", 1 << 20)
+    done = vwlite(*arguments.format(name).split(), status=2 if "--config" in arguments else 65)
+    assert name in done.stderr and re.search("more than [0-9]+ bytes|too large", done.stderr)
 
 
 def test_closed_standard_output(model, tmp_path, cli_env):

@@ -17,7 +17,7 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.estimation import estimated
 from vwlite.evaluation.metric_table import TABLE
-from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw, rungs
+from vwlite.evaluation.tuning import Dimension, Search, Trial, TrialFailed, better_when_larger, draw, rungs
 from vwlite.learners.base import Learner
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
@@ -62,12 +62,12 @@ def test_the_best_third_goes_on():
     def run(trial, passes):
         made.append((trial.number, passes))
         if trial.number == 5:
-            raise RuntimeError("diverged")
+            raise TrialFailed("diverged", 70)
         return abs(trial.number - 4) + 1 / passes
 
     trials = [Trial(number, [f"-{number}"]) for number in range(1, 10)]
     search = Search([trials[:4], trials[4:]], 9, 9, "mse", run)
-    assert search.best() == (trials[3], 9) and trials[4].failure == "diverged"
+    assert search.best() == (trials[3], 9) and str(trials[4].failure) == "diverged"
     assert [passes for number, passes in made if number] == [1] * 9 + [3] * 2 + [9]
     assert {passes for number, passes in made if not number} == {1, 3, 9} == set(search.defaults.scores)
     assert Search([[Trial(1, []), Trial(2, [])]], 2, 1, "auc", lambda trial, passes: trial.number).best()[0].number == 2
@@ -99,7 +99,7 @@ def test_trials_that_fail_later_are_told_and_keep_their_scores():
 
     def run(trial, passes):
         if passes > 1 or trial.number in (0, 2):
-            raise RuntimeError(f"{trial.number} diverged after {passes}")
+            raise TrialFailed(f"{trial.number} diverged after {passes}", 70)
         return 1 / trial.number
 
     points = [Trial(number, [f"-{number}"]) for number in range(1, 10)]
@@ -133,7 +133,7 @@ def test_estimated_points_draw_near_the_best():
 
     def run(trial, passes):
         if "--ftrl" in trial.options:
-            raise RuntimeError("no")
+            raise TrialFailed("no", 65)
         return abs(math.log(float(trial.options[1]))) + abs(int(trial.options[3]) - 14)
 
     def points(metric="loss"):
@@ -150,7 +150,7 @@ def test_estimated_points_draw_near_the_best():
 def noted(portions, run):
     for portion in portions:
         for trial in portion:
-            with suppress(RuntimeError):
+            with suppress(TrialFailed):
                 trial.scores[1] = run(trial, 1)
         yield portion
 
@@ -221,7 +221,6 @@ def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
         ("d --test d --vary 'loss_function squared|hinge'", "losses of different --loss_function do not compare"),
         ("d --test d --vary 'ftrl off'", "nothing to try but the defaults"),
         ("- --test t --vary '-l 1..2'", "name files, not standard input"),
-        ("d --test d --vary '-l 1'", "every trial failed"),
         ("d --test d --vary '-l 1..2' --with '-f m'", "-f is not for tune"),
         ("d --test d --vary 'invert_hash x|y'", "--vary: --invert_hash is not for tune to vary"),
         ("d --test d --vary 'help on'", "--help is not for tune to vary"),
@@ -232,6 +231,24 @@ def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
 def test_what_is_refused(options, message, vwlite, write):
     write("d", "oh\n")
     assert message in vwlite("tune", *shlex.split(options), status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("made", "status", "reason"),
+    [
+        ("bad", 65, "1 of 1 lines are malformed"),
+        ("wild", 70, "is not a finite number"),
+        ("cached", 73, "cannot write cached.cache: it is a directory"),
+    ],
+)
+def test_the_status_of_trials_that_all_failed_is_theirs(made, status, reason, vwlite, write, tmp_path, monkeypatch):
+    write("bad", "oh\n"), write("wild", "1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 40), write("cached", "1 |a b\n")
+    (tmp_path / "cached.cache").mkdir()
+    monkeypatch.setenv("VWLITE_TRAIN_CACHE", "1")
+    (tmp_path / "bad.cache").unlink(missing_ok=True)
+    rate = "l 1e9|1e8" if made == "wild" else "l 1|2"
+    said = vwlite("tune", made, "--test", "bad", "--with", "--sgd", "--vary", rate, status=status).stderr
+    assert "every trial failed; the first: vwlite: " in said and reason in said
 
 
 FILES = {
@@ -311,7 +328,7 @@ def test_the_memory_of_a_trial_is_free_when_it_is_over(words, write, tmp_path, m
     gc.collect()
     gc.disable()
     try:
-        with suppress(RuntimeError):
+        with suppress(TrialFailed):
             config = TuneConfig(tests=("d",), vary=("l 1..2",))
             TrialRunner(tmp_path, ["d"], [], config, print).run(Trial(1, words.split()), 2)
         learners = [one for one in gc.get_objects() if isinstance(one, Learner)]
@@ -321,7 +338,8 @@ def test_the_memory_of_a_trial_is_free_when_it_is_over(words, write, tmp_path, m
 
 
 def test_a_failure_nobody_had_a_sentence_for():
-    assert failure(KeyError("x")) == "KeyError: 'x'"
+    failed = failure(KeyError("x"))
+    assert (str(failed), failed.exit_code) == ("KeyError: 'x'", 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -1,87 +1,15 @@
-"""``vwlite.serving``: what clients get, whatever they send and however, and a model that is replaced meanwhile."""
+"""``vwlite.serving``: what clients get, and a model that is replaced meanwhile."""
 
 import http.client
 import json
 import os
-import socket
 import threading
 import time
-from contextlib import contextmanager
 
 import pytest
+from http_clients import LINES, ask, asked, train
 
 import vwlite
-from vwlite.serving.config import ServeConfig
-from vwlite.serving.model_source import ModelSource
-from vwlite.serving.server import Server
-
-LINES = b"1 'a|w x:0.5 y\n-1 |w y\n1 'b|w z\n"
-
-
-def train(path, text=LINES, **options):
-    model = vwlite.Model(**{"loss_function": "logistic", **options})
-    model.learn(text)
-    model.save(f"{path}.new")
-    os.replace(f"{path}.new", path)
-
-
-@pytest.fixture
-def model(tmp_path):
-    path = str(tmp_path / "model")
-    train(path)
-    return path
-
-
-@pytest.fixture
-def serve(model):
-    """Starts a server; returns it. ``server.said`` has its messages."""
-    started = []
-
-    def start(**options):
-        said = []
-        config = ServeConfig(**{"port": 0, "timeout": 2.0, "reload_every": 0.02, **options})
-        server = Server(config, ModelSource(model, said.append), said.append)
-        server.said = said
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        started.append((server, thread))
-        return server
-
-    yield start
-    for server, thread in started:
-        server.shutdown()
-        thread.join(20)
-        assert not thread.is_alive()
-
-
-@contextmanager
-def connected(server, timeout=20):
-    with socket.create_connection(server.server_address[:2], timeout) as connection:
-        yield connection
-
-
-def ask(server, method="POST", path="/predict", body=LINES, kind="text/plain", **headers):
-    """The status and the body of the answer."""
-    connection = http.client.HTTPConnection(*server.server_address[:2], timeout=20)
-    try:
-        connection.request(method, path, body, {"Content-Type": kind, **headers})
-        answer = connection.getresponse()
-        return answer.status, answer.read()
-    finally:
-        connection.close()
-
-
-def asked(server, data):
-    status, body = ask(server, body=json.dumps(data).encode(), kind="application/json")
-    return status, json.loads(body) if status == 200 else body.decode()
-
-
-def rest(connection):
-    """All that the server still sends."""
-    found = b""
-    while piece := connection.recv(1 << 16):
-        found += piece
-    return found
 
 
 def expected(model):
@@ -130,101 +58,6 @@ def test_health(serve, model):
     facts = json.loads(body)
     assert status == 200 and facts["status"] == "ok" and facts["model"] == model and facts["learner"] == "gd"
     assert facts["requests"] == 1 and facts["models_loaded"] == 1 and facts["failure"] is None
-
-
-@pytest.mark.parametrize(
-    ("request_", "status"),
-    [
-        ({"path": "/nothing"}, 404),
-        ({"method": "GET", "body": None}, 405),
-        ({"method": "PUT", "path": "/health"}, 405),
-        ({"body": b"{", "kind": "application/json"}, 400),
-        ({"body": b"[" * 100_000, "kind": "application/json"}, 400),
-        ({"body": b"\xff\xfe\x00{", "kind": "application/json"}, 400),
-        ({"body": b'{"lines": "|a"}', "kind": "application/json"}, 400),
-        ({"body": b'{"lines": [1]}', "kind": "application/json"}, 400),
-        ({"body": b'{"lines": ["|a\\n|b"]}', "kind": "application/json"}, 400),
-        ({"body": b'{"lines": [], "rows": []}', "kind": "application/json"}, 400),
-        ({"body": b'{"rows": [{"a": [1, {}]}]}', "kind": "application/json"}, 400),
-        ({"Content-Length": "x"}, 411),
-        ({"Content-Length": "9" * 30, "body": b""}, 413),
-        ({"body": [LINES]}, 411),  # chunks
-    ],
-)
-def test_what_is_refused(request_, status, serve):
-    server = serve()
-    found, said = ask(server, **request_)
-    assert found == status and said.endswith(b"\n") and b"Traceback" not in said
-    assert ask(server)[0] == 200
-
-
-def test_a_request_that_is_too_large(serve):
-    server = serve(max_request=0.01)
-    status, said = ask(server, body=b"|w x\n" * 20_000)
-    assert (status, said) == (413, b"a request may have 0.01 MiB\n")
-    assert ask(server)[0] == 200
-
-
-@pytest.mark.parametrize("sent", [b"", b"POST /pre", b"POST /predict HTTP/1.1\r\nContent-Length: 9\r\n"])
-def test_a_client_that_hangs_is_left(sent, serve):
-    server = serve(timeout=0.2)
-    with connected(server) as connection:
-        connection.sendall(sent)
-        began = time.monotonic()
-        assert rest(connection) == b""
-        assert time.monotonic() - began < 10
-
-
-def test_a_client_that_hangs_in_its_request_is_told(serve):
-    server = serve(timeout=0.2)
-    with connected(server) as connection:
-        connection.sendall(b"POST /predict HTTP/1.1\r\nContent-Length: 99\r\n\r\n|w x")
-        assert b" 408 " in rest(connection)
-
-
-def test_a_client_that_trickles_is_left(serve):
-    """Each byte comes in time, the request does not."""
-    server = serve(timeout=0.5)
-    with connected(server) as connection:
-        began = time.monotonic()
-        with pytest.raises(OSError):
-            for _ in range(200):
-                connection.sendall(b"P")
-                time.sleep(0.05)
-        assert time.monotonic() - began < 8
-
-
-def test_a_client_that_does_not_read_is_left(serve):
-    server = serve(timeout=0.3, workers=1)
-    body = b"|w x\n" * 1_000_000
-    with connected(server) as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        connection.sendall(b"POST /predict HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-        assert ask(server)[0] == 200
-
-
-def test_a_client_that_goes_away(serve):
-    server = serve(workers=1)
-    begun = b"POST /predict HTTP/1.1\r\nContent-Length: 99\r\n\r\n|w"
-    for sent in (begun, b"\x00\xff\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
-        with connected(server) as connection:
-            connection.sendall(sent)
-    assert ask(server)[0] == 200
-    assert server.said == []
-
-
-def test_more_clients_than_workers_wait_and_more_than_that_are_told(serve, monkeypatch):
-    monkeypatch.setattr("vwlite.serving.server.WAITING", 2)
-    server = serve(workers=1, timeout=1.0)
-    hanging = [socket.create_connection(server.server_address[:2], 20) for _ in range(8)]
-    try:
-        answers = [rest(connection) for connection in hanging]
-        assert 4 <= sum(b" 503 " in answer for answer in answers) <= 6
-        assert ask(server)[0] == 200
-        assert threading.active_count() < 12
-    finally:
-        for connection in hanging:
-            connection.close()
 
 
 def test_a_replaced_model_answers_and_no_request_is_lost(serve, model):
@@ -281,17 +114,6 @@ def test_groups_of_lines_are_text(serve, model):
     assert ask(server, body=b"1 |w x\n2 |w y\n\n")[1].count(b"\n") == 3
     status, said = asked(server, {"lines": ["1 |w x"]})
     assert (status, json.loads(said)) == (400, {"error": "a model of groups of lines answers to text only"})
-
-
-def test_requests_that_have_begun_are_answered_at_the_end(serve):
-    server = serve()
-    with connected(server) as connection:
-        connection.sendall(b"POST /predict HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(LINES))
-        time.sleep(0.2)
-        threading.Thread(target=server.shutdown).start()
-        time.sleep(0.2)
-        connection.sendall(LINES)
-        assert b" 200 " in rest(connection)
 
 
 def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):

@@ -72,7 +72,7 @@ def check_own(path: str) -> None:
 
 def is_report(lines: Any) -> bool:
     """Whether a file, line by line, is empty or an object laid out as by ``write_json``, with a name of a report's."""
-    first, last, names = next(lines, b""), b"", set()
+    first, last, names = lines.readline(len(b"{\n")), b"", set()
     if first != b"{\n":
         return not first
     for last in lines:

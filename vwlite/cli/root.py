@@ -14,7 +14,7 @@ import click
 from vwlite.cli.settings import plain
 from vwlite.cli.signals import listen
 from vwlite.cli.stopping import stop
-from vwlite.errors import InputDamaged, OutOfMemory, VwliteError
+from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError
 from vwlite.escapes import escaped, laid_out
 from vwlite.interrupts import Interrupted
 from vwlite.version import __version__
@@ -51,6 +51,7 @@ COMMANDS = {
 }
 
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain}
 
 
@@ -217,9 +218,17 @@ def sentence_of(error: Exception) -> tuple[str, int]:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         why = str(error) if isinstance(error, MemoryError) else ""
         return f"not enough memory{f': {why}' if why else ''}", OutOfMemory.exit_code
+    if isinstance(error, OSError) and is_of_writing(error):
+        name = escaped(str(error.filename or "a temporary file"))
+        return f"cannot write {name}: {error.strerror}", OutputError.exit_code
     if isinstance(error, OSError):
         return f"{escaped(str(error.filename or 'a file'))}: {error.strerror or error}", InputDamaged.exit_code
     raise error
+
+
+def is_of_writing(error: OSError) -> bool:
+    """Whether only writing meets it: there is no room, or no folder for temporary files."""
+    return error.errno in NO_ROOM or (error.errno == errno.ENOENT and error.filename is None)
 
 
 def failed(error: OSError) -> int:
@@ -236,7 +245,7 @@ def lost_stream(error: OSError) -> int:
         return 141
     reason = "it is closed" if error.errno == errno.EBADF else error.strerror
     complain(f"vwlite: cannot write to standard output: {reason}")
-    return 74
+    return OutputError.exit_code
 
 
 def leave(status: int) -> None:

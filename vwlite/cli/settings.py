@@ -11,6 +11,7 @@ from vwlite.errors import InputMissing, UsageError
 
 VARIABLE = "VWLITE_CONFIG"  # names the file where --config does not
 SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+LARGEST = 1 << 20  # bytes of a file
 UNSETTABLE = ("data", "config_file", "help")  # data are named where they are used
 
 
@@ -45,7 +46,10 @@ def from_environment(context: click.Context) -> Iterator[Setting]:
 
 def from_text(option: click.Option, text: str, place: str) -> Any:
     if not option.is_flag:
-        return shlex.split(text) if option.multiple else text
+        try:
+            return shlex.split(text) if option.multiple else text
+        except ValueError as error:  # of quotes
+            raise UsageError(f"{place}: {error}") from None
     if text.lower() not in SWITCHES:
         raise UsageError(f"{place}: {text!r} is neither 1 nor 0")
     return switched(option, SWITCHES[text.lower()])
@@ -76,9 +80,14 @@ def read(path: str) -> dict[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return tomllib.loads(file.read().decode("utf-8-sig"))
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise UsageError(f"{path} is no configuration: it has more than {LARGEST} bytes")
+        return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise InputMissing(f"cannot open the configuration {path}: {error.strerror}") from error
+    except UsageError:
+        raise
     except ValueError as error:  # TOML's own, and of text that is not UTF-8
         raise UsageError(f"{path}: {error}") from error
 

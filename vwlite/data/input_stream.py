@@ -11,10 +11,11 @@ from typing import Any
 
 from vwlite.data.compression import LONGEST_MAGIC, Decompressed, identify, truncated, truncated_codec, undecided
 from vwlite.data.remote_input import open_url
-from vwlite.errors import InputDamaged, InputMissing
+from vwlite.errors import DataError, InputDamaged, InputMissing
 from vwlite.storage.urls import is_url
 
 PIPE_SIZE = 1 << 20
+LARGEST = 1 << 28  # bytes of a file that is read whole
 
 
 class Stream(io.RawIOBase):
@@ -166,3 +167,12 @@ def open_input(path: str) -> Stream | Decompressed:
     except BaseException:
         stream.close()
         raise
+
+
+def whole_input(path: str) -> bytes:
+    """All that ``open_input`` reads. Raises as it does and as its reads do, DataError for more than fits."""
+    with io.BufferedReader(open_input(path)) as file:  # type: ignore[type-var]
+        data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise DataError(f"{display_name(path)} has more than {LARGEST} bytes, which are read at once")
+    return data

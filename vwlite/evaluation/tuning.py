@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from vwlite.errors import UsageError
+from vwlite.errors import UsageError, VwliteError
 from vwlite.evaluation.metric_table import TABLE, row_of
 from vwlite.numerals import DECIMAL, WHOLE
 from vwlite.training.display import Steps, no_steps
@@ -79,6 +79,14 @@ class Dimension:
         return [self.option, f"{value:.4g}" if isinstance(value, float) else str(value)]
 
 
+class TrialFailed(VwliteError):
+    """A trial without a score; ``exit_code`` is what its command ends with."""
+
+    def __init__(self, reason: str, exit_code: int) -> None:
+        super().__init__(reason)
+        self.exit_code = exit_code
+
+
 @dataclass
 class Trial:
     """A point of the space; ``scores`` and ``failures`` by passes made."""
@@ -86,16 +94,16 @@ class Trial:
     number: int
     options: list[str]
     scores: dict[int, float] = field(default_factory=dict)
-    failures: dict[int, str] = field(default_factory=dict)
+    failures: dict[int, TrialFailed] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         return shlex.join(self.options) or "the defaults"
 
     @property
-    def failure(self) -> str:
-        """The first, empty without one."""
-        return self.failures[min(self.failures)] if self.failures else ""
+    def failure(self) -> TrialFailed | None:
+        """The first."""
+        return self.failures[min(self.failures)] if self.failures else None
 
 
 class Outcome(NamedTuple):
@@ -153,7 +161,7 @@ class Search:
         self.trials = [self.defaults]
 
     def best(self) -> tuple[Trial, int]:
-        """The trial and the passes that gave the best score of all. Raises UsageError when all points failed."""
+        """The trial and the passes that gave the best score of all. Raises TrialFailed when all points failed."""
         left = self.first_rung()
         for step in rungs(self.count, self.passes)[1:]:
             self.attempt([(trial, step) for trial in left])
@@ -176,8 +184,9 @@ class Search:
             self.attempt([*wanted, *((trial, steps[0]) for trial in portion)])
             wanted = []
         points = self.trials[1:]
-        if all(trial.failures for trial in points):
-            raise UsageError(f"every trial failed; the first: {points[0].failure}")
+        failures = [trial.failure for trial in points if trial.failure]
+        if len(failures) == len(points):
+            raise TrialFailed(f"every trial failed; the first: {failures[0]}", failures[0].exit_code)
         return self.better(points, steps[0])
 
     def attempt(self, wanted: list[tuple[Trial, int]]) -> None:
@@ -185,8 +194,8 @@ class Search:
             trial, passes = one
             try:
                 trial.scores[passes] = self.run(trial, passes)
-            except RuntimeError as error:
-                trial.failures[passes] = str(error)
+            except TrialFailed as error:
+                trial.failures[passes] = error.with_traceback(None)
 
         self.steps(0, len(wanted))
         for done, _ in enumerate(self.mapped(attempt_one, wanted), 1):

@@ -7,6 +7,7 @@ import io
 import json
 import socket
 import time
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -16,6 +17,8 @@ from vwlite.version import __version__
 
 IDLE = 5.0  # seconds that a connection without a request is kept
 LINGER = 1.0
+GRACE = 1.0  # for what has begun to arrive, or to leave, when the server is being stopped
+LOOK = 0.2  # how often to see whether it is
 MIB = 1 << 20
 JSON = "application/json"
 PATHS = {"/predict": "POST", "/health": "GET"}
@@ -31,21 +34,41 @@ class Refused(Exception):
     """A request that has no answer: the status, and why."""
 
 
-class Incoming(io.RawIOBase):
-    """The bytes of a connection until a deadline, however they trickle in; after it, TimeoutError."""
+class Timed(io.RawIOBase):
+    """The bytes of a connection until a deadline, however they trickle; after it, TimeoutError."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection, self.deadline = connection, 0.0
+    def __init__(self, connection: socket.socket, server: Any) -> None:
+        self.connection, self.server = connection, server
+        self.began = self.deadline = 0.0
+
+    def allow(self, seconds: float) -> None:
+        """For what now begins."""
+        self.began = time.monotonic()
+        self.deadline = self.began + seconds
 
     def readable(self) -> bool:
         return True
 
+    def writable(self) -> bool:
+        return True
+
     def readinto(self, buffer: Any) -> int:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self.connection.settimeout(left)
-        return self.connection.recv_into(buffer)
+        return self.attempt(self.connection.recv_into, buffer)
+
+    def write(self, data: Any) -> int:
+        return self.attempt(self.connection.send, data)
+
+    def attempt(self, call: Callable[[Any], int], data: Any) -> int:
+        while (left := self.end - time.monotonic()) > 0:
+            self.connection.settimeout(min(left, LOOK))
+            with contextlib.suppress(TimeoutError):
+                return call(data)
+        raise TimeoutError
+
+    @property
+    def end(self) -> float:
+        stopped = self.server.stopped
+        return self.deadline if stopped is None else min(self.deadline, max(self.began, stopped) + GRACE)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -53,22 +76,22 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server_version, sys_version = f"vwlite/{__version__}", ""
-    wbufsize = 1 << 16  # headers and answer leave together
     error_message_format, error_content_type = "%(explain)s\n", "text/plain; charset=utf-8"
     server: Any  # see vwlite.serving.server
 
     def setup(self) -> None:
         super().setup()
-        self.incoming = Incoming(self.connection)
-        self.rfile = io.BufferedReader(self.incoming)
+        self.timed = Timed(self.connection, self.server)
+        self.rfile = io.BufferedReader(self.timed)
+        self.wfile = io.BufferedWriter(self.timed, 1 << 16)  # headers and answer leave together
 
     def handle_one_request(self) -> None:
         """As HTTP's, with time limits: for the next request to begin, and for it to arrive."""
-        self.incoming.deadline = time.monotonic() + min(IDLE, self.server.config.timeout)
+        self.timed.allow(min(IDLE, self.server.config.timeout))
         super().handle_one_request()
 
     def parse_request(self) -> bool:
-        self.incoming.deadline = time.monotonic() + self.server.config.timeout
+        self.timed.allow(self.server.config.timeout)
         return super().parse_request()
 
     def __getattr__(self, name: str) -> Any:
@@ -85,20 +108,27 @@ class Handler(BaseHTTPRequestHandler):
                 raise Refused(405, f"{self.path} takes {method}")
             self.predict() if method == "POST" else self.health()
         except Refused as error:
-            status, why = error.args
-            self.close_connection = True  # what the client still sends is not read
-            if self.headers.get_content_type() == JSON:
-                self.answer(status, json.dumps({"error": why}).encode() + b"\n", JSON)
-            else:
-                self.answer(status, f"{why}\n".encode(), "text/plain; charset=utf-8")
-            self.linger()
+            self.refuse(*error.args)
+        except OSError:
+            raise
+        except Exception as error:
+            self.server.say(f"a request failed: {type(error).__name__}: {error}")
+            self.refuse(500, f"the request failed: {type(error).__name__}")
+
+    def refuse(self, status: int, why: str) -> None:
+        self.close_connection = True  # what the client still sends is not read
+        if self.headers.get_content_type() == JSON:
+            self.answer(status, json.dumps({"error": why}).encode() + b"\n", JSON)
+        else:
+            self.answer(status, f"{why}\n".encode("utf-8", "backslashreplace"), "text/plain; charset=utf-8")
+        self.linger()
 
     def linger(self) -> None:
         """Read on for a moment: to close at once would take the answer back from a client that is still sending."""
         self.connection.shutdown(socket.SHUT_WR)
-        self.incoming.deadline = time.monotonic() + LINGER
+        self.timed.allow(LINGER)
         with contextlib.suppress(OSError):
-            while self.incoming.readinto(bytearray(1 << 16)):
+            while self.timed.readinto(bytearray(1 << 16)):
                 pass
 
     def handle_expect_100(self) -> bool:
@@ -120,22 +150,32 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(200, b'{"predictions": [%s]%s}\n' % (b", ".join(content.splitlines()), told), JSON)
         except VwliteError as error:
             raise Refused(400, str(error)) from error
+        except UnicodeEncodeError as error:
+            raise Refused(400, "a text has half of a surrogate pair, which is no character") from error
 
     def body(self) -> bytes:
-        length = self.headers.get("Content-Length", "")
-        if self.headers.get("Transfer-Encoding") or not length.isascii() or not length.isdigit():
+        told = self.headers.get_all("Content-Length", [""])
+        if self.headers.get("Transfer-Encoding") or not told[0].isascii() or not told[0].isdigit():
             raise Refused(411, "a request needs its Content-Length")
-        if int(length[:20]) > self.server.config.max_request * MIB:
+        if len(set(told)) > 1:
+            raise Refused(400, "a request has one Content-Length")
+        digits = told[0].lstrip("0")
+        length = int(digits[:20] or 0)
+        if length > self.server.config.max_request * MIB:
             raise Refused(413, f"a request may have {self.server.config.max_request:g} MiB")
         try:
-            body = self.rfile.read(int(length))
+            body = self.rfile.read(length)
         except TimeoutError as error:
+            if self.server.stopped is not None:
+                raise Refused(503, "the server is being stopped") from error
             raise Refused(408, f"the request did not arrive within {self.server.config.timeout:g} s") from error
-        if len(body) < int(length):
+        if len(body) < length:
             raise ConnectionError("the client went away")
         return body
 
     def health(self) -> None:
+        followed = self.headers.get("Content-Length", "0") != "0" or bool(self.headers.get("Transfer-Encoding"))
+        self.close_connection = self.close_connection or followed  # what follows is no request
         server, source = self.server, self.server.source
         facts = {
             "status": "ok",
@@ -149,6 +189,8 @@ class Handler(BaseHTTPRequestHandler):
             "seconds": round(time.monotonic() - server.began, 3),
         }
         self.answer(200, json.dumps(facts).encode() + b"\n", JSON)
+        if followed:
+            self.linger()
 
     def answer(self, status: int, content: bytes, kind: str, warnings: list[str] | None = None) -> None:
         self.server.count()
@@ -161,7 +203,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()
-        self.connection.settimeout(self.server.config.timeout)
+        self.timed.allow(self.server.config.timeout)
         self.wfile.write(content)
         self.wfile.flush()
 
@@ -170,7 +212,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def data_of(body: bytes) -> Any:
-    """The lines or the rows of a JSON request. Raises Refused."""
+    """The lines or the rows of a JSON request. Raises Refused, UnicodeEncodeError."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -184,4 +226,4 @@ def data_of(body: bytes) -> Any:
         return data
     if any("\n" in line for line in data):
         raise Refused(400, "a line ends where its text ends: it holds no line break")
-    return "".join(f"{line}\n" for line in data).encode("utf-8", "surrogatepass")
+    return "".join(f"{line}\n" for line in data).encode()

@@ -31,6 +31,7 @@ class Server(HTTPServer):
         super().__init__((config.host, config.port), Handler)
         self.waiting: queue.Queue[tuple[socket.socket, object] | None] = queue.Queue(WAITING)
         self.stopping = threading.Event()
+        self.stopped: float | None = None  # when it began to stop
         self.began, self.requests, self.refused = time.monotonic(), 0, 0
         self.counting = threading.Lock()
         self.threads = [threading.Thread(target=self.work, daemon=True) for _ in range(config.workers)]
@@ -59,6 +60,7 @@ class Server(HTTPServer):
 
     def stop(self) -> None:
         self.server_close()
+        self.stopped = time.monotonic()
         self.stopping.set()
         for _ in range(self.config.workers):
             with contextlib.suppress(queue.Full):
@@ -84,7 +86,7 @@ class Server(HTTPServer):
                 self.finish_request(request, client)  # type: ignore[arg-type]
             except OSError:
                 pass  # the client went away
-            except Exception as error:  # one request must not end the worker
+            except Exception as error:  # one request that has no answer must not end the worker
                 self.say(f"a request failed: {type(error).__name__}: {error}")
             self.shutdown_request(request)
             if self.stopping.is_set() and self.waiting.empty():

@@ -2,16 +2,18 @@
 
 import io
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import IO, Any
 
 from vwlite.api.run_configs import bad_lines_config, chosen, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
+from vwlite.data import block_parser
 from vwlite.data.batch import Batch
-from vwlite.data.blocks import check_inputs
+from vwlite.data.blocks import blocks, check_inputs
 from vwlite.data.dataset import Inputs
-from vwlite.data.input_stream import display_name, open_input
+from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.plain_text import decoded
@@ -103,12 +105,17 @@ class ConllWriter:
         """Raises DataError for input without a sentence, and malformed lines."""
         written = False
         for path in self.paths:
-            with io.BufferedReader(open_input(path)) as stream:  # type: ignore[type-var]
-                for text in convert(stream, display_name(path), self.choose, self.how):
-                    file.write(text.encode("utf-8", "surrogateescape"))
-                    written = True
+            for text in convert(lines_of(path), display_name(path), self.choose, self.how):
+                file.write(text.encode("utf-8", "surrogateescape"))
+                written = True
         if not written:
             raise DataError("there is no sentence in the input")
+
+
+def lines_of(path: str) -> Iterator[bytes]:
+    """Raises DataError for one without end."""
+    for block in blocks((path,), max_line=block_parser.LONGEST_LINE):
+        yield from io.BytesIO(memoryview(block.data)[: block.size])
 
 
 def templates_of(name: str) -> list[Template]:
@@ -116,5 +123,4 @@ def templates_of(name: str) -> list[Template]:
     if name in READY:
         return read_templates(READY[name])
     check_inputs((name,))
-    with open_input(name) as file:
-        return read_templates(decoded(file.read()))
+    return read_templates(decoded(whole_input(name)))

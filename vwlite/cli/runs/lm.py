@@ -39,7 +39,7 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
 
 def text_blocks(arguments: dict[str, Any], reading: Reading) -> Iterator[Block]:
     """The blocks of the files, a bar showing how far they are read."""
-    for block in blocks(paths_of(arguments)):
+    for block in blocks(paths_of(arguments), max_line=block_parser.LONGEST_LINE):
         yield block
         reading.bar.advance(block.size)
 

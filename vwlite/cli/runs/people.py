@@ -16,7 +16,7 @@ from vwlite.cli.files import is_feature
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
 from vwlite.data.config import InputConfig, named_kind
 from vwlite.data.dataset import Inputs
-from vwlite.data.input_stream import display_name, open_input
+from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.memory import parsed_text
 from vwlite.data.plain_text import decoded, words_of
 from vwlite.data.table_formats import TABLES
@@ -108,8 +108,7 @@ def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str
     """
     people, asked = People(model, config), 0
     name = display_name(path)
-    with open_input(path) as file:
-        lines = decoded(file.read()).split("\n")
+    lines = decoded(whole_input(path)).split("\n")
     for number, line in enumerate(lines, 1):
         features = words_of(line)
         if not features:

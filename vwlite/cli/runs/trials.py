@@ -11,8 +11,9 @@ from threading import Event, Lock
 
 from vwlite.cli.root import sentence_of
 from vwlite.cli.runs import tuned
+from vwlite.errors import DataError
 from vwlite.evaluation.config import TuneConfig
-from vwlite.evaluation.tuning import Outcome, Trial
+from vwlite.evaluation.tuning import Outcome, Trial, TrialFailed
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 
 
@@ -55,22 +56,22 @@ class TrialRunner:
             raise
 
     def run(self, trial: Trial, passes: int) -> float:
-        """Raises RuntimeError, with what the command would say, when it fails or the metric is no number."""
+        """Raises TrialFailed, with what the command would say, when it fails or the metric is no number."""
         model = str(self.folder / f"{trial.number}-{passes}.model")
         words = [*self.files, *self.fixed, *trial.options, *tuned.length(self.command, passes)]
-        reason, score = "", None
+        failed, score = None, None
         try:
             self.train([*words, "-f", model, "--quiet", "--threads", "1"])
             self.halt.check()
             score, counting = tuned.score(model, self.tests, self.metric, self.scheme)
             self.tell_counting(counting)
         except Exception as error:
-            reason = failure(error)
-        if reason:
+            failed = failure(error)
+        if failed:
             gc.collect()  # the error's frames hold the tables of the run, in circles
-            raise RuntimeError(reason)
+            raise failed
         if not isinstance(score, int | float) or not math.isfinite(score):
-            raise RuntimeError(f"{self.metric} is {score}")
+            raise TrialFailed(f"{self.metric} is {score}", DataError.exit_code)
         self.keep(model, Outcome.of(self.metric, float(score), passes, trial.number))
         return float(score)
 
@@ -93,9 +94,10 @@ class TrialRunner:
                 os.unlink(model)
 
 
-def failure(error: Exception) -> str:
-    """The line that the command would have ended with."""
+def failure(error: Exception) -> TrialFailed:
+    """What the command would have ended with."""
     try:
-        return f"vwlite: {sentence_of(error)[0]}"
+        line, status = sentence_of(error)
     except Exception:
-        return f"{type(error).__name__}: {error}"
+        return TrialFailed(f"{type(error).__name__}: {error}", 1)
+    return TrialFailed(f"vwlite: {line}", status)

@@ -68,8 +68,8 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def entry(trial: Trial) -> dict[str, Any]:
-    scores = dict(sorted(trial.scores.items()))
-    return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": trial.failure}
+    scores, failure = dict(sorted(trial.scores.items())), str(trial.failure or "")
+    return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": failure}
 
 
 def points_of(config: TuneConfig, dimensions: list[Dimension]) -> tuple[Iterable[list[Trial]], int]:

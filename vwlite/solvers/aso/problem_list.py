@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vwlite.data.input_stream import whole_input
+from vwlite.data.plain_text import decoded
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
 from vwlite.solvers.aso.rows import Targets, targets
@@ -37,14 +39,13 @@ def read_list(path: str) -> frozenset[tuple[str, str]]:
     Names are compared as they are written. Raises DataError.
     """
     chosen = set()
-    with open(path, encoding="utf-8-sig", errors="surrogateescape") as file:
-        for number, line in enumerate(file, 1):
-            fields = line.rstrip("\r\n").split("\t")
-            if fields == [""] or fields == list(HEAD) or line.startswith("-"):
-                continue
-            if len(fields) != len(HEAD):
-                raise DataError(f"{path}:{number}: a line of aso problems has {len(HEAD)} fields between tabs")
-            chosen.add((fields[0], fields[1]))
+    for number, line in enumerate(decoded(whole_input(path)).split("\n"), 1):
+        fields = line.rstrip("\r").split("\t")
+        if fields == [""] or fields == list(HEAD) or line.startswith("-"):
+            continue
+        if len(fields) != len(HEAD):
+            raise DataError(f"{path}:{number}: a line of aso problems has {len(HEAD)} fields between tabs")
+        chosen.add((fields[0], fields[1]))
     if not chosen:
         raise DataError(f"{path} leaves no problem")
     return frozenset(chosen)
