@@ -1,17 +1,14 @@
 """Fixtures that every test may ask for."""
 
 import os
-import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import vwlite
-from vwlite import interrupts
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -96,42 +93,15 @@ def example(tmp_path, cli_env):
     return run
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
 def run_here(tmp_path, monkeypatch):
     """``run_cli`` within the process of the tests: less true, and a hundred times as fast."""
-    from click.testing import CliRunner
-
-    from vwlite.cli.root import main
+    from in_process import call
 
     monkeypatch.chdir(tmp_path)
-    before = [(number, signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGHUP)]
 
-    def run(*arguments, stdin="", status=0, cwd=tmp_path):
+    def run(*arguments, cwd=tmp_path, **more):
         monkeypatch.chdir(cwd)
-        monkeypatch.setattr(sys, "argv", ["vwlite", *map(str, arguments)])
-        data = stdin.encode() if isinstance(stdin, str) else stdin
-        with CliRunner().isolation(data) as (stdout, stderr, _):
-            with pytest.raises(SystemExit) as left:
-                main()
-            sys.stdout.flush()
-            sys.stderr.flush()
-            shown = [stream.getvalue().decode("utf-8", "surrogateescape") for stream in (stdout, stderr)]
-        done = Done(left.value.code, *shown)
-        if status is not None and done.returncode != status:
-            pytest.fail(f"vwlite {' '.join(map(str, arguments))} exited {done.returncode}: {done.stderr}{done.stdout}")
-        return done
+        return call(cwd, *arguments, **more)
 
-    yield run
-    for number, handler in before:
-        signal.signal(number, handler)
-    signal.set_wakeup_fd(-1)
-    interrupts.forget()
+    return run

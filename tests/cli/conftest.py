@@ -1,60 +1,18 @@
-"""Runs the command line inside the test's process: as exact as a process of its own, and a hundred times as fast."""
+"""What the tests of the command line ask for."""
 
 import io
 import json
-import signal
-import sys
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-
-from vwlite import interrupts
-from vwlite.cli.root import main
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a command left behind."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-    @property
-    def lines(self):
-        return self.stdout.splitlines()
 
 
 @pytest.fixture
-def vwlite(tmp_path, monkeypatch):
+def vwlite(run_here):
     """Calls ``vwlite ARGUMENTS`` in ``tmp_path``; the exit status must be ``status`` unless that is None."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys.modules["__main__"], "__package__", None, raising=False)
-    before = signal.getsignal(signal.SIGTERM)
-
-    def run(*arguments, stdin=b"", status=0):
-        monkeypatch.setattr(sys, "argv", ["vwlite", *map(str, arguments)])
-        data = stdin.encode() if isinstance(stdin, str) else stdin
-        with CliRunner().isolation(data) as (stdout, stderr, _):
-            with pytest.raises(SystemExit) as left:
-                main()
-            sys.stderr.flush()
-            done = Done(left.value.code, text_of(stdout), text_of(stderr))
-        assert status is None or done.status == status, f"exited {done.status}: {done.stderr}{done.stdout}"
-        return done
-
-    yield run
-    signal.signal(signal.SIGTERM, before)
-    signal.set_wakeup_fd(-1)
-    interrupts.forget()
-
-
-def text_of(stream):
-    return stream.getvalue().decode("utf-8", "surrogateescape")
+    return run_here
 
 
 @pytest.fixture

@@ -37,6 +37,7 @@ RUNS = {
     "shuffled first": "--shuffle-first --names",
     "shuffled at first": "--shuffle-first --passes 3 --seed 2",
     "names": "--names --readable_model r.txt --invert_hash h.txt",
+    "names of pairs": "--names -q ui --passes 3",
     "dyadic": "--dotproduct user,item --rank 3 --passes 4",
     "dyadic, own order": "--dotproduct ui --rank 2 --passes 2 --no-shuffle --cache_file c",
     "dyadic, negatives": "--dotproduct user,item --rank 3 --negatives 2 --passes 3 -p p",
@@ -187,16 +188,22 @@ def test_stopped_while_terms_are_counted_or_later(options, run_here, files, stop
 
 @pytest.mark.parametrize("name", RUNS)
 def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch):
-    """As where a signal finds a kernel at work."""
+    """As where a signal finds a kernel at work: the listeners then take the rows before it."""
     options, steps, step = RUNS[name].split(), iter(range(3)), Trainer.step
 
     def half(self, batch, begin, end):
         if next(steps, None) is not None or end - begin < 2:
             return step(self, batch, begin, end)
         ends = [row for row in range(begin + 1, end) if not batch.flags[row - 1] & INNER]
-        done = step(self, batch, begin, ends[len(ends) // 2])
-        interrupts.STOP[0] = 15
-        return done
+
+        def stopped(batch, plan, results, begin, end):
+            done = type(self.learner).run(self.learner, batch, plan, results, begin, ends[len(ends) // 2])
+            interrupts.STOP[0] = 15
+            return done
+
+        with monkeypatch.context() as patch:
+            patch.setattr(self.learner, "run", stopped)
+            return step(self, batch, begin, end)
 
     monkeypatch.setattr("vwlite.data.shuffle.ROWS", 16)
     run_here("train", "data.vw", "-f", "before", "-q", "ui", "--examples", 20)

@@ -18,6 +18,7 @@ from vwlite.data.config import BLOCK_SIZE, TEXTS, BadLinesConfig
 from vwlite.data.lines import blocks_of
 from vwlite.data.memory import TEXT, no_batches
 from vwlite.features.feature_plan import Plan
+from vwlite.features.gamma import find_gamma
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import format_of
@@ -122,6 +123,7 @@ class SmallTests:
 
 
 def run_rows(trainer: Trainer, batch: Batch) -> None:
+    find_gamma(trainer.plan, ())  # of landmarks; other kernels have theirs, see ``is_simple``
     batch = trainer.extended(batch)
     if len(batch) > len(trainer.results):
         trainer.results.reserve(len(batch))

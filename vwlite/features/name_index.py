@@ -22,6 +22,7 @@ from vwlite.features.terms import terms_of
 from vwlite.storage.array_check import numbers
 
 TERMS_AT_ONCE, MOST_ROWS = 1 << 20, 1 << 13  # that are looked through for new slots
+NO_STOP = bytes(1)  # in place of ``vwlite.interrupts.STOP``
 MAX_MASK_BITS = 26  # larger tables have no mask of known slots, which takes a byte per slot
 
 
@@ -44,7 +45,8 @@ class NameIndex:
         if not len(self.known) and plan.bits <= MAX_MASK_BITS:
             self.known = np.zeros(1 << plan.bits, bool)
             self.known[list(self.names)] = True
-        plan = with_all_linear(plan)
+        plan = copy.copy(with_all_linear(plan))
+        plan.stop = NO_STOP  # rows that were learned have their names, whatever signal there was meanwhile
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
         if len(self.known) and plan.plain and not (plan.flat or plan.random or batch.any_flags & SHARED):
             self.add_terms(batch, plan, rows)

@@ -12,7 +12,7 @@ from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.row_terms import too_many
 from vwlite.interrupts import obey
 
-TOO_MANY = 103  # of base/status.pxd
+TOO_MANY, STOPPED = 103, 104  # of base/status.pxd
 
 
 def terms_of(batch: Batch, plan: Plan) -> Csr:
@@ -21,7 +21,8 @@ def terms_of(batch: Batch, plan: Plan) -> Csr:
     while True:
         indices, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
         status, terms = flatten(batch, plan, indptr, indices, values)
-        obey()
+        if status == STOPPED:
+            obey()
         if status == TOO_MANY:
             raise too_many(batch, terms)
         if status != FULL:

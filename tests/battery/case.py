@@ -1,0 +1,205 @@
+"""An estimator in a folder of its own: how it is called there, stopped, and what it leaves."""
+
+import contextlib
+import os
+import signal
+import sys
+import warnings
+from functools import cache, cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+from battery.estimators import ESTIMATORS, Estimator, texts
+from in_process import call
+
+from vwlite.data import block_parser
+from vwlite.storage.file_lock import lock
+from vwlite.storage.model_file import load
+
+SHARED = TemporaryDirectory()  # with the texts, a Theta, and what estimators learn of them when nothing happens
+OPENERS = (  # of a model m and its text d; all that are there are tried
+    *("predict -i m d", "evaluate -i m d", "explain -i m d", "inspect m", "train d -i m -f out", "vw -d d -i m -t"),
+    *("merge m m -f out", "recommend -i m --of i d", "evaluate -i m d --against m --qid u", "crr d -i m -f out"),
+    *("l1 d -i m -f out", "cluster d -i m -f out", "pca d -i m -f out", "project -i m d", "lm vectors -i m"),
+    *("lm rank -i m d", "lm features -i m d --namespace u", "lm train d -i m -f out", "aso train d -i m -f out"),
+    *("aso train d --theta m -f out", "aso apply --theta m d", "aso inspect m", "aso learn d -i m -f out"),
+    *("aso cotrain d --unlabeled d --rounds 1 --theta m -f out", "l1 d --model multinomial --theta m -f out"),
+    *("train d --oaa 3 --named_labels a,b,c --theta m -f out", "report run.json -o out --test d -i m"),
+    "train d --curriculum easy --curriculum-by margin:m --passes 2 -f out",
+)
+
+
+@cache
+def shared():
+    folder = Path(SHARED.name)
+    for name, text in texts().items():
+        (folder / f"{name}.vw").write_text(text)
+    call(folder, "aso", "learn", "names.vw", "--aux", "mask:u", "--dim", "2", "--quiet", "-f", "theta")
+    return folder
+
+
+@cache
+def whole(one):
+    """What it makes of its text when nothing happens."""
+    call(shared(), *one.words(output="whole"))
+    return (shared() / "whole").read_bytes()
+
+
+@cache
+def openers(command, kind):
+    """The command lines that open models of this kind."""
+    folder, one = shared(), next(one for one in ESTIMATORS.values() if (one.command, one.kind) == (command, kind))
+    (folder / "m").write_bytes(whole(one))
+    (folder / "d").write_text((folder / one.data).read_text())
+    call(folder, "train", "signs.vw", "--json", "run.json", "--quiet", "-f", "out")
+    lines = [line.split() for line in OPENERS]
+    return [words for words in lines if call(folder, *words, status=None).status == 0]
+
+
+def load_parts(path):
+    """Header and arrays of a model, without what the number of runs changes."""
+    model = load(path)
+    header = {name: value for name, value in model.header.items() if name not in ("passes", "counters")}
+    arrays = {name: memoryview(getattr(one, "values", one)).tobytes() for name, one in model.arrays.items()}
+    return header, arrays
+
+
+class Case:
+    def __init__(self, one: Estimator, folder: Path) -> None:
+        self.one, self.folder = one, folder
+        for name in {one.data, "theta", *(f"{text}.vw" for text in texts() if f"{text}.vw" in " ".join(one.options))}:
+            (folder / name).write_bytes((shared() / name).read_bytes())
+        self.given = {path.name for path in folder.iterdir()}
+
+    @property
+    def text(self):
+        return texts()[self.one.text]
+
+    @property
+    def whole(self):
+        return whole(self.one)
+
+    @cached_property
+    def openers(self):
+        found = openers(self.one.command, self.one.kind)
+        self.write("d", self.text)
+        self.write("run.json", (shared() / "run.json").read_bytes())
+        return found
+
+    @property
+    def malformed(self):
+        """A line like the first one, but for a value that is no number."""
+        line = self.text.splitlines()[0].replace("'r0", "'bad").replace("'0", "'bad")
+        return f"{line} x:nan"
+
+    @property
+    def checkpoints(self):
+        return ("--save-every", 10) if "--online" in self.one.options else ()
+
+    def here(self):
+        return contextlib.chdir(self.folder)
+
+    def write(self, name, content):
+        (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        self.given.add(name)
+        return name
+
+    def half(self, number):
+        """The file of the first half of the text, or of the second; groups of lines stay together."""
+        parts = self.text.split("\n\n") if "\n\n" in self.text.strip() else self.text.splitlines()
+        end, cut = "\n\n" if "\n\n" in self.text.strip() else "\n", len(parts) // 2
+        return self.write(f"half{number}.vw", end.join(parts[cut:] if number else parts[:cut]).rstrip("\n") + end)
+
+    def left(self):
+        """What stands there that was not given, by name."""
+        return {path.name: path.read_bytes() for path in self.folder.iterdir() if path.name not in self.given}
+
+    def clear(self):
+        for name in self.left():
+            (self.folder / name).unlink()
+
+    def run(self, *words, **more):
+        return call(self.folder, *words, **more)
+
+    def made(self, output="model"):
+        return (self.folder / output).read_bytes()
+
+    def learn(self, *more, data=None, output="model", stdin=b""):
+        """The bytes of what it makes."""
+        self.run(*self.one.words(*more, data=data, output=output), stdin=stdin)
+        return self.made(output)
+
+    @contextlib.contextmanager
+    def blocks_of(self, size):
+        """The options that have text parsed in such blocks; without such options, it is while this is entered."""
+        if "block_size" in self.one.typed:
+            yield "--block-size", size
+        else:
+            with patch.dict(block_parser.read.__kwdefaults__, block_size=size):
+                yield ()
+
+    def locked(self):
+        """While entered, its model belongs to another process."""
+        return lock(str(self.folder / "model"))
+
+    def interrupt(self, number, share, *more, data=None):
+        """The exit status of a run that gets a signal after this share of what it does once it has opened its data."""
+        words = tuple(map(str, self.one.words(*more, data=data)))
+        status = self.in_fork(words, number, int(share * self.calls(words)))
+        return status if status >= 0 else 128 - status  # as a shell has it
+
+    @cache  # noqa: B019
+    def calls(self, words):
+        """How many functions a run calls after it has opened its data."""
+        before = {name: content for name, content in self.left().items()}
+        self.in_fork(words, 0, -1)
+        count = int((self.folder / "calls").read_text())
+        self.clear()
+        for name, content in before.items():
+            (self.folder / name).write_bytes(content)
+        return count
+
+    def in_fork(self, words, number, at):
+        """Runs the command in a process of its own, as from a shell; at the call ``at`` it sends itself a signal."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks with threads
+            child = os.fork()
+        if child:
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        try:
+            begin(self.folder, words, number, at)
+        finally:
+            os._exit(99)
+
+
+def begin(folder, words, number, at):
+    from vwlite.cli.program import program
+
+    os.chdir(folder)
+    streams = [open(os.devnull, mode) for mode in "rww"]  # noqa: SIM115
+    for descriptor, stream in enumerate(streams):
+        os.dup2(stream.fileno(), descriptor)
+    sys.stdin, sys.stdout, sys.stderr = streams
+    sys.argv, count = ["vwlite", *words], 0
+    for one in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
+
+    def called(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+        if event == "call" and count == at:
+            os.kill(os.getpid(), number)
+
+    def opened(event, arguments):
+        if event == "open" and str(arguments[0]).endswith(".vw") and not sys.getprofile():
+            sys.setprofile(called)
+
+    def end(status):
+        sys.setprofile(None)
+        (folder / "calls").write_text(str(count)) if not number else None
+        exit_(status)
+
+    exit_, os._exit = os._exit, end
+    sys.addaudithook(opened)
+    program()

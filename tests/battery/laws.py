@@ -1,0 +1,348 @@
+"""The laws that an estimator keeps, each a function of a ``Case`` that raises where it is broken.
+
+``@law`` says which estimators a law is for. What is for all estimators of a command alike is asked of one of them
+(``of_command``); what depends on what is learned, of all.
+"""
+
+import gzip
+import json
+import pickle
+import re
+import signal
+from pathlib import Path
+
+from battery.case import load_parts
+from battery.estimators import COMMANDS
+from commands import command
+
+import vwlite
+from vwlite.cli.manual import pages
+from vwlite.storage.output_checks import CHECKPOINT, LEDGER
+
+DOCS = "\n".join(path.read_text() for path in (Path(__file__).parents[2] / "docs").glob("*.md"))
+MAN = {page.name.removeprefix("vwlite ") for page in pages()}
+LAWS = {}
+
+
+def law(of=lambda one: True):
+    """Registers a law for the estimators that ``of`` holds for."""
+
+    def register(function):
+        LAWS[function.__name__] = of, function
+        return function
+
+    return register
+
+
+def has(*options):
+    return lambda one: all(option in one.typed for option in options)
+
+
+def of_command(*options):
+    """One estimator of each command that has all these options."""
+    return lambda one: COMMANDS[one.command] == one and has(*options)(one)
+
+
+def laws_of(one):
+    return [name for name, (of, _) in LAWS.items() if of(one)]
+
+
+# However the text comes.
+
+
+@law()
+def a_pipe_gives_the_same_bytes(case):
+    packed = gzip.compress(case.text.encode())
+    assert case.learn(data="" if case.one.command != "vw" else "-", stdin=packed) == case.whole
+
+
+@law(has("threads"))
+def threads_give_the_same_bytes(case):
+    with case.blocks_of(300) as options:
+        assert case.learn("--threads", 3, *options) == case.whole
+
+
+@law()
+def blocks_of_one_line_give_the_same_bytes(case):
+    with case.blocks_of(1) as options:
+        assert case.learn(*options) == case.whole
+
+
+@law(has("cache_file"))
+def a_cache_gives_the_same_bytes(case):
+    if "--names" in case.one.options:
+        assert "a cache does not keep" in case.run(*case.one.words("--cache_file", "c"), status=2).stderr
+        return
+    assert case.learn("--cache_file", "c") == case.whole  # cold
+    with case.blocks_of(300) as options:
+        assert case.learn("--cache_file", "c", *options) == case.whole  # cached
+
+
+@law()
+def ends_of_lines_mean_nothing(case):
+    case.write("other.vw", case.text.replace("\n", "\r\n").rstrip("\r\n"))
+    assert case.learn(data="other.vw") == case.whole
+
+
+@law(of_command())
+def a_byte_order_mark_means_nothing(case):
+    case.write("other.vw", "\ufeff" + case.text)
+    assert case.learn(data="other.vw") == case.whole
+
+
+@law(has("max_bad_ratio"))
+def a_malformed_line_is_left_out_and_kept(case):
+    line = case.malformed
+    case.write("other.vw", f"{case.text}{line}\n")
+    assert case.learn("--max-bad-ratio", 0.5, "--bad-lines", "bad", data="other.vw") == case.whole
+    assert (case.folder / "bad").read_text() == f"{line}\n"
+    (case.folder / "model").unlink()
+    done = case.run(*case.one.words("--strict", data="other.vw"), status=65)
+    assert re.search(r"other.vw:\d+(:\d+)?: ", done.stderr) and "model" not in case.left()
+
+
+@law()
+def empty_input_is_refused(case):
+    case.write(case.one.data, "")
+    done = case.run(*case.one.words(), status=None)
+    if case.one.command == "vw":  # as vw has it
+        assert done.status == 0
+        return
+    assert done.status == 65 and done.stderr.splitlines()[-1].startswith("vwlite: ")
+    assert case.left() == {}
+
+
+@law()
+def one_line_is_learned_or_refused(case):
+    case.write(case.one.data, case.text.splitlines(True)[0])
+    done = case.run(*case.one.words(), status=None)
+    assert done.status == 0 or (done.status in (2, 65) and done.stderr.startswith("vwlite: "))
+    assert ("model" in case.left()) == (done.status == 0)
+
+
+# What it leaves.
+
+
+@law()
+def quiet_runs_say_nothing(case):
+    done = case.run(*case.one.words("--quiet"))
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+@law(has("json_path"))
+def the_report_is_json_on_standard_output(case):
+    done = case.run(*case.one.words("--json", "-"))
+    report = json.loads(done.stdout)
+    assert {"vwlite", "schema", "command", "options", "data", "started", "seconds", "history", "result"} <= {*report}
+    assert report["command"] == ["vwlite", *case.one.words("--json", "-")]
+    assert all(report[name] == value for name, value in report["result"].items() if name not in ("history", "seconds"))
+    assert case.made() == case.whole
+
+
+@law(of_command("json_path"))
+def the_report_has_a_history(case):
+    assert json.loads(case.run(*case.one.words("--json", "-")).stdout)["history"]
+
+
+@law()
+def killed_it_leaves_the_old_model_whole(case):
+    old = case.learn(data=case.half(0), output="old")
+    for share in (0.5, 0.9, 0.97, 0.99, 0.998):
+        case.write("model", old)
+        case.interrupt(signal.SIGKILL, share)
+        assert case.made() in (old, case.whole)
+    assert case.learn() == case.whole
+
+
+@law()
+def stopped_it_leaves_the_old_model_whole(case):
+    old = case.learn(data=case.half(0), output="old")
+    case.write("model", old)
+    statuses = set()
+    for share in (0.2, 0.7):
+        statuses.add(case.interrupt(signal.SIGTERM, share))
+        assert case.made() in (old, case.whole)
+    others = (name for name in case.left() if not name.endswith((CHECKPOINT, LEDGER)))
+    assert statuses <= {0, 143}, statuses
+    assert [*others] == ["old"]
+
+
+@law(lambda one: one.makes_model and one.command != "vw")
+def stopped_and_resumed_it_gives_the_same_bytes(case):
+    assert "resume" in case.one.typed
+    if case.one.config and case.one.config.whole_passes is True:
+        refused(case, 2, *case.one.words("--resume"), said="a stopped run of it begins anew")
+        return
+    long = {"data": case.write("long.vw", case.text * 10)}  # so that most of a run is learning
+    whole, kept = case.learn(**long), 0
+    for share in (0.15, 0.35, 0.6):
+        case.clear()
+        with case.blocks_of(999) as options:
+            status = case.interrupt(signal.SIGTERM, share, *case.checkpoints, *options, **long)
+            kept += f"model{CHECKPOINT}" in case.left()
+            assert status in (0, 143) and case.left().get("model", whole) == whole
+            assert case.learn(*case.checkpoints, *options, "--resume", **long) == whole
+        assert f"model{CHECKPOINT}" not in case.left()
+    assert kept
+
+
+@law(lambda one: of_command("model")(one) and one.command != "vw")
+def one_writer_at_a_time(case):
+    with case.locked():
+        assert "is locked by another training" in case.run(*case.one.words(), status=75).stderr
+    assert case.learn() == case.whole
+
+
+@law(lambda one: of_command("initial")(one) and one.command != "vw")
+def what_was_learned_is_known(case):
+    case.learn()
+    again = case.one.going_on("-f", "model", "--skip-seen")
+    assert "skipped" in case.run(*again).stderr and case.made() == case.whole
+
+
+# Going on with -i.
+
+
+@law(lambda one: one.is_online)
+def halves_give_the_whole(case):
+    case.run(*case.one.online.words())
+    whole = load_parts(case.folder / "model")
+    case.run(*case.one.online.words(data=case.half(0)))
+    case.run(*case.one.command.split(), case.half(1), "-i", "model", "-f", "model", "--quiet")
+    assert load_parts(case.folder / "model") == whole
+
+
+@law(lambda one: one.command == "lm train")
+def two_runs_are_two_passes(case):
+    two = case.learn("--passes", 2)
+    case.learn()
+    case.run(*case.one.going_on("-f", "model"))
+    assert case.made() == two
+
+
+NO_MORE = {  # what cannot go on, and says so
+    "dual": "would need all examples that it was fitted to",
+    "l1-margin": "learns with vectors of all examples, which models do not keep",
+    "aso-sequences": "keep no place to go on from",
+    "aso-learn-in-memory": "keeps no weights",
+}
+
+
+@law(lambda one: has("initial")(one) and one.command != "vw")
+def it_goes_on_into_the_same_file(case):
+    """Whose options need not be typed again, and whose bytes are those of another output."""
+    case.learn()
+    if case.one.name in NO_MORE:
+        refused(case, 2, *case.one.going_on("-f", "other"), said=NO_MORE[case.one.name])
+        return
+    for output in ("other", "model"):
+        case.run(*case.one.going_on("-f", output))
+    assert (case.folder / "other").read_bytes() == case.made()
+
+
+@law(of_command("initial"))
+def another_shape_than_the_model_s_is_refused(case):
+    whole = case.learn()
+    other = {"bits": ("-b", 20), "dim": ("--dim", 7)}
+    typed = next((typed for name, typed in other.items() if name in case.one.typed), ("--idf",))
+    done = case.run(*case.one.going_on("-f", "model", *typed), status=1 if case.one.command == "vw" else 2)
+    assert str(typed[0]) in done.stderr + done.stdout and case.made() == whole
+
+
+# Misuse.
+
+
+def refused(case, status, *words, said=""):
+    """What is no way to call the command ends in one sentence, and leaves nothing."""
+    before = case.left()
+    done = case.run(*words, status=status)
+    assert "Traceback" not in done.stderr and case.left() == before
+    if case.one.command != "vw":
+        assert said in done.stderr and done.stderr.splitlines()[-1].startswith("vwlite: ")
+
+
+@law(of_command())
+def misuse_is_refused(case):
+    one, status = case.one, (lambda usual: 1 if case.one.command == "vw" else usual)
+    refused(case, status(2), *one.words("--nonsense"), said="--nonsense")
+    number = next(one.typed[name] for name in ("max_bad_ratio", "memory") if name in one.typed)
+    refused(case, status(2), *one.words(number, "x"), said="x")
+    refused(case, status(66), *one.words(data="missing"), said="missing")
+    refused(case, status(73), *one.words(output="no/such/folder"), said="no/such")
+    refused(case, status(2), *one.words(output=one.data), said="overwritten")
+    if "initial" in one.typed:
+        refused(case, status(66), *one.going_on("-f", "other", initial="missing"), said="missing")
+        refused(case, status(76), *one.going_on("-f", "other", initial=one.data), said=one.data)
+
+
+@law(of_command("memory"))
+def memory_has_a_limit(case):
+    refused(case, 1 if case.one.command == "vw" else 2, *case.one.words("--max-memory", "1e-9"), said="--max-memory")
+
+
+# What else there is of it.
+
+
+@law(lambda one: one.makes_model)
+def there_is_a_golden_model(case):
+    assert case.one.golden and case.one.golden.exists()
+
+
+@law(of_command())
+def help_pages_and_man_page_are_there(case):
+    name = case.one.command
+    assert f"vwlite {name} " in case.run(*name.split(), "--help").stdout
+    assert name in MAN and f"vwlite {name} " in DOCS and command(name).short_help
+
+
+@law(lambda one: one.command == "train")
+def the_pages_name_what_asks_for_it(case):
+    config = case.one.config
+    assert all(f"--{name}" in DOCS for name in (*config.asked_by, *config.asked_together))
+
+
+@law(lambda one: one.command == "train")
+def python_gives_the_bytes_of_the_command(case):
+    options = " ".join(word for word in case.one.options if word != "--names")
+    names = {"names": True} if "--names" in case.one.options else {}
+    with case.here():
+        model = vwlite.Model(options, **names)
+        model.learn(case.text)
+        assert model.dumps() == case.whole
+        assert pickle.loads(pickle.dumps(model)).dumps() == case.whole
+        vwlite.train(case.one.data, options, final_regressor="model", **names)
+        assert case.made() == case.whole == vwlite.load("model").dumps()
+
+
+@law(lambda one: one.makes_model and one.command not in ("aso learn", "lm train"))
+def predictions_do_not_depend_on_how_text_comes(case):
+    case.learn()
+    predict = [*case.one.applied, "-i", "model", "-p", "p", "--quiet"]
+
+    def predicted(*words, **more):
+        case.run(*predict, *words, **more)
+        return (case.folder / "p").read_bytes()
+
+    plain = predicted(case.one.data)
+    assert plain and predicted("-", stdin=gzip.compress(case.text.encode())) == plain
+    assert predicted(case.one.data, "--threads", 3, "--block-size", 300) == plain
+    case.write("other.vw", case.text.replace("\n", "\r\n"))
+    assert predicted("other.vw", "--block-size", 1) == plain
+
+
+# Models that are damaged.
+
+
+@law(lambda one: one.makes_model)
+def damaged_models_are_refused(case):
+    """Half of one, and one with a bit that is another, by every command that opens such models."""
+    whole = case.whole
+    place = len(whole) * 2 // 3
+    flipped = whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :]
+    assert case.openers
+    for damaged in (whole[: len(whole) // 2], flipped):
+        case.write("m", damaged)
+        for words in case.openers:
+            done = case.run(*words, status=None)
+            assert done.status == (1 if words[0] == "vw" else 76), (words, done)
+            assert "Traceback" not in done.stderr and "out" not in case.left()

@@ -1,0 +1,60 @@
+"""Runs the command line inside this process: as exact as a process of its own, and a hundred times as fast."""
+
+import contextlib
+import signal
+import sys
+from dataclasses import dataclass
+
+from click.testing import CliRunner
+
+from vwlite import interrupts
+from vwlite.cli.root import main
+from vwlite.cli.signals import SIGNALS
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left behind."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def returncode(self):
+        return self.status
+
+    @property
+    def lines(self):
+        return self.stdout.splitlines()
+
+
+def call(folder, *arguments, stdin=b"", status=0):
+    """Runs ``vwlite ARGUMENTS`` in a folder; the exit status must be ``status`` unless that is None."""
+    before, handlers = sys.argv, {number: signal.getsignal(number) for number in SIGNALS}
+    package = getattr(sys.modules["__main__"], "__package__", None)
+    sys.argv, sys.modules["__main__"].__package__ = ["vwlite", *map(str, arguments)], None
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    try:
+        with contextlib.chdir(folder), CliRunner().isolation(data) as (stdout, stderr, _):
+            code = status_of(main)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            done = Done(code, *(stream.getvalue().decode("utf-8", "surrogateescape") for stream in (stdout, stderr)))
+    finally:
+        sys.argv, sys.modules["__main__"].__package__ = before, package
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(-1)
+        interrupts.forget()
+    said = f"vwlite {' '.join(map(str, arguments))} exited {done.status}: {done.stderr}{done.stdout}"
+    assert status is None or done.status == status, said
+    return done
+
+
+def status_of(function):
+    try:
+        function()
+    except SystemExit as left:
+        return left.code
+    raise AssertionError("a command ends by SystemExit")
