@@ -99,6 +99,10 @@ class LandmarkMap:
             return dots / np.sqrt(np.outer(norm, norm))
         return dots if name == "linear" else (1 + dots) ** int(name[-1])
 
+    def slots(self) -> np.ndarray:
+        """uint32[size]: of its features."""
+        return (np.arange(self.size, dtype=np.uint32) + np.uint32(self.first)) & np.uint32((1 << self.bits) - 1)
+
     def names(self) -> list[str]:
         return [f"landmarks^{number}" for number in range(self.size)]
 
