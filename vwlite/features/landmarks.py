@@ -7,7 +7,9 @@ landmarks.
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -171,3 +173,11 @@ def arrays_of(config: FeatureConfig) -> list[str]:
     whitened = [WHITEN] if config.whiten else []
     landmarks = [START, SLOT, VALUE, *whitened] if config.landmarks else []
     return [*landmarks, GAMMA] if config.has_gamma else landmarks
+
+def landmarks_digest(config: FeatureConfig) -> str:
+    """Of the file of landmarks, by which a later run knows it again; empty for none and for a pipe."""
+    path = config.landmarks.partition(":")[2]
+    if not os.path.isfile(path):
+        return ""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
