@@ -110,7 +110,7 @@ def test_leaves_no_temporary_files(vwlite, names_in, monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     crr(vwlite)
-    assert names_in() == ["data.svm", "data.vw", "m"]
+    assert names_in() == ["data.svm", "data.vw", "m", "m.ledger"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from cli.test_crr import DATA, SVMLIGHT
 
+from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.dataset import GradedLabels
+from vwlite.solvers.crr.weights import Weights
 from vwlite.storage import model_file
 
 
@@ -112,3 +115,13 @@ def test_damaged_states_are_refused(vwlite, tmp_path, change):
     model_file.save(tmp_path / "m", model.header, arrays)
     done = crr(vwlite, "-i", "m", "-f", "n", "--steps", "9", status=76)
     assert done.stderr.startswith("vwlite: ") and len(done.stderr.splitlines()) == 1
+
+
+def test_what_steps_go_on_with_is_kept_to_the_bit():
+    """Also -0, to which weights shrink that are too small for single precision."""
+    config = CrrConfig(l1=0.1)
+    one, other = (Weights(config, np.zeros((8, 1), np.float32), GradedLabels(config.loss), 9) for _ in range(2))
+    one.table[[2, 5], 0], one.received[[5, 6]] = (-0.0, 0.5), (1.5, -0.0)
+    assert one.arrays()["crr_slot"].tolist() == [2, 5, 6]
+    other.load(one.arrays())
+    assert (other.table.tobytes(), other.received.tobytes()) == (one.table.tobytes(), one.received.tobytes())

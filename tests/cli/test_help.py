@@ -29,7 +29,7 @@ SHARED = {
         *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),
         "test_asked_and_drawn.py",
     ],
-    "crr": [*OF_TERMS, "test_crr_curriculum.py"],
+    "crr": [*OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py"],
     "cluster": [*OF_TERMS, "test_crr.py", "test_pca.py", "test_cluster_cut.py", "test_solver_run.py"],
     "pca": [*OF_TERMS, "test_crr.py", "test_solver_run.py"],
     "train": [

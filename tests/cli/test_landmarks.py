@@ -5,6 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from vwlite.storage.model_file import load
+from vwlite.training.model_loader import read_names
+
 RINGS = "".join(
     f"{1 if radius == 1 else -1} | x:{radius * np.cos(angle):.4f} y:{radius * np.sin(angle):.4f}\n"
     for angle in np.linspace(0, 2 * np.pi, 60, endpoint=False)
@@ -147,3 +150,16 @@ def test_refused(options, status, said, vwlite, write):
 def test_nearest(vwlite):
     vwlite("train", "rings.vw", "--landmarks", "rbf:some.vw", "--nearest", "3", "-f", "model", "--quiet")
     assert len(vwlite("predict", "-i", "model", "rings.vw").lines) == 120
+
+
+@pytest.mark.parametrize("more", [(), ("--weight", "idf", "--min_df", "1"), ("--random_only", "--weight", "idf")])
+@pytest.mark.parametrize("command", [("train",), ("crr", "--qid", "none", "--steps", "99"), ("pca", "--dim", "2")])
+def test_landmarks_have_names(command, more, vwlite, write):
+    """Also where they wait for weights of terms, which all examples are counted for."""
+    write("text.vw", "".join(f"{n % 2} | w{n % 5} w{n % 7}\n" for n in range(35)))
+    write("some.vw", "| w1 w2\n| w3\n| w4 w5\n")
+    how = ("text.vw", "--landmarks", "linear:some.vw", "--names", "--quiet", "-f", "m")
+    vwlite(*command, *how, *more)
+    names = {name for name in read_names(load("m").arrays, 18).names.values() if name != "Constant"}
+    only = "--random_only" in more
+    assert names == {*(f"landmarks^{n}" for n in range(3)), *(f"w{n}" for n in range(0 if only else 7))}

@@ -1,11 +1,17 @@
 """Runs of solvers that are stopped, wherever that is, and go on with ``--resume`` to the bytes of one run."""
 
 import json
+import os
 import random
+import signal
+from pkgutil import resolve_name
 
+import numpy as np
 import pytest
 
-from vwlite.interrupts import Interrupted
+from vwlite.interrupts import STOP, Interrupted
+from vwlite.solvers.crr import train as crr
+from vwlite.storage import model_file
 from vwlite.training.monitor import DisplayMonitor
 from vwlite.training.solver_run import RunMonitor
 
@@ -36,8 +42,21 @@ COMMANDS = {
     "aso-cotrain": ["aso", "cotrain", "--unlabeled", "other.vw", "--pool", "80", "--step", "20", "--holdout", "0.2"],
     "aso-tasks": ["aso", "tasks", "--task", "w", "--dim", "1", "--iterations", "4", "--centre"],
     "aso-tasks-signs": ["aso", "tasks", "--task", "w", "--loss_function", "logistic", "--tolerance", "0"],
-}
-NOT_STOPPED = ("aso-train",)  # a run of it begins anew
+    "crr": ["crr", "--steps", "3000", "-b", "10", "--names", "--alpha", "0.3", "-q", "ab"],
+    "crr-l1": ["crr", "--steps", "2000", "-b", "10", "--rate", "constant", "--l1", "0.003", "--weight", "idf"],
+    "crr-average": ["crr", "--steps", "2000", "-b", "10", "--average", "--project", "--pair-buffer", "5"],
+    "crr-curriculum": [
+        "crr", "--steps", "2000", "-b", "10", "--curriculum", "easy", "--curriculum-steps", "400", "--calibrate",
+    ],
+    "crr-far-pairs": [
+        "crr", "--steps", "1500", "-b", "10", "--curriculum", "easy", "--curriculum-steps", "400", "--qid", "none",
+        "--curriculum-by", "difference", "--loss_function", "logistic", "--logistic_min", "0", "--logistic_max", "2",
+    ],
+    "crr-queries": ["crr", "--steps", "1500", "-b", "10", "--pairs", "lambda-ndcg", "--calibrate", "--alpha", "0.2"],
+    "crr-landmarks": ["crr", "--steps", "1500", "-b", "12", "--pairs", "all", "--landmarks", "rbf:landmarks.vw"],
+}  # fmt: skip
+KERNELS = {"vwlite._native.crr.take_steps": 5, "vwlite._native.query_steps.take_steps": 5}  # where the last step stands
+STOPPED = [name for name in COMMANDS if name != "aso-train"]  # whose run begins anew
 OF_SIGNS = ("l1", "l1-held", "l1-mean", "l1-owlqn", "aso-tasks", "aso-tasks-signs")
 OF_NAMES = ("l1-named", "l1-fista", "l1-crf", "l1-mira", "l1-margin", "l1-tree", "aso-train", "aso-cotrain")
 LABELS = {**dict.fromkeys(OF_SIGNS, "binary"), **dict.fromkeys(OF_NAMES, "named")}
@@ -58,18 +77,29 @@ def text(tmp_path, name):
         chosen = draw.choices(words, k=draw.randint(2, 8))
         tag = f"'{number}{f'^{number - 1}' if number and number % 7 != 1 else ''}" if "tree" in name else ""
         own = f"|w t{number % 3} " if "aso" in name else ""
-        lines.append(f"{label_of(name, chosen[0], draw)}{tag}{own}| {' '.join(chosen)}")
-        if number % 7 == 0:
+        label = f"{draw.randrange(3)} 'q{number // 7}" if "crr" in name else label_of(name, chosen[0], draw)
+        lines.append(f"{label}{tag}{own}| {' '.join(chosen)}")
+        if number % 7 == 0 and "crr" not in name:
             lines.append("")
     (tmp_path / "text.vw").write_text("\n".join(lines) + "\n")
-    (tmp_path / "other.vw").write_text("\n".join(line[line.index("|") :] for line in lines if line) + "\n")
+    bare = [line[line.index("|") :] for line in lines if line]
+    (tmp_path / "other.vw").write_text("\n".join(bare) + "\n")
+    (tmp_path / "landmarks.vw").write_text("\n".join(bare[:20]) + "\n")
     return str(tmp_path / "text.vw")
+
+
+@pytest.fixture
+def name():
+    return "crr"
 
 
 @pytest.fixture(autouse=True)
 def short_spans(monkeypatch):
     monkeypatch.setattr("vwlite.solvers.aso.online.SPAN", 32)
     monkeypatch.setattr("vwlite.solvers.aso.solver.SPAN", 32)
+
+
+ON_A_MODEL = ["pca", "cluster", "crr", "crr-l1", "crr-average", "crr-curriculum", "crr-queries", "l1", "l1-crf"]
 
 
 class Stops:
@@ -79,6 +109,10 @@ class Stops:
         self.moment, self.at = 0, None
         for kind, name in ((DisplayMonitor, "step"), (RunMonitor, "save_if_due")):
             monkeypatch.setattr(kind, name, self.counted(getattr(kind, name)))
+        for name, place in KERNELS.items():
+            monkeypatch.setattr(name, self.cut_short(resolve_name(name), place))
+        monkeypatch.setattr(crr, "CHUNK", 300)
+        monkeypatch.setattr(crr, "FEW", 100)
 
     def counted(self, method):
         def count(monitor, *given, **named):
@@ -89,14 +123,33 @@ class Stops:
 
         return count
 
+    def cut_short(self, kernel, place):
+        """Makes half of the steps where it is stopped, as a kernel does after a signal."""
+
+        def run(*given):
+            self.moment += 1
+            if self.moment != self.at:
+                return kernel(*given)
+            given = list(given)
+            given[place] = (given[place - 1] + given[place]) // 2
+            done = kernel(*given)
+            STOP[0] = 15
+            return done
+
+        return run
+
     def __call__(self, at):
         self.moment, self.at = 0, at
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in NOT_STOPPED])
+@pytest.mark.parametrize("name", [*STOPPED, *(f"{name} -i" for name in ON_A_MODEL)])
 def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, monkeypatch):
+    command = [*COMMANDS[name.removesuffix(" -i")], text, "--quiet"]
+    if name.endswith(" -i"):
+        vwlite(*command, "-f", "begun")
+        (tmp_path / "begun.ledger").unlink()
+        command += ["-i", "begun"]
     stops = Stops(monkeypatch)
-    command = [*COMMANDS[name], text, "--quiet"]
     vwlite(*command, "-f", "whole", "--json", "whole.json")
     moments = stops.moment
     assert moments > 3
@@ -107,7 +160,8 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, m
         assert not (tmp_path / "model").exists()
         resumed += (tmp_path / "model.ckpt").exists()
         stops(None)
-        vwlite(*command, "-f", "model", "--resume")
+        vwlite(*command, "-f", "model", "--resume", "--json", "resumed.json")
+        assert history(tmp_path / "resumed.json") == history(tmp_path / "whole.json")
         assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
         assert not (tmp_path / "model.ckpt").exists()
         (tmp_path / "model").unlink()
@@ -123,7 +177,7 @@ def test_without_a_checkpoint_a_run_begins_at_the_start(name, vwlite, tmp_path, 
     assert (tmp_path / "model").read_bytes() == before
 
 
-LEARNING_ON = ("pca", "cluster", "l1", "l1-crf", "aso-train")
+LEARNING_ON = ("crr", "pca", "cluster", "l1", "l1-crf", "aso-train")
 
 
 @pytest.mark.parametrize("name", LEARNING_ON)
@@ -171,7 +225,8 @@ def test_a_stopped_run_is_known_by_its_command_and_data(name, vwlite, tmp_path, 
     assert not (tmp_path / "model.ckpt").exists()
 
 
-def test_a_pipe_must_bring_the_same_data(vwlite, tmp_path, text, monkeypatch):
+@pytest.mark.parametrize("name", ["l1"])
+def test_a_pipe_must_bring_the_same_data(name, vwlite, tmp_path, text, monkeypatch):
     stops, data = Stops(monkeypatch), (tmp_path / "text.vw").read_bytes()
     command = [*COMMANDS["l1"], "-f", "model"]
     vwlite(*command, stdin=data)
@@ -185,6 +240,83 @@ def test_a_pipe_must_bring_the_same_data(vwlite, tmp_path, text, monkeypatch):
     assert (tmp_path / "model").read_bytes() == whole
 
 
-@pytest.fixture
-def name():
-    return "l1"
+@pytest.mark.parametrize("name", ["pca", "cluster", "crr"])
+def test_a_run_that_is_stopped_while_it_writes_its_model(name, vwlite, tmp_path, text, monkeypatch):
+    def save(path, *given, **named):
+        if path == "model":
+            raise Interrupted(15)
+        write(path, *given, **named)
+
+    command, write = [*COMMANDS[name], text, "--quiet"], model_file.save
+    vwlite(*command, "-f", "whole")
+    with monkeypatch.context() as patched:
+        patched.setattr(model_file, "save", save)
+        done = vwlite(*command, "-f", "model", status=143)
+    assert done.stderr == "vwlite: terminated; model.ckpt keeps what was learned, --resume goes on with it\n"
+    vwlite(*command, "-f", "model", "--resume")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_second_signal_leaves_no_checkpoint_of_what_is_half_done(vwlite, tmp_path, text, monkeypatch):
+    def learn(*given):
+        nonlocal calls
+        done, calls = take_steps(*given), calls + 1
+        if calls == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGTERM)
+        return done
+
+    command, calls, take_steps = [*COMMANDS["crr"], text, "--quiet"], 0, crr.kernel.take_steps
+    monkeypatch.setattr(crr, "CHUNK", 300)
+    vwlite(*command, "-f", "whole")
+    with monkeypatch.context() as patched:
+        patched.setattr(crr.kernel, "take_steps", learn)
+        done = vwlite(*command, "-f", "model", "--checkpoint-every", "0s", status=143)
+    assert "model.ckpt keeps what was learned" in done.stderr
+    assert model_file.read_header("model.ckpt")["run"]["state"] == {"steps": 600}
+    vwlite(*command, "-f", "model", "--resume")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["pca", "cluster", "crr-l1"])
+def test_checkpoints_that_are_damaged(name, vwlite, text, monkeypatch):
+    command = [*COMMANDS[name], text, "--quiet", "-f", "model"]
+    stops = Stops(monkeypatch)
+    vwlite(*command)
+    stops(stops.moment - 2)
+    vwlite(*command, status=143)
+    stops(None)
+    whole = model_file.load("model.ckpt")
+    for header, arrays, statuses in damaged(whole.header, dict(whole.arrays)):
+        model_file.save("model.ckpt", header, arrays)
+        done = vwlite(*command, "--resume", status=None)
+        assert done.status in statuses, done.stderr
+        assert len(done.stderr.splitlines()) == (done.status == 76)
+
+
+def damaged(header, arrays):
+    """Each part of a checkpoint wrong in several ways, and what that may lead to: of some numbers nobody can tell."""
+    for name, array in arrays.items():
+        yield header, {other: value for other, value in arrays.items() if other != name}, (76,)
+        yield header, {**arrays, name: array[:-1].copy()}, (76,)
+        yield header, {**arrays, name: array.astype(np.int64)}, (76,)
+    run = header["run"]
+    for name in run["state"]:
+        for value, statuses in (("x", (76,)), (-1, (0, 76)), (2**60, (0, 76))):
+            yield {**header, "run": {**run, "state": {**run["state"], name: value}}}, arrays, statuses
+
+
+@pytest.mark.parametrize("name", ["pca", "cluster", "crr"])
+def test_landmarks_that_have_changed(name, vwlite, text, monkeypatch, write):
+    command = [*COMMANDS[name], text, "--quiet", "-b", "12", "--landmarks", "linear:landmarks.vw", "-f", "model"]
+    stops = Stops(monkeypatch)
+    vwlite(*command)
+    stops(stops.moment - 2)
+    vwlite(*command, status=143)
+    stops(None)
+    write("landmarks.vw", "| a1\n")
+    assert "landmarks_digest was" in vwlite(*command, "--resume", status=2).stderr
+
+
+def history(path):
+    return json.loads(path.read_text())["history"]

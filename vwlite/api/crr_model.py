@@ -20,15 +20,14 @@ from vwlite.features.name_index import NameIndex
 from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.going_on import Begun, config_of, go_on
-from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import content, train
-from vwlite.solvers.crr.weights import check_start
+from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
+from vwlite.solvers.crr.train import Descent
+from vwlite.solvers.crr.weights import Begun, check_start, config_of, go_on
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import readable, written
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.model_loader import Restored
+from vwlite.training.monitor import LineMonitor
 
 Self = TypeVar("Self", bound="CRRModel")
 
@@ -88,13 +87,12 @@ class CRRModel(SolverModel):
         queries = Queries(config.queries, self.features)
         data = TrainingSet(labels, queries, self.features, plan, InputConfig(), names)
         data.take(batches, BadLines(labels, log.warning), config)
-        done = train(config, self.features, data, plan, log.info, begun=begun, curriculum=self.curriculum)
+        descent = Descent(config, data, begun, self.curriculum)
+        descent.run(LineMonitor(log.info))
         for note in data.sightings.notes():
             log.warning(note)
-        header, arrays = content(done, self.features, data)
-        self._take(
-            written(lambda open_output: model_file.save("the model", header, arrays, open_output=open_output))
-        )
+        content = descent.content()
+        self._take(written(lambda open_output: model_file.save("the model", *content, open_output=open_output)))
         return self
 
     def predict(self, batches: Iterable[Batch]) -> np.ndarray:

@@ -5,7 +5,6 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import QueryConfig
@@ -16,8 +15,7 @@ from vwlite.training.curriculum_config import CurriculumConfig
 
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")
 @options.data_files
-@options.output("model")
-@options.file(Reads("model"), "-i", "--initial_regressor", "initial", help="Go on exactly where this model stopped.")
+@options.solver_output()
 @options.options_in(CrrConfig)
 @options.options_in(
     LossConfig, "Loss",
@@ -42,6 +40,7 @@ from vwlite.training.curriculum_config import CurriculumConfig
 @options.random_options
 @options.bad_line_options
 @options.names_option
+@options.restart_options
 @options.json_option("Write the facts of the training as JSON; - is stdout.")
 @options.quiet()
 def command(**arguments: Any) -> int:
@@ -59,9 +58,10 @@ def command(**arguments: Any) -> int:
     takes 0 to 1, or -1 and 1, and predicts probabilities; hinge takes any and learns which are above 0. -i makes
     --steps more of a model, whose options it has: --alpha, --seed and --pair-sampling may be typed anew.
     """
-    from vwlite.cli.runs.crr import run
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.crr.solver import Crr
 
-    return run(arguments)
+    return solve(arguments, Crr)
 
 
 command.screen = {  # type: ignore[attr-defined]
@@ -70,4 +70,5 @@ command.screen = {  # type: ignore[attr-defined]
     "From what": options.FROM_WHAT,
     "How": ("steps", "learning_rate", "penalty", "l1", "sampling"),
     "Output": options.OUTPUT,
+    "Nightly jobs": options.NIGHTLY,
 }

@@ -7,7 +7,9 @@ landmarks.
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +101,10 @@ class LandmarkMap:
             return dots / np.sqrt(np.outer(norm, norm))
         return dots if name == "linear" else (1 + dots) ** int(name[-1])
 
+    def slots(self) -> np.ndarray:
+        """uint32[size]: of its features."""
+        return (np.arange(self.size, dtype=np.uint32) + np.uint32(self.first)) & np.uint32((1 << self.bits) - 1)
+
     def names(self) -> list[str]:
         return [f"landmarks^{number}" for number in range(self.size)]
 
@@ -167,3 +173,11 @@ def arrays_of(config: FeatureConfig) -> list[str]:
     whitened = [WHITEN] if config.whiten else []
     landmarks = [START, SLOT, VALUE, *whitened] if config.landmarks else []
     return [*landmarks, GAMMA] if config.has_gamma else landmarks
+
+def landmarks_digest(config: FeatureConfig) -> str:
+    """Of the file of landmarks, by which a later run knows it again; empty for none and for a pipe."""
+    path = config.landmarks.partition(":")[2]
+    if not os.path.isfile(path):
+        return ""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()[:32]

@@ -17,6 +17,7 @@ from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import CONSTANT, in_order, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
+from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.row_terms import terms_of_row
 from vwlite.features.terms import terms_of
 from vwlite.storage.array_check import numbers
@@ -34,6 +35,7 @@ class NameIndex:
         self.names = {} if names is None else names
         self.shift, self.classes = layout
         self.known = np.zeros(0, bool)  # bool[slots], whether a slot has a name; empty for very large tables
+        self.landmarks: LandmarkMap | None = None  # whose features get names once they are known
 
     def add(self, batch: Batch, plan: Plan, begin: int = 0, end: int | None = None) -> None:
         """Add the names of the rows ``begin`` to ``end``; rows from a cache have no names.
@@ -47,6 +49,11 @@ class NameIndex:
             self.known[list(self.names)] = True
         plan = copy.copy(with_all_linear(plan))
         plan.stop = NO_STOP  # rows that were learned have their names, whatever signal there was meanwhile
+        if isinstance(plan.random, LandmarkMap) and plan.random.waiting:
+            self.landmarks = plan.random
+            if plan.random.only:
+                return
+            plan.random = None
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin
         if len(self.known) and plan.plain and not (plan.flat or plan.random or batch.any_flags & SHARED):
             self.add_terms(batch, plan, rows)
@@ -125,6 +132,9 @@ class NameIndex:
 
         Name ``i`` ends before byte ``name_end[i]`` of the text, where the next one begins.
         """
+        if self.landmarks:
+            slots = shifted(self.landmarks.slots(), self.shift, self.landmarks.bits)
+            self.enter(slots.tolist(), self.landmarks.names())
         slots = sorted(self.names)
         words = [self.names[slot].encode("utf-8", "surrogateescape") for slot in slots]
         return {

@@ -22,9 +22,9 @@ from vwlite.sklearn.columns import CONSTANT, Columns
 from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import check_any_weight, importance, notes
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.labels import GradedLabels
-from vwlite.solvers.crr.train import train
+from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
+from vwlite.solvers.crr.train import Descent
+from vwlite.training.monitor import LineMonitor
 
 SHARED = (  # parameters that are called as the solver calls them
     *("pair_loss", "truncate", "alpha", "penalty", "l1", "steps", "rate", "learning_rate", "average", "calibrate"),
@@ -138,8 +138,9 @@ class CRRRanker(RegressorMixin, BaseEstimator):
             batch.label = labels.check(batch)
             end = batch.first_line + len(batch)
             data.add(batch, numbers[batch.first_line : end], batch.importance)
-        learner, facts, _ = train(config, features, data, plan, notes(self.verbose))
-        table = learner.weights[:, 0]
+        descent = Descent(config, data)
+        descent.run(LineMonitor(notes(self.verbose)))
+        facts, table = descent.facts, descent.learner.weights[:, 0]
         self.coef_, self.intercept_ = table[: self.n_features_in_].copy(), float(table[CONSTANT % len(table)])
         self.n_queries_, self.n_pairs_ = facts["queries"], facts["pairs"]
         return self

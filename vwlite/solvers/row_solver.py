@@ -11,7 +11,7 @@ from vwlite.data.config import InputConfig, has_words, input_config
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.landmarks import PLAN_ARRAYS
+from vwlite.features.landmarks import PLAN_ARRAYS, landmarks_digest
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Config, Request
@@ -135,6 +135,7 @@ class RowSolver(Solver):
     def told(self) -> dict[str, Any]:
         return {
             self.learner: self.config.kept(), **self.features.header(), **self.input.kept,
+            "landmarks_digest": landmarks_digest(self.features),
             "examples": self.input.examples, "names": self.names is not None,
         }
 

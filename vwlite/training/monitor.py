@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,6 +41,13 @@ class Monitor:
         written. Raises Interrupted.
         """
         yield
+
+
+class LineMonitor(Monitor):
+    """Gives lines to ``write``, such as a logger's."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.line = write  # type: ignore[method-assign]
 
 
 class DisplayMonitor(Monitor):

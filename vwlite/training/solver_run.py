@@ -110,10 +110,18 @@ class Reader:
             closing.enter_context(self.policy.keeping(self.keep))
             yield
 
-    def open(self, input: InputConfig, format: TextFormat, several_passes: bool = False) -> Inputs:
-        """Raises InputMissing, ModelError for a damaged cache, DataError."""
-        self.inputs.append(Inputs(input, format, several_passes, digested=True))
-        return self.inputs[-1]
+    def open(
+        self, input: InputConfig, format: TextFormat, several_passes: bool = False, at_once: bool = False
+    ) -> Inputs:
+        """``at_once``: the text is read before the first step, while a bar shows how far it is.
+
+        Raises InputMissing, ModelError for a damaged cache, DataError.
+        """
+        inputs = Inputs(input, format, several_passes, digested=True)
+        self.inputs.append(inputs)
+        if at_once and inputs.state != "using":
+            self.display.start(inputs.size())
+        return inputs
 
     def policy_beside(self) -> BadLines:
         """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
@@ -156,7 +164,9 @@ class Reader:
                 self.lines[inputs.config.paths[0]] = inputs.cache.lines
                 self.bad[inputs.config.paths[0]] = inputs.cache.bad
         self.note_contents()  # a cache that is closed has none
-        self.display.files([FileRead(path, count, self.bad[path]) for path, count in self.lines.items()])
+        digests = {path: found["digest"] for path, found in self.digests.items() if found["whole"]}
+        read = [FileRead(path, count, self.bad[path], digests.get(path)) for path, count in self.lines.items()]
+        self.display.files(read)
         while self.inputs:
             self.inputs.pop().close()
 
@@ -207,6 +217,7 @@ class RunMonitor(DisplayMonitor):
         self.complete = 0  # entries of the history that the solver's state goes beyond
         self.known = known
         self.begun = False  # there is a state to go on from
+        self.changing = False  # it is half done
 
     def history_row(self, **figures: Any) -> None:
         self.history.append(figures)
@@ -214,8 +225,9 @@ class RunMonitor(DisplayMonitor):
     @contextmanager
     def update(self) -> Iterator[None]:
         with self.guard.undisturbed():
+            self.changing = True
             yield
-        self.begun, self.complete = True, len(self.history)
+            self.begun, self.changing, self.complete = True, False, len(self.history)
         self.save_if_due()
         self.guard.check()
 
@@ -227,8 +239,8 @@ class RunMonitor(DisplayMonitor):
         return self.checkpoint.saving(self.save) if self.checkpoint else ExitStack()
 
     def save(self) -> bool:
-        """Write the checkpoint, where there is a state to go on from. Answers whether there is a checkpoint."""
-        if not self.checkpoint or not self.begun:
+        """Write the checkpoint, where there is a whole state to go on from. Answers whether there is a checkpoint."""
+        if not self.checkpoint or not self.begun or self.changing:
             return bool(self.checkpoint and self.checkpoint.written)
         state, arrays = self.solver.state()
         run = {
@@ -292,20 +304,21 @@ def run_solver(
         guard = held.enter_context(interrupts()) if checkpoint else Guard()
         monitor = RunMonitor(solver, reader, checkpoint, display, guard, files.known)
         ledger = files.ledger(left, not solver.input.examples)
-        with monitor.saving(), reader.opened():
-            stopped = checkpoint.load() if checkpoint and files.restart.resume else None
-            if stopped:
-                reader.expect(stopped.header["run"]["rows"], stopped.header["run"]["checksum"])
-            solver.read(reader)
-            if stopped:
-                go_on(solver, monitor, stopped)
-            else:
-                solver.fit(monitor)
-            reader.check_end()
-            for note in solver.notes():
-                monitor.note(note)
-        if files.model:
-            save(files.model, solver.content(), ledger, reader)
+        with monitor.saving():
+            with reader.opened():
+                stopped = checkpoint.load() if checkpoint and files.restart.resume else None
+                if stopped:
+                    reader.expect(stopped.header["run"]["rows"], stopped.header["run"]["checksum"])
+                solver.read(reader)
+                if stopped:
+                    go_on(solver, monitor, stopped)
+                else:
+                    solver.fit(monitor)
+                reader.check_end()
+                for note in solver.notes():
+                    monitor.note(note)
+            if files.model:
+                save(files.model, solver.content(), ledger, reader)
         if checkpoint:
             checkpoint.remove()
     return Solved(solver, monitor.history, reader.policy.lines, reader.policy.bad)

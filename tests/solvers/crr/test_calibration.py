@@ -8,8 +8,8 @@ from solvers.crr.test_train import CONSTANT, as_svmlight, random_text, read, tra
 
 from vwlite.errors import DataError
 from vwlite.learners.losses import LossConfig
-from vwlite.solvers.crr.calibration import scale_and_offset
 from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.train import scale_and_offset
 
 
 def rows_of(seed, kind, n=200):
@@ -59,7 +59,7 @@ def test_weights_are_scaled_and_the_constant_is_the_offset(tmp_path, kind, label
     how = {"kind": "svmlight", "loss": LossConfig(kind), "steps": 400, "pairing": pairing, "alpha": 0.0}
     plain = trained(tmp_path, as_svmlight(rows), **how)[0].weights[:, 0]
     learner, facts, _ = trained(tmp_path, as_svmlight(rows), calibrate=True, **how)
-    data, _, _ = read(tmp_path, as_svmlight(rows), CrrConfig(loss=LossConfig(kind)), "svmlight")
+    data = read(tmp_path, as_svmlight(rows), CrrConfig(loss=LossConfig(kind)), "svmlight")
     index = data.pair_index(CrrConfig(), True)
     score = np.array([sum(float(plain[f]) * v for f, v in rows[i][2].items()) for i in index.row.tolist()])
     label = np.array([rows[i][0] for i in index.row.tolist()])

@@ -22,7 +22,7 @@ def test_losses_of_examples_and_of_pairs_may_differ(tmp_path, loss, pair_loss, l
     text, common = as_svmlight(rows), {"kind": "svmlight", "loss": LossConfig(loss)}
     learner, facts, _ = trained(tmp_path, text, steps=400, **how, **common)
     assert facts.get("pair_loss") == pair_loss
-    data, _, _ = read(tmp_path, text, CrrConfig(loss=LossConfig(loss)), "svmlight")
+    data = read(tmp_path, text, CrrConfig(loss=LossConfig(loss)), "svmlight")
     twin, _ = twin_of(rows, data, loss=loss, **how)
     for i in range(1, 401):
         twin.step(i)

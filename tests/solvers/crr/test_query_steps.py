@@ -25,7 +25,7 @@ def examples(seed, rows=60, queries=6, labels=(0, 1, 2)):
 def twin_of(tmp_path, rows, text, **how):
     """The twin with queries and rows in the order of the index."""
     config = CrrConfig(pairing=how["weighting"])
-    index = read(tmp_path, text, config, "svmlight")[0].pair_index(config, True)
+    index = read(tmp_path, text, config, "svmlight").pair_index(config, True)
     importance = np.ones(len(index.row))
     if index.cumulative_importance is not None:
         importance = np.diff(index.cumulative_importance)
@@ -89,7 +89,7 @@ def test_rows_of_more_importance_make_more_of_a_pair(tmp_path):
     how = {"pairing": "all", "learning_rate": 0.05}
     learner, _, _ = trained(tmp_path, text, steps=100, average=False, seed=3, **how)
     config = CrrConfig(pairing="all")
-    index = read(tmp_path, text, config)[0].pair_index(config, True)
+    index = read(tmp_path, text, config).pair_index(config, True)
     made = [(rows[i][0], {**rows[i][2], CONSTANT: 1.0}, 1.0 + i % 3) for i in index.row.tolist()]
     ends = zip(index.group_start[index.query_start], index.group_start[index.query_end], strict=True)
     twin = QueryTwin("all", [made[a:b] for a, b in ends], made, seed=3, rate=0.05, constant=CONSTANT)

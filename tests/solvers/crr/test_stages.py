@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import curriculum as plain
 from oracle.crr import Twin, every_pair, uniform
-from solvers.crr.test_train import BITS, CONSTANT, as_svmlight, assert_fits, chi_square, random_text, read
+from solvers.crr.test_train import BITS, CONSTANT, as_svmlight, assert_fits, chi_square, descent, random_text, read
 
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr import train
@@ -16,6 +16,7 @@ from vwlite.solvers.crr.pair_sampling import RowColumns, pair_index
 from vwlite.solvers.crr.stages import Stages, check_curriculum, far_pairs, least_difference
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.curriculum_steps import StepRanking
+from vwlite.training.monitor import LineMonitor
 
 PHI = 0x9E3779B97F4A7C15
 
@@ -130,9 +131,9 @@ def test_steps_are_those_of_the_twin(tmp_path, by, alpha):
             enumerate(random_text(np.random.default_rng(5), 60, 6, [0, 1, 2, 3]))]
     curriculum = CurriculumConfig("easy", by, start=0.3, steps=70)
     config = train.CrrConfig(alpha=alpha, penalty=0.05, seed=3, steps=400)
-    data, features, plan = read(tmp_path, as_svmlight(rows), config, "svmlight")
+    data = read(tmp_path, as_svmlight(rows), config, "svmlight")
     notes, queries = [], np.concatenate(data.columns["query"])
-    learner = train.train(config, features, data, plan, notes.append, curriculum=curriculum).learner
+    learner = descent(config, data, LineMonitor(notes.append), curriculum=curriculum).learner
     twin = Twin("squared", alpha, 0.05, [], None, seed=3)
     labels, seed = [y for y, _, _ in rows], 3 * PHI % 2**64
     ranked = sorted(range(60), key=lambda row: len(rows[row][2]))
@@ -158,7 +159,7 @@ def test_stages_end_where_the_steps_do():
     notes, whole = [], index_of([0] * 6, range(6))
     curriculum = CurriculumConfig("easy", "difference", steps=10)
     stages = Stages(curriculum, train.CrrConfig(), whole, 100, 125)
-    assert [end for _, end in stages(None, None, notes.append)] == [110, 120, 125]
+    assert [end for _, end in stages.after(0, None, None, notes.append)] == [110, 120, 125]
     assert notes == [
         "curriculum, step 1: weights add up to 3 of 15 pairs, entropy 1.5850 bits",
         "curriculum, step 2: weights add up to 6 of 15 pairs, entropy 2.5850 bits",
@@ -166,7 +167,7 @@ def test_stages_end_where_the_steps_do():
         "curriculum, step 4: all examples take part from here on",
     ]
     stages = Stages(curriculum, train.CrrConfig(), whole, 100, 115)
-    assert [end for _, end in stages(None, None, notes.append)] == [110, 115]
+    assert [end for _, end in stages.after(0, None, None, notes.append)] == [110, 115]
     assert notes[-1] == "curriculum: --steps ends in step 2; all would take part in 4"
 
 
@@ -175,9 +176,9 @@ def test_a_stage_without_pairs():
     curriculum = CurriculumConfig("easy", start=0.5, steps=10)
     stages = Stages(curriculum, train.CrrConfig(), index_of([0] * 4, [0, 0, 1, 1]), 0, 30)
     with pytest.raises(DataError, match="of the 2 easiest examples no query has two different labels: a larger"):
-        next(stages(columns, np.arange(4.0), lambda note: None))
+        next(stages.after(0, columns, np.arange(4.0), lambda note: None))
     stages.config = train.CrrConfig(alpha=1.0)
-    assert len(next(stages(columns, np.arange(4.0), lambda note: None))[0].row) == 2
+    assert len(next(stages.after(0, columns, np.arange(4.0), lambda note: None))[0].row) == 2
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.query_ids import Queries
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr import train
-from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.pair_sampling import alias_table, pair_index
 from vwlite.storage.model_file import load, save
+from vwlite.training.monitor import Monitor
 
 BITS = 10
 CONSTANT = 11650396 % 2**BITS
@@ -29,7 +29,7 @@ def quiet(line):
 
 
 def read(tmp_path, text, config, kind="vw", **features):
-    """The training set of a text, and the plan of its features."""
+    """The training set of a text."""
     path = tmp_path / "data"
     path.write_text(text)
     features = FeatureConfig(bits=BITS, **features)
@@ -44,7 +44,14 @@ def read(tmp_path, text, config, kind="vw", **features):
     else:
         data.read(inputs, policy)
     inputs.close()
-    return data, features, plan
+    return data
+
+
+def descent(config, data, monitor=None, **more):
+    """Over all steps."""
+    made = train.Descent(config, data, **more)
+    made.run(monitor or Monitor())
+    return made
 
 
 def trained(tmp_path, text, **options):
@@ -52,8 +59,8 @@ def trained(tmp_path, text, **options):
     loss, kind = options.pop("loss", LossConfig()), options.pop("kind", "vw")
     features = {"noconstant": options.pop("noconstant", False)}
     config = train.CrrConfig(loss=loss, **options)
-    data, features, plan = read(tmp_path, text, config, kind, **features)
-    return *train.train(config, features, data, plan, quiet)[:2], data
+    made = descent(config, read(tmp_path, text, config, kind, **features))
+    return made.learner, made.facts, made.data
 
 
 def random_text(rng, rows, queries, labels, features=12):
@@ -92,7 +99,7 @@ def test_steps_are_those_of_the_twin(tmp_path, loss, alpha, project):
     learner, _, _ = trained(
         tmp_path, as_svmlight(rows), kind="svmlight", loss=LossConfig(loss), steps=400, **how
     )
-    data, _, _ = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig(loss)), "svmlight")
+    data = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig(loss)), "svmlight")
     twin, _ = twin_of(rows, data, loss=loss, **how)
     for i in range(1, 401):
         twin.step(i)
@@ -108,7 +115,7 @@ def test_other_rates(tmp_path, rate, of):
     rows = random_text(np.random.default_rng(6), 40, 3, [0, 1, 2])
     how = {"alpha": 0.4, "penalty": 0.01}
     learner, _, _ = trained(tmp_path, as_svmlight(rows), kind="svmlight", steps=200, rate=rate, **how)
-    data, _, _ = read(tmp_path, as_svmlight(rows), train.CrrConfig(), "svmlight")
+    data = read(tmp_path, as_svmlight(rows), train.CrrConfig(), "svmlight")
     twin, _ = twin_of(rows, data, loss="squared", rate=of, **how)
     for i in range(1, 201):
         twin.step(i)
@@ -124,7 +131,7 @@ def test_the_l1_penalty_is_the_twins(tmp_path, loss, rate, penalty):
     how = {"alpha": 0.4, "penalty": penalty, "seed": 3, "l1": 0.03}
     text, common = as_svmlight(rows), {"kind": "svmlight", "loss": LossConfig(loss)}
     learner, facts, _ = trained(tmp_path, text, steps=400, rate=rate, **how, **common)
-    data, _, _ = read(tmp_path, text, train.CrrConfig(loss=LossConfig(loss)), "svmlight")
+    data = read(tmp_path, text, train.CrrConfig(loss=LossConfig(loss)), "svmlight")
     of = {"inverse": None, "constant": lambda i: 0.02, "invsqrt": lambda i: 0.02 / math.sqrt(i)}[rate]
     twin, _ = twin_of(rows, data, loss=loss, rate=of, **how)
     for i in range(1, 401):
@@ -266,7 +273,7 @@ def test_a_pair_buffer_that_holds_all_is_no_sample(tmp_path):
 
 def test_a_pair_buffer_stands_for_all_rows(tmp_path):
     text = "".join(f"{int(i % 10 == 0)} 'q{i % 2}| x:{i}\n" for i in range(1000))
-    data, _, _ = read(tmp_path, text, train.CrrConfig(pair_buffer=7))
+    data = read(tmp_path, text, train.CrrConfig(pair_buffer=7))
     labels, weight = np.concatenate(data.columns["label"]), np.concatenate(data.columns["importance"])
     assert len(labels) == 3 * 7  # of query 1, no row has label 1
     assert weight.sum() == pytest.approx(1000)
@@ -278,7 +285,7 @@ def test_a_pair_buffer_stands_for_all_rows(tmp_path):
 )
 def test_logistic_takes_classes_and_probabilities(tmp_path, labels, negative, ends):
     text = "".join(f"{label} | a\n" for label in labels.split())
-    data, _, _ = read(tmp_path, text, train.CrrConfig(loss=LossConfig("logistic")))
+    data = read(tmp_path, text, train.CrrConfig(loss=LossConfig("logistic")))
     data.pair_index(train.CrrConfig(), True)
     assert (data.labels.negative, data.labels.ends) == (negative, ends)
 
@@ -341,8 +348,8 @@ def test_impossible_options(wrong):
 
 def test_the_model_tells_of_its_training(tmp_path):
     config = train.CrrConfig(steps=100, alpha=0.25)
-    data, features, plan = read(tmp_path, "1 'q| x\n0 'q| y\n", config)
-    save(tmp_path / "m", *train.content(train.train(config, features, data, plan, quiet), features, data))
+    data = read(tmp_path, "1 'q| x\n0 'q| y\n", config)
+    save(tmp_path / "m", *descent(config, data).content())
     header = load(tmp_path / "m").header
     assert header["learner"] == "gd"
     assert header["crr"]["alpha"] == 0.25 and header["crr"]["pairs"] == 1
@@ -363,7 +370,7 @@ def test_the_mean_is_of_the_last_steps(tmp_path, how, rate, after):
     asked = {"loss": LossConfig("hinge"), "alpha": 0.5, "seed": 3, "steps": 300, "kind": "svmlight", **how}
     learner, facts, _ = trained(tmp_path, as_svmlight(rows), average=True, average_after=after, **asked)
     assert (facts["average"], facts["average_after"]) == (True, after)
-    data, _, _ = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig("hinge")), "svmlight")
+    data = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig("hinge")), "svmlight")
     project = how.get("project", False)
     twin, _ = twin_of(rows, data, loss="hinge", alpha=0.5, penalty=how["penalty"], seed=3, project=project, rate=rate)
     total, first = np.zeros(2**BITS), 150 if after is None else after

@@ -42,10 +42,10 @@ class Stages:
     first: int
     total: int
 
-    def __call__(
-        self, columns: RowColumns | None, difficulty: np.ndarray | None, note: Callable[[str], None]
+    def after(
+        self, done: int, columns: RowColumns | None, difficulty: np.ndarray | None, note: Callable[[str], None]
     ) -> Iterator[tuple[PairIndex, int]]:
-        """The index of each stage, and the step that it ends with.
+        """The index of each stage that does not end with the first ``done`` steps, and the step that it ends with.
 
         ``columns`` and ``difficulty``, float64[rows], are of rows by difficulty. Raises DataError where a stage has no
         pair, UsageError where no row has the namespace of ``value:NAMESPACE``.
@@ -56,7 +56,9 @@ class Stages:
         end = self.first
         while ranking.share < 1 and end < self.total:
             end = min(end + int(self.curriculum.steps or 0), self.total)
-            if columns is None or difficulty is None:
+            if end <= done:
+                ranking.begin()
+            elif columns is None or difficulty is None:
                 yield far_pairs(self.whole, self.config.sampling, ranking), end
             else:
                 yield self.easy_rows(columns, difficulty, ranking), end

@@ -7,134 +7,205 @@ Minimises ``alpha L(w, examples) + (1 - alpha) L(w, pairs) + lambda / 2 |w|^2 + 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypedDict
 
 import numpy as np
 
 from vwlite._native import crr as kernel
 from vwlite._native import query_steps
+from vwlite.config_check import require
 from vwlite.errors import DataError, Diverged
-from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import Plan
 from vwlite.features.row_terms import ADVICE, MAX_TERMS
 from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import CONSTANT, Gd
-from vwlite.learners.losses import LOSSES
+from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
-from vwlite.solvers.crr.calibration import scale_and_offset
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.going_on import Begun
 from vwlite.solvers.crr.pair_sampling import PairIndex
 from vwlite.solvers.crr.stages import Stages, check_curriculum
-from vwlite.solvers.crr.weights import Weights
+from vwlite.solvers.crr.weights import Begun, Weights
+from vwlite.storage.array_check import numbers
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.model_header import Natural
+from vwlite.training.monitor import Monitor
+from vwlite.training.solver_run import Content
 
 NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all
 BELONGING = {
     "average": ("average_after",), "l1": (), "pair_loss": (), "calibrate": (), "pairing": ("truncate", "query_limit")
 }
 CHUNK, FEW = 1 << 17, 1 << 8  # steps on pairs, on queries between looks at signals
+FIRST_ROW = 1024  # steps; later rows of the table stand at twice as many as the one before
+NEWTON_STEPS = 100  # of calibration, of which some ten are needed
+TABLE = f"{'steps':>12} {'regression':>12} {'pairwise':>12} {'steps/s':>10}\n{'':>12} {'loss':>12} {'loss':>12}"
 
 
-class Trained(NamedTuple):
-    """The model as a learner of plain gradient descent, the facts of its training, and what further steps need."""
+class State(TypedDict):
+    """How far a stopped run had come."""
 
-    learner: Gd
-    facts: dict[str, Any]
-    state: dict[str, np.ndarray]
+    steps: Natural
 
 
-def train(
-    config: CrrConfig, features: FeatureConfig, data: TrainingSet, plan: Plan, say: Callable[[str], None],
-    steps: Steps = no_steps, begun: Begun | None = None, curriculum: CurriculumConfig | None = None,
-) -> Trained:
-    """Make the steps of ``config``, after those of the model ``begun`` where there is one.
+class Descent:
+    """The steps from ``first``, which the model that it goes on from has made, to ``total``; ``done`` were made.
 
-    ``say`` gets the progress table and notes of ``curriculum``, ``steps`` how many were made. Raises DataError when
-    there is nothing to learn from, Diverged, MemoryError, UsageError where the curriculum does not go with the options.
+    ``shown``: the state of the weights when the last row of the table was written. ``finished``: the arrays that
+    further steps need, once the weights are no longer theirs but those of the model. ``facts``: of the training, as
+    JSON data.
     """
-    grows = curriculum if curriculum and curriculum.order else None
-    if grows:
-        check_curriculum(config, grows)
-    by_rows = grows is not None and not grows.of_pairs
-    difficulty = data.difficulty(grows.by, features) if grows and by_rows else None
-    pairs = data.pair_index(config, wants_pairs=config.share < 1, keep=by_rows)
-    done = begun.steps if begun else 0
-    loss, total = data.labels.loss, done + config.steps_for(len(pairs.query_start))
-    plan = plan.weights.flat if plan.weights else plan
-    learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), features.bits)
-    weights = Weights(config, learner.weights, data.labels, total)
-    if begun:
-        begun.load(weights)
-        weights.average_after = done - int(weights.get("averaged"))
-    stages: Iterable[tuple[PairIndex, int]] = [(pairs, total)]
-    if grows:
-        growing = Stages(grows, config, pairs, done, total)
-        stages = growing(data.rows_of_index, difficulty, lambda text: say(f"note: {text}"))
-    take_steps = partial(query_steps.take_steps if config.takes_queries else kernel.take_steps, weights)
-    chunk = FEW if config.takes_queries else CHUNK
-    for first, last, index in portions(stages, done, chunk, progress := Progress(weights, say, done)):
-        status, after = take_steps(index, data.rows.address, plan, first + 1, last)
+
+    def __init__(
+        self, config: CrrConfig, data: TrainingSet, begun: Begun | None = None,
+        curriculum: CurriculumConfig | None = None,
+    ) -> None:
+        """Raises DataError when there is nothing to learn from, ModelError for a model whose state is damaged,
+        UsageError where the curriculum does not go with the options.
+        """
+        self.config, self.data = config, data
+        self.curriculum = curriculum if curriculum and curriculum.order else None
+        if self.curriculum:
+            check_curriculum(config, self.curriculum)
+        by_rows = self.curriculum is not None and not self.curriculum.of_pairs
+        self.difficulty = data.difficulty(self.curriculum.by) if self.curriculum and by_rows else None
+        self.pairs = data.pair_index(config, wants_pairs=config.share < 1, keep=by_rows)
+        self.first = self.done = begun.steps if begun else 0
+        self.total = self.first + config.steps_for(len(self.pairs.query_start))
+        loss, plan = data.labels.loss, data.plan
+        self.plan = plan.weights.flat if plan.weights else plan
+        self.learner = Gd(GdConfig(loss=loss, link=LOSSES[loss.name].link, sgd=True), data.features.bits)
+        self.weights = Weights(config, self.learner.weights, data.labels, self.total)
+        if begun:
+            begun.load(self.weights)
+            self.weights.average_after = self.first - int(self.weights.get("averaged"))
+        self.shown = self.weights.state.copy()
+        self.finished: dict[str, np.ndarray] | None = None
+        self.facts: dict[str, Any] = {}
+        self.said = 0, 0.0  # steps and seconds when the last row was written
+
+    def run(self, monitor: Monitor) -> None:
+        """Make the steps that are left. Raises DataError, Diverged, Interrupted, MemoryError."""
+        monitor.line(TABLE)
+        self.said = self.done, time.perf_counter()
+        for index, end in self.stages(monitor):
+            self.make_steps(index, end, monitor)
+        self.finished = self.weights.arrays()
+        kernel.finish(self.weights)
+        self.finish(monitor)
+
+    def stages(self, monitor: Monitor) -> Iterable[tuple[PairIndex, int]]:
+        """What steps draw from, and the last of them that does."""
+        if not self.curriculum:
+            return [(self.pairs, self.total)]
+        growing = Stages(self.curriculum, self.config, self.pairs, self.first, self.total)
+        return growing.after(self.done, self.data.rows_of_index, self.difficulty, monitor.note)
+
+    def make_steps(self, index: PairIndex, end: int, monitor: Monitor) -> None:
+        """As many as there are left up to ``end``."""
+        most = FEW if self.config.takes_queries else CHUNK
+        take_steps = query_steps.take_steps if self.config.takes_queries else kernel.take_steps
+        while self.done < end:
+            due = max(FIRST_ROW, 1 << self.done.bit_length())
+            last = min(self.done + most, due, end)
+            with monitor.update():
+                status, after = take_steps(
+                    self.weights, index, self.data.rows.address, self.plan, self.done + 1, last
+                )
+                check(status, after)
+                self.done = after - 1
+                if self.done in (due, self.total):
+                    self.write_row(monitor)
+            obey()
+            monitor.step(self.done - self.first, self.total - self.first)
+
+    def write_row(self, monitor: Monitor) -> None:
+        """Losses since the last row, steps per second."""
+        new, now = self.weights.state - self.shown, time.perf_counter()
+        speed = (self.done - self.said[0]) / max(now - self.said[1], 1e-9)
+        losses = {kind: mean_of(new, kind) for kind in ("example", "pair")}
+        told = " ".join(f"{'n.a.' if loss is None else f'{loss:.6f}':>12}" for loss in losses.values())
+        figures = {"regression_loss": losses["example"], "pairwise_loss": losses["pair"]}
+        monitor.row(f"{self.done:12d} {told} {speed:10.3g}", **{"pass": 1, "steps": self.done, **figures})
+        self.shown, self.said = self.weights.state.copy(), (self.done, now)
+
+    def finish(self, monitor: Monitor) -> None:
+        """Make the model of finished weights, and tell what it has come to."""
+        config, learner, labels = self.config, self.learner, self.data.labels
+        if not np.isfinite(learner.weights).all():
+            raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
+        learner.set(time=float(self.total))
+        if labels.loss.name != "logistic":
+            learner.set(min_label=-FLOAT32_MAX, max_label=FLOAT32_MAX)  # to clip predictions would undo rankings
+        self.facts = facts(config, self.total)
+        if config.averages and self.first:
+            self.facts["average_after"] = self.weights.average_after
+        pairs = self.pairs
+        self.facts |= {"examples": len(pairs.row), "queries": self.data.queries, "pairs": pairs.candidates}
+        if config.calibrate:
+            scale, offset = self.calibrate()
+            self.facts |= {"scale": scale, "offset": offset}
+            monitor.line(f"calibrated: scale {scale:g}, offset {offset:g}")
+        if config.l1:
+            self.facts["weights"] = int(np.count_nonzero(learner.weights))
+            monitor.line(f"weights that are not 0: {self.facts['weights']}")
+
+    def calibrate(self) -> tuple[float, float]:
+        """Give finished weights the scale and offset of least loss, and return the two. Raises DataError."""
+        weights, pairs, labels = self.weights, self.pairs, self.data.labels
+        scored = np.empty((len(pairs.row), 3))
+        status = kernel.score_rows(weights, pairs, self.data.rows.address, self.plan, scored)
         obey()
-        check(status, after)
-        steps(last - done, total - done)
-        if last in (progress.due, total):
-            progress.row(last)
-    state = weights.arrays()
-    kernel.finish(weights)
-    if not np.isfinite(learner.weights).all():
-        raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
-    learner.set(time=float(total))
-    if loss.name != "logistic":
-        learner.set(min_label=-FLOAT32_MAX, max_label=FLOAT32_MAX)  # to clip predictions would undo rankings
-    counted: dict[str, Any] = {"examples": len(pairs.row), "queries": data.queries, "pairs": pairs.candidates}
-    if config.calibrate:
-        counted |= calibrate(weights, pairs, data, plan)
-        say(f"calibrated: scale {counted['scale']:g}, offset {counted['offset']:g}")
-    if config.l1:
-        counted["weights"] = int(np.count_nonzero(learner.weights))
-        say(f"weights that are not 0: {counted['weights']}")
-    told = facts(config, total)
-    if config.averages and begun:
-        told["average_after"] = weights.average_after
-    return Trained(learner, {**told, **counted}, state)
+        check(status, int(weights.get("examples") + weights.get("pairs")))
+        score, before, label = scored.T
+        before_rows = pairs.cumulative_importance
+        importance = np.ones(len(label)) if before_rows is None else np.diff(before_rows)
+        low, high = labels.ends if labels.loss.name == "logistic" else (0.0, 1.0)
+        scale, offset = scale_and_offset(score, before, (label - low) / (high - low), importance, labels.loss)
+        weights.table *= np.float32(scale)
+        weights.table[CONSTANT % len(weights.table)] += np.float32(offset)
+        return scale, offset
+
+    def state(self) -> Content:
+        """What ``restore`` takes: the steps, and the arrays that they have changed."""
+        arrays = self.weights.arrays() if self.finished is None else self.finished
+        return {"steps": self.done}, {**arrays, "shown": self.shown}
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Raises KeyError, ValueError for what is no state of such a run."""
+        require(header, State, "state")
+        if not self.first <= header["steps"] <= self.total:
+            raise ValueError("its steps")
+        self.weights.load(arrays)
+        self.shown = np.array(numbers(arrays, "shown", np.float64, self.shown.shape))
+        self.done = header["steps"]
+
+    def content(self) -> Content:
+        """Header and arrays of an ordinary model, which says in addition how it was trained."""
+        data = self.data
+        header = {
+            **self.learner.header(),
+            "features": data.features.header(),
+            "counters": data.counters.state(),
+            "negative_label": data.labels.negative,
+            "seen": sorted(data.plan.seen),
+            "passes": 1,
+            "resumable": True,
+            **data.input.kept,
+            "names": data.names is not None,
+            "crr": self.facts,
+        }
+        names = data.names.arrays() if data.names is not None else {}
+        return header, {**self.learner.tables(False), **data.plan.arrays(), **self.finished, **names}
 
 
-def portions(
-    stages: Iterable[tuple[PairIndex, int]], done: int, most: int, progress: Progress
-) -> Iterator[tuple[int, int, PairIndex]]:
-    """Of ``most`` steps each: how many there were before, and with them, and what they draw from. ``stages``: indices,
-    each with the last of the steps that draw from it.
-    """
-    for index, end in stages:
-        while done < end:
-            last = min(done + most, progress.due, end)
-            yield done, last, index
-            done = last
-
-
-def calibrate(weights: Weights, pairs: PairIndex, data: TrainingSet, plan: Plan) -> dict[str, float]:
-    """Give finished weights the scale and offset of least loss, and return the two. Raises DataError."""
-    scored = np.empty((len(pairs.row), 3))
-    status = kernel.score_rows(weights, pairs, data.rows.address, plan, scored)
-    obey()
-    check(status, int(weights.get("examples") + weights.get("pairs")))
-    score, before, label = scored.T
-    before_rows = pairs.cumulative_importance
-    importance = np.ones(len(label)) if before_rows is None else np.diff(before_rows)
-    low, high = data.labels.ends if data.labels.loss.name == "logistic" else (0.0, 1.0)
-    label = (label - low) / (high - low)
-    scale, offset = scale_and_offset(score, before, label, importance, data.labels.loss)
-    weights.table *= np.float32(scale)
-    weights.table[CONSTANT % len(weights.table)] += np.float32(offset)
-    return {"scale": scale, "offset": offset}
+def mean_of(state: np.ndarray, kind: str) -> float | None:
+    """The average loss of examples or pairs; None where there were none."""
+    count, total = (state[kernel.STATE.index(name)] for name in (f"{kind}s", f"{kind}_loss"))
+    return float(total / count) if count else None
 
 
 def check(status: int, after: int) -> None:
@@ -162,49 +233,51 @@ def facts(config: CrrConfig, steps: int) -> dict[str, Any]:
     return {**options, "lambda": config.penalty, "qid": config.queries.by}
 
 
-class Progress:
-    """Prints a row at doubling numbers of steps: losses since the last row, steps per second."""
+def scale_and_offset(
+    score: np.ndarray, before: np.ndarray, label: np.ndarray, importance: np.ndarray, loss: LossConfig
+) -> tuple[float, float]:
+    """c and d of least loss of the predictions ``before + c score + d``, all float64[n].
 
-    HEADER = f"{'steps':>12} {'regression':>12} {'pairwise':>12} {'steps/s':>10}\n{'':>12} {'loss':>12} {'loss':>12}"
-
-    def __init__(self, weights: Weights, say: Callable[[str], None], steps: int) -> None:
-        """``steps`` were made before."""
-        self.weights, self.say = weights, say
-        self.due, self.steps, self.before = 1024, steps, np.array(weights.state)
-        while self.due <= steps:
-            self.due *= 2
-        self.since = time.perf_counter()
-        say(self.HEADER)
-
-    def row(self, steps: int) -> None:
-        now, new = time.perf_counter(), self.weights.state - self.before
-        losses = [self.mean(new, name) for name in ("example", "pair")]
-        speed = (steps - self.steps) / max(now - self.since, 1e-9)
-        self.say(f"{steps:12d} {losses[0]:>12} {losses[1]:>12} {speed:10.3g}")
-        self.before, self.steps, self.since = np.array(self.weights.state), steps, now
-        self.due = 2 * steps
-
-    @staticmethod
-    def mean(new: np.ndarray, kind: str) -> str:
-        count, total = (new[kernel.STATE.index(name)] for name in (f"{kind}s", f"{kind}_loss"))
-        return f"{total / count:.6f}" if count else "n.a."
+    Squared loss: by least squares; logistic: by Newton's method (Platt, "Probabilistic outputs for support vector
+    machines", 1999), labels from 0 to 1. Raises DataError where c is not above 0, so that the order would be lost.
+    """
+    center, spread = np.average(score, weights=importance), np.std(score)
+    scaled = (score - center) / spread if spread > 0 else np.zeros(len(score))
+    terms = np.stack([scaled, np.ones(len(score))], axis=1)
+    found = least_squares if loss.name == "squared" else logistic
+    slope, intercept = found(terms, before, label, importance)
+    if not (spread > 0 and slope > 0):
+        raise DataError("--calibrate: scores do not rise with the labels, so that no scale keeps their order; drop it")
+    return slope / spread, intercept - slope * center / spread
 
 
-def content(done: Trained, features: FeatureConfig, data: TrainingSet) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Header and arrays of an ordinary model, which says in addition how it was trained."""
-    header = {
-        **done.learner.header(),
-        "features": features.header(),
-        "counters": data.counters.state(),
-        "negative_label": data.labels.negative,
-        "seen": sorted(data.seen),
-        "passes": 1,
-        "resumable": True,
-        **data.input.kept,
-        "names": data.names is not None,
-        "crr": done.facts,
-    }
-    arrays: dict[str, Any] = {**done.learner.tables(False), **data.plan.arrays(), **done.state}
-    if data.names is not None:
-        arrays |= data.names.arrays()
-    return header, arrays
+def least_squares(terms: np.ndarray, before: np.ndarray, label: np.ndarray, importance: np.ndarray) -> np.ndarray:
+    """float64[2]."""
+    weighted = terms * importance[:, None]
+    found: np.ndarray = np.linalg.lstsq(weighted.T @ terms, weighted.T @ (label - before), rcond=None)[0]
+    return found
+
+
+def logistic(terms: np.ndarray, before: np.ndarray, label: np.ndarray, importance: np.ndarray) -> np.ndarray:
+    """float64[2], with half an example of either class added, so that classes which a score separates have an end."""
+    label = np.concatenate((label, [1.0, 0.0]))
+    terms, before = np.concatenate((terms, [[0.0, 1.0]] * 2)), np.concatenate((before, [0.0, 0.0]))
+    importance, found = np.concatenate((importance, [0.5, 0.5])), np.zeros(2)
+
+    def loss_at(w: np.ndarray) -> float:
+        margin = before + terms @ w
+        return float(np.sum(importance * (np.logaddexp(0, margin) - label * margin)))
+
+    value = loss_at(found)
+    for _ in range(NEWTON_STEPS):
+        chance = (1 + np.tanh((before + terms @ found) / 2)) / 2
+        gradient = terms.T @ (importance * (chance - label))
+        curvature = (terms * (importance * chance * (1 - chance))[:, None]).T @ terms
+        step = np.linalg.lstsq(curvature + 1e-12 * np.eye(2), gradient, rcond=None)[0]
+        while loss_at(found - step) > value and np.abs(step).max() > 1e-12:
+            step = step / 2
+        found, before_step = found - step, value
+        value = loss_at(found)
+        if before_step - value <= 1e-12 * abs(before_step):
+            break
+    return found

@@ -1,22 +1,27 @@
-"""The weights that steps of combined regression and ranking change, and what they keep beside them."""
+"""The weights that steps of combined regression and ranking change, in a run and in a model that is to make more."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vwlite._native import crr as kernel
-from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.errors import ModelError, UsageError
+from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES
 from vwlite.memory_limit import GIB, check_memory
+from vwlite.options import check_needs
 from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
-from vwlite.solvers.crr.labels import GradedLabels
+from vwlite.solvers.crr.dataset import GradedLabels
+from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
+from vwlite.training.model_loader import Restored, restore
+from vwlite.training.option_agreement import check_learner
 
 ALL_RANKS = 2**62
 
@@ -63,10 +68,10 @@ class Weights:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What steps go on with, before they are finished: ``crr_state``, and the values at all slots ``crr_slot``,
-        ascending, where one is not 0.
+        ascending, where one is not 0; -0 is kept.
         """
         parts = self._parts()
-        slots = np.flatnonzero(np.any([part != 0 for part in parts.values()], axis=0))
+        slots = np.flatnonzero(np.any([part.view(f"u{part.itemsize}") != 0 for part in parts.values()], axis=0))
         kept = {name: part[slots] for name, part in parts.items()}
         return {"crr_state": self.state.copy(), "crr_slot": slots.astype(np.uint32), **kept}
 
@@ -84,6 +89,69 @@ class Weights:
 
     def get(self, name: str) -> float:
         return float(self.state[kernel.STATE.index(name)])
+
+
+class Begun(NamedTuple):
+    """The model, its options with those that were typed, and what its steps have left beside the weights."""
+
+    model: Restored
+    config: CrrConfig
+    arrays: Mapping[str, Any]
+
+    @property
+    def steps(self) -> int:
+        """How many it has made."""
+        return int(self.model.header["crr"]["steps"])
+
+    def labels(self) -> GradedLabels:
+        """To check labels against those that the model has met."""
+        labels = GradedLabels(self.model.learner.config.loss)
+        labels.low, labels.zero = self.model.negative_label == -1, self.model.negative_label == 0
+        return labels
+
+    def load(self, weights: Weights) -> None:
+        """Raises ModelError."""
+        try:
+            weights.load(self.arrays)
+        except (KeyError, ValueError) as error:
+            raise ModelError(f"the state of the model's steps is damaged ({error})") from error
+
+
+def go_on(
+    path: str, changes: Mapping[str, Any], feature_changes: dict[str, Any], loss_changes: dict[str, Any]
+) -> Begun:
+    """Open a model; options that contradict it are refused, others replace its own: its steps, their share on examples,
+    their seed, and how pairs are drawn.
+
+    Raises ModelError where ``vwlite crr`` did not write it, UsageError.
+    """
+    model = restore(
+        path, learning=True, vw_compat=False, learner_changes={}, feature_changes=feature_changes,
+        loss_changes=loss_changes, max_memory=changes.get("max_memory"),
+    )
+    if "crr" not in model.header:
+        raise ModelError(f"{path} was not made by 'vwlite crr', which alone can go on with its models")
+    own = config_of(model)
+    if "average_after" in changes:
+        raise UsageError(f"--average_after contradicts {path}, whose mean goes on as it began: drop it")
+    check_learner(path, replace(own, rate=own.schedule, average=own.averages), changes)
+    config = replace(own, **{"steps": None, "average_after": None, **changes})
+    check_needs(config, changes)
+    arrays = model_file.load(path, want=Weights.names(config)).arrays
+    return Begun(model, config, arrays)
+
+
+def config_of(model: Restored) -> CrrConfig:
+    """The options that a model records; those that have their defaults are not given."""
+    told, known = model.header["crr"], {one.name for one in fields(CrrConfig)} - {"queries"}
+    options = {name: value for name, value in told.items() if name in known}
+    usual = CrrConfig(pairing=options.get("pairing", "random"))
+    for name, default in (("alpha", usual.share), ("rate", usual.schedule), ("average", usual.averages)):
+        if options.get(name) == default:
+            del options[name]
+    return CrrConfig(
+        loss=model.learner.config.loss, penalty=told["lambda"], queries=QueryConfig(told["qid"]), **options
+    )
 
 
 def check_start(config: CrrConfig, features: FeatureConfig) -> None:

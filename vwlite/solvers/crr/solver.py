@@ -1,0 +1,114 @@
+"""``vwlite crr``: the solver that a run has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from vwlite.data.config import input_config
+from vwlite.errors import UsageError
+from vwlite.features.config import FeatureConfig, QueryConfig
+from vwlite.features.feature_plan import text_format
+from vwlite.features.landmarks import landmarks_digest
+from vwlite.features.name_index import NameIndex
+from vwlite.features.query_ids import Queries
+from vwlite.features.term_weights import plan_of
+from vwlite.learners.losses import LossConfig
+from vwlite.options import Request, check_needs
+from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
+from vwlite.solvers.crr.stages import check_curriculum
+from vwlite.solvers.crr.train import Descent
+from vwlite.solvers.crr.weights import Begun, check_start, go_on
+from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.monitor import Monitor
+from vwlite.training.solver_run import Content, Reader, Solver
+
+
+class Crr(Solver):
+    """Learns to rank and to predict, or makes more steps of a model."""
+
+    learner = "crr"
+    unit = "steps"
+    data: TrainingSet
+    descent: Descent
+
+    def __init__(self, request: Request, initial: str | None) -> None:
+        """Raises ModelError, UsageError for options that contradict the model's or one another."""
+        self.begun = continued(request, initial) if initial else None
+        model = self.begun.model if self.begun else None
+        self.config = self.begun.config if self.begun else configured(request)
+        self.features = model.features if model else FeatureConfig(**request.changes(FeatureConfig))
+        self.names = (model and model.names) or (NameIndex() if request.values["names"] else None)
+        self.input = input_config(request.values)
+        if self.config.pair_buffer and self.input.cache:
+            raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
+        if self.names is not None and self.input.cache:
+            raise UsageError("names of features are in the text, which a cache does not keep: drop -c, or --names")
+        check_start(self.config, self.features)
+        self.curriculum = request.config(CurriculumConfig)
+        check_curriculum(self.config, self.curriculum)
+        self.labels = self.begun.labels() if self.begun else GradedLabels(self.config.loss)
+        if model:
+            self.input = self.input.like(model.header, request.given)
+
+    def told(self) -> dict[str, Any]:
+        return {
+            **asdict(self.config), "max_memory": None, "curriculum": asdict(self.curriculum),
+            **self.features.header(), "landmarks_digest": landmarks_digest(self.features), **self.input.kept,
+            "examples": self.input.examples, "names": self.names is not None,
+        }
+
+    def read(self, reader: Reader) -> None:
+        config, features, names = self.config, self.features, self.names
+        text = text_format(features, skip_malformed=True, names=names is not None)
+        inputs = reader.open(self.input, text, several_passes=not config.pair_buffer, at_once=True)
+        plan, queries = self.begun.model.plan if self.begun else plan_of(features), Queries(config.queries, features)
+        self.data = TrainingSet(self.labels, queries, features, plan, inputs.config, names)
+        if config.pair_buffer:
+            self.data.read_sample(inputs, reader.policy, config.pair_buffer, config.seed)
+        else:
+            self.data.read(inputs, reader.policy)
+        self.descent = Descent(config, self.data, self.begun, self.curriculum)
+
+    def fit(self, monitor: Monitor) -> None:
+        self.descent.run(monitor)
+
+    def state(self) -> Content:
+        return self.descent.state()
+
+    def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        self.descent.restore(header, arrays)
+
+    def content(self) -> Content:
+        return self.descent.content()
+
+    def report(self) -> dict[str, Any]:
+        return self.descent.facts
+
+    def notes(self) -> Iterable[str]:
+        return self.data.sightings.notes()
+
+
+def configured(request: Request) -> CrrConfig:
+    """The options of a new model. Raises UsageError."""
+    loss, given = request.values["loss_function"], request.given
+    limits = {name: given[name] for name in ("logistic_min", "logistic_max") if name in given}
+    if limits and loss != "logistic":
+        raise UsageError("--logistic_min and --logistic_max need --loss_function logistic")
+    loss = LossConfig(loss, **limits, limited=bool(limits))
+    config = request.config(CrrConfig, loss=loss, queries=request.config(QueryConfig))
+    check_needs(config, given)
+    if config.takes_queries and config.share == 0 and not config.calibrate and "loss_function" in given:
+        wrong = "--loss_function is of examples, which --alpha 0 does not learn: give --alpha or --calibrate"
+        raise UsageError(f"--pairs {config.pairing} has logistic loss of pairs; {wrong}")
+    return config
+
+
+def continued(request: Request, initial: str) -> Begun:
+    """A model with what was given. Raises ModelError, UsageError for what contradicts it."""
+    changes = request.changes(CrrConfig)
+    if "qid" in request.given:
+        changes["queries"] = request.config(QueryConfig)
+    return go_on(initial, changes, request.changes(FeatureConfig), request.changes(LossConfig))
