@@ -319,4 +319,5 @@ def test_landmarks_that_have_changed(name, vwlite, text, monkeypatch, write):
 
 
 def history(path):
-    return json.loads(path.read_text())["history"]
+    entries = json.loads(path.read_text())["history"]
+    return [{name: value for name, value in entry.items() if name != "seconds"} for entry in entries]
