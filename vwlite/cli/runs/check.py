@@ -58,7 +58,7 @@ def run(arguments: dict[str, Any]) -> int:
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     report["learn_with"] = None if asked else reader.advice() or None
-    report["warnings"] = [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
+    report["warnings"] += [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
     for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
