@@ -44,6 +44,32 @@ def test_the_table(vwlite, write):
     assert "(no name)" in done.stdout and done.stderr == ""
 
 
+ONE = "are one feature at any -b: of names of digits the number counts, modulo 2^32 (--hash all makes names of them)"
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("1 4294967297", "4294967297 and 1 {}"),
+        ("a 4294967297 1", "4294967297 and 1 {}"),
+        ("8589934593 4294967297 4294967297", "4294967297 and 8589934593 {}"),
+        ("7 007 x", "007 and 7 {}"),
+        ("7 007 8 08 9 009", "007 and 7 (and 2 more such names) {}"),
+        ("4294967297 2 007 7a 10000000000x", ""),
+        ("4294967297 4294967297", ""),
+    ],
+)
+@pytest.mark.parametrize("size", [16, 1000])
+def test_numbers_that_are_one_feature_are_told(names, said, size, vwlite, write):
+    for space in ("", "f"):
+        text = "".join(f"1 |{space} {name}\n" for name in names.split())
+        done = vwlite("check", write("data.vw", text), "--block-size", size)
+        assert done.stderr == (f"vwlite: warning: {said.format(ONE)}\n" if said else "")
+        assert vwlite("check", "data.vw", "--hash", "all").stderr == ""
+    found = json.loads(vwlite("check", "-", "--json", "-", "--quiet", stdin="1 |a 4294967297 1\n").stdout)
+    assert found["distinct_features"] == 1 and found["warnings"] == [f"4294967297 and 1 {ONE}"]
+
+
 def test_bits_to_choose(vwlite, write, report):
     write("wide.vw", "1 |a" + "".join(f" {n * 7919}" for n in range(200_000)) + "\n")
     found = report("wide.vw", "--hash", "all")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from vwlite.evaluation.label_report import Numbers
 MAX_COUNTED_LABELS = 20  # different labels, up to which each is counted
 MAX_COUNTED_NAMESPACES = 1000
 MAX_COLLISION_SHARE = 0.1  # of features that share a slot, at the number of bits advised
+MAX_ODD_NUMBERS = 1 << 20  # different ones that are remembered
 MIN_BITS, MAX_BITS = 18, 30  # numbers of bits that are compared
 
 
@@ -35,7 +37,8 @@ class DataReport:
         self.ones = 0
         self.spaces: dict[int, dict[str, Any]] = {}
         self.other_spaces = 0  # occurrences of namespaces beyond the first MAX_COUNTED_NAMESPACES
-        self.distinct = HashSet()
+        self.distinct = HashSet()  # but for those of ``numbers``, until the report is made
+        self.numbers = OddNumbers()
 
     def add(self, batch: Batch) -> None:
         rows = batch.flags & (BLANK | SAVE) == 0
@@ -52,7 +55,7 @@ class DataReport:
         values = batch.value[:end]
         self.values.add(values)
         self.ones += int((values == 1).sum())
-        self.distinct.add(batch.feature_hash[:end])
+        self.distinct.add(batch.feature_hash[:end][~self.numbers.take(batch, end)])
         self.add_spaces(batch)
 
     def add_labels(self, labels: np.ndarray) -> None:
@@ -98,6 +101,8 @@ class DataReport:
             shown = {f"{label:g}": self.labels[label] for label in sorted(self.labels)}
         else:
             shown = self.reader.class_counts()
+        warnings = self.numbers.warnings(self.distinct)
+        self.distinct.add(np.array([*self.numbers.names], np.uint32))
         shared = self.distinct.shared(range(MIN_BITS, MAX_BITS + 1))
         return {
             "examples": self.examples,
@@ -119,6 +124,7 @@ class DataReport:
             "distinct_features": len(self.distinct),
             "distinct_features_is_a_lower_bound": self.distinct.full,
             "share_of_features_that_share_a_slot": {str(bits): share for bits, share in shared.items()},
+            "warnings": warnings,
             "bits": next((bits for bits, share in shared.items() if share <= MAX_COLLISION_SHARE), MAX_BITS),
         }
 
@@ -128,6 +134,60 @@ class DataReport:
         if few and (set(self.labels) <= {0.0, 1.0} or set(self.labels) <= {-1.0, 1.0}):
             found += ["logistic", "hinge"]
         return found + ["poisson"] * (self.lowest >= 0)
+
+
+class OddNumbers:
+    """Features whose names are digits, but not the number below 2^32 of their hash as usually written: 007, 4294967297.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[int, bytes] = {}  # by hash, the first one of it
+        self.alike: dict[bytes, bytes] = {}  # further names, and the first of the same hash
+
+    def take(self, batch: Batch, end: int) -> np.ndarray:
+        """bool[end]: which of the batch's first ``end`` features are held here."""
+        held = np.zeros(end, bool)
+        for place in odd_numbers(batch, end):
+            number, name = int(batch.feature_hash[place]), name_at(batch, place)
+            if number in self.names or len(self.names) < MAX_ODD_NUMBERS:
+                held[place] = True
+                if self.names.setdefault(number, name) != name:
+                    self.alike.setdefault(name, self.names[number])
+        return held
+
+    def warnings(self, others: HashSet) -> list[str]:
+        """A sentence where two names are one feature; ``others`` has the hashes of all other features."""
+        met = np.isin([*self.names], others.hashes()).tolist() if self.names else []
+        usual = {name: usually(name) for name, known in zip(self.names.values(), met, strict=True) if known}
+        alike = {**usual, **self.alike}
+        if not alike:
+            return []
+        name, other = (one.decode() for one in next(iter(alike.items())))
+        more = f" (and {len(alike) - 1} more such names)" if len(alike) > 1 else ""
+        rule = "of names of digits the number counts, modulo 2^32 (--hash all makes names of them)"
+        return [f"{name} and {other}{more} are one feature at any -b: {rule}"]
+
+
+def odd_numbers(batch: Batch, end: int) -> Iterator[int]:
+    """The places of such features among the first ``end``."""
+    names, text = batch.names, np.frombuffer(batch.text, np.uint8)
+    sizes = names.end[:end].astype(np.int64) - names.start[:end]
+    places = np.flatnonzero((names.kind[:end] == 0) & (sizes > 1))
+    first, last = text[names.start[places]] - ord("0"), text[names.end[places] - 1] - ord("0")
+    likely = (first <= 9) & (last <= 9) & ((first == 0) | (sizes[places] >= len("4294967296")))
+    for place in places[likely].tolist():
+        name = name_at(batch, place)
+        if name.isdigit() and name != usually(name):
+            yield place
+
+
+def name_at(batch: Batch, feature: int) -> bytes:
+    return bytes(batch.text[batch.names.start[feature] : batch.names.end[feature]])
+
+
+def usually(name: bytes) -> bytes:
+    """The number below 2^32 that a name of digits has the hash of: its last 32 digits tell."""
+    return b"%d" % (int(name[-32:]) % (1 << 32))
 
 
 class RunningStats:

@@ -59,7 +59,7 @@ def run(arguments: dict[str, Any]) -> int:
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
     report["learn_with"] = reader.advice() or None if labelled and not asked else None
-    report["warnings"] = [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
+    report["warnings"] += [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
     for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
