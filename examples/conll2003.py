@@ -10,12 +10,10 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from vwlite.reporting.axes import axis
 from vwlite.reporting.charts import colour, widened
-from vwlite.reporting.svg import Chart, drawing
+from vwlite.reporting.svg import Chart, axis, drawing
 from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
-from vwlite.solvers.loglinear.crfpp_templates import Template, lines_of, read_templates
-from vwlite.solvers.loglinear.ready_templates import NER
+from vwlite.solvers.loglinear.crfpp_templates import NER, Template, lines_of, read_templates
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from reuters_sentences import reuters

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from vwlite.features.theta import Theta
+from vwlite.solvers.aso.answers import agreement
 from vwlite.solvers.aso.auxiliary import SUPERVISED, read_aux
 from vwlite.solvers.aso.classifier import labels_of, train
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.metrics import agreement
 from vwlite.solvers.aso.train import learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

@@ -20,12 +20,10 @@ from vwlite.features.theta import Theta
 from vwlite.features.theta_file import save_theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import Target
-from vwlite.solvers.aso.config import CotrainConfig, LearnConfig, SolverConfig, TargetConfig
+from vwlite.solvers.aso.config import CotrainConfig, LearnConfig, SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain
-from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.solvers.aso.tagged_text import measured
-from vwlite.solvers.aso.tagger import tagger_of, train_sequences
+from vwlite.solvers.aso.tagger import measured, tagger_of, train_sequences
 from vwlite.solvers.aso.train import GIB, learn
 from vwlite.solvers.loglinear.columns import Sentence
 from vwlite.solvers.loglinear.crfpp_templates import Template, lines_of

@@ -9,7 +9,7 @@ from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, plans
-from vwlite.solvers.loglinear.split import binary_parts, chain_parts
+from vwlite.solvers.loglinear.held_out import binary_parts, chain_parts
 
 FEATURES = FeatureConfig(bits=32)
 WORDS = "abcd"

@@ -64,7 +64,7 @@ cdef int take_steps(const Chain *c, const int64_t *order, size_t first, size_t l
 def steps(data, pairs, double[:, ::1] table, const int64_t[::1] order, schedule, rule, size_t first, size_t last):
     """Take the steps ``first`` to ``last`` (excluded) of a pass in this order; returns ``(status, cumulative_penalty)``.
 
-    ``table`` and ``schedule`` as in crf.pyx; ``rule`` a ``vwlite.solvers.loglinear.structured.Rule``.
+    ``table`` and ``schedule`` as in crf.pyx; ``rule`` a ``vwlite.solvers.loglinear.frank_wolfe.Rule``.
     """
     cdef Chain c = open_chain(data, pairs)
     cdef Schedule s = open_schedule(schedule)

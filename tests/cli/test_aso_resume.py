@@ -1,12 +1,13 @@
 """``vwlite aso learn --online --resume``: a stopped run ends with the bytes of one that was not."""
 
+import os
+import signal
 from functools import partial
 
 import pytest
 
 from tests.cli.test_aso_online import ONLINE, growing, learn
 from vwlite.data.config import InputConfig
-from vwlite.interrupts import Interrupted
 from vwlite.solvers.aso.online import Stream
 from vwlite.storage import model_file
 
@@ -23,14 +24,14 @@ def files(write, monkeypatch):
 
 @pytest.fixture
 def stopped(monkeypatch):
-    """Learning that is stopped before the step of this number."""
+    """Learning that a signal stops within the step of this number."""
 
     def stop(vwlite, number, *words, **more):
         step, left = Stream.step, [number]
 
         def counted(stream, corpus):
             if not left[0]:
-                raise Interrupted(15)
+                os.kill(os.getpid(), signal.SIGTERM)
             left[0] -= 1
             step(stream, corpus)
 

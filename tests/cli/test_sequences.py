@@ -158,7 +158,7 @@ def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
     from vwlite.data.block_parser import read
     from vwlite.data.malformed_lines import BadLines
     from vwlite.errors import DataError
-    from vwlite.solvers.aso import tagged_text, tagger
+    from vwlite.solvers.aso import tagger
     from vwlite.solvers.aso.corpus import text_format
     from vwlite.solvers.aso.model_file import load_target
 
@@ -167,7 +167,7 @@ def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
     monkeypatch.setattr(tagger, "USUAL", 1000)
     parts = read([str(tmp_path / "endless.vw")], text_format(), threads=1)
     with pytest.raises(DataError, match="do empty lines end the sequences"):
-        list(tagged_text.tagged(tagger.tagger_of(load_target(str(tmp_path / "model"))), parts, BadLines(None, None)))
+        list(tagger.tagged(tagger.tagger_of(load_target(str(tmp_path / "model"))), parts, BadLines(None, None)))
 
 
 def test_metrics(vwlite):

@@ -16,12 +16,10 @@ from vwlite.features.theta_map import FeatureMap
 from vwlite.solvers.aso import model_file, online_file
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import LearnConfig, TargetConfig, TasksConfig
+from vwlite.solvers.aso.config import LearnConfig, SequenceConfig, TargetConfig, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.online import begun
-from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.solvers.aso.tagged_text import tagged
-from vwlite.solvers.aso.tagger import tagger_of, train_sequences
+from vwlite.solvers.aso.tagger import tagged, tagger_of, train_sequences
 from vwlite.solvers.aso.task_data import task_rows
 from vwlite.solvers.aso.task_file import load_tasks, save_tasks
 from vwlite.solvers.aso.tasks import learn_tasks
@@ -31,8 +29,8 @@ from vwlite.solvers.loglinear import model_file as store
 from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
+from vwlite.solvers.loglinear.held_out import Holdout
 from vwlite.solvers.loglinear.inspection import facts, top
-from vwlite.solvers.loglinear.split import Holdout
 from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts
 from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult
 from vwlite.training.monitor import Monitor

@@ -31,9 +31,8 @@ from vwlite.solvers.lm.vectors import text_format as words_format
 from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.pca.inspection import strongest
 from vwlite.solvers.pca.project import Projection
-from vwlite.solvers.pca.solver import PcaModel
+from vwlite.solvers.pca.solver import PcaModel, strongest
 from vwlite.solvers.pca.train import NOTHING, Finder
 from vwlite.solvers.rows import MemoryRows, Rows
 from vwlite.training.monitor import Monitor

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vwlite.reporting import braille, svg
-from vwlite.reporting.axes import TINY, Axis, axis, short
-from vwlite.reporting.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Chart
+from vwlite.reporting import curves, svg
+from vwlite.reporting.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TINY, TOP, WIDTH, Axis, Chart, axis, short
 
 NUMBERS = st.floats(-1e12, 1e12)
 
@@ -117,15 +116,15 @@ def test_long_names_are_cut_in_the_middle():
 
 
 def test_a_curve_of_dots():
-    lines = braille.curve([(0, 0), (1, 1)], Axis("x", 0, 1), Axis("y", 0, 1))
-    assert len(lines) == braille.HEIGHT + 2
-    drawn = [line.partition("┤")[2] for line in lines[: braille.HEIGHT]]
-    assert {len(line) for line in drawn} == {braille.WIDTH}
+    lines = curves.curve([(0, 0), (1, 1)], Axis("x", 0, 1), Axis("y", 0, 1))
+    assert len(lines) == curves.HEIGHT + 2
+    drawn = [line.partition("┤")[2] for line in lines[: curves.HEIGHT]]
+    assert {len(line) for line in drawn} == {curves.WIDTH}
     dots = [(2 * x + column, 4 * y + row) for y, line in enumerate(drawn) for x, character in enumerate(line)
-            for column in (0, 1) for row in range(4) if ord(character) & braille.DOTS[column][row]]
-    assert len(dots) == 2 * braille.WIDTH
-    slope = (4 * braille.HEIGHT - 1) / (2 * braille.WIDTH - 1)
-    assert all(abs(4 * braille.HEIGHT - 1 - slope * x - y) <= 0.5 + slope for x, y in dots)
+            for column in (0, 1) for row in range(4) if ord(character) & curves.DOTS[column][row]]
+    assert len(dots) == 2 * curves.WIDTH
+    slope = (4 * curves.HEIGHT - 1) / (2 * curves.WIDTH - 1)
+    assert all(abs(4 * curves.HEIGHT - 1 - slope * x - y) <= 0.5 + slope for x, y in dots)
     assert [line.partition("┤")[0].strip() for line in lines[:12]] == ["1", *[""] * 5, "0.4574", *[""] * 4, "0"]
 
 

@@ -20,7 +20,7 @@ from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import text_format_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs
-from vwlite.solvers.loglinear.split import read_holdout
+from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
 from vwlite.storage.memory_file import readable, written

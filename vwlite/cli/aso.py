@@ -13,14 +13,14 @@ from vwlite.solvers.aso.config import (
     ContinuedConfig,
     CotrainConfig,
     LearnConfig,
+    OnlineConfig,
     SelectionConfig,
+    SequenceConfig,
     SolverConfig,
     TargetConfig,
     TasksConfig,
     ThresholdConfig,
 )
-from vwlite.solvers.aso.online_config import OnlineConfig
-from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.storage.output_checks import CHECKPOINT, LEDGER, LOCK
 
 output = options.family(

@@ -11,7 +11,7 @@ from vwlite.cli.root import SETTINGS
 from vwlite.data.config import InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.ready_templates import READY
+from vwlite.solvers.loglinear.crfpp_templates import READY
 
 FORMATS = ("conll", "csv", "tsv", "jsonl", "svmlight", "arrow", "parquet", "vw")
 

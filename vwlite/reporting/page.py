@@ -7,9 +7,9 @@ from html import escape
 from typing import Any
 
 from vwlite.reporting import charts
+from vwlite.reporting.charts import Tested
 from vwlite.reporting.runs import Run, differing, number, shown
 from vwlite.reporting.svg import STYLE_OF_CHARTS, printable, rows, shortened
-from vwlite.reporting.tested import Tested
 from vwlite.version import __version__
 
 MOST_CLASSES = 24  # of a confusion matrix

@@ -14,7 +14,7 @@ from vwlite.api.aso_model import ASOModel, listed
 from vwlite.api.configs import available_cores
 from vwlite.data.row_columns import is_missing
 from vwlite.data.text_format import TextFormat
-from vwlite.sklearn.either_rows import EitherRows
+from vwlite.sklearn.numeric_rows import EitherRows
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.config import SolverConfig
 from vwlite.solvers.aso.corpus import text_format

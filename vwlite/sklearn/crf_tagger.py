@@ -23,7 +23,7 @@ from vwlite.evaluation.config import PhraseConfig
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.features.config import FeatureConfig
 from vwlite.options import check_needs
-from vwlite.sklearn.row_batches import with_label
+from vwlite.sklearn.numeric_rows import with_label
 from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 

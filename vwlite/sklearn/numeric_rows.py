@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
+
+from vwlite.data.batch import Batch
+from vwlite.data.frame_batches import opened
+from vwlite.data.frames import is_frame, pyarrow
+from vwlite.data.lines import line_batches
+from vwlite.data.tables import of_dicts, table_batches
+from vwlite.data.text_format import TextFormat
+from vwlite.errors import DataError, UsageError
 
 OF_TEXTS = ("str", "large_str", "categor", "enum", "dictionary")  # how names of such types begin
 
@@ -48,3 +57,96 @@ def of_texts(kind: Any, cells: Any) -> bool:
     if isinstance(kind, np.dtype) and kind.kind in "USTO":
         return kind.kind != "O" or any(isinstance(cell, str | bytes) for cell in np.asarray(cells).flat)
     return str(kind).lower().startswith(OF_TEXTS)
+
+
+def is_lines_or_dicts(X: Any) -> bool:
+    """Whether the first of a collection is one."""
+    first = next(iter(X), None) if isinstance(X, Collection) and not hasattr(X, "indptr") else None
+    return isinstance(first, str | bytes | Mapping)
+
+
+def of_columns(X: Any) -> bool:
+    """Whether it is a data frame; a series is not."""
+    return is_frame(X) and len(getattr(X, "shape", (0, 0))) == 2
+
+
+def row_batches(
+    X: Any,
+    format: TextFormat,
+    labels: Sequence[Any] | None = None,
+    namespaces: Mapping[str, Sequence[str]] | None = None,
+) -> Iterable[Batch]:
+    """``labels``: those of all rows; with them, what a line has before its first bar is not used.
+
+    Raises DataError for what are no rows, and for a malformed one, naming row and column from 0; UsageError for
+    ``namespaces`` of other rows than a frame's.
+    """
+    if isinstance(X, str | bytes):
+        raise DataError("expected an iterable of lines, not a single text")
+    if of_columns(X):
+        return table_batches(X, labels, namespaces=namespaces, text_format=format)
+    if namespaces:
+        raise UsageError("namespaces: these are of data frames")
+    dicts, X = of_dicts(X)
+    if dicts:
+        return table_batches(X, labels, text_format=format)
+    return line_batches(map(filled, X) if labels is None else map(with_label, map(filled, X), labels), format)
+
+
+def filled(line: Any) -> Any:
+    """A blank line as a row without features."""
+    return "|" if isinstance(line, str | bytes) and not line.strip() else line
+
+
+def with_label(line: Any, label: str | None) -> Any:
+    """A line with this label in place of all that stands before its first bar."""
+    if isinstance(line, bytes):
+        line = line.decode("utf-8", "surrogateescape")
+    return f"{label or ''} {line[line.index('|'):]}" if isinstance(line, str) and "|" in line else line
+
+
+NAMED = {"rows": "lines, dicts or a frame", "table": "a table of numbers"}
+
+
+class EitherRows(BaseEstimator):
+    """Rows are lines of Vowpal Wabbit text, dicts of name and value, a data frame, or a table of numbers.
+
+    ``namespaces`` are of data frames: the columns in each.
+    """
+
+    namespaces: Mapping[str, Sequence[str]] | None
+    _least: ClassVar[Mapping[str, int]] = {"ensure_min_samples": 2}  # of tables, to fit
+
+    def _text_format(self) -> TextFormat:
+        """How rows are read."""
+        raise NotImplementedError
+
+    def _batches(self, X: Any, labels: Any = None, reset: bool = False) -> Iterable[Batch]:
+        """``reset``: to fit. Raises ValueError, also for rows of another kind than those fitted, and DataError."""
+        frame = of_columns(X)
+        if (self.namespaces or not of_numbers(X)) if frame else is_lines_or_dicts(X):
+            if frame:
+                validate_data(self, X, skip_check_array=True, reset=reset)
+            kind = "rows"
+        else:
+            least = self._least if reset else {}
+            X = numeric_rows(self, X, reset=reset, **least)
+            kind = "table"
+        if reset:
+            self._kind = kind
+        elif self._kind != kind:
+            raise ValueError(f"X is {NAMED[kind]}, and was {NAMED[self._kind]} in fit")
+        if kind == "table":
+            return table_batches(X, labels, text_format=self._text_format())
+        return row_batches(X, self._text_format(), labels, self.namespaces)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.string = tags.input_tags.dict = True
+        return tags
+
+
+def of_numbers(frame: Any) -> bool:
+    """Whether all columns of a data frame are numbers."""
+    tests = [getattr(pyarrow().types, name) for name in ("is_integer", "is_floating", "is_boolean")]
+    return all(any(test(kind) for test in tests) for kind in opened(frame).schema.types)

@@ -14,7 +14,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
 from vwlite.sklearn.columns import FEWEST
-from vwlite.sklearn.either_rows import EitherRows
+from vwlite.sklearn.numeric_rows import EitherRows
 from vwlite.solvers.rows import MemoryRows, Rows
 
 

@@ -11,8 +11,7 @@ from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain, drawn, held_out, most_confident, surest
-from vwlite.solvers.aso.rows import Targets
-from vwlite.solvers.aso.sgd import solve
+from vwlite.solvers.aso.sgd import Targets, solve
 from vwlite.training.monitor import Monitor
 
 

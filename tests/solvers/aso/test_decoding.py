@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracle import label_viterbi
 
 from vwlite.interrupts import STOP, Interrupted
-from vwlite.solvers.aso.decoding import Decoder, are_phrases, broken, labels_before, of_phrases
+from vwlite.solvers.aso.label_features import Decoder, are_phrases, broken, labels_before, of_phrases
 
 
 def ends(sizes):

@@ -9,8 +9,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary
-from vwlite.solvers.aso.decoding import labels_before
-from vwlite.solvers.aso.label_features import VALUE, label_features, read_kinds
+from vwlite.solvers.aso.label_features import VALUE, label_features, labels_before, read_kinds
 
 SPACES = ["v", "w"]
 WORDS = Vocabulary(np.arange(6, dtype=np.uint32), np.array([0, 1, 1, 0, 1, 0], np.int32), list("abcdef"), SPACES)

@@ -11,8 +11,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
-from vwlite.solvers.aso.rows import targets
-from vwlite.solvers.aso.sgd import objective, solve, zero_weights
+from vwlite.solvers.aso.sgd import objective, solve, targets, zero_weights
 
 FEATURES, PROBLEMS, SHARED = 12, 40, 3
 

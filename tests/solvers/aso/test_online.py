@@ -11,10 +11,9 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.solvers.aso import online
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.config import LearnConfig, SolverConfig
+from vwlite.solvers.aso.config import LearnConfig, SolverConfig, check_kinds
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.online import Newcomers, begun, spans
-from vwlite.solvers.aso.online_config import check_kinds
 from vwlite.training.monitor import Monitor
 
 SPAN = 8

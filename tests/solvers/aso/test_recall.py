@@ -12,9 +12,7 @@ from vwlite.data.block_parser import read
 from vwlite.data.csr import offsets
 from vwlite.data.malformed_lines import BadLines
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.decoding import Decoder
-from vwlite.solvers.aso.label_features import VALUE, label_features, recalled_space
-from vwlite.solvers.aso.recall import Recall, labels_given
+from vwlite.solvers.aso.label_features import VALUE, Decoder, Recall, label_features, labels_given, recalled_space
 from vwlite.solvers.aso.tagger import one_by_one
 
 SIZES = st.lists(st.integers(1, 3), min_size=1, max_size=12)

@@ -11,9 +11,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.logistic_task import fitted
-from vwlite.solvers.aso.task import Task, solved
-from vwlite.solvers.aso.task_data import task_rows
+from vwlite.solvers.aso.task_data import Task, fitted, solved, task_rows
 from vwlite.solvers.aso.task_file import load_tasks, save_tasks
 from vwlite.solvers.aso.tasks import Rounds, learn_tasks
 from vwlite.training.monitor import Monitor

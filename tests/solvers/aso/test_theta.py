@@ -14,8 +14,8 @@ from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.singular_vectors import leading
 from vwlite.solvers.aso.train import learn
+from vwlite.solvers.tall_matrices import leading
 from vwlite.training.monitor import Monitor
 
 

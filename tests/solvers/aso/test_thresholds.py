@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 from tests.oracle.cuts import best_f, f_at, macro_f
 from tests.solvers.aso.test_theta import TOPICS, corpus
 from vwlite.errors import UsageError
+from vwlite.solvers.aso.answers import agreement
 from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.classifier import fit, labels_of, train
+from vwlite.solvers.aso.classifier import FOLDS, best_cut, fit, folds_of, labels_of, out_of_fold, train
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
-from vwlite.solvers.aso.metrics import agreement
-from vwlite.solvers.aso.rows import targets
-from vwlite.solvers.aso.thresholds import FOLDS, best_cut, folds_of, out_of_fold
+from vwlite.solvers.aso.sgd import targets
 from vwlite.solvers.aso.train import learn
 
 SCORED = st.lists(st.tuples(st.integers(-8, 8), st.booleans()), min_size=1, max_size=20)

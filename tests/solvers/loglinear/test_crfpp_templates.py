@@ -4,8 +4,7 @@ import pytest
 
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.loglinear.columns import ColumnsConfig, begun
-from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates, within
-from vwlite.solvers.loglinear.ready_templates import CHUNK, NER, READY, usual
+from vwlite.solvers.loglinear.crfpp_templates import CHUNK, NER, READY, convert, read_templates, usual, within
 
 TEXT = b"The DT B-NP\ncat NN I-NP\n\n\nsat VBD B-VP\n"
 

@@ -11,7 +11,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.evaluation.explain import Explanation
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.examples import text_format_of
-from vwlite.solvers.loglinear.explain import Explained
+from vwlite.solvers.loglinear.inspection import Explained
 
 HERE = {"suppress_health_check": [HealthCheck.function_scoped_fixture], "max_examples": 10, "deadline": None}
 

@@ -8,8 +8,7 @@ from l1_case import CORPUS, chain_part, text_of, twins
 from oracle import structured as oracle
 
 from vwlite.solvers.loglinear.config import COSTS, L1Config
-from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
-from vwlite.solvers.loglinear.structured import of_loss
+from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe, of_loss
 
 
 def solver_of(text, edge=False, model="crf", **options):

@@ -11,9 +11,9 @@ from oracle import structured as oracle
 from vwlite.data.shuffle import order_of
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import widened
+from vwlite.solvers.loglinear.frank_wolfe import of_loss
 from vwlite.solvers.loglinear.norms import rows_of
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.structured import of_loss
 
 EDGE = pytest.mark.parametrize("edge", [False, True])
 LOSSES = [  # loss, cost, the twin's cost

@@ -9,8 +9,8 @@ from oracle import structured as oracle
 
 from vwlite.data.shuffle import order_of
 from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.frank_wolfe import of_loss
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.structured import of_loss
 
 THREE = "".join(
     "".join(f"{label} |w {word} {word}{number} |e {tag}\n" for label, word, tag in tokens) + "\n"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import token_macros
 
-from vwlite.solvers.loglinear.crfpp_templates import read_templates
-from vwlite.solvers.loglinear.token_macros import Tokens, character_type, escaped
+from vwlite.solvers.loglinear.crfpp_templates import Tokens, character_type, escaped, read_templates
 
 WORDS = st.text(st.characters(blacklist_categories=("Zs", "Zl", "Zp", "Cc", "Cs")), min_size=1, max_size=8)
 LABELS = st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B", "I-"])

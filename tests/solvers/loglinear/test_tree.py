@@ -11,11 +11,11 @@ from oracle import structured as oracle
 from vwlite.data.shuffle import order_of
 from vwlite.errors import DataError
 from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.examples import Node, Tree, tree_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs
+from vwlite.solvers.loglinear.frank_wolfe import of_loss
 from vwlite.solvers.loglinear.problems import tokens_before
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.structured import of_loss
-from vwlite.solvers.loglinear.trees import Node, Tree, tree_of
 
 EDGE = pytest.mark.parametrize("edge", [False, True])
 LOSSES = [  # loss, cost, the twin's cost

@@ -16,9 +16,8 @@ from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.aso import problem_list
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.export import write_arrays
 from vwlite.solvers.aso.options import check_labelled, problem_config
-from vwlite.solvers.aso.topics import as_text, topics
+from vwlite.solvers.aso.topics import as_text, topics, write_arrays
 from vwlite.solvers.aso.train import prepared
 from vwlite.training.prediction_writer import PredictionWriter
 

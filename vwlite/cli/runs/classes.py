@@ -22,11 +22,10 @@ from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
-from vwlite.solvers.aso import model_file, tagged_text
-from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, shown_scores
+from vwlite.solvers.aso import model_file, tagger
+from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measured, shown_scores
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.metrics import measured
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 
@@ -86,10 +85,10 @@ class Examples:
 
 def scored(
     target: Target, parts: Iterable[Parsed], policy: BadLines
-) -> Iterator[Examples] | Iterator[tagged_text.Answers]:
+) -> Iterator[Examples] | Iterator[tagger.Answers]:
     """The examples as they come; those of a model of sequences in whole sequences."""
     if target.sequences:
-        return tagged_text.tagged(tagger_of(target), parts, policy)
+        return tagger.tagged(tagger_of(target), parts, policy)
     return one_by_one(target, parts, policy)
 
 
@@ -111,7 +110,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
     if tagger:
-        report = tagged_text.measured(tagger, corpus, arguments["scheme"], "conll" in (asked or ()))
+        report = tagger.measured(tagger, corpus, arguments["scheme"], "conll" in (asked or ()))
         report = choose(report, report, asked)
         report |= report.pop("conll", {})
     else:

@@ -25,8 +25,7 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.terms import terms_of
 from vwlite.options import options_of
 from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.crfpp_templates import Template, convert, read_templates
-from vwlite.solvers.loglinear.ready_templates import READY, usual
+from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
 
 OF_CONLL = ("template", *options_of(ColumnsConfig))

@@ -10,9 +10,8 @@ from vwlite.cli.runs.slot_rows import rows_of
 from vwlite.cli.runs.solve import solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
-from vwlite.solvers.pca.inspection import strongest
 from vwlite.solvers.pca.project import Projection, lines_of
-from vwlite.solvers.pca.solver import Pca, PcaModel
+from vwlite.solvers.pca.solver import Pca, PcaModel, strongest
 from vwlite.training.prediction_writer import PredictionWriter
 
 

@@ -10,10 +10,10 @@ from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import described, module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.reporting import braille, charts
+from vwlite.reporting import charts, curves
+from vwlite.reporting.charts import Tested, tested
 from vwlite.reporting.page import page
 from vwlite.reporting.runs import Run, read_runs
-from vwlite.reporting.tested import Tested, tested
 from vwlite.storage.atomic_file import atomic_output
 
 
@@ -61,7 +61,7 @@ def as_text(runs: list[Run]) -> str:
     for run in runs:
         for name, across in (("loss", "examples"), ("objective", "pass")):
             if points := run.curve(name, across):
-                lines = braille.curve(points, *axes(run, name, across))
+                lines = curves.curve(points, *axes(run, name, across))
                 parts.append("\n".join([escaped(f"{run.name}: {name}"), *lines]))
                 break
     if not parts:

@@ -17,8 +17,7 @@ from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation
 from vwlite.evaluation.metric_report import as_table
 from vwlite.solvers.loglinear import model_file
-from vwlite.solvers.loglinear.explain import Explained
-from vwlite.solvers.loglinear.inspection import facts, top
+from vwlite.solvers.loglinear.inspection import Explained, facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, read_batches, texts
 from vwlite.training.prediction_writer import PredictionWriter
 

@@ -15,8 +15,7 @@ from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.task_figures import figure_of, rows_of
-from vwlite.solvers.aso.task_file import TASKS, load_tasks
+from vwlite.solvers.aso.task_file import TASKS, figure_of, load_tasks, rows_of
 from vwlite.training.prediction_writer import PredictionWriter
 
 WITHOUT = ("kind", "probabilities", "scores", "raw_predictions")

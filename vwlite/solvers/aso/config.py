@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from vwlite.errors import UsageError
 from vwlite.memory_limit import USUAL
 from vwlite.options import Config, config, option
-
-if TYPE_CHECKING:
-    from vwlite.solvers.aso.auxiliary import Aux
-    from vwlite.solvers.aso.conditions import Condition
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
 
@@ -154,8 +150,8 @@ class TasksConfig(Config):
 class LearnConfig(Config):
     """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
 
-    aux: tuple[Aux, ...]
-    where: tuple[Condition, ...] = ()
+    aux: tuple[Any, ...]  # of vwlite.solvers.aso.auxiliary.Aux
+    where: tuple[Any, ...] = ()  # of vwlite.solvers.aso.conditions.Condition
     chosen: frozenset[tuple[str, str]] | None = None  # kind and name of the problems to keep; None: all
     groups: tuple[tuple[str, ...], ...] = ()  # namespaces of each group; empty: one per namespace
     dim: int = 50
@@ -178,3 +174,76 @@ class LearnConfig(Config):
             raise UsageError("--aux is needed: freq, mask:NS, top-k:K or another kind of problems")
         if min(self.dim, *(h for _, h in self.dims), 1) < 1:
             raise UsageError("--dim takes numbers of 1 or more")
+
+
+FEATURES = ("freq", "freq-k", "mask", "more")  # kinds whose problems are features
+
+
+@config
+class OnlineConfig(Config):
+    """``online``: the first ``warmup`` examples choose problems and features, what follows is learned as it comes."""
+
+    online: bool = option(False, "Hold the first examples in memory only; learn all others as they come.")
+    initial: str | None = option(
+        None, "Go on with a Theta that keeps its weights.", spelled=("-i", "--initial_theta"), key="initial",
+        reads="Theta", shown="",
+    )
+    warmup: int = option(20_000, "Examples that choose problems and features.", low=1, needs=("online",))
+    max_features: int = option(
+        100_000, "Features at most; of later ones those of --min-count examples count.", spelled=("--max-features",),
+        low=1, needs=("online", "initial"),
+    )
+    keep_weights: bool = option(
+        False, "Keep the weights with Theta, so that -i can go on.", spelled=("--keep-weights",),
+        needs=("online", "initial"),
+    )
+
+
+def check_kinds(kinds: tuple[Any, ...]) -> None:
+    """Raises UsageError for problems that cannot be made of examples one by one."""
+    for aux in kinds:
+        if aux.kind not in FEATURES or aux.joint:
+            raise UsageError(f"--online has problems that predict features, {', '.join(FEATURES)}, not {aux.text}")
+
+
+DECODINGS = ("none", "bio", "viterbi")
+OF_VITERBI = ("label_features", "label_noise", "beam", "recall")
+
+
+@config
+class SequenceConfig(Config):
+    """How labels of sequences are chosen. ``decode`` None: ``bio`` where labels are like that, else ``none``."""
+
+    sequences: bool = option(False, "An empty line ends a sequence of examples.", section="Sequences")
+    decode: str | None = option(
+        None, "How labels of a sequence are chosen, see below.", section="Sequences", choices=DECODINGS,
+        shown="bio where labels are O, B-X, I-X; else none",
+    )
+    label_features: str | None = option(
+        None, "Features of the labels before, for viterbi: y1, y2, y1*NS, y-prev*NS.", section="Sequences",
+        spelled=("--label-features",), metavar="NAME,NAME", shown="y1",
+    )
+    beam: int | None = option(
+        None, "Pairs of labels that the search of viterbi with y2 goes on from at each token.", section="Sequences",
+        low=1, shown="all",
+    )
+    recall: int | None = option(
+        None, "Sequences back to which y-prev looks for the label of the same word.", section="Sequences",
+        spelled=("--memory",), key="recall", low=1, shown="1000",
+    )
+    label_noise: float | None = option(
+        None, "Share of the labels before that are replaced by guesses in training.", section="Sequences",
+        spelled=("--label-noise",), low=0, high=1, shown="0.5",
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("decode", *OF_VITERBI):
+            if getattr(self, name) is not None and not self.sequences:
+                raise UsageError(f"{self.OPTIONS[name].display_name} does nothing without --sequences")
+        for name in OF_VITERBI:
+            if getattr(self, name) is not None and self.decode != "viterbi":
+                raise UsageError(f"{self.OPTIONS[name].display_name} does nothing without --decode viterbi")
+        if self.beam is not None and "y2" not in (self.label_features or "").split(","):
+            raise UsageError("--beam does nothing without --label-features y2: the search is fast without it")
+        if self.recall is not None and "y-prev*" not in (self.label_features or ""):
+            raise UsageError("--memory does nothing without --label-features y-prev*NS, of the words NS")

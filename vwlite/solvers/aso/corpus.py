@@ -15,7 +15,7 @@ from vwlite.escapes import escaped
 from vwlite.features.batch_rows import features_of, merged, rows_over
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary, inverse_frequencies
-from vwlite.solvers.aso.recall import words_in
+from vwlite.solvers.aso.label_features import words_in
 
 
 def text_format(skip_malformed: bool = True) -> TextFormat:

@@ -27,8 +27,7 @@ from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
 from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.rows import targets
-from vwlite.solvers.aso.sgd import solve, zero_weights
+from vwlite.solvers.aso.sgd import solve, targets, zero_weights
 from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor

@@ -4,15 +4,22 @@ They are numbered from 0; number L stands for the label before a sequence. ``y-p
 with the same features of NS had in a sequence before. Weights of all are float32[features, L].
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vwlite._native import label_viterbi as kernel
+from vwlite.data.batch import Batch
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
+from vwlite.features.feature_names import NAMELESS
+from vwlite.features.hashing import hash_name
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary
-from vwlite.solvers.aso.auxiliary import in_spaces
+from vwlite.interrupts import STOP, obey
+from vwlite.learners.base import NO_MEMORY
+from vwlite.solvers.aso.auxiliary import in_spaces, mixed
 
 RECALL = "y-prev*"
 VALUE = 0.05  # of each, beside a row of length 1: what guesses were made of is to count less than the words
@@ -136,3 +143,129 @@ def label_features(kinds: tuple[str, ...], labels: int, words: Vocabulary) -> La
             own = in_spaces(words, (space,))
             rank[space] = np.where(own, np.cumsum(own) - 1, -1)
     return LabelFeatures(labels, kinds, rank)
+
+
+NO_WORD = np.uint64(0)
+
+
+def words_in(batch: Batch, owner: np.ndarray, places: np.ndarray, rows: int, space: str) -> np.ndarray:
+    """uint64[rows]: what each row has in a namespace, as one number; ``NO_WORD`` where it has nothing there.
+
+    ``owner`` and ``places`` of features as ``features_of`` has them. The order of the features does not matter.
+    """
+    named = batch.namespace_hash == hash_name(space.encode("utf-8", "surrogateescape"), 0)
+    named &= ~np.isin(batch.namespace_char, np.array(NAMELESS, np.uint8))
+    own = named[np.searchsorted(batch.namespace_start, places, "right") - 1]
+    sums = np.zeros(rows, np.uint64)
+    np.add.at(sums, owner[own], mixed(batch.feature_hash[places[own]], 0))
+    return sums
+
+
+class Recall:
+    """Labels of words in the last ``most`` sequences; it holds the words of these alone."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.now = most, 0  # sequences so far
+        self.word = np.zeros(0, np.uint64)  # ascending
+        self.label, self.given = np.zeros(0, np.int64), np.zeros(0, np.int64)  # and when, in sequences
+
+    def meet(self, words: np.ndarray) -> np.ndarray:
+        """int64: the places of these words, -1 for ``NO_WORD``. Places of before do not hold any longer."""
+        kept = self.given >= self.now - self.most
+        old, label, given = self.word[kept], self.label[kept], self.given[kept]
+        self.word = np.unique(np.concatenate((old, words[words != NO_WORD])))
+        self.label, self.given = np.full(len(self.word), -1), np.full(len(self.word), -1 - self.most)
+        place = np.searchsorted(self.word, old)
+        self.label[place], self.given[place] = label, given
+        return np.where(words == NO_WORD, -1, np.searchsorted(self.word, words))
+
+    def labels(self, place: np.ndarray) -> np.ndarray:
+        """int64: the label that each word had last, -1 for none."""
+        if not len(self.word):
+            return np.full(len(place), -1)
+        known = (place >= 0) & (self.given[place] >= self.now - self.most)
+        return np.where(known, self.label[place], -1)
+
+    def end(self, place: np.ndarray, label: np.ndarray) -> None:
+        """A sequence has ended, whose words had these labels; those below 0 are not known."""
+        own = (place >= 0) & (label >= 0)
+        self.label[place[own]], self.given[place[own]] = label[own], self.now
+        self.now += 1
+
+
+def labels_given(words: np.ndarray, label: np.ndarray, sequence: np.ndarray, most: int) -> np.ndarray:
+    """int64[n]: the label that each row's word had last in the ``most`` sequences before, -1 for none.
+
+    ``sequence`` int64: where sequences begin, the number of rows last.
+    """
+    recall, found = Recall(most), np.full(len(words), -1)
+    place = recall.meet(words)
+    for begin, end in zip(sequence[:-1].tolist(), sequence[1:].tolist(), strict=True):
+        found[begin:end] = recall.labels(place[begin:end])
+        recall.end(place[begin:end], label[begin:end])
+    return found
+
+
+def are_phrases(names: Sequence[str]) -> bool:
+    """Whether labels are O, B-X and I-X: those of phrases by their beginnings (IOB2), or without them (IOB1)."""
+    return all(name == "O" or (name[:2] in ("B-", "I-") and len(name) > 2) for name in names)
+
+
+def of_phrases(names: Sequence[str]) -> np.ndarray:
+    """uint8[L + 1, L]: whether a label may follow another one, or in the last row begin a sequence.
+
+    I-X follows B-X and I-X alone.
+    """
+    allowed = np.ones((len(names) + 1, len(names)), np.uint8)
+    for place, name in enumerate(names):
+        if name.startswith("I-"):
+            allowed[:, place] = [before in ("B" + name[1:], name) for before in [*names, ""]]
+    return allowed
+
+
+def allowed_by(names: Sequence[str]) -> np.ndarray:
+    """As ``of_phrases``; of labels that are none anything may follow anything."""
+    return of_phrases(names) if are_phrases(names) else np.ones((len(names) + 1, len(names)), np.uint8)
+
+
+def broken(names: Sequence[str], label: np.ndarray, sequence: np.ndarray) -> int | None:
+    """The first token whose label, int[tokens], may not follow that before it; labels below 0 are not known."""
+    allowed = of_phrases(names)
+    before = labels_before(label, sequence, len(names))
+    known = (label >= 0) & (before >= 0)
+    wrong = np.flatnonzero(known & (allowed[before, label] == 0))
+    return int(wrong[0]) if len(wrong) else None
+
+
+def labels_before(label: np.ndarray, sequence: np.ndarray, start: int) -> np.ndarray:
+    """int64[tokens]: the label of the token before each, ``start`` where a sequence begins."""
+    before = np.concatenate(([start], label[:-1])).astype(np.int64)[: len(label)]
+    before[sequence[:-1][sequence[:-1] < len(label)]] = start
+    return before
+
+
+@dataclass(slots=True)
+class Decoder:
+    """``allowed`` uint8[L + 1, L] as ``of_phrases``; ``triple`` float32[L + 1, L + 1, L] by the two labels before.
+
+    ``beam``: with ``triple``, of how many paths that end with different pairs of labels each token is added to, the
+    best ones, of equal ones the first; 0: of all.
+    """
+
+    allowed: np.ndarray
+    triple: np.ndarray | None = None
+    beam: int = 0
+
+    def best(self, score: np.ndarray, sequence: np.ndarray, pair: np.ndarray | None = None) -> np.ndarray:
+        """int32[tokens]: the labels with the largest sum in each sequence.
+
+        ``score`` float32[tokens, L]; ``pair`` float32[tokens, L + 1, L] by the label before; ``sequence`` int64: where
+        sequences begin, the number of tokens last. Raises MemoryError.
+        """
+        label = np.zeros(len(score), np.int32)
+        stop = np.frombuffer(STOP, np.uint8)
+        status = kernel.decode(score, pair, self.triple, self.allowed, sequence, label, stop, self.beam)
+        obey()
+        if status == NO_MEMORY:
+            raise MemoryError("a sequence is too long for the memory there is")
+        return label

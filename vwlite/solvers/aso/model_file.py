@@ -12,8 +12,7 @@ from vwlite.features.sparse_rows import Weights
 from vwlite.features.theta_file import opened, theta_from, theta_parts
 from vwlite.features.vocabulary import word_arrays, words_from
 from vwlite.solvers.aso.classifier import Target
-from vwlite.solvers.aso.config import TargetConfig
-from vwlite.solvers.aso.sequence_config import SequenceConfig
+from vwlite.solvers.aso.config import SequenceConfig, TargetConfig
 from vwlite.solvers.aso.sgd import Position
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.storage import model_file

@@ -13,8 +13,7 @@ from vwlite.features.vocabulary import Vocabulary
 from vwlite.solvers.aso.auxiliary import Aux, View, frequent, held, views
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.rows import Targets, targets
-from vwlite.solvers.aso.sgd import Passes
+from vwlite.solvers.aso.sgd import Passes, Targets, targets
 from vwlite.solvers.aso.train import Problems, decomposed, grouped, make_problems, solved, state_memory
 from vwlite.training.monitor import Monitor
 

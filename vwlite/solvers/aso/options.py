@@ -17,8 +17,15 @@ from vwlite.options import Request
 from vwlite.solvers.aso import online_file, problem_list
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.conditions import read_condition
-from vwlite.solvers.aso.config import LearnConfig, SelectionConfig, SolverConfig, TargetConfig, TasksConfig
-from vwlite.solvers.aso.online_config import OnlineConfig, check_kinds
+from vwlite.solvers.aso.config import (
+    LearnConfig,
+    OnlineConfig,
+    SelectionConfig,
+    SolverConfig,
+    TargetConfig,
+    TasksConfig,
+    check_kinds,
+)
 from vwlite.solvers.aso.selection import read_vary
 
 

@@ -9,7 +9,7 @@ from vwlite.data.input_stream import whole_input
 from vwlite.data.plain_text import decoded
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
-from vwlite.solvers.aso.rows import Targets, targets
+from vwlite.solvers.aso.sgd import Targets, targets
 
 HEAD = ("kind", "problem", "positives", "features")
 

@@ -21,8 +21,7 @@ from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.classifier import check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.rows import Targets, targets
-from vwlite.solvers.aso.sgd import solve, zero_weights
+from vwlite.solvers.aso.sgd import Targets, solve, targets, zero_weights
 from vwlite.training.monitor import Monitor
 
 OF_THETA = {"theta_scale": float, "theta_dim": int}  # options by field, and what they are read as

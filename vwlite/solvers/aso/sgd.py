@@ -7,12 +7,41 @@ import numpy as np
 
 from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite._native import shuffle as gather
+from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.features.sparse_rows import Rows, Weights
-from vwlite.interrupts import obey
+from vwlite.interrupts import STOP, obey
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
-from vwlite.solvers.aso.rows import Targets
 from vwlite.training.monitor import Monitor
+
+
+@dataclass(slots=True)
+class Targets:
+    """Row ``i`` of ``positive`` has the problems that example ``i`` is positive for, ascending."""
+
+    positive: Csr
+    names: list[str]
+    feature: np.ndarray | None = None  # int64[problems], the features that are predicted, where they are some
+
+
+def targets(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str]) -> Targets:
+    """From pairs of row and problem, in any order; a pair given twice counts once."""
+    pairs = np.unique(owner.astype(np.int64) * max(len(names), 1) + problem)
+    owner, problem = np.divmod(pairs, max(len(names), 1))
+    indptr = offsets(np.bincount(owner, minlength=rows))
+    return Targets(Csr(indptr, problem.astype(np.uint32), np.ones(len(problem), np.float32)), names)
+
+
+def side_by_side(several: list[Targets]) -> Targets:
+    """One set of problems out of several over the same rows."""
+    if len(several) == 1:
+        return several[0]
+    names, owners, problems = [], [], []
+    for one in several:
+        owners.append(one.positive.owner)
+        problems.append(one.positive.indices.astype(np.int64) + len(names))
+        names += one.names
+    return targets(np.concatenate(owners), np.concatenate(problems), len(several[0].positive), names)
 
 
 def zero_weights(features: int, shared: int, problems: int) -> Weights:
@@ -66,7 +95,8 @@ class Passes:
             return kernel.learn(rows, targets, weights, rates, order, step, first, last, self.scratch)
 
         ends = list(self.pool.map(part, self.cuts[:-1], self.cuts[1:]))
-        obey()
+        if weights.stop is STOP:  # others are learned whole
+            obey()
         return ends[0]
 
 
@@ -111,5 +141,3 @@ def objective(config: SolverConfig, rows: Rows, targets: Targets, weights: Weigh
     signs[targets.positive.owner, targets.positive.indices] = 1.0
     fit = losses(config.loss, weights.scores(rows), signs).sum() / max(len(rows), 1)
     return float(config.penalty * np.square(weights.w, dtype=np.float64).sum() + fit)
-
-

@@ -17,17 +17,19 @@ from vwlite.solvers.aso.classifier import Target, train
 from vwlite.solvers.aso.config import (
     ContinuedConfig,
     CotrainConfig,
+    OnlineConfig,
     SelectionConfig,
+    SequenceConfig,
     SolverConfig,
     TargetConfig,
     ThresholdConfig,
+    check_kinds,
 )
 from vwlite.solvers.aso.continued import check_position, learn_on
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import Cotrained, Rounds, rounds_of
 from vwlite.solvers.aso.label_features import recalled_space
 from vwlite.solvers.aso.online import SPAN, Stream, begun, skipped, spans
-from vwlite.solvers.aso.online_config import OnlineConfig, check_kinds
 from vwlite.solvers.aso.options import (
     check_labelled,
     check_train,
@@ -40,9 +42,8 @@ from vwlite.solvers.aso.options import (
     tasks_config,
 )
 from vwlite.solvers.aso.selection import select
-from vwlite.solvers.aso.sequence_config import SequenceConfig
 from vwlite.solvers.aso.tagger import train_sequences
-from vwlite.solvers.aso.task_figures import FIGURE, compared
+from vwlite.solvers.aso.task_file import FIGURE, compared
 from vwlite.solvers.aso.tasks import TaskLearning, TaskModel
 from vwlite.solvers.aso.train import Alternation, Learned
 from vwlite.storage import model_file as container

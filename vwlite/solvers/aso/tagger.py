@@ -1,24 +1,40 @@
 """Classifiers of tokens whose labels are chosen together, for whole sequences (Ando and Zhang 2005, section 7.3.1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from vwlite.data.batch import BLANK
+from vwlite.data.block_parser import Parsed
+from vwlite.data.csr import joined
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.features.theta import Theta
 from vwlite.memory_limit import GIB, USUAL, check_memory
+from vwlite.solvers.aso.answers import agreement
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.classifier import Target, labels_of, train
-from vwlite.solvers.aso.config import TargetConfig
+from vwlite.solvers.aso.config import SequenceConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.decoding import Decoder, allowed_by, are_phrases, broken, labels_before
-from vwlite.solvers.aso.label_features import LabelFeatures, label_features, read_kinds, recalled_space
-from vwlite.solvers.aso.recall import Recall, labels_given
-from vwlite.solvers.aso.rows import targets
-from vwlite.solvers.aso.sequence_config import SequenceConfig
-from vwlite.solvers.aso.sgd import solve, zero_weights
+from vwlite.solvers.aso.label_features import (
+    Decoder,
+    LabelFeatures,
+    Recall,
+    allowed_by,
+    are_phrases,
+    broken,
+    label_features,
+    labels_before,
+    labels_given,
+    read_kinds,
+    recalled_space,
+)
+from vwlite.solvers.aso.sgd import solve, targets, zero_weights
+from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, sequences_of
 
 PIECE = 1 << 22  # scores by the label before at a time
 KINDS = "y1"  # of label features, by default
@@ -213,3 +229,122 @@ def guesses(target: Target, rows: Rows, label: np.ndarray, sequence: np.ndarray)
         others = np.flatnonzero(half != number)
         scores[others] = weights.scores(rows.take(others))
     return Decoder(allowed_by(names)).best(scores, sequence).astype(np.int64)
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Some lines: ``kind`` uint8[lines] is LINE, EMPTY or BAD, and each LINE has a row and a tag.
+
+    ``words`` uint64[rows], nothing where labels of words are not remembered.
+    """
+
+    kind: np.ndarray
+    rows: Rows
+    tags: list[bytes]
+    words: np.ndarray
+
+    def part(self, first: int, last: int) -> "Stretch":
+        """The lines from ``first`` to ``last``, excluded."""
+        begin, end = (int((self.kind[:line] == LINE).sum()) for line in (first, last))
+        rows = self.rows.take(np.arange(begin, end))
+        return Stretch(self.kind[first:last], rows, self.tags[begin:end], self.words[begin:end])
+
+
+def behind(parts: list[Stretch]) -> Stretch:
+    """One after the other; there must be one."""
+    rows = [part.rows for part in parts]
+    columns = np.concatenate([row.importance for row in rows]), np.concatenate([row.extra for row in rows])
+    kind, tags = np.concatenate([part.kind for part in parts]), [tag for part in parts for tag in part.tags]
+    words = np.concatenate([part.words for part in parts])
+    return Stretch(kind, Rows(joined([row.terms for row in rows]), *columns), tags, words)
+
+
+def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Stretch]:
+    """All lines, in stretches that end where a sequence does, if that matters. Raises as ``policy`` does, DataError."""
+    waiting: list[Stretch] = []
+    for part in parts:
+        stretch = stretch_of(tagger, part, policy)
+        empty = np.flatnonzero(stretch.kind == EMPTY)
+        end = int(empty[-1]) + 1 if len(empty) else 0
+        end = end if tagger.decoder else len(stretch.kind)
+        if end:
+            yield behind([*waiting, stretch.part(0, end)])
+            waiting = []
+        if end < len(stretch.kind):
+            waiting.append(stretch.part(end, len(stretch.kind)))
+            tagger.check_length(sum(len(one.rows) for one in waiting))
+    policy.finish()
+    if waiting:
+        yield behind(waiting)
+
+
+def stretch_of(tagger: Tagger, part: Parsed, policy: BadLines) -> Stretch:
+    batch = policy.examine(part)
+    corpus = Corpus(policy, tags=True, names=False, space=tagger.space)
+    corpus.add(batch)
+    rows = tagger.target.rows(corpus)
+    kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
+    kind = np.insert(kind, np.array(batch.gaps, np.int64), BAD)
+    if batch.release:
+        batch.release()
+    return Stretch(kind, rows, corpus.tags, corpus.words)
+
+
+@dataclass(slots=True)
+class Answers:
+    """The scores of the examples among some lines, float32[n, classes], and which classes are chosen, bool alike."""
+
+    scores: np.ndarray
+    chosen: np.ndarray
+    stretch: Stretch
+
+    def lines(self, shown: list[bytes]) -> bytes:
+        """What is ``shown`` of an example and its tag; nothing for an empty line, ``nan`` for a malformed one."""
+        answers = iter(b" ".join(filter(None, pair)) for pair in zip(shown, self.stretch.tags, strict=True))
+        kinds = self.stretch.kind.tolist()
+        out = [next(answers) if kind == LINE else b"nan" if kind == BAD else b"" for kind in kinds]
+        return b"".join(line + b"\n" for line in out)
+
+
+def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
+    """Raises as ``stretches``."""
+    recall = tagger.recall()
+    for stretch in stretches(tagger, parts, policy):
+        best = tagger.best(stretch.rows, sequences_of(stretch.kind), stretch.words, recall)
+        chosen = np.zeros((len(best), len(tagger.target.classes.names)), bool)
+        chosen[np.arange(len(best)), best] = True
+        yield Answers(tagger.target.weights.scores(stretch.rows), chosen, stretch)
+
+
+def measured(
+    tagger: Tagger, corpus: Corpus, scheme: str | None = None, phrases: bool = False
+) -> dict[str, Any]:
+    """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.
+
+    Phrases, by ``scheme``, are counted where labels mark any. Raises DataError where no example is labelled, UsageError
+    for ``phrases`` asked of labels that mark none.
+    """
+    labelled, made = labels_of(corpus, tagger.target.classes)
+    if not len(labelled):
+        raise DataError("there is no labelled example to measure the model on")
+    names, sequence = tagger.target.classes.names, corpus.sequence
+    best = tagger.best(tagger.target.rows(corpus), sequence, corpus.words, tagger.recall())
+    true = np.zeros((len(labelled), len(names)), bool)
+    true[made.positive.owner, made.positive.indices] = True
+    chosen = np.arange(len(names)) == best[labelled, None]
+    importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
+    report: dict[str, Any] = {"sequences": len(sequence) - 1, **agreement(chosen, true, importance)}
+    if rule := rule_for([*names, *corpus.texts], scheme, needed=phrases):
+        report["conll"] = evaluate(pairs_of(corpus, [names[one] for one in best.tolist()]), rule)
+    return report
+
+
+def pairs_of(corpus: Corpus, best: list[str]) -> Iterator[tuple[str, str] | None]:
+    """Label and answer of each labelled example, None after each sequence."""
+    texts, labels = corpus.texts, corpus.label.tolist()
+    ends = set(corpus.sequence[1:].tolist())
+    for place, (label, name) in enumerate(zip(labels, best, strict=True)):
+        if label >= 0:
+            yield texts[label], name
+        if place + 1 in ends:
+            yield None

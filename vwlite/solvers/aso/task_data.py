@@ -1,6 +1,7 @@
 """Examples of many tasks: the rows of each, and the numbers that are their labels."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,3 +67,100 @@ def numbers_of(corpus: Corpus, loss: str) -> np.ndarray:
         if loss == "logistic" and abs(values[place]) != 1:
             raise DataError(f"labels of --loss_function logistic are -1 and 1, and one is {escaped(text)}")
     return values[corpus.label]
+
+
+@dataclass(slots=True)
+class Task:
+    """The examples of one task over the features that they have."""
+
+    x: np.ndarray  # float64[n, q], rows times the square root of their importance
+    y: np.ndarray  # float64[n], likewise
+    root: np.ndarray  # float64[n], the square roots
+    own: np.ndarray  # int64[q], the features
+    size: float  # sum of importance
+    penalty: float
+
+
+def solved(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """w float64[q], v float64[h], intercept and least value of (1/n) |Xw + Zv + b - y|^2 + lambda |w|^2, Z = X Theta'.
+
+    With A = X X' + n lambda I the residual is n lambda alpha, A alpha = y - [Z 1] g, and g solves the normal equations
+    of [Z 1] in the metric of A's inverse, by the pseudoinverse where columns depend on each other.
+    """
+    ridge = task.size * task.penalty
+    free = np.hstack((task.x @ theta[task.own], task.root[:, None][:, : int(constant)]))
+    both = np.hstack((free, task.y[:, None]))
+    n, q = task.x.shape
+    if n <= q:
+        inverse = np.linalg.solve(task.x @ task.x.T + ridge * np.eye(n), both)
+    else:  # Woodbury: the smaller side
+        inner = np.linalg.solve(task.x.T @ task.x + ridge * np.eye(q), task.x.T @ both)
+        inverse = (both - task.x @ inner) / ridge
+    g = np.linalg.pinv(free.T @ inverse[:, :-1], rcond=1e-12, hermitian=True) @ (free.T @ inverse[:, -1])
+    alpha = inverse[:, -1] - inverse[:, :-1] @ g
+    w = task.x.T @ alpha
+    h = theta.shape[1]
+    value = (ridge * np.linalg.norm(alpha)) ** 2 / task.size + task.penalty * (w @ w)
+    return w, g[:h], float(g[h]) if constant else 0.0, float(value)
+
+
+STEPS, HALVINGS = 50, 30
+TOLERANCE = 1e-9  # a step that lowers the value by a smaller share is the last
+FLAT = 1e-5  # the least curvature that is taken for one, where scores are large
+
+
+def fitted(
+    task: Task, theta: np.ndarray, constant: bool, common: np.ndarray, score: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray]:
+    """w float64[q], v float64[h], intercept, value and scores float64[n], from the ``score`` of before.
+
+    The value is (1/n) sum of the losses + lambda |w|^2; scores are of x (w + Theta' v + ``common``) + b. ``y`` of the
+    task are -1 and 1 times the root.
+    """
+    y, q, h = task.y / task.root, task.x.shape[1], theta.shape[1]
+    base = task.x @ common[task.own] / task.root
+    design = np.hstack((task.x, task.x @ theta[task.own], task.root[:, None])) / task.root[:, None]
+
+    def value(at: np.ndarray) -> float:
+        losses = np.logaddexp(0, -y * (base + design @ at))
+        return float(task.root**2 @ losses) / task.size + task.penalty * float(at[:q] @ at[:q])
+
+    def step(score: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """w, v and the intercept that least squares of these curvatures have."""
+        slope, root = -y * chances(-y * score), np.sqrt(curvature)
+        labels = (score - slope / curvature - base) * task.root * root
+        own = replace(
+            task, x=task.x * root[:, None], y=labels, root=task.root * root, penalty=2 * task.penalty
+        )  # fmt: skip
+        w, v, bias, _ = solved(own, theta, constant)
+        return np.concatenate((w, v, [bias]))
+
+    at = step(score, np.full(len(y), 0.25))
+    best = value(at)
+    for _ in range(STEPS):
+        score = base + design @ at
+        chance = chances(score)
+        at, now = lowered(value, at, step(score, np.maximum(chance * (1 - chance), FLAT)), best)
+        small, best = now >= best * (1 - TOLERANCE), now
+        if small:
+            break
+    return at[:q], at[q : q + h], float(at[-1]), best, base + design @ at
+
+
+def lowered(
+    value: Callable[[np.ndarray], float], at: np.ndarray, goal: np.ndarray, best: float
+) -> tuple[np.ndarray, float]:
+    """The way to ``goal``, halved until its value is below ``best``, that of ``at``; ``at`` where none is."""
+    size = 1.0
+    for _ in range(HALVINGS):
+        trial = at + size * (goal - at)
+        if (found := value(trial)) < best:
+            return trial, found
+        size /= 2
+    return at, best
+
+
+def chances(score: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-score)), by the tangent, which never overflows."""
+    chance: np.ndarray = (1 + np.tanh(score / 2)) / 2
+    return chance

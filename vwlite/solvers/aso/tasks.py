@@ -16,10 +16,8 @@ from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.logistic_task import fitted
-from vwlite.solvers.aso.singular_vectors import leading
-from vwlite.solvers.aso.task import Task, solved
-from vwlite.solvers.aso.task_data import TaskRows, features, numbers_of, task_names, task_rows
+from vwlite.solvers.aso.task_data import Task, TaskRows, features, fitted, numbers_of, solved, task_names, task_rows
+from vwlite.solvers.tall_matrices import leading
 from vwlite.storage.array_check import numbers
 from vwlite.training.monitor import Monitor
 

@@ -26,6 +26,7 @@ from vwlite.solvers.aso.auxiliary import (
     in_spaces,
     most_frequent,
     most_positive,
+    pivots,
     present,
     views,
 )
@@ -33,11 +34,9 @@ from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
 from vwlite.solvers.aso.conditions import holding
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.pivots import pivots
 from vwlite.solvers.aso.problem_list import Listed, kept
-from vwlite.solvers.aso.rows import Targets, side_by_side
-from vwlite.solvers.aso.sgd import objective, solve, zero_weights
-from vwlite.solvers.aso.singular_vectors import leading
+from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
+from vwlite.solvers.tall_matrices import leading
 from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor

@@ -5,12 +5,142 @@ line's part before the colon names the namespace. Options pick namespaces by the
 are meant for ``--edge B``. A line ``B`` stands for the transitions, which are there anyway. ``#`` begins a comment.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
-from vwlite.solvers.loglinear.token_macros import MACRO, Macro, Tokens, escaped, read_macro
+
+MACRO = re.compile(
+    r'%([a-z])\[\s*([+-]?\d+)\s*,\s*(\d+)\s*(?:,\s*(?:(\d+)\s*(?:-\s*(\d+))?|"((?:[^"\\]|\\.)*)")\s*)?\]', re.ASCII
+)
+ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
+ANYWHERE, WITH_SIZE, WITH_REGEX = "xltk", "ps", "m"
+LONGEST = 1000  # characters of a prefix or suffix
+REMEMBERED = 1 << 16  # words whose values each macro keeps
+LIKE = {"p": "%p[0,0,3]", "s": "%s[0,0,2-4]", "m": '%m[0,0,"[0-9]+"]'}
+
+
+def escaped(text: str) -> str:
+    return text.translate(ESCAPED)
+
+
+@dataclass(slots=True)
+class Tokens:
+    """A sentence, and what was already asked of it: values of macros, chunks by the column of their labels."""
+
+    sentence: Sentence
+    known: dict["Macro", list[list[str]]] = field(default_factory=dict)
+    chunks: dict[int, tuple[list[int], list[int]]] = field(default_factory=dict)
+
+    def values(self, macro: "Macro") -> list[list[str]]:
+        """The macro's values at each token, escaped."""
+        if macro not in self.known:
+            self.known[macro] = macro.chunks(self) if macro.kind == "k" else macro.column_of(self.sentence)
+        return self.known[macro]
+
+    def bounds(self, column: int) -> tuple[list[int], list[int]]:
+        """Where chunks start, the sentence's length last; and for each token the number of its chunk.
+
+        A chunk goes on as ``phrases.goes_on`` says; a token outside of chunks is one by itself.
+        """
+        if column not in self.chunks:
+            starts: list[int] = []
+            owner, before = [], OUTSIDE
+            for place, token in enumerate(self.sentence):
+                tag = tag_of(token[column])
+                if not goes_on(before, tag):
+                    starts.append(place)
+                owner.append(len(starts) - 1)
+                before = tag
+            self.chunks[column] = [*starts, len(self.sentence)], owner
+        return self.chunks[column]
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    kind: str
+    row: int
+    column: int
+    sizes: tuple[int, ...] = ()
+    regex: re.Pattern[str] | None = None
+    known: dict[str, list[str]] = field(default_factory=dict, compare=False)  # values of words met before
+
+    def of(self, word: str) -> list[str]:
+        """Nothing, the value, or several, escaped."""
+        found = self.known.get(word)
+        if found is None:
+            if len(self.known) >= REMEMBERED:
+                self.known.clear()
+            found = self.known[word] = [escaped(value) for value in VALUES[self.kind](self, word)]
+        return found
+
+    def column_of(self, sentence: Sentence) -> list[list[str]]:
+        """The values at each token: those of words ``row`` places on."""
+        count, row = len(sentence), max(min(self.row, len(sentence)), -len(sentence))
+        before, after = range(max(-row, 0)), range(count - max(row, 0), count)
+        inside = [self.of(token[self.column]) for token in sentence[max(row, 0) : count + min(row, 0)]]
+        return [*map(self.beyond(count), before), *inside, *map(self.beyond(count), after)]
+
+    def beyond(self, count: int) -> Callable[[int], list[str]]:
+        """The values at places whose words are not in a sentence of ``count`` tokens."""
+        if self.kind not in "xl":
+            return lambda place: []
+        return lambda place: [f"_B{place + self.row}" if self.row < 0 else f"_B+{place + self.row - count + 1}"]
+
+    def chunks(self, tokens: Tokens) -> list[list[str]]:
+        """The tokens of the chunk ``row`` chunks on."""
+        starts, owner = tokens.bounds(self.column)
+        words = [escaped(token[0]) for token in tokens.sentence]
+        chunks = [words[first:last] for first, last in pairwise(starts)]
+        wanted = (own + self.row for own in owner)
+        return [chunks[place] if 0 <= place < len(chunks) else [] for place in wanted]
+
+
+VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
+    "x": lambda macro, word: (word,),
+    "l": lambda macro, word: (word.lower(),),
+    "t": lambda macro, word: (character_type(word),),
+    "p": lambda macro, word: [word[:size] for size in macro.sizes if size <= len(word)],
+    "s": lambda macro, word: [word[-size:] for size in macro.sizes if size <= len(word)],
+    "m": lambda macro, word: found_by(macro.regex, word),
+}
+
+
+def character_type(word: str) -> str:
+    """``McDonald-12`` is ``AaAa+-0+``."""
+    kinds = ("A" if c.isupper() else "a" if c.islower() else "0" if c.isdecimal() else c for c in word)
+    return re.sub(r"(.)\1+", r"\1+", "".join(kinds), flags=re.S)
+
+
+def found_by(regex: re.Pattern[str] | None, word: str) -> Sequence[str]:
+    found = regex.search(word) if regex else None
+    return (found[0],) if found and found[0] else ()
+
+
+def read_macro(found: re.Match[str]) -> Macro:
+    """From what ``MACRO`` found. Raises UsageError."""
+    kind, row, column, size, last, regex = found.groups()
+    if kind not in ANYWHERE + WITH_SIZE + WITH_REGEX:
+        known = ", ".join(f"%{letter}" for letter in ANYWHERE + WITH_SIZE + WITH_REGEX)
+        raise UsageError(f"there is no macro %{kind} (there are {known})")
+    if (kind in WITH_SIZE) != (size is not None) or (kind in WITH_REGEX) != (regex is not None):
+        raise UsageError(f"{found[0]} is not like {LIKE.get(kind, f'%{kind}[-1,0]')}")
+    sizes = range(int(size), int(last or size) + 1) if size else range(0)
+    if size and not (sizes and sizes[0] >= 1 and sizes[-1] <= LONGEST):
+        raise UsageError(f"{found[0]}: characters are counted from 1 to {LONGEST}")
+    return Macro(kind, int(row), int(column), tuple(sizes), compiled(regex) if regex is not None else None)
+
+
+def compiled(text: str) -> re.Pattern[str]:
+    """``\\"`` is a quotation mark. Raises UsageError."""
+    try:
+        return re.compile(text.replace('\\"', '"'))
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UsageError(f"{text!r} is no regular expression ({error})") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +237,45 @@ def check_columns(templates: list[Template], columns: int, how: ColumnsConfig, w
     if needed > columns - how.labels:
         there = f"{columns - how.labels} columns{' and the label' if how.labels else ''}"
         raise DataError(f"{where}: the template takes column {needed - 1}, but there are only {there}")
+
+
+OWN = {2: "w", 12: "t"}  # names of the word and tag of the token itself; others go by these numbers
+CHUNK = "".join(
+    [
+        f"{OWN.get(10 * column + place, f'U{10 * column + place:02}')}:%x[{place - 2},{column}]\n"
+        for column in (0, 1)
+        for place in range(5)
+    ]
+    + ["U05:%x[-1,0]/%x[0,0]\nU06:%x[0,0]/%x[1,0]\n"]
+    + [f"U{15 + place}:%x[{place - 2},1]/%x[{place - 1},1]\n" for place in range(4)]
+    + [f"U{20 + place}:%x[{place - 2},1]/%x[{place - 1},1]/%x[{place},1]\n" for place in range(3)]
+    + ["B\n"]
+)
+PLACES = {-2: "L2", -1: "L1", 0: "C", 1: "R1", 2: "R2"}
+
+
+def around(letter: str, macro: str) -> str:
+    """``macro`` of each token of five, in namespaces of their own."""
+    return "".join(f"{letter}{name}:{macro.format(row)}\n" for row, name in PLACES.items())
+
+
+NER = (
+    around("w", "%x[{0},0]")
+    + around("t", "%t[{0},0]")
+    + around("p", "%p[{0},0,2-4]")
+    + around("s", "%s[{0},0,2-4]")
+    + "wLC:%x[-1,0]/%x[0,0]\nwCR:%x[0,0]/%x[1,0]\n"
+    + "tLC:%t[-1,0]/%t[0,0]\ntCR:%t[0,0]/%t[1,0]\ntLR:%t[-1,0]/%t[1,0]\ntLCR:%t[-1,0]/%t[0,0]/%t[1,0]\n"
+)
+POS = (
+    around("w", "%x[{0},0]")
+    + "lC:%l[0,0]\ntL1:%t[-1,0]\ntC:%t[0,0]\ntR1:%t[1,0]\n"
+    + "pC:%p[0,0,1-4]\nsC:%s[0,0,1-4]\nsL1:%s[-1,0,2-3]\nsR1:%s[1,0,2-3]\n"
+    + "wLC:%x[-1,0]/%x[0,0]\nwCR:%x[0,0]/%x[1,0]\n"
+)
+READY = {"chunk": CHUNK, "ner": NER, "pos": POS}
+
+
+def usual(columns: int) -> str:
+    """Which is taken for tokens of so many columns, when none is asked for."""
+    return CHUNK if columns > 1 else NER

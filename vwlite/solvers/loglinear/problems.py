@@ -11,9 +11,8 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, obey
 from vwlite.learners.base import UNSTABLE
-from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
+from vwlite.solvers.loglinear.examples import LINE, Lines, Tree, sequences_of, tree_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs, numbered
-from vwlite.solvers.loglinear.trees import Tree, tree_of
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Request, check_needs, effective
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle
-from vwlite.solvers.loglinear.split import read_holdout
+from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult, held_out_input, ranked_by
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.monitor import Monitor

@@ -9,8 +9,8 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
+from vwlite.solvers.loglinear.held_out import usable
 from vwlite.solvers.loglinear.problems import Problem
-from vwlite.solvers.loglinear.split import usable
 from vwlite.training.curriculum import Curriculum, complete, easiest_first
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.curriculum_steps import StepRanking
