@@ -8,9 +8,8 @@ import zipfile
 
 import pytest
 
-from vwlite.api import configs
 from vwlite.api.run_configs import input_config
-from vwlite.data.config import HoldoutConfig, InputConfig
+from vwlite.data.config import HoldoutConfig, InputConfig, available_cores
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
@@ -217,4 +216,4 @@ def test_file_and_pipe(options, run_cli, tmp_path):
 
 
 def test_all_cores_by_default():
-    assert input_config({}).threads == configs.available_cores() >= 1
+    assert input_config({}).threads == available_cores() >= 1

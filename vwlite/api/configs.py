@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from vwlite.data.config import available_cores  # noqa: F401
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.losses import OF_CLASSES, LossConfig
-from vwlite.options import fields_of as chosen  # noqa: F401
 from vwlite.options import options_of
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from vwlite.api import describe, memory_run
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import Restored
+from vwlite.training.output_config import OutputConfig
 
 
 class Described:
@@ -20,14 +24,24 @@ class Described:
     _lock: threading.RLock
     _config: RunConfig
     _learner: Learner
+    _plan: Plan
 
     def _current(self) -> Restored:
         """The model as it is now."""
         raise NotImplementedError
 
+    def _begun(self) -> Restored | None:
+        """What a run goes on from; None at the start."""
+        raise NotImplementedError
+
     def _writer(self, predict_only: bool = False) -> memory_run.MemoryWriter:
         """What writes the model as it is now."""
-        raise NotImplementedError
+        if predict_only:
+            other = copy(self)
+            other._learner.apply_shrinkage()
+            config = replace(self._config, output=OutputConfig(predict_only_model=True))
+            return memory_run.writer_of(config, other._learner, other._plan, other._begun())
+        return memory_run.writer_of(self._config, self._learner, self._plan, self._begun())
 
     @property
     def options(self) -> dict[str, Any]:

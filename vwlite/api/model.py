@@ -34,7 +34,6 @@ from vwlite.learners.configs.base import shown_kind
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.start import begin_learner, go_on
 
 Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.md
@@ -398,11 +397,3 @@ class Model(Described):
         self._model, self._small, self._tests = memory_run.restored(run.parts), None, None
         self._learner, self._plan = self._model.learner, self._model.plan
         self._config = replace(self._config, input=self._config.input.like(self._model.header, ()))
-
-    def _writer(self, predict_only: bool = False) -> memory_run.MemoryWriter:
-        if predict_only:
-            other = self.__copy__()
-            other._learner.apply_shrinkage()
-            config = replace(self._config, output=OutputConfig(predict_only_model=True))
-            return memory_run.writer_of(config, other._learner, other._plan, other._begun())
-        return memory_run.writer_of(self._config, self._learner, self._plan, self._begun())

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from vwlite.api.configs import chosen
 from vwlite.data import config as data_config
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
+from vwlite.options import fields_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.curriculum_config import CurriculumConfig
@@ -43,7 +43,7 @@ def shuffles(options: Mapping[str, Any]) -> bool:
 
 
 def output_config(options: Mapping[str, Any], say: Callable[[str], None] | None = None) -> OutputConfig:
-    output = OutputConfig(**chosen(OutputConfig, {**options, "progress": None}))
+    output = OutputConfig(**fields_of(OutputConfig, {**options, "progress": None}))
     if not options.get("progress"):
         return output
     rule, warning = parse_progress(options["progress"])
@@ -64,8 +64,8 @@ def run_config(
         features=features,
         learner=learner,
         output=output_config(options, say),
-        holdout=HoldoutConfig(**chosen(HoldoutConfig, options)),
-        curriculum=CurriculumConfig(**chosen(CurriculumConfig, options)),
+        holdout=HoldoutConfig(**fields_of(HoldoutConfig, options)),
+        curriculum=CurriculumConfig(**fields_of(CurriculumConfig, options)),
         passes=options.get("passes", 1),
         max_memory=options.get("memory"),
     )
@@ -82,5 +82,5 @@ def memory_run_config(
 
 def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None) -> BadLinesConfig:
     """``max_ratio`` None: as the options have it."""
-    config = BadLinesConfig(**chosen(BadLinesConfig, options))
+    config = BadLinesConfig(**fields_of(BadLinesConfig, options))
     return config if max_ratio is None else replace(config, max_ratio=max_ratio)

@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from vwlite.api.configs import available_cores
 from vwlite.api.data_source import inputs_of
 from vwlite.api.memory_run import loaded, log
 from vwlite.data.batch import Batch
-from vwlite.data.config import InputConfig
+from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError

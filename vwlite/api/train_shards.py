@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
-from vwlite.api.configs import chosen
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import begin
 from vwlite.distributed import gradients
@@ -17,7 +16,7 @@ from vwlite.distributed.engines import Engine, Processes
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
-from vwlite.options import Option, Request
+from vwlite.options import Option, Request, fields_of
 from vwlite.storage.model_file import Model
 from vwlite.training.display import Display
 from vwlite.training.output_config import OutputConfig
@@ -49,7 +48,7 @@ def train_shards(
     as ``Rounds.run``, and UsageError for options that do not go with shards.
     """
     arguments = defaultdict(lambda: None, arguments)
-    sharding = ShardConfig(**chosen(ShardConfig, arguments))
+    sharding = ShardConfig(**fields_of(ShardConfig, arguments))
     files = RunFiles.of(Request(arguments, typed, options), Remarks.of(say, arguments["quiet"]))
     with ExitStack() as held:
         begun = begin(arguments, dict(typed), options, files, held)

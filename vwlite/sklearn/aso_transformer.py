@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from vwlite.api.aso_model import ASOModel, listed
-from vwlite.api.configs import available_cores
+from vwlite.data.config import available_cores
 from vwlite.data.row_columns import is_missing
 from vwlite.data.text_format import TextFormat
 from vwlite.sklearn.numeric_rows import EitherRows

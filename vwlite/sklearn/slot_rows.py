@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils import check_random_state
 
-from vwlite.api.configs import available_cores
+from vwlite.data.config import available_cores
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig

@@ -4,15 +4,16 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.data import block_parser
+from vwlite.data.config import available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features import theta_file
 from vwlite.features.theta_config import ApplyConfig
+from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.corpus import Corpus, text_format
@@ -55,8 +56,8 @@ def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) ->
 
 def run_apply(arguments: dict[str, Any]) -> int:
     theta, _ = theta_file.load_theta(arguments["theta"])
-    config = ApplyConfig(**configs.chosen(ApplyConfig, arguments))
-    threads, paths = arguments["threads"] or configs.available_cores(), paths_of(arguments)
+    config = ApplyConfig(**fields_of(ApplyConfig, arguments))
+    threads, paths = arguments["threads"] or available_cores(), paths_of(arguments)
     with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as opened:
         policy = policy_for(arguments, True, reading)
         opened.enter_context(policy.keeping(arguments["bad_lines"]))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.api import configs
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.answers import top_of
@@ -15,6 +14,7 @@ from vwlite.cli.runs.aso import paths_of, policy_for, read
 from vwlite.cli.runs.named import refuse
 from vwlite.data import block_parser
 from vwlite.data.block_parser import Parsed
+from vwlite.data.config import available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -37,7 +37,7 @@ def predict(arguments: dict[str, Any]) -> int:
     target = model_file.load_target(arguments["initial"])
     answers = answers_for(arguments, target)
     outputs = [(arguments["predictions"], answers), (arguments["raw_predictions"], shown_scores)]
-    paths, threads = paths_of(arguments), arguments["threads"] or configs.available_cores()
+    paths, threads = paths_of(arguments), arguments["threads"] or available_cores()
     to_stdout = any(path in STDOUT for path, _ in outputs)
     with Reading(arguments["quiet"], paths, to_stdout) as reading, ExitStack() as opened:
         policy = policy_for(arguments, to_the_end=True, reading=reading)

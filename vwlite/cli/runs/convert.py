@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import IO, Any
 
-from vwlite.api.run_configs import bad_lines_config, chosen, input_config
+from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.data import block_parser
@@ -23,7 +23,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.terms import terms_of
-from vwlite.options import options_of
+from vwlite.options import fields_of, options_of
 from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
@@ -91,7 +91,7 @@ class ConllWriter:
     def __init__(self, arguments: dict[str, Any]) -> None:
         self.paths = tuple(arguments["files"]) or ("-",)
         check_inputs(self.paths)
-        self.how = ColumnsConfig(**chosen(ColumnsConfig, arguments))
+        self.how = ColumnsConfig(**fields_of(ColumnsConfig, arguments))
         self.templates = templates_of(arguments["template"]) if arguments["template"] else None
 
     def choose(self, columns: int) -> list[Template]:

@@ -3,7 +3,6 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.api import configs
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
@@ -12,6 +11,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB
+from vwlite.options import fields_of
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import Cut, entry_check, find
@@ -19,7 +19,7 @@ from vwlite.training.prediction_writer import PredictionWriter
 
 
 def run(arguments: dict[str, Any]) -> int:
-    config = CutConfig(**configs.chosen(CutConfig, arguments))
+    config = CutConfig(**fields_of(CutConfig, arguments))
     input, tolerance = input_config(arguments), bad_lines_config(arguments)
     memory = arguments["memory"] * GIB
     if input.kind == "svmlight":

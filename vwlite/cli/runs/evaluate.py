@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from vwlite.api.run_configs import bad_lines_config, chosen
+from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
@@ -12,6 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.measure import Opened, measure
 from vwlite.evaluation.metric_report import as_table
+from vwlite.options import fields_of
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -22,7 +23,7 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model(arguments, {**to_measure(arguments["initial"], arguments), **of_vectors()})
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
-    ranking = {"ranking": RankingConfig(**chosen(RankingConfig, arguments)), "against": opened(arguments)}
+    ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), "against": opened(arguments)}
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     return tell(report, arguments["json_path"])
 

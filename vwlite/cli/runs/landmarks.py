@@ -9,7 +9,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.data import block_parser
-from vwlite.data.config import InputConfig
+from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
@@ -43,7 +43,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 def lines_of(arguments: dict[str, Any], paths: tuple[str, ...], policy: BadLines, *_: Any) -> list[bytes]:
     labels_of_any_kind = TextFormat().of_words(lists=True)
-    parts = block_parser.read(paths, labels_of_any_kind, threads=configs.available_cores())
+    parts = block_parser.read(paths, labels_of_any_kind, threads=available_cores())
     return chosen_lines(parts, policy, arguments["count"], arguments["seed"])
 
 
@@ -51,7 +51,7 @@ def means_of(
     arguments: dict[str, Any], paths: tuple[str, ...], policy: BadLines, reading: Reading, opened: ExitStack
 ) -> list[bytes]:
     features = FeatureConfig(noconstant=True, **configs.feature_changes(build.typed()))
-    threads = configs.available_cores()
+    threads = available_cores()
     text = text_format(features, skip_malformed=True).of_words(lists=True)
     inputs = Inputs(InputConfig(paths, threads=threads), text, several_passes=True)
     opened.callback(inputs.close)

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from vwlite.api import configs
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
@@ -16,9 +15,11 @@ from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import UNNAMED, refuse
 from vwlite.data import block_parser
 from vwlite.data.blocks import Block, blocks
+from vwlite.data.config import available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.memory_limit import GIB
+from vwlite.options import fields_of
 from vwlite.solvers.lm import model_file
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
 from vwlite.solvers.lm.model_file import LmModel
@@ -72,14 +73,14 @@ def silent(line: str) -> None:
 def configured(arguments: dict[str, Any], typed: dict[str, Any], model: LmModel | None) -> LmConfig:
     """Typed options over the model's, if there is one. Raises UsageError for those that contradict it."""
     if not model:
-        return LmConfig(**configs.chosen(LmConfig, arguments))
-    own = configs.chosen(LmConfig, typed)
+        return LmConfig(**fields_of(LmConfig, arguments))
+    own = fields_of(LmConfig, typed)
     check_learner(arguments["initial"], model.config, own)
     return replace(model.config, **{"passes": 1, **own})
 
 
 def run_rank(arguments: dict[str, Any]) -> int:
-    model, config = model_file.load(arguments["initial"]), RankConfig(**configs.chosen(RankConfig, arguments))
+    model, config = model_file.load(arguments["initial"]), RankConfig(**fields_of(RankConfig, arguments))
     if arguments["predictions"] == "-":
         raise UsageError("-p - does not go with the table on standard output: give -p a file")
     with Reading(arguments["quiet"], paths_of(arguments)) as reading:
@@ -103,14 +104,14 @@ def run_vectors(arguments: dict[str, Any]) -> int:
 
 def run_features(arguments: dict[str, Any]) -> int:
     model, tolerance = model_file.load(arguments["initial"]), bad_lines_config(arguments)
-    config = FeaturesConfig(**configs.chosen(FeaturesConfig, arguments))
+    config = FeaturesConfig(**fields_of(FeaturesConfig, arguments))
     paths, quiet = paths_of(arguments), arguments["quiet"]
     with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as reading, ExitStack() as opened:
         shown = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": reading.part}
         policy = BadLines(None, None if quiet else reading.say, to_the_end=True, **shown)
         opened.enter_context(policy.keeping(tolerance.keep))
         writer = opened.enter_context(PredictionWriter(arguments["predictions"]))
-        parts = block_parser.read(paths, text_format(), threads=configs.available_cores())
+        parts = block_parser.read(paths, text_format(), threads=available_cores())
         for text in with_vectors(model, parts, policy, config):
             writer.write_bytes(text)
             if writer.broken:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from vwlite.api import describe
-from vwlite.api.configs import chosen
 from vwlite.api.option_rules import check_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
@@ -28,7 +27,7 @@ from vwlite.evaluation.inspect_model import names_missing, stored_names
 from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.neighbours import Neighbours
 from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
-from vwlite.options import options_of
+from vwlite.options import fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored
 
@@ -56,7 +55,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("recommend needs --of NS: the namespace of the items")
     test = (arguments["test"],) if arguments["test"] else ()
     config, model = build.open_model({**arguments, "files": test or files})
-    how, bad_lines = RecommendConfig(**chosen(RecommendConfig, arguments)), bad_lines_config(arguments)
+    how, bad_lines = RecommendConfig(**fields_of(RecommendConfig, arguments)), bad_lines_config(arguments)
     people, items = spaces_of(model, config.input, how.of)
     of_pairs = partial(read_for, arguments, model=model, typed=build.typed(), needed=people | items)
     shown: dict[str, Any] = {

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from vwlite.api.configs import chosen
 from vwlite.api.option_rules import check_idle
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import configured
@@ -21,7 +20,7 @@ from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.rule import rule_of
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
-from vwlite.options import Option
+from vwlite.options import Option, fields_of
 from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import Model
 
@@ -32,7 +31,7 @@ OF_OUTPUT = ("initial", "model", "shard", "quiet", "json_path", "force", "bar", 
 
 def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
     """Write what one shard changes."""
-    sharding = ShardConfig(**chosen(ShardConfig, arguments))
+    sharding = ShardConfig(**fields_of(ShardConfig, arguments))
     number, of = sharding.part
     config, model = configured(arguments, typed, say)
     check_idle(typed, options, config.learner)

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from vwlite.api import configs
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.files import guard
@@ -20,17 +19,19 @@ from vwlite.cli.runs.handed import OF_DATA, check_varied, models_in, read_fixed
 from vwlite.cli.runs.trials import TrialRunner
 from vwlite.cli.runs.tuned import length
 from vwlite.data.blocks import check_inputs
+from vwlite.data.config import available_cores
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.metric_table import canonical
 from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw
+from vwlite.options import fields_of
 from vwlite.storage.atomic_file import atomic_copy
 
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
 
 def run(arguments: dict[str, Any]) -> int:
-    config = TuneConfig(**configs.chosen(TuneConfig, arguments))
+    config = TuneConfig(**fields_of(TuneConfig, arguments))
     config = replace(config, metric=canonical(config.metric))
     if config.scheme and (config.command, config.metric) != ("l1", "f1"):
         raise UsageError("--scheme is of phrases: it does nothing without --command l1 --metric f1")
@@ -44,7 +45,7 @@ def run(arguments: dict[str, Any]) -> int:
     points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
-    jobs = config.jobs or configs.available_cores()
+    jobs = config.jobs or available_cores()
     bar = Bar(arguments["quiet"], to_stdout=False)
     tell = (lambda line: None) if arguments["quiet"] else bar.message
     with (

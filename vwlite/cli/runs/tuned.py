@@ -7,14 +7,13 @@ from typing import Any
 
 import click
 
-from vwlite.api.configs import available_cores
 from vwlite.api.option_rules import check_effects
 from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.files import guard
 from vwlite.cli.root import cli
 from vwlite.cli.runs.answers import to_measure
-from vwlite.data.config import BadLinesConfig, InputConfig, kind_by_name
+from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
 from vwlite.data.malformed_lines import BadLines
 from vwlite.evaluation.config import STEPS_PER_PASS
 from vwlite.evaluation.measure import measure

@@ -22,7 +22,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
 from vwlite.learners.configs.vw_nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
-from vwlite.options import Option, options_of
+from vwlite.options import Option, fields_of, options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
@@ -133,13 +133,13 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     if warning:
         log(f"[warning] {warning}")
     quiet = arguments["quiet"] or arguments["driver_output_off"]
-    output = OutputConfig(**{**configs.chosen(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
+    output = OutputConfig(**{**fields_of(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
     return RunConfig(
         input=input,
         features=FeatureConfig(**configs.feature_changes(typed)),
         learner=learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
         output=output,
-        holdout=HoldoutConfig(**configs.chosen(HoldoutConfig, options)),
+        holdout=HoldoutConfig(**fields_of(HoldoutConfig, options)),
         passes=arguments["passes"],
         initial_pass_length=arguments["initial_pass_length"],
         max_memory=arguments["memory"],
