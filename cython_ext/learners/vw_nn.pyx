@@ -39,7 +39,7 @@ cdef extern from *:
 
 cdef enum:
     OUTPUT_SLOT = 533357803     # of the weight of the first unit in the output
-    BIAS_SLOT = 2912599         # of the first unit's bias, which no prediction has: the constant's hash by the stride of vw's table
+    BIAS = 11650396             # by the stride of the table: the slot of the first unit's bias, which no prediction has
     REACH = 3                   # sums of units are clipped to it
 
 
@@ -86,7 +86,7 @@ cdef inline int sum_units(VwNn *q, Scratch *s, bint learning) noexcept nogil:
     if learning:
         for i in range(q.units):
             take(q, i, 0)
-            status |= begin_weight(q, BIAS_SLOT + i, 1)
+            status |= begin_weight(q, <uint32_t>(BIAS / q.m.stride) + i, 1)
     for i in range(q.units):
         take(q, i, i)
         q.hidden[i] = clip(inner_product(&q.m, s, 0), &q.m)
@@ -168,9 +168,9 @@ cdef int open_terms(VwNn *q) noexcept nogil:
     q.hidden = <float *>malloc(q.units * sizeof(float))
     if q.hidden == NULL or reserve_row_terms(&q.alone, 1) != OK or reserve_row_terms(&q.output, q.units + 1) != OK:
         return NO_MEMORY
-    q.alone.terms = q.alone.linear = 1
+    q.alone.terms, q.output.terms = 1, q.units + 1
+    q.alone.linear = q.output.linear = 0       # no namespace has their squared norms
     q.alone.value[0] = 1
-    q.output.terms = q.output.linear = q.units + 1
     for i in range(q.units + 1):
         q.output.index[i], q.output.value[i] = (OUTPUT_SLOT + i + q.units) & q.mask, 1
     return OK
@@ -195,8 +195,9 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     check_fit(state, &native_plan, &rows, end, learning)
     if not 1 <= q.units < <uint32_t>1 << q.shift <= q.m.slots or norms.shape[0] != q.units + 1 or norms.shape[1] != NORMS:
         raise ValueError("the units do not fit the table")
-    if (learning and q.m.stride != 4) or state.mask is not None or state.scalars.shape[0] != SCALARS:
-        raise ValueError("a network learns with rates of its own for each weight, and without a mask")
+    if state.mask is not None or state.scalars.shape[0] != SCALARS:
+        raise ValueError("a network learns without a mask")
+    native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)     # as in ``gd.pyx``
     with nogil:
         status = open_terms(&q)
         if status == OK:

@@ -24,9 +24,9 @@ OPTIONS = [
     *("--confidence --dotproduct ui", "--active --mellowness -1", "--simulation", "--confidence_after_training"),
     *("--csoaa_ldf m --wap_ldf m", "--csoaa_ldf m --oaa 3", "--csoaa_ldf m --classweight 1:2", "--csoaa_rank"),
     *("--csoaa_ldf m --binary", "--csoaa_ldf singleline", "--csoaa_ldf m --passes 2 --shuffle", "--rank 3", "--bfgs"),
-    *("--shuffle-first --csoaa 3", "--shuffle --passes 2 --multilabel_oaa 3", "--mem 4", "--bfgs --oaa 2"),
+    *("--shuffle-first --csoaa_ldf m", "--shuffle --passes 2 --wap_ldf m", "--mem 4", "--bfgs --oaa 2"),
     # passes
-    *("--curriculum easy", "--passes 2 --curriculum easy --shuffle", "--passes 2 --curriculum easy --csoaa 3"),
+    *("--curriculum easy", "--passes 2 --curriculum easy --shuffle", "--passes 2 --curriculum easy --wap_ldf m"),
     *("--passes 2 --curriculum easy --curriculum-by colour", "--bfgs --passes 3 --curriculum easy"),
     *("--curriculum-by length", "--passes 0", "--holdout_off --passes 2 --early_terminate 1"),
     *("--holdout_off --holdout_after 3", "--holdout_off --passes 2 --holdout_period 5", "--curriculum-start 0.5"),

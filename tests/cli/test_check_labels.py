@@ -156,11 +156,10 @@ def test_a_model_that_was_learnt_keeps_its_labels(vwlite, write):
     assert "--oaa" not in vwlite("evaluate", "names.vw", "-i", "model", status=65).stderr
 
 
-def test_sorted_names_are_not_to_be_shuffled_first(report):
-    """``train --named_labels`` refuses to."""
+def test_sorted_names_are_to_be_shuffled(report):
     found = report("arts |a\n" * 80 + "money |a\n" * 40)
-    said = "the lines are sorted by label: it changes once, 53 times in random order: shuffle them"
-    assert found["warnings"] == [f"{said}; what is learned last counts most"]
+    said = "the lines are sorted by label: it changes once, 53 times in random order"
+    assert found["warnings"] == [f"{said}: shuffle them, or train --shuffle-first; what is learned last counts most"]
 
 
 def test_options_that_contradict_are_refused(vwlite):

@@ -160,8 +160,9 @@ def test_lines_without_the_namespace_are_told(vwlite, write):
         ("--passes 2 --curriculum easy -p -", "drop --shuffle, --shuffle-first, -p and -r"),
         ("--passes 2 --curriculum easy --shuffle", "drop --shuffle"),
         ("--passes 2 --curriculum easy --curriculum-by colour", "takes length, rarest"),
-        ("--passes 2 --curriculum easy --csoaa 3", "labels that are names or lists"),
-        ("--shuffle --passes 2 --multilabel_oaa 3", "labels that are names or lists"),
+        ("--passes 2 --curriculum easy --csoaa_ldf m", "do not go with groups of lines"),
+        ("--shuffle --passes 2 --wap_ldf m", "do not go with groups of lines"),
+        ("--passes 2 --curriculum easy --curriculum-by loss:m --csoaa 3", "needs labels that are numbers, not names"),
     ],
 )
 def test_what_does_not_go_together(options, message, vwlite, write):

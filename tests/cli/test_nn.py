@@ -143,6 +143,10 @@ OF_VW = {  # what vw 9.11 answers
     "--nn 2 --loss_function quantile": [0, 0.521453, 0.148394, 0.654389, 0.426143, 0.435436],
     "--nn 4 --random_seed 7 -l 0.2": [0, 0.225497, 0.160393, 0.403674, 0.373270, 0.355893],
     "--nn 2 --adaptive": [0, 1, 1, 1, 0, 0],
+    "--nn 2 --invariant": [0, 1, 0.083943, 1, 0.026229, 0.022419],
+    "--nn 2 --invariant -l 0.1 --power_t 0.2": [0, 0.160507, 0.136799, 0.354435, 0.309494, 0.308944],
+    "--nn 2 --sgd": [0, 1, 0, 1, 1, 1],
+    "--nn 2 --normalized": [0, 1, 1, 1, 0, 0],
 }
 
 
@@ -154,10 +158,11 @@ def test_vw_answers_the_same(options, vwlite, write, tmp_path):
     np.testing.assert_allclose(answers, OF_VW[options], atol=2e-6)
 
 
-def test_a_model_of_vw_goes_on_and_predicts(vwlite, write, weights, tmp_path):
+@pytest.mark.parametrize("rule", [(), ("--invariant",)])
+def test_a_model_of_vw_goes_on_and_predicts(rule, vwlite, write, weights, tmp_path):
     write("all", "".join(LINES)), write("one", "".join(LINES[:200])), write("two", "".join(LINES[200:]))
-    vwlite("vw", "-d", "all", "-f", "m", "--nn", "3", "--quiet")
-    vwlite("vw", "-d", "one", "-f", "n", "--nn", "3", "--quiet")
+    vwlite("vw", "-d", "all", "-f", "m", "--nn", "3", "--quiet", *rule)
+    vwlite("vw", "-d", "one", "-f", "n", "--nn", "3", "--quiet", *rule)
     vwlite("vw", "-d", "two", "-i", "n", "--nn", "3", "-f", "n", "--quiet")
     assert weights("m") == weights("n") != {}
     vwlite("vw", "-d", "all", "-t", "-i", "m", "-p", "p", "--quiet")
@@ -176,7 +181,7 @@ def test_a_model_of_vw_goes_on_and_predicts(vwlite, write, weights, tmp_path):
         ("--nn 2 --oaa 3", "--oaa does not go with --nn here"),
         ("--nn 2,3", "--nn takes one number of units, not 2,3"),
         ("--nn 0", "--nn takes the units"),
-        ("--nn 2 --sgd", "--nn needs adaptive updates"),
+        ("--nn 2 --ftrl", "--ftrl does not go with --nn"),
         ("--nn 2 --l2 0.1", "--l2 does not go with --nn"),
         ("--nn 2 --audit", "--audit does not go with --nn"),
         ("--dropout", "--dropout needs --nn"),

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from vwlite.data.shuffle import order_of
+
 LINES = [f"{1 if n < 60 else -1} |w f{n * 7 % 11} g{n % 5} s{n // 60}\n" for n in range(120)]  # sorted by label
 QUIET = ("train", "--quiet", "--shuffle-first")
 
@@ -94,7 +96,7 @@ def test_sorted_lines_are_learned_as_well_as_mixed_ones(vwlite, write):
         ("--shuffle-first -p p", "out of order: drop -p and -r, or --shuffle-first"),
         ("--shuffle-first -r -", "--shuffle-first puts the predictions out of order"),
         ("--shuffle-first --passes 2 --curriculum easy", "drop --shuffle, --shuffle-first, -p and -r"),
-        ("--shuffle-first --csoaa 3", "--shuffle-first and --curriculum do not go with labels that are names or lists"),
+        ("--shuffle-first --csoaa_ldf m", "--shuffle-first and --curriculum do not go with groups of lines"),
         ("-i m --shuffle -p p", "--shuffle puts the predictions of later passes out of order"),
     ],
 )
@@ -104,6 +106,75 @@ def test_what_does_not_go_together(options, message, vwlite, write, names_in):
     before = names_in()
     assert message in vwlite("train", "data.vw", "-f", "n", *options.split(), status=2).stderr
     assert names_in() == before
+
+
+OF_LISTS = {
+    "--csoaa 3": lambda n: f"1:{n % 2} 2:{n % 3}.5" + " 3:-1" * (n % 4 == 0),
+    "--csoaa 3 --named_labels ant,bee,cow": lambda n: f"ant:{n % 2} cow:{n % 3}.5",
+    "--multilabel_oaa 3": lambda n: ("0,2", "1", "2")[n % 3],
+    "--filter_tree 3 --costs": lambda n: f"1:{n % 2} 2:{n % 3}.5 3:0",
+    "--multiclass 3 --label_shares": lambda n: f"1:0.{n % 9 + 1} 3:0.2",
+    "--outputs 2": lambda n: f"{n % 5},{n % 3}",
+    "--oaa 3 --named_labels ant,bee,cow": lambda n: f"{('ant', 'bee', 'cow')[n % 3]} {1 + n % 2}",
+}
+
+
+@pytest.mark.parametrize("more", ["", "--holdout_off --passes 2 --shuffle -l 0.1"])
+@pytest.mark.parametrize("options", OF_LISTS)
+def test_labels_that_are_words_are_shuffled(options, more, vwlite, write, tables):
+    """As the lines in this order are learned, with tags and without labels, in passes after one another."""
+    labels = [OF_LISTS[options](n) if n % 7 else "" for n in range(60)]
+    tags = [f"'n{n}" if n % 3 == 0 else "" for n in range(60)]
+    lines = [f"{label} {tags[n]}|u a{n % 4} |i b{n % 5}\n" for n, label in enumerate(labels)]
+    write("data.vw", "".join(lines))
+    vwlite(*QUIET, "data.vw", "-f", "m", *options.split(), *more.split())
+    for number in range(2 if more else 1):
+        write("ordered.vw", "".join(lines[row] for row in order_of(60, 0, number)))
+        begin = options.split() if number == 0 else ["-i", "n"]
+        vwlite("train", "--quiet", "ordered.vw", "-f", "n", *begin, *("-l", "0.1") * ("-l" in more))
+    assert tables("m") == tables("n")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        *("--shuffle-first", "--passes 3 --shuffle", "--passes 3 --curriculum easy", "--passes 3 --curriculum random"),
+        *("--curriculum easy --curriculum-steps 10", "--dotproduct ui --passes 3"),
+        "--dotproduct ui --passes 3 --curriculum anti --curriculum-by rarest --curriculum-weights linear",
+        "--passes 2 --shuffle --classweight 2:3",
+    ],
+)
+def test_names_are_shuffled_as_numbers_are(more, vwlite, write, tables):
+    words = [f"|u a{n % 4} |i b{n % 5}" + " c" * (n % 3) + "\n" for n in range(60)]
+    write("numbers.vw", "".join(f"{n * 7 % 3 + 1} {word}" for n, word in enumerate(words)))
+    write("names.vw", "".join(f"{('ant', 'bee', 'cow')[n * 7 % 3]} {word}" for n, word in enumerate(words)))
+    vwlite("train", "numbers.vw", "-f", "m", "--quiet", "--oaa", 3, *more.split())
+    vwlite("train", "names.vw", "-f", "n", "--quiet", "--oaa", 3, "--named_labels", "ant,bee,cow", *more.split())
+    assert tables("m") == tables("n")
+
+
+@pytest.mark.parametrize("command", ["train", "vw"])
+def test_class_weights_are_of_the_numbers_of_names(command, vwlite, write, weights):
+    words = [f"|u a{n % 4} |i b{n % 5}" + " c" * (n % 3) + "\n" for n in range(60)]
+    write("names.vw", "".join(f"{('ant', 'bee', 'cow')[n * 7 % 3]} {word}" for n, word in enumerate(words)))
+    named = ("--oaa", 3, "--named_labels", "ant,bee,cow", "--quiet", "-f", "m")
+    vwlite(command, "names.vw", *named, "--classweight", "2:3")
+    assert weights("m")[246070] == pytest.approx(0.622763, abs=1e-6)  # vw's
+    vwlite(command, "names.vw", *named)
+    assert weights("m")[246070] == pytest.approx(0.741936, abs=1e-6)
+
+
+OF_PASSES = ["", "--passes 3", "--passes 3 --shuffle", "--passes 3 --curriculum easy"]
+
+
+@pytest.mark.parametrize("options", ["--csoaa 3", "--multilabel_oaa 3", "--filter_tree 3 --costs"])
+@pytest.mark.parametrize("more", [*OF_PASSES, "--curriculum easy --curriculum-steps 9"])
+def test_dot_products_go_with_words(options, more, vwlite, write, tables):
+    write("data.vw", "".join(f"{OF_LISTS[options](n)} |u a{n % 4} |i b{n % 5}\n" for n in range(60)))
+    learned = ("train", "data.vw", "--quiet", "--dotproduct", "ui", *options.split(), *more.split())
+    vwlite(*learned, "-f", "m")
+    vwlite(*learned, "-f", "n", "--no-shuffle")
+    assert (tables("m") == tables("n")) == (more not in OF_PASSES[1:3])
 
 
 @pytest.mark.parametrize("update", ["--coin", "--pistol"])

@@ -20,10 +20,10 @@ def test_sorted_lines_are_said_once(vwlite, write, more):
     assert "sorted" not in vwlite("train", "sorted.vw", "-f", "model", *more, "--quiet").stderr
 
 
-def test_names_cannot_be_shuffled_first(vwlite, write):
+def test_sorted_names_are_said_too(vwlite, write):
     write("sorted.vw", SORTED.replace("-1", "dog").replace("1 |", "cat |"))
     said = vwlite("train", "sorted.vw", "--oaa", 2, "--named_labels", "cat,dog").stderr
-    assert f"note: {SAID}: shuffle them\n" in said
+    assert f"note: {SAID}: shuffle them, or --shuffle-first\n" in said
 
 
 @pytest.mark.parametrize("more", [["--shuffle-first"], ["--bfgs", "--passes", 3, "-k", "-c"]])

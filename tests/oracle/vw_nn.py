@@ -12,7 +12,7 @@ from .gd import F32, Gd
 from .losses import Squared
 from .lrq import Chance
 
-OUTPUT, BIAS = 533357803, 11650396 // 4
+OUTPUT, BIAS = 533357803, 11650396
 REACH = F32(3)
 
 
@@ -36,6 +36,7 @@ class VwNn:
         self.gd = Gd(options)
         self.norms = [(0.0, 0.0, F32(1))] * (units + 1)
         self.slots, self.width = 2**options.bits, 2 ** units.bit_length()
+        self.bias = BIAS // 4 if self.gd.adaptive or self.gd.normalized else BIAS
 
     def step(self, which: int, terms, p, y, weight, loss=None) -> None:
         gd, own = self.gd, self.gd.loss
@@ -59,7 +60,7 @@ class VwNn:
         own_range = gd.low, gd.high
         gd.low, gd.high = -REACH, REACH
         for unit in range(self.units if learning else 0):
-            self.begin(unit, BIAS + unit, F32(1))
+            self.begin(unit, self.bias + unit, F32(1))
         places = [(index * self.width, x) for index, x, *_ in expanded.terms]
         inputs = [[((place + unit) % self.slots, x) for place, x in places] for unit in range(self.units)]
         sums = [gd.predict(terms)[1] for terms in inputs]

@@ -19,6 +19,7 @@ from vwlite.api.keywords import declared, read_options
 from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
 from vwlite.api.option_rules import check_effects, check_idle
+from vwlite.api.pass_notes import decay_note
 from vwlite.api.run_configs import bad_lines_config, memory_run_config
 from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
@@ -88,15 +89,16 @@ class Model(Described):
         ``tags`` are of rows: their labels (NaN or None where unlabelled), importance, initial predictions and tags,
         arrays of n. ``names`` of columns; ``kind``, as ``--format``. ``passes``, ``shuffle`` (of later passes) and
         ``threads`` as the options of these names; ``bad_lines``: the largest share of malformed lines. With several
-        passes every tenth example is held out, unless the model has the option ``holdout_off``. A call is a pass, at
-        whose end the learning rate is multiplied by the option ``decay_learning_rate``, which is below 1 with dot
-        products.
+        passes every tenth example is held out, unless the model has the option ``holdout_off``. A call is a pass, too,
+        after which the learning rate falls by ``decay_learning_rate``.
 
         Raises DataError for data that must not be learned from, Diverged, UsageError, ModelError for a model saved with
         ``predict_only``. After an error the model is as it was after the last whole batch.
         """
         with self._lock:
-            self._tell_decay()
+            if not self._decay_told and (decayed := decay_note(self._learner)):
+                self._decay_told = True
+                memory_run.log.warning(decayed)
             usual = y is weight is base is tags is names is None and namespaces is None and kind is None
             usual = usual and passes is None and shuffle is None and threads is None
             usual = usual and bad_lines is None and not keep_predictions
@@ -322,16 +324,6 @@ class Model(Described):
 
     def __repr__(self) -> str:
         return f"Model({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
-
-    def _tell_decay(self) -> None:
-        """Say, once, that calls so far have let the learning rate fall."""
-        config, rate = self._learner.config, self._learner.get("rate")
-        if not self._decay_told and rate != config.initial_learning_rate and config.decay_learning_rate < 1:
-            self._decay_told = True
-            memory_run.log.warning(
-                f"the learning rate has decayed to {rate:g}, each call of learn being a pass: a stream is learned with "
-                "decay_learning_rate=1"
-            )
 
     def _for_run(self, typed: dict[str, Any]) -> RunConfig:
         options = {**self._typed, **typed}

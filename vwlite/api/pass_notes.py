@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from vwlite.learners.base import Learner
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.listener import Listener
@@ -21,6 +22,15 @@ def passes_noted(wanted: bool) -> Iterator[None]:
         yield
     finally:
         _noted.reset(token)
+
+
+def decay_note(learner: Learner) -> str:
+    """That passes so far have let the learning rate fall; empty where they have not."""
+    config, rate = learner.config, learner.get("rate")
+    if config.decay_learning_rate >= 1 or rate == config.initial_learning_rate:
+        return ""
+    fallen = f"the learning rate has decayed to {rate:g}, each call of learn being a pass"
+    return f"{fallen}: a stream is learned with decay_learning_rate=1"
 
 
 class PassNotes(Listener):

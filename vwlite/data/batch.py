@@ -151,12 +151,12 @@ class Batch:
             return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
         return f"example {number + 1}"
 
-    def weigh(self, class_weights: Iterable[tuple[float, float]]) -> None:
-        """Multiply the importance of examples by the weights of their labels, given as pairs (label, weight)."""
+    def weigh(self, class_weights: Iterable[tuple[float, float]], labels: np.ndarray) -> None:
+        """Multiply the importance of examples by the weights of ``labels``, given as pairs (label, weight)."""
         if class_weights:
             factor = np.ones(len(self), np.float32)
             for label, weight in class_weights:
-                factor[self.label == np.float32(label)] = weight
+                factor[labels == np.float32(label)] = weight
             self.importance = self.importance * factor
 
     def tag(self, row: int) -> bytes:

@@ -271,7 +271,7 @@ class Inputs:
         if self.rows is None:
             from vwlite.data.shuffle import Rows
 
-            self.rows = Rows(self.kept())
+            self.rows = Rows(self.kept(), self.format.words)
         return self.rows
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
+from vwlite.data.class_labels import ClassLabels
 from vwlite.data.names_as_labels import NamesAsLabels
 from vwlite.data.parse_errors import SENTENCES, Code, excerpt, hint
 from vwlite.errors import DataError
@@ -109,9 +110,10 @@ class BadLines:
         """
         if batch.any_flags & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
-        batch.weigh(self.class_weights)
+        typed, named = batch.label, isinstance(self.labels, ClassLabels)
         if self.labels:
             batch.label = self.labels.check(batch)
+        batch.weigh(self.class_weights, batch.label if named else typed)
         self.wrong = dict(getattr(self.labels, "malformed", {}))
         if self.faults:
             self.wrong = {**self.faults(batch), **self.wrong}

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from vwlite._native.cache_codec import join_pieces
 from vwlite._native.shuffle import COLUMNS, gather, shuffle
-from vwlite.data.batch import Batch
-from vwlite.data.csr import offsets
+from vwlite.data.batch import TAGGED, Batch
+from vwlite.data.csr import joined, offsets, ranges
 from vwlite.data.text_format import FULL, Workspace
 from vwlite.storage.ordered_pool import in_order
 
@@ -25,10 +26,16 @@ def order_of(rows: int, seed: int, number: int) -> np.ndarray:
 
 
 class Rows:
-    """Random access to the rows of some batches, whose arrays must not change meanwhile."""
+    """Random access to the rows of some batches, whose arrays must not change meanwhile.
 
-    def __init__(self, batches: Sequence[Batch]) -> None:
+    ``words``: labels are read from the spans of tags, which rows keep then.
+    """
+
+    def __init__(self, batches: Sequence[Batch], words: bool = False) -> None:
         self.batches, self.path = batches, batches[0].path if batches else ""
+        self.words = Words(batches) if words else None
+        read = [batch.lists for batch in batches if batch.lists is not None]
+        self.lists = joined(read) if read else None
         self.starts = offsets([len(batch) for batch in batches])
         self.address = np.array(
             [[getattr(batch, name).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
@@ -41,7 +48,7 @@ class Rows:
         return int(self.starts[-1])
 
     def take(self, numbers: np.ndarray) -> Batch:
-        """The rows ``numbers``, int64[n], as a batch without tags; once it is released its arrays are filled again."""
+        """The rows ``numbers``, int64[n], as a batch; once it is released its arrays are filled again."""
         owners = np.searchsorted(self.starts, numbers, side="right") - 1
         try:
             workspace = self.free.get_nowait()
@@ -54,6 +61,9 @@ class Rows:
             workspace.grow()
         batch = workspace.batch(*counts, b"")
         batch.numbers, batch.path = numbers, self.path
+        batch.lists = None if self.lists is None else self.lists.take(numbers)
+        if self.words:
+            self.words.put_into(batch)
         batch.release = lambda: self.free.put(workspace)
         return batch
 
@@ -65,3 +75,21 @@ class Rows:
         """The rows ``order``, int64[n]."""
         pieces = (order[begin : begin + self.rows] for begin in range(0, len(order), self.rows))
         return in_order(pieces, self.take, min(threads, 2) - 1)
+
+
+class Words:
+    """The spans of tags of all rows of some batches."""
+
+    def __init__(self, batches: Sequence[Batch]) -> None:
+        starts = [np.zeros(len(batch) + 1, np.uint32) for batch in batches]
+        spans = zip(batches, starts, strict=True)
+        text = b"".join(join_pieces(batch.text, batch.tag_start, batch.tag_end, start) for batch, start in spans)
+        self.text = np.frombuffer(text, np.uint8)
+        self.start = offsets(np.concatenate([np.zeros(0, np.uint32), *map(np.diff, starts)]))
+        self.tagged = np.concatenate([np.zeros(0, np.uint8), *(batch.flags & TAGGED for batch in batches)])
+
+    def put_into(self, batch: Batch) -> None:
+        """Of the rows that are its ``numbers``."""
+        edges = offsets(np.diff(self.start)[batch.numbers]).astype(np.uint32)
+        batch.text, batch.tag_start, batch.tag_end = self.text[ranges(self.start, batch.numbers)], edges[:-1], edges[1:]
+        batch.flags |= self.tagged[batch.numbers]

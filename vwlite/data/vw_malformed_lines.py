@@ -54,9 +54,9 @@ class VwLog:
         return self.relabel(batch)
 
     def relabel(self, batch: Batch) -> Batch:
-        batch.weigh(self.class_weights)
         if self.classes:
             batch.label = self.classes.check(batch)
+        batch.weigh(self.class_weights, batch.label)
         return batch
 
     first_cached = relabel

@@ -13,8 +13,6 @@ from vwlite.data.label_order import LabelOrder
 from vwlite.escapes import escaped
 from vwlite.numerals import DECIMAL_BYTES
 
-REMEDIES = {NUMBERS: "shuffle them, or train --shuffle-first", NAMES: "shuffle them"}  # of sorted ones, by their form
-
 
 class Traps:
     """Looks at batch after batch."""
@@ -41,8 +39,8 @@ class Traps:
                 f"{self.location}: '{self.tag}|' is an example without a label, tagged {self.tag} ({self.tagged} such "
                 "lines): a label needs a blank before the bar"
             )
-        if report["labels_are"] in REMEDIES and (found := self.order.sorted_by_label()):
-            warnings.append(f"{found}: {REMEDIES[report['labels_are']]}; what is learned last counts most")
+        if report["labels_are"] in (NUMBERS, NAMES) and (found := self.order.sorted_by_label()):
+            warnings.append(f"{found}: shuffle them, or train --shuffle-first; what is learned last counts most")
         names = Counter(space["name"].lower() for space in report["namespaces"])
         for name in sorted(name for name, count in names.items() if count > 1):
             alike = sorted(escaped(space["name"]) for space in report["namespaces"] if space["name"].lower() == name)

@@ -43,10 +43,10 @@ class RunConfig(Config):
         if self.output.names and self.input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
         shuffled = self.input.shuffle or self.input.shuffle_first
-        if self.learns_in_order and (shuffled or self.curriculum.order):
-            raise UsageError(
-                "--shuffle, --shuffle-first and --curriculum do not go with labels that are names or lists"
-            )
+        if self.learner.multiline and (shuffled or self.curriculum.order):
+            raise UsageError("--shuffle, --shuffle-first and --curriculum do not go with groups of lines")
+        if self.curriculum.needs_numbers and getattr(self.learner, "label_words", None) is not None:
+            raise UsageError(f"--curriculum-by {self.curriculum.by} needs labels that are numbers, not names or lists")
         self.curriculum.check_passes(self.passes)
         if self.curriculum.order and (shuffled or self.output.predictions or self.output.raw_predictions):
             raise UsageError(
@@ -117,11 +117,6 @@ class RunConfig(Config):
     def holds_out(self) -> bool:
         """Whether examples are held out."""
         return self.holdout.active(1 if self.reads else self.passes)
-
-    @property
-    def learns_in_order(self) -> bool:
-        """Whether labels are words, of which no cache can be shuffled."""
-        return getattr(self.learner, "label_words", None) is not None
 
     @property
     def wants_names(self) -> bool:

@@ -20,7 +20,6 @@ class SortedLabels(Listener):
 
     def __init__(self, config: RunConfig, display: Display) -> None:
         self.display = display
-        self.remedy = "shuffle them" if config.learns_in_order else "shuffle them, or --shuffle-first"
         self.order = LabelOrder()
         self.seen, self.look, self.watching = 0, FIRST_LOOK, True
 
@@ -43,7 +42,7 @@ class SortedLabels(Listener):
 
     def pass_read(self, number: int) -> None:
         if number == 1 and self.watching and (found := self.order.sorted_by_label()):
-            self.display.note(f"{found}; what is learned last counts most: {self.remedy}")
+            self.display.note(f"{found}; what is learned last counts most: shuffle them, or --shuffle-first")
         self.watching = False
 
     def state(self) -> dict[str, Any]:

@@ -35,8 +35,6 @@ class VwNnConfig(GdConfig):
         for name in REFUSED:
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --nn")
-        if not self.modes[0]:
-            raise UsageError("--nn needs adaptive updates: --sgd, --normalized and --invariant alone do not go with it")
 
     @property
     def option(self) -> str:
