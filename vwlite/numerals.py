@@ -6,7 +6,7 @@ Python's own ``int`` and ``float`` read other digits, blanks, underscores betwee
 import re
 
 WHOLE = r"[+-]?[0-9]+"
-DECIMAL = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 DIGITS = 1000  # longer numbers are refused
 FLOAT32_MAX = (2 - 2**-23) * 2.0**127  # the largest finite number of single precision: no option is beyond it
 DECIMAL_BYTES = re.compile(DECIMAL.encode())

@@ -54,25 +54,25 @@ class OpenedInputs:
         self.buffers = Buffers(block_size)
         self.source = blocks(paths, block_size, LONGEST_LINE, self.buffers, marks, groups)
 
-    def head(self, size: int, lines: int = 0, headed: bool = False) -> bytes:
+    def head(self, size: int, lines: int = 0, of_file: int = 0) -> bytes:
         """The whole lines among the first ``size`` bytes, or the first line; ``lines``, unless 0, are enough.
 
-        Where files are ``headed``, by a line that names their columns, the lines are those of one file, the first that
-        has more than this line, and at least two. All are parsed later.
+        With ``of_file`` they are those of one file, the first that has so many, and no fewer. All are parsed later.
         """
         first, text = [], bytearray()
-        while (len(text) < size or text.count(b"\n") <= headed) and (block := next(self.source, None)):
+        while (len(text) < size or text.count(b"\n") < of_file) and (block := next(self.source, None)):
             first.append(block)
-            if headed and block.offset == 0:
-                if text.count(b"\n") > 1:
+            if of_file and block.offset == 0:
+                if text.count(b"\n") >= of_file:
                     break
                 text.clear()
             text += memoryview(block.data)[: block.size]
             if 0 < lines <= text.count(b"\n"):
                 break
         self.source = chain(first, self.source)
-        least = text.find(b"\n")
-        least = max(least, text.find(b"\n", least + 1) if headed else 0)
+        least = -1
+        for _ in range(max(of_file, 1)):
+            least = max(least, text.find(b"\n", least + 1))
         return bytes(text[: max(text.rfind(b"\n", 0, size), least) + 1])
 
 

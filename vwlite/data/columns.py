@@ -5,7 +5,8 @@
 An item is a role (``label``, ``weight``, ``base``, ``tag``, ``ignore``) or else a namespace, empty for the anonymous
 one, and its columns. ``:number``, ``:text``, ``:words`` and ``:tokens`` say how a column is read, ``?`` that it may be
 missing, and ``*`` stands for the columns that are not named; without it these are anonymous features. Names with blanks
-and with ``,=:?*"`` are quoted, as ``"annual income"``.
+and with ``,=:?*"`` are quoted, as ``"annual income"``. ``no-header`` says that the first line of a table of cells is
+data, ``header`` that it names the columns.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ NAME = r'(?:"(?:[^"]|"")*"|[^\s,=:"?]+)'
 MEMBER = re.compile(rf"({NAME})(?::([a-z]*))?(\?)?")
 ITEM = re.compile(rf"\s*({NAME}?)=({MEMBER.pattern}(?:,{MEMBER.pattern})*)(?=\s|$)")
 BARE = re.compile(r'[^\s,=:"?*]+')
+HEADERS = {"header": True, "no-header": False}
+HEADER = re.compile(rf"\s*({'|'.join(HEADERS)})(?=\s|$)")
 EXAMPLE = "label=click user=age,city:text"
 
 
@@ -47,6 +50,7 @@ class Column:
 class Columns:
     """``roles`` by name; ``spaces``: the columns of each namespace; ``rest``: where the columns that are not named go,
     a namespace or ``ignore``, and how they are read. ``types`` are known of columns of which nothing is said.
+    ``headed``: whether the first line of a table of cells names its columns; None: nobody said so.
     """
 
     roles: Mapping[str, Column]
@@ -55,10 +59,12 @@ class Columns:
     rest: str = ""
     rest_type: str = ""
     types: Mapping[str, str] = field(default_factory=dict)
+    headed: bool | None = None
 
     def __str__(self) -> str:
         """As ``read_columns`` takes it."""
-        items = [f"{role}={column}" for role, column in self.roles.items()]
+        items = [item for item, headed in HEADERS.items() if headed is self.headed]
+        items += [f"{role}={column}" for role, column in self.roles.items()]
         items += [f"{quoted(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
         if self.rest == IGNORE:
             items.append(f"{IGNORE}={','.join([*map(quoted, self.ignored), REST])}")
@@ -103,20 +109,21 @@ class Columns:
         if missing:
             raise DataError(f"{source} has no column {missing[0]!r}{proposal(missing[0], header)}")
         roles = {role: column for role, column in self.roles.items() if column.name in there}
-        aside = {*self.ignored, *(column.name for column in roles.values())}
-        left = [name for name in header if name and name not in aside and name not in owner]
+        absent = {*self.ignored, *(column.name for column in roles.values())}
+        left = [name for name in header if name and name not in absent and name not in owner]
         if self.rest != IGNORE:
             owner.update(dict.fromkeys(left, self.rest))
             known.update({name: Column(name, self.rest_type) for name in left})
             left = []
         spaces: dict[str, list[Column]] = {space: [] for space in ("", *self.spaces, self.rest) if space != IGNORE}
         for name in header:
-            if name in owner and name not in aside:
+            if name in owner and name not in absent:
                 one = known[name]
                 spaces[owner[name]].append(one if one.type else replace(one, type=self.types.get(name, "")))
         placed = {space: tuple(sorted(some, key=Column.is_of_words)) for space, some in spaces.items() if some}
         ignored = frozenset(self.ignored)
-        return Columns(roles, placed, (*(name for name in header if name in ignored), *left), IGNORE)
+        aside = (*(name for name in header if name in ignored), *left)
+        return Columns(roles, placed, aside, IGNORE, headed=self.headed)
 
     def typed(self, types: Mapping[str, str]) -> Columns:
         """The same with the types of columns that have none."""
@@ -185,9 +192,13 @@ def read_columns(text: str) -> Columns:
     spaces: dict[str, tuple[Column, ...]] = {}
     ignored: tuple[str, ...] = ()
     rest: tuple[str, str] | None = None
+    headed: bool | None = None
     seen: set[str] = set()
     at, text = 0, text.rstrip()
     while at < len(text):
+        if said := HEADER.match(text, at):
+            at, headed = said.end(), HEADERS[said[1]]
+            continue
         item = ITEM.match(text, at)
         if not item:
             raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}")
@@ -212,7 +223,7 @@ def read_columns(text: str) -> Columns:
             roles[key] = plain[0]
         else:
             spaces[key] = (*spaces.get(key, ()), *plain)
-    return Columns(roles, spaces, ignored, *(rest or ("", "")))
+    return Columns(roles, spaces, ignored, *(rest or ("", "")), headed=headed)
 
 
 def column_of(name: str, type: str, optional: str) -> tuple[str, Column]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,15 +19,19 @@ from vwlite.data.row_columns import check_columns
 from vwlite.data.segments import ANONYMOUS_CHAR
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
+from vwlite.numerals import DECIMAL, is_count
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+MARKS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 BREAKS = "line breaks within a field are not read: write JSON lines"
 TEXT_LINE = re.compile(r"(?:^|\s)\|")  # with a bar before its features
 # A cell of a column of numbers, empty or not; as ``cython_ext/text/cell_numbers.pxd`` reads it.
 NUMBER_CELL = re.compile(
-    r"[ \t]*(?:[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|infinity)|true|false|nan|na|n/a|null|none)?[ \t]*",
+    rf"[ \t]*(?:(?:{DECIMAL}|[+-]?(?:inf|infinity)|true|false|nan|na|n/a|null|none)[ \t]*)?",
     re.IGNORECASE | re.ASCII,
 )
+DECIMAL_CELL = re.compile(rf"[ \t]*{DECIMAL}[ \t]*")
+SHOWN = 10  # cells in a message
 
 
 def cells_of(line: bytes, delimiter: str) -> list[str]:
@@ -37,8 +41,9 @@ def cells_of(line: bytes, delimiter: str) -> list[str]:
     return rows[0] if rows else []
 
 
-def header_of(text: bytes, delimiter: str, source: str) -> list[str]:
-    """The names of the columns, which a file's first line has. Raises DataError."""
+def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = None) -> list[str]:
+    """The names of the columns, which a file's first line has; their numbers if it is not ``headed``. Raises DataError.
+    """
     try:
         header = cells_of(text[: text.find(b"\n") + 1].removeprefix(BOM), delimiter)
     except csv.Error as error:
@@ -47,7 +52,16 @@ def header_of(text: bytes, delimiter: str, source: str) -> list[str]:
         raise DataError(f"{source}: there is no first line with the names of the columns")
     if len(header) == 1 and TEXT_LINE.search(header[0]):
         raise DataError(f"{source}:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it")
-    return header
+    if len(header) == 1 and (found := [mark for mark in MARKS if mark in header[0]]):
+        raise DataError(f"{source}:1: {parted(found[0], delimiter, source)}")
+    return header if headed is not False else [str(number + 1) for number in range(len(header))]
+
+
+def parted(found: str, wanted: str, source: str) -> str:
+    """What to type where another mark parts the fields."""
+    kind = next((kind for kind, mark in DELIMITERS.items() if mark == found), "")
+    typed = f"--format {kind}" if kind else f"tr '{found}' '\\t' < {source} | vwlite COMMAND --format tsv"
+    return f"fields are parted by {MARKS[found]}, not {MARKS[wanted]}: {typed}"
 
 
 def unreadable(error: str) -> str:
@@ -66,19 +80,41 @@ def first_look(head: bytes, delimiter: str, columns: Columns, source: str) -> Co
 
     Raises DataError.
     """
-    header = header_of(head, delimiter, source)
-    placed = columns.placed(header, source)
-    untyped = {one.name for some in placed.spaces.values() for one in some if not one.type}
-    left = {number for number, name in enumerate(header) if name in untyped}
-    texts: set[int] = set()
-    for row in rows_of(head, delimiter, len(header)):
-        texts.update([place for place in left - texts if not NUMBER_CELL.fullmatch(row[place])])
-    return placed.typed({header[place]: TEXT if place in texts else NUMBER for place in left})
+    header = header_of(head, delimiter, source, columns.headed)
+    left, numbers = set(range(len(header))), set[int]()
+    for row in rows_of(head, delimiter, len(header), columns.headed):
+        left.difference_update([place for place in left if not NUMBER_CELL.fullmatch(row[place])])
+        numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(row[place])])
+    if columns.headed is None and not columns.is_typed and looks_like_data(header, left & numbers):
+        raise DataError(
+            f"{source}:1: the first line looks like data, not like names of columns ({shown(header)}): in --columns, "
+            "no-header calls the columns 1, 2 and so on, and header takes the line for names"
+        )
+    types = {name: NUMBER if place in left else TEXT for place, name in enumerate(header)}
+    return columns.placed(header, source).typed(types)
 
 
-def rows_of(head: bytes, delimiter: str, size: int) -> Iterator[list[str]]:
-    """The rows behind the first line that have so many cells."""
-    for line in head.split(b"\n")[1:]:
+def looks_like_data(header: Sequence[str], numbers: Collection[int]) -> bool:
+    """Whether a first line has numbers over columns of ``numbers``, and no name over any.
+
+    Numbers one after the other are names, such as years.
+    """
+    over = [header[place] for place in sorted(numbers)]
+    found = [name for name in over if DECIMAL_CELL.fullmatch(name)]
+    if not found or not all(map(NUMBER_CELL.fullmatch, over)):
+        return False
+    if len(found) == 1 or not all(map(is_count, found)):
+        return True
+    return list(map(int, found)) != list(range(int(found[0]), int(found[0]) + len(found)))
+
+
+def shown(header: Sequence[str]) -> str:
+    return ", ".join(header[:SHOWN]) + ", ..." * (len(header) > SHOWN)
+
+
+def rows_of(head: bytes, delimiter: str, size: int, headed: bool | None = None) -> Iterator[list[str]]:
+    """The rows that have so many cells, behind the first line unless it is one of them."""
+    for line in head.split(b"\n")[headed is not False :]:
         try:
             cells = cells_of(line, delimiter)
         except csv.Error:
@@ -100,6 +136,7 @@ class CsvTable:
             raise UsageError("--affix and --spelling read names in text: they are not made of tables")
         placed = columns.placed(header, source)
         check_columns(format, placed.roles.get("weight"), placed.roles.get("base"))
+        self.headed = columns.headed is not False
         self.header, self.delimiter_text, self.delimiter = header, delimiter, ord(delimiter)
         self.types = {column.name: column.type for some in placed.spaces.values() for column in some}
         place = {name: number for number, name in enumerate(header)}
@@ -132,7 +169,7 @@ class CsvTable:
         self.name, self.space_name = spans[: len(found) + 1].copy(), spans[len(found) :].copy()
 
     def arguments(self, block: Block) -> tuple[CsvTable, bool]:
-        return self, block.offset == 0
+        return self, self.headed and block.offset == 0
 
     def advice(self, code: int, line: bytes, column: int) -> str:
         if code == Code.OPEN_QUOTE:

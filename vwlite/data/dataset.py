@@ -13,7 +13,7 @@ from vwlite.data.block_parser import OpenedInputs, Parsed, read
 from vwlite.data.blocks import check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
-from vwlite.data.columns import proposal, read_columns
+from vwlite.data.columns import HEADERS, proposal, read_columns
 from vwlite.data.columns_met import ColumnsMet
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
@@ -21,7 +21,7 @@ from vwlite.data.csv_table import DELIMITERS
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.identifiers import remark_on
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import COLUMNAR, TABLES, looked_at, possible_identifiers
+from vwlite.data.table_formats import COLUMNAR, TABLES, least_lines, looked_at, possible_identifiers
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.storage.weight_table import PageToucher
@@ -82,7 +82,12 @@ class Inputs:
         if not config.paths:
             raise UsageError(f"--format {config.kind} is read from files")
         columns, source = read_columns(config.columns), display_name(config.paths[0])
-        columns = replace(columns, types=read_columns(config.types).found_types)
+        known = read_columns(config.types)
+        headed = known.headed if columns.headed is None else columns.headed
+        columns = replace(columns, types=known.found_types, headed=headed)
+        if headed is not None and config.kind not in DELIMITERS and config.columns != config.types:
+            item = next(item for item, said in HEADERS.items() if said is headed)
+            raise UsageError(f"--columns: {item} goes with --format csv and tsv, not with {config.kind}")
         if config.kind in COLUMNAR:
             from vwlite.data import arrow_files
 
@@ -143,7 +148,8 @@ class Inputs:
     def head(self, size: int) -> bytes:
         """The whole lines among the first ``size`` bytes of text, for choosing the format before the text is parsed."""
         self.begun = self.begun or OpenedInputs(self.config.paths, self.config.block_size, self.digested)
-        return self.begun.head(size, self.config.examples, self.config.kind in DELIMITERS)
+        of_file = least_lines(read_columns(self.config.columns)) if self.config.kind in DELIMITERS else 0
+        return self.begun.head(size, self.config.examples, of_file)
 
     def parse_as(self, format: TextFormat) -> None:
         """Read the text, of which no more than the head was looked at, in this format."""

@@ -24,9 +24,9 @@ def identifiers(head: bytes, delimiter: str, found: Columns, asked: Columns) -> 
     said = {one.name: one.type for one in asked.named}
     features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
     numbers = [name for name in features if not (said.get(name, asked.rest_type) or name in asked.types)]
-    header = header_of(head, delimiter, "")
+    header = header_of(head, delimiter, "", found.headed)
     places = {name: place for place, name in enumerate(header)}
-    rows = list(islice(rows_of(head, delimiter, len(header)), ROWS)) if numbers else []
+    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if numbers else []
     told = []
     for name in numbers:
         cells = {row[places[name]] for row in rows} - {""}

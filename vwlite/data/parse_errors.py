@@ -71,7 +71,7 @@ REPLACED = {
     Code.NAN_FEATURE_VALUE: ("feature", 0),
 }
 # What Vowpal Wabbit takes for a number: anything its own reader ends in, or that strtof begins with.
-NUMBER = re.compile(rb"-?\d*\.?\d*([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
+NUMBER = re.compile(rb"-?\d*(?:\.\d*)?([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
 
 
 SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*")

@@ -20,7 +20,7 @@ HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the type
 
 
 def looked_at(
-    kind: str, columns: Columns, source: str, head: Callable[[int, int, bool], bytes]
+    kind: str, columns: Columns, source: str, head: Callable[[int, int, int], bytes]
 ) -> tuple[Columns, Columns]:
     """What is found out of the columns ``columns``, and what a model keeps of that.
 
@@ -28,24 +28,31 @@ def looked_at(
     """
     if kind not in DELIMITERS:
         return columns, columns
-    found = first_look(head(HEAD, 1 if columns.is_typed else 0, True), DELIMITERS[kind], columns, source)
+    lines = 1 if columns.is_typed else 0
+    found = first_look(head(HEAD, lines, least_lines(columns)), DELIMITERS[kind], columns, source)
     return found, found.kept(columns)
 
 
 def possible_identifiers(
-    kind: str, found: Columns, asked: Columns, head: Callable[[int, int, bool], bytes]
+    kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]
 ) -> list[str]:
     """Columns that were taken for numbers; ``found`` and ``head`` as in ``looked_at``."""
     if kind not in DELIMITERS or asked.is_typed:
         return []
-    return identifiers(head(HEAD, 0, True), DELIMITERS[kind], found, asked)
+    return identifiers(head(HEAD, 0, least_lines(found)), DELIMITERS[kind], found, asked)
+
+
+def least_lines(columns: Columns) -> int:
+    """How many lines a table of cells must have to tell something of its columns."""
+    return 1 if columns.headed is False else 2
 
 
 def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, source: str) -> CsvTable | JsonTable:
     """How a file that begins with ``text`` is read. Raises DataError, UsageError."""
     if kind not in DELIMITERS:
         return JsonTable(columns, format)
-    return CsvTable(header_of(text, DELIMITERS[kind], source), columns, DELIMITERS[kind], format, source)
+    header = header_of(text, DELIMITERS[kind], source, columns.headed)
+    return CsvTable(header, columns, DELIMITERS[kind], format, source)
 
 
 def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callable[..., Any]:
