@@ -10,12 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from battery.estimators import ESTIMATORS, Estimator, texts
+from battery.estimators import COMMANDS, Estimator, texts
 from in_process import call
 
 from vwlite.data import block_parser
 from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import load
+from vwlite.storage.output_checks import LEDGER
 
 SHARED = TemporaryDirectory()  # with the texts, a Theta, and what estimators learn of them when nothing happens
 OPENERS = (  # of a model m and its text d; all that are there are tried
@@ -41,16 +42,16 @@ def shared():
 
 @cache
 def whole(one):
-    """What it makes of its text when nothing happens."""
-    call(shared(), *one.words(output="whole"))
-    return (shared() / "whole").read_bytes()
+    """The files that it makes of its text when nothing happens, by name."""
+    call(shared(), *one.words())
+    return {name: (shared() / name).read_bytes() for name in ("model", "answers")[: 1 + one.answers]}
 
 
 @cache
-def openers(command, kind):
-    """The command lines that open models of this kind."""
-    folder, one = shared(), next(one for one in ESTIMATORS.values() if (one.command, one.kind) == (command, kind))
-    (folder / "m").write_bytes(whole(one))
+def openers(command):
+    """The command lines that open models of a command."""
+    folder, one = shared(), COMMANDS[command]
+    (folder / "m").write_bytes(whole(one)["model"])
     (folder / "d").write_text((folder / one.data).read_text())
     call(folder, "train", "signs.vw", "--json", "run.json", "--quiet", "-f", "out")
     lines = [line.split() for line in OPENERS]
@@ -77,12 +78,16 @@ class Case:
         return texts()[self.one.text]
 
     @property
-    def whole(self):
+    def files(self):
         return whole(self.one)
+
+    @property
+    def whole(self):
+        return self.files["model"]
 
     @cached_property
     def openers(self):
-        found = openers(self.one.command, self.one.kind)
+        found = openers(self.one.command)
         self.write("d", self.text)
         self.write("run.json", (shared() / "run.json").read_bytes())
         return found
@@ -129,6 +134,15 @@ class Case:
         """The bytes of what it makes."""
         self.run(*self.one.words(*more, data=data, output=output), stdin=stdin)
         return self.made(output)
+
+    def outputs(self):
+        """What it has made: everything but ledgers, which tell of times, and caches."""
+        return {name: content for name, content in self.left().items() if name != "c" and not name.endswith(LEDGER)}
+
+    def same(self, *more, **given):
+        """It makes the same files as when nothing happens."""
+        self.learn(*more, **given)
+        assert self.outputs() == self.files
 
     @contextlib.contextmanager
     def blocks_of(self, size):

@@ -5,6 +5,7 @@ golden model. A new one stands there, and inherits all laws of ``laws.py`` that 
 """
 
 import json
+import shlex
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +27,74 @@ OTHERS = {
     "means-for-landmarks": ("signs", "landmarks", *make.BITS, "--count", "4", "--by", "kmeans"),
     "cut": ("graph", "cut", "-k", "2"),
 }
+VARIANTS = {  # other ways of them, by the command and its text
+    "train signs": (
+        "--loss_function logistic --l1 1e-3 --passes 3 --holdout_off --decay_learning_rate 0.8",
+        "--sgd --l1 1e-4 --l2 1e-3 --initial_t 5 --power_t 0.3",
+        "--passes 4 --holdout_period 3 --early_terminate 1",
+        "--passes 4 --shuffle --holdout_off --seed 3 --names -q ui",
+        "--shuffle-first --passes 2",
+        "--passes 4 --curriculum easy --curriculum-weights logistic --curriculum-sample",
+        "--curriculum easy --curriculum-steps 15",
+        "--classweight 1:2,-1:0.5 --interactions ui,ii",
+        "-q :: --ngram 2 --skips 1 --affix +2u,-1i --feature_limit i1",
+        "--average --average_after 9 --sgd -l 0.1 --passes 3 --holdout_off",
+        "--loss_function logistic --binary",
+        "--loss_function logistic --confidence --confidence_after_training",
+        "--bfgs --passes 5 --l1 0.1 --holdout_off",
+        "--ksvm --kernel rbf --budget 9 --passes 2",
+        "--nn 4,3 --dropout --inpass --passes 2",
+        "--lrq ui2 --lrqdropout --passes 2",
+        "--dotproduct ui --rank 3 --passes 4",
+        "--dotproduct ui --rank 2 --negatives 2 --passes 2",
+        "--random_features rbf:64 --fold 64 --unit",
+        "--landmarks poly2:signs.vw -b 9 --whiten --random_only",
+        "--weight idf --min_df 2 --value log --unit --passes 3",
+        "--mask-ids u=0.3 -q ui --passes 3",
+    ),
+    "train numbers": ("--levels -1,-0.5,0,0.5,1,1.5,2,2.5,3 --min_prediction 0", "--dual --l2 1 --loss_function tube"),
+    "train classes": (
+        "--oaa 3 --loss_function logistic --oaa_subsample 1 --passes 2 --holdout_off",
+        "--oaa 3 --average --passes 2 --holdout_off",
+        "--oaa 3 --dual --l2 1",
+        "--multiclass 3 --average --passes 2",
+        "--multiclass 3 --smoothing 0.1 --probabilities",
+        "--multiclass 3 --loss_function crammer_singer --passes 2",
+        "--multiclass 3 --dual --l2 1",
+        "--multiclass 3 --dotproduct ui --rank 2 --passes 3 --lfl-loss mse",
+        "--multiclass 3 --nn 4 --dropout --passes 3",
+        "--filter_tree 3 --coin --passes 2",
+        "--filter_tree 3 --lrq ui2 --lrqdropout",
+        "--filter_tree 3 --scoring --loss_function hinge --passes 2",
+        "--log_multi 3 --swap_resistance 0",
+        "--ect 3 --error 2 --passes 2",
+    ),
+    "train names": ("--oaa 3 --named_labels a,b,c --theta theta -q ut --passes 3",),
+    "train lists": ("--multilabel_oaa 3 --lrq ui2",),
+    "train groups": ("--csoaa_ldf mc -q :: --loss_function logistic --probabilities --passes 2",),
+    "train targets": ("--outputs 3 --ftrl", "--outputs 3 --sparse_l2 0.01 --passes 3"),
+    "crr signs": (
+        "--qid none --steps 500 --pair-buffer 9",
+        "--qid u --loss_function logistic --curriculum easy --curriculum-steps 200 --steps 500",
+    ),
+    "l1 signs": ("--solver owlqn", "--holdout 0.2 --curriculum easy --passes 4", "--penalty none --average --passes 3"),
+    "l1 names": (
+        "--model multinomial --solver fista --dense-pairs --group --l1 4",
+        "--model multinomial --theta theta --passes 3",
+    ),
+    "l1 sequences": ("--model crf --solver owlqn --passes 5", "--model crf --edge i --holdout 5 --passes 4"),
+    "aso train names": ("--theta theta --folds 3 --vary 'lambda 1e-4|1e-3'",),
+    "aso train sequences": ("--sequences --decode viterbi --label-features y2,y-prev*i --memory 3 --beam 2",),
+    "cluster names": (
+        "-k 3 --restarts 3 --trim 0.1",
+        "-k 3 --batch 7 --passes 2",
+        "-k 3 --soft 0.5 --sparse_means 1.5 --unit",
+    ),
+    "pca names": ("--dim 3 --weight idf --min_df 1 --unit --passes 2 --random_features rbf:64 --fold 64",),
+    "lm train names": ("--tokens blanks --vocabulary 20 --window 2 --dim 3 --hidden 4 --curriculum 10 --passes 3",),
+    "cut graph": ("-k 3 --combine sum --shift 0.5",),
+}
+OF_WHOLE_PASSES = {"--bfgs", "--dual", "--ksvm"}  # a stopped run of these begins anew
 GRAPH = "".join(f"n{a} |n n{a * 3 % 20}:2 n{(a + 1) % 20}:{1 + 4 * (a % 5 < 4)}\n" for a in range(20))
 
 
@@ -61,22 +130,29 @@ class Estimator:
         return "model" in self.typed
 
     @property
+    def answers(self):
+        """Whether it tells predictions while it learns, in the order of the text."""
+        ordered = not {"--shuffle", "--shuffle-first", "--curriculum"} & {*self.options}
+        twice = "--dotproduct" in self.options and "--passes" in self.options  # which are shuffled
+        return self.command in ("train", "vw") and ordered and not twice
+
+    @property
     def golden(self):
         """Its golden model; None where it has none."""
         return GOLDEN / f"{self.name}.model" if self.name in make.LEARNERS else None
 
     @cached_property
     def kind(self):
-        """The learner in its golden model's header; its command where it has none."""
+        """The learner in its golden model's header; its name where it has none."""
         if not self.golden:
-            return self.command
+            return self.name
         with zipfile.ZipFile(self.golden) as archive:
             return json.loads(archive.read("header.json"))["model"]["learner"]
 
     @property
     def config(self):
-        """The class of its options; None for what is no learner of the registry."""
-        return config_class(self.kind) if self.command in ("train", "vw") else None
+        """The class of its options; None for what is no learner of the registry, and for variants."""
+        return config_class(self.kind) if self.command in ("train", "vw") and self.golden else None
 
     @property
     def applied(self):
@@ -86,7 +162,8 @@ class Estimator:
     def words(self, *more, data=None, output="model"):
         """The command line, without the program: it learns ``data``, "" for standard input."""
         data = self.data if data is None else data
-        return [*self.command.split(), *([data] if data else []), *self.options, self.output, output, *more]
+        answers = ["-p", "answers"] if self.answers else []
+        return [*self.command.split(), *([data] if data else []), *self.options, self.output, output, *answers, *more]
 
     def going_on(self, *more, initial="model"):
         """The command line that learns the same data with a model, whose options it has."""
@@ -96,18 +173,31 @@ class Estimator:
     @property
     def is_online(self):
         """Whether it is a learner that takes one example after the other, and no notice of others."""
-        return self.command == "train" and self.config.whole_passes is not True and "--weight" not in self.options
+        others = {"--weight", "--curriculum", "--shuffle-first", "--mask-ids", "--classweight", *OF_WHOLE_PASSES}
+        return self.command == "train" and not others & {*self.options}
 
     @property
     def online(self):
         """The same with one pass, whose rate does not fall with every run."""
         options = list(self.options)
-        if "--passes" in options:
-            del options[(at := options.index("--passes")) : at + 2]
-        more = ("--decay_learning_rate", "1") if "--dotproduct" in options else ()
+        for name, size in (("--passes", 2), ("--holdout_period", 2), ("--early_terminate", 2), ("--holdout_off", 1)):
+            if name in options:
+                del options[(at := options.index(name)) : at + size]
+        falls = {"--dotproduct", "--scoring", "--decay_learning_rate"} & {*options}
+        more = ("--decay_learning_rate", "1") if falls else ()
         return Estimator(self.name, self.text, self.command, (*options, *more))
 
 
-ESTIMATORS = {name: Estimator(name, text, command, tuple(options)) for name, (text, command, *options) in
-              {**make.LEARNERS, **OTHERS}.items()}
-COMMANDS = {one.command: one for one in reversed(ESTIMATORS.values())}  # one for each command
+def table():
+    for name, (text, learns, *options) in GIVEN.items():
+        yield Estimator(name, text, learns, tuple(options))
+    for of, ways in VARIANTS.items():
+        learns, _, text = of.rpartition(" ")
+        for options in ways:
+            yield Estimator(f"{learns} {options}", text, learns, tuple(shlex.split(options)))
+
+
+GIVEN = {**make.LEARNERS, **OTHERS}
+ESTIMATORS = {one.name: one for one in table()}
+COMMANDS = {one.command: one for one in reversed(ESTIMATORS.values())}  # the first of each command
+KINDS = {(one.command, one.kind): one for one in reversed(ESTIMATORS.values())}  # and of each kind of model
