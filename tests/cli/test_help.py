@@ -29,6 +29,7 @@ SHARED = {
         "test_asked_and_drawn.py",
     ],
     "crr": [*OF_TERMS, "test_crr_curriculum.py", "test_checkpoint.py", "test_pca.py"],
+    "lm train": ["test_checkpoint.py"],
     "cluster": [*OF_TERMS, "test_crr.py", "test_checkpoint.py", "test_pca.py", "test_cluster_cut.py"],
     "pca": [*OF_TERMS, "test_crr.py", "test_checkpoint.py"],
     "train": [

@@ -16,6 +16,7 @@ import numpy as np
 
 from vwlite.config_check import require
 from vwlite.data.block_parser import Parsed
+from vwlite.data.blocks import Block
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines, Labels
@@ -115,13 +116,26 @@ class Reader:
             self.display.start(inputs.size())
         return inputs
 
+    def plain_text(self, input: InputConfig) -> Iterator[Block]:
+        """Blocks of lines that are no examples. Raises InputMissing, DataError."""
+        inputs = self.open(input, TextFormat(), at_once=True)
+        for block in inputs.plain():
+            lines = block.data.count(b"\n", 0, block.size)
+            self.policy.lines += lines
+            self.note_block(block, lines, 0, memoryview(block.data)[: block.size])
+            yield block
+
     def count(self, part: Parsed) -> None:
-        path, labels = part.block.path, part.batch.label
-        self.lines[path] = self.lines.get(path, 0) + part.lines
-        self.bad[path] = self.bad.get(path, 0) + len(part.issues)
+        labels = np.ascontiguousarray(part.batch.label)
         self.rows += len(labels)
-        self.checksum = zlib.crc32(np.ascontiguousarray(labels).tobytes(), self.checksum)
-        self.display.advance(part.block.size)
+        self.note_block(part.block, part.lines, len(part.issues), labels.tobytes())
+
+    def note_block(self, block: Block, lines: int, bad: int, content: bytes | memoryview) -> None:
+        """Take account of a block; by its ``content`` it is known again."""
+        self.lines[block.path] = self.lines.get(block.path, 0) + lines
+        self.bad[block.path] = self.bad.get(block.path, 0) + bad
+        self.checksum = zlib.crc32(content, self.checksum)
+        self.display.advance(block.size)
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
