@@ -57,7 +57,7 @@ def read_graph(path: str, data: bytes) -> None:
     policy = BadLines(None, len, max_ratio=1)
     inputs = Inputs(InputConfig((path,)), TextFormat(names=True).of_words())
     edges = read_edges(inputs, policy, of_any_size)
-    find(edges, CutConfig(clusters=2 + len(data) % 2), MEMORY, 1, of_any_size, of_any_size).facts()
+    find(edges, CutConfig(clusters=2 + len(data) % 2), MEMORY, 1, Monitor()).facts()
 
 
 def rows_of(path: str, features: FeatureConfig, seen: list[int]) -> Rows:

@@ -1,22 +1,20 @@
 """What ``vwlite lm`` does with its models, and ``inspect`` with its models."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
 from vwlite.api import configs
 from vwlite.api.run_configs import bad_lines_config
+from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import UNNAMED, refuse
+from vwlite.cli.runs.solve import reading
 from vwlite.data import block_parser
-from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
-from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.solvers.lm.config import FeaturesConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, rank
@@ -31,19 +29,12 @@ def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
-def text_blocks(arguments: dict[str, Any], reading: Reading) -> Iterator[Block]:
-    """The blocks of the files, a bar showing how far they are read."""
-    for block in Inputs(InputConfig(paths_of(arguments)), TextFormat()).plain():
-        yield block
-        reading.bar.advance(block.size)
-
-
 def run_rank(arguments: dict[str, Any]) -> int:
     model, config = LmModel.load(arguments["initial"]), RankConfig(**configs.chosen(RankConfig, arguments))
     if arguments["predictions"] == "-":
         raise UsageError("-p - does not go with the table on standard output: give -p a file")
-    with Reading(arguments["quiet"], paths_of(arguments)) as reading:
-        text = text_of(text_blocks(arguments, reading), model.config.tokens, model.words)
+    with reading(build.request()) as reader:
+        text = text_of(reader.plain_text(InputConfig(paths_of(arguments))), model.config.tokens, model.words)
     found = rank(config, model.network, text)
     if arguments["predictions"]:
         with PredictionWriter(arguments["predictions"]) as writer:
@@ -65,9 +56,9 @@ def run_features(arguments: dict[str, Any]) -> int:
     model, tolerance = LmModel.load(arguments["initial"]), bad_lines_config(arguments)
     config = FeaturesConfig(**configs.chosen(FeaturesConfig, arguments))
     paths, quiet = paths_of(arguments), arguments["quiet"]
-    with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as reading, ExitStack() as opened:
-        shown = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": reading.part}
-        policy = BadLines(None, None if quiet else reading.say, to_the_end=True, **shown)
+    with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as shown, ExitStack() as opened:
+        how = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": shown.part}
+        policy = BadLines(None, None if quiet else shown.say, to_the_end=True, **how)
         opened.enter_context(policy.keeping(tolerance.keep))
         writer = opened.enter_context(PredictionWriter(arguments["predictions"]))
         parts = block_parser.read(paths, text_format(), threads=configs.available_cores())
