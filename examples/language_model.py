@@ -22,11 +22,10 @@ import numpy as np
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.lines import blocks_of
 from vwlite.solvers.lm.config import LmConfig, RankConfig
-from vwlite.solvers.lm.model_file import LmModel
-from vwlite.solvers.lm.network import new_network
-from vwlite.solvers.lm.rank import drawn_from, rank
-from vwlite.solvers.lm.train import begun, learn
+from vwlite.solvers.lm.model import LmModel, drawn_from, new_network, rank
+from vwlite.solvers.lm.solver import Training, begin_training
 from vwlite.solvers.lm.words import text_of, windows_of
+from vwlite.training.monitor import LineMonitor, Monitor
 
 HELD_OUT = 20  # one document of so many
 WAYS = ("none", "curriculum")
@@ -75,7 +74,8 @@ def main() -> None:
     documents_all = list(documents(str(path / "20news.txt.gz" if path.is_dir() else path)))
     kept = [text for number, text in enumerate(documents_all) if number % HELD_OUT]
     config = LmConfig(vocabulary=options.vocabulary)
-    model, text = begun(config, blocks_of(kept, BLOCK_SIZE), math.inf, print)
+    training = begin_training(config, blocks_of(kept, BLOCK_SIZE), math.inf, LineMonitor(print).note)
+    model, text = training.model, training.text
     held_out = text_of(blocks_of(documents_all[::HELD_OUT], BLOCK_SIZE), config.tokens, model.words)
     ranking, words = RankConfig(windows=options.windows), len(model.words)
     begin = drawn_from(windows_of(held_out, config.window, words), ranking)
@@ -91,7 +91,7 @@ def main() -> None:
             own = LmConfig(vocabulary=options.vocabulary, curriculum=stage, seed=seed)
             model = LmModel(own, model.words, new_network(own, words))
             for _ in range(passes):
-                learn(model, text, lambda line: None)
+                Training(model, text).run(Monitor())
                 last[way, seed] = np.log(rank(ranking, model.network, held_out).rank)
                 row = {"seed": seed, "way": way, "updates": model.steps, "mean_log_rank": float(last[way, seed].mean())}
                 report["curve"].append(row)

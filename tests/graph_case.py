@@ -3,9 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from vwlite.solvers.cut.edges import Edges
+from vwlite.solvers.cut.edges import Edges, NodeNames
 from vwlite.solvers.cut.graph import graph_of, undirected
-from vwlite.solvers.cut.node_names import NodeNames
 
 
 def names_of(words):

@@ -164,16 +164,15 @@ cdef int check_windows(const int32_t[::1] text, const int64_t[::1] begin, size_t
 
 
 def learn(network, const int32_t[::1] text, const int64_t[::1] begin, size_t known, uint64_t key, uint64_t first, uint64_t last,
-          float rate, float layer_rate, const uint8_t[::1] stop):
+          float rate, float layer_rate, const uint8_t[::1] stop, double total=0):
     """Take the steps ``[first, last)``: each draws a window ``text[begin[i]:begin[i] + n]`` and one of the first ``known`` words.
 
     What is drawn depends on ``key`` and the number of the step alone. Returns ``(status, step, loss)``: OK, or UNSTABLE or
-    STOPPED and the step at which the run ended; the sum of the losses. Raises ValueError, MemoryError.
+    STOPPED and the step at which the run ended; the sum of the losses, those before in ``total``. Raises ValueError, MemoryError.
     """
     cdef Network n
     cdef Scratch s
     cdef Rates rates
-    cdef double total = 0
     cdef int status
     open_network(network, &n)
     if not begin.shape[0] or not 0 < known <= n.vocabulary:

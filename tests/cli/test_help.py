@@ -32,6 +32,7 @@ SHARED = {
     "crr": [*OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py"],
     "cluster": [*OF_TERMS, "test_crr.py", "test_pca.py", "test_cluster_cut.py", "test_solver_run.py"],
     "pca": [*OF_TERMS, "test_crr.py", "test_solver_run.py"],
+    "lm train": ["test_solver_run.py"],
     "train": [
         *OF_TERMS,
         *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),

@@ -163,3 +163,8 @@ def test_landmarks_have_names(command, more, vwlite, write):
     names = {name for name in read_names(load("m").arrays, 18).names.values() if name != "Constant"}
     only = "--random_only" in more
     assert names == {*(f"landmarks^{n}" for n in range(3)), *(f"w{n}" for n in range(0 if only else 7))}
+
+
+def test_a_model_is_no_text(vwlite):
+    vwlite("train", "rings.vw", "-f", "m", "--quiet")
+    assert "m is a model or another zip file, not data" in vwlite("landmarks", "m", status=65).stderr

@@ -8,10 +8,9 @@ import pytest
 from oracle.window_network import Network, drawn, vocabulary, windows
 
 from vwlite.features.random_features import key
-from vwlite.solvers.lm import train
+from vwlite.solvers.lm import solver
 from vwlite.solvers.lm.config import LmConfig
-from vwlite.solvers.lm.model_file import load
-from vwlite.solvers.lm.network import STEP, new_network
+from vwlite.solvers.lm.model import STEP, LmModel, new_network
 
 SUBJECTS, VERBS, PLACES = ("cat", "dog", "bird"), ("sat", "ran"), ("mat", "log", "hill")
 LINES = [
@@ -28,12 +27,12 @@ def data(tmp_path):
 
 def test_it_is_the_twin(data, vwlite, monkeypatch):
     """Steps of two stages of a curriculum, from the text on."""
-    monkeypatch.setattr(train, "AT_ONCE", 64)
+    monkeypatch.setattr(solver, "AT_ONCE", 64)
     vwlite(
         "lm", "train", "text", *SMALL, "-f", "m", "--vocabulary", "12", "--curriculum", "8", "--passes", "2", "--seed",
         "3", "-l", "0.2", "--layer_rate", "0.04", "--power_t", "1", "--initial_t", "256",
     )  # fmt: skip
-    made, words = load("m"), vocabulary(LINES, 12)
+    made, words = LmModel.load("m"), vocabulary(LINES, 12)
     assert made.words.texts == words and made.words.texts[:5] == ["the", ",", ".", "0", "on"]
     start = new_network(LmConfig(window=3, dim=5, hidden=6, seed=3), 12)
     twin = Network(start.words, start.inputs[:, :6], start.bias[:6], start.output[:6])
@@ -57,7 +56,7 @@ def test_it_is_the_twin(data, vwlite, monkeypatch):
 
 
 def test_files_pipes_and_models_give_the_same_bytes(data, vwlite, monkeypatch):
-    monkeypatch.setattr(train, "AT_ONCE", 100)  # rates fall within passes
+    monkeypatch.setattr(solver, "AT_ONCE", 100)  # rates fall within passes
     how = (*SMALL, "--curriculum", "9", "--vocabulary", "14", "--initial_t", "50")
     vwlite("lm", "train", "text", *how, "--passes", "3", "-f", "whole")
     with gzip.open(data / "text.gz", "wb") as file:
@@ -76,6 +75,19 @@ def test_a_byte_order_mark_is_no_word(data, vwlite):
     for name in ("plain", "marked"):
         vwlite("lm", "train", name, "--tokens", "blanks", *SMALL, "-f", f"{name}.m")
     assert (data / "plain.m").read_bytes() == (data / "marked.m").read_bytes()
+
+
+def test_a_file_is_learned_once(data, vwlite):
+    vwlite("lm", "train", "text", *SMALL, "-f", "m")
+    (data / "copy").write_text((data / "text").read_text())
+    done = vwlite("lm", "train", "copy", "-i", "m", "-f", "m", "--skip-seen", "--json", "-")
+    assert "copy was learned before as text (60 lines): skipped" in done.stderr
+    assert json.loads(done.stdout)["result"]["lines"] == 0
+    for _ in range(2):
+        vwlite("lm", "train", "text", "-f", "other", "--json", "report", "--quiet")
+    report = json.loads((data / "report").read_text())
+    assert (report["lines"], report["bad_lines"], report["data"][0]["lines"]) == (60, 0, 60)
+    assert [(row["pass"], row["steps"]) for row in report["history"]] == [(1, report["steps"])]
 
 
 def test_it_learns_what_follows(data, vwlite):
@@ -108,7 +120,7 @@ def test_unknown_words_are_counted_apart(data, vwlite):
 def test_vectors_are_those_of_the_model(data, vwlite):
     vwlite("lm", "train", "text", *SMALL, "-f", "m")
     head, *lines = vwlite("lm", "vectors", "-i", "m").stdout.splitlines()
-    made = load("m")
+    made = LmModel.load("m")
     assert head.split() == [str(len(made.words)), "5"]
     assert [line.split()[0] for line in lines] == made.words.texts
     assert (np.array([line.split()[1:] for line in lines], np.float32) == made.network.words).all()
@@ -125,7 +137,7 @@ def test_features_are_means_of_vectors(data, vwlite):
     vwlite("lm", "train", "text", *SMALL, "-f", "m")
     text = "1 'a |w Cat\r\n\nx 2 |w cat:3 zebra dog:-1 |b sat\n|v cat\n|w zebra"
     one = vwlite("lm", "features", "-i", "m", "--namespace", "w", stdin=text).stdout
-    made = load("m")
+    made = LmModel.load("m")
     cat, dog, sat = (made.network.words[made.words.number[word]] for word in ("cat", "dog", "sat"))
     lines = one.split("\n")
     assert [line.partition(" |e")[0] for line in lines] == [*text.replace("\r", "").split("\n"), ""]
@@ -178,6 +190,8 @@ def test_rates_fall(power, wanted):
         ("lm train text -f m --max-memory 1e-6", 2, "a smaller --vocabulary or --dim"),
         ("lm train text -f m --tokens x", 2, "not one of words, blanks"),
         ("lm train none -f m", 66, "no such file"),
+        ("lm train known -f m", 65, "known is a model or another zip file, not data"),
+        ("lm rank -i known known", 65, "known is a model or another zip file, not data"),
         ("lm train text -i known -f m --dim 7", 2, "--dim"),
         ("lm train text -i known -f m --hidden 7 --lock-wait 0", 2, "--hidden"),
         ("lm rank -i known text -p -", 2, "give -p a file"),

@@ -7,6 +7,7 @@ import click
 import pytest
 from json_schema import complaints
 
+from vwlite.cli.jsonfile import check_own
 from vwlite.cli.root import cli
 from vwlite.version import __version__
 
@@ -71,11 +72,12 @@ def files(vwlite, write):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_json_of_a_command_is_of_the_schema(command, vwlite, files):
+def test_the_json_of_a_command_is_of_the_schema(command, vwlite, files, write):
     words = [*(word.replace("_", " ") for word in COMMANDS[command].split()), "--json", "-"]
     text = vwlite(*words).stdout
     run = json.loads(text[text.index("{\n") :])
     assert [*complaints(run, SCHEMA)] == []
+    check_own(write("report", text[text.index("{\n") :]))
     assert run["vwlite"] == __version__ and run["command"] == ["vwlite", *words]
     if command in LISTS:
         assert len(run[LISTS[command]]) == 2

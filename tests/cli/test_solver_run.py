@@ -4,6 +4,9 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
+import time
 from pkgutil import resolve_name
 
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 
 from vwlite.interrupts import STOP, Interrupted
 from vwlite.solvers.crr import train as crr
+from vwlite.solvers.lm import solver as lm
 from vwlite.storage import model_file
 from vwlite.training.monitor import DisplayMonitor
 from vwlite.training.solver_run import RunMonitor
@@ -53,9 +57,17 @@ COMMANDS = {
         "--curriculum-by", "difference", "--loss_function", "logistic", "--logistic_min", "0", "--logistic_max", "2",
     ],
     "crr-queries": ["crr", "--steps", "1500", "-b", "10", "--pairs", "lambda-ndcg", "--calibrate", "--alpha", "0.2"],
+    "lm": ["lm", "train", "--passes", "3", "--window", "3", "--dim", "5", "--hidden", "6", "--initial_t", "90"],
+    "lm-curriculum": [
+        "lm", "train", "--passes", "2", "--window", "2", "--dim", "4", "--hidden", "9", "--curriculum", "20",
+        "--tokens", "blanks", "--vocabulary", "40",
+    ],
     "crr-landmarks": ["crr", "--steps", "1500", "-b", "12", "--pairs", "all", "--landmarks", "rbf:landmarks.vw"],
 }  # fmt: skip
-KERNELS = {"vwlite._native.crr.take_steps": 5, "vwlite._native.query_steps.take_steps": 5}  # where the last step stands
+KERNELS = {  # where the last step stands
+    "vwlite._native.crr.take_steps": 5, "vwlite._native.query_steps.take_steps": 5,
+    "vwlite._native.window_network.learn": 6,
+}  # fmt: skip
 STOPPED = [name for name in COMMANDS if name != "aso-train"]  # whose run begins anew
 OF_SIGNS = ("l1", "l1-held", "l1-mean", "l1-owlqn", "aso-tasks", "aso-tasks-signs")
 OF_NAMES = ("l1-named", "l1-fista", "l1-crf", "l1-mira", "l1-margin", "l1-tree", "aso-train", "aso-cotrain")
@@ -99,7 +111,7 @@ def short_spans(monkeypatch):
     monkeypatch.setattr("vwlite.solvers.aso.solver.SPAN", 32)
 
 
-ON_A_MODEL = ["pca", "cluster", "crr", "crr-l1", "crr-average", "crr-curriculum", "crr-queries", "l1", "l1-crf"]
+ON_A_MODEL = ["pca", "cluster", "crr", "crr-l1", "crr-average", "crr-curriculum", "crr-queries", "l1", "l1-crf", "lm"]
 
 
 class Stops:
@@ -113,6 +125,7 @@ class Stops:
             monkeypatch.setattr(name, self.cut_short(resolve_name(name), place))
         monkeypatch.setattr(crr, "CHUNK", 300)
         monkeypatch.setattr(crr, "FEW", 100)
+        monkeypatch.setattr(lm, "AT_ONCE", 600)
 
     def counted(self, method):
         def count(monitor, *given, **named):
@@ -240,7 +253,28 @@ def test_a_pipe_must_bring_the_same_data(name, vwlite, tmp_path, text, monkeypat
     assert (tmp_path / "model").read_bytes() == whole
 
 
-@pytest.mark.parametrize("name", ["pca", "cluster", "crr"])
+@pytest.mark.parametrize(
+    "command", ["crr --steps 3000000 --qid none -b 10 text.vw", "lm train --passes 120 --dim 30 text.vw"]
+)
+def test_a_terminated_process(command, vwlite, tmp_path, text, cli_env):
+    """The signal comes while a kernel runs, which returns soon."""
+    command = [*command.split(), "--quiet"]
+    stopped = [sys.executable, "-m", "vwlite", *command, "-f", "model", "--checkpoint-every", "0.01s"]
+    with subprocess.Popen(stopped, cwd=tmp_path, env=cli_env, stderr=subprocess.PIPE, text=True) as process:
+        while not (tmp_path / "model.ckpt").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.terminate()
+        said = process.stderr.read()
+    assert (process.returncode, said[:18]) == (143, "vwlite: terminated")
+    state = model_file.read_header("model.ckpt")["run"]["state"]
+    assert state["steps"] > 0
+    vwlite(*command, "-f", "model", "--resume")
+    vwlite(*command, "-f", "whole")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["pca", "cluster", "crr", "lm"])
 def test_a_run_that_is_stopped_while_it_writes_its_model(name, vwlite, tmp_path, text, monkeypatch):
     def save(path, *given, **named):
         if path == "model":
@@ -278,7 +312,7 @@ def test_a_second_signal_leaves_no_checkpoint_of_what_is_half_done(vwlite, tmp_p
     assert (tmp_path / "model").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["pca", "cluster", "crr-l1"])
+@pytest.mark.parametrize("name", ["pca", "cluster", "crr-l1", "lm"])
 def test_checkpoints_that_are_damaged(name, vwlite, text, monkeypatch):
     command = [*COMMANDS[name], text, "--quiet", "-f", "model"]
     stops = Stops(monkeypatch)

@@ -23,10 +23,9 @@ from vwlite.solvers.clusters.solver import method_of
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
-from vwlite.solvers.lm import model_file as lm_file
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.solvers.lm.rank import rank
-from vwlite.solvers.lm.train import begun, gone_on, learn
+from vwlite.solvers.lm.model import LmModel, rank
+from vwlite.solvers.lm.solver import begin_training, continue_training
 from vwlite.solvers.lm.vectors import text_format as words_format
 from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
@@ -57,7 +56,7 @@ def read_graph(path: str, data: bytes) -> None:
     policy = BadLines(None, len, max_ratio=1)
     inputs = Inputs(InputConfig((path,)), TextFormat(names=True).of_words())
     edges = read_edges(inputs, policy, of_any_size)
-    find(edges, CutConfig(clusters=2 + len(data) % 2), MEMORY, 1, of_any_size, of_any_size).facts()
+    find(edges, CutConfig(clusters=2 + len(data) % 2), MEMORY, 1, Monitor()).facts()
 
 
 def rows_of(path: str, features: FeatureConfig, seen: list[int]) -> Rows:
@@ -103,30 +102,29 @@ def read_plain_text(path: str) -> None:
     """Words of each kind and what they teach."""
     for kind in ("words", "blanks"):
         config = LmConfig(window=2, dim=3, hidden=3, vocabulary=9, tokens=kind)
-        model, text = begun(config, blocks([path]), MEMORY, of_any_size)
-        learn(model, text, of_any_size)
+        begin_training(config, blocks([path]), MEMORY, of_any_size).run(Monitor())
 
 
 def use_words(path: str, text: str) -> None:
-    model = lm_file.load(path)
+    model = LmModel.load(path)
     list(vector_lines(model))
     for use in (rank_words, add_vectors, learn_words_on):
         with suppress(DataError):  # a damaged vocabulary may know no word
             use(model, text)
 
 
-def rank_words(model: lm_file.LmModel, text: str) -> None:
+def rank_words(model: LmModel, text: str) -> None:
     rank(RankConfig(), model.network, text_of(blocks([text]), model.config.tokens, model.words)).facts()
 
 
-def add_vectors(model: lm_file.LmModel, text: str) -> None:
+def add_vectors(model: LmModel, text: str) -> None:
     parts = read([text], words_format(), threads=1)
     list(with_vectors(model, parts, BadLines(None, len, max_ratio=1), FeaturesConfig(namespaces=("a", "b"))))
 
 
-def learn_words_on(model: lm_file.LmModel, text: str) -> None:
+def learn_words_on(model: LmModel, text: str) -> None:
     with suppress(Diverged):
-        learn(*gone_on(model.config, model, blocks([text])), of_any_size)
+        continue_training(model.config, model, blocks([text])).run(Monitor())
 
 
 LOADERS = {"pca": project, "cluster": assign, "lm": use_words}  # by learner
@@ -146,7 +144,7 @@ def models(folder: str) -> Iterator[bytes]:
         ClusterModel.of(config, found, rows, {"kind": "vw"}).save(made)
         yield Path(made).read_bytes()
     config = LmConfig(window=2, dim=3, hidden=5, tokens="blanks", curriculum=8)
-    model, words = begun(config, blocks([str(text)]), MEMORY, of_any_size)
-    learn(model, words, of_any_size)
-    lm_file.save(made, model)
+    training = begin_training(config, blocks([str(text)]), MEMORY, of_any_size)
+    training.run(Monitor())
+    training.model.save(made)
     yield Path(made).read_bytes()

@@ -12,13 +12,12 @@ from vwlite.api.solver_model import SolverModel
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.lines import blocks_of
 from vwlite.memory_limit import USUAL
-from vwlite.solvers.lm import model_file
 from vwlite.solvers.lm.config import LmConfig, RankConfig
-from vwlite.solvers.lm.rank import rank
-from vwlite.solvers.lm.tokens import word_of
-from vwlite.solvers.lm.train import begun, gone_on, learn
-from vwlite.solvers.lm.words import text_of
+from vwlite.solvers.lm.model import LmModel, rank
+from vwlite.solvers.lm.solver import Training, begin_training, continue_training
+from vwlite.solvers.lm.words import text_of, word_of
 from vwlite.storage.memory_file import readable, written
+from vwlite.training.monitor import LineMonitor, Monitor
 
 Self = TypeVar("Self", bound="LanguageModel")
 
@@ -37,14 +36,14 @@ class LanguageModel(SolverModel):
         Raises DataError where there is no window, UsageError where weights need too much memory, Diverged. After an
         error the model is as it was.
         """
-        model, text = begun(self.config, blocks_of(lines, BLOCK_SIZE), USUAL, log.info)
-        return self._learned(model, text)
+        monitor = LineMonitor(log.info)
+        return self._learned(begin_training(self.config, blocks_of(lines, BLOCK_SIZE), USUAL, monitor.note), monitor)
 
     def fit_more(self: Self, lines: Iterable[str | bytes]) -> Self:
         """``passes`` more, as ``-i`` of the command. Raises as ``fit``, and UsageError before it."""
         with readable(self.dumps(), "the model") as path:  # what is learned from is another copy
-            model, text = gone_on(self.config, model_file.load(path), blocks_of(lines, BLOCK_SIZE))
-        return self._learned(model, text)
+            training = continue_training(self.config, LmModel.load(path), blocks_of(lines, BLOCK_SIZE))
+        return self._learned(training, LineMonitor(log.info))
 
     def ranks(self, lines: Iterable[str | bytes], *, windows: int = 10_000, seed: int = 0) -> np.ndarray:
         """float64[n]: the ranks of the last words of windows, as ``vwlite lm rank`` has them; ``windows`` 0 ranks all.
@@ -56,7 +55,7 @@ class LanguageModel(SolverModel):
         return rank(RankConfig(windows=windows, seed=seed), model.network, text).rank
 
     @property
-    def model(self) -> model_file.LmModel:
+    def model(self) -> LmModel:
         """Raises UsageError before ``fit``."""
         self.dumps()
         return self._model
@@ -76,14 +75,14 @@ class LanguageModel(SolverModel):
         model = self.model
         return np.array(model.network.words[model.words.number[word_of(word, model.config.tokens)]])
 
-    def _learned(self: Self, model: model_file.LmModel, text: np.ndarray) -> Self:
-        learn(model, text, log.info)
-        self._take(written(lambda out: model_file.save("the model", model, out)))
+    def _learned(self: Self, training: Training, monitor: Monitor) -> Self:
+        training.run(monitor)
+        self._take(written(lambda out: training.model.save("the model", out)))
         return self
 
     def _take(self, data: bytes) -> None:
         with readable(data, "the model") as path:
-            self._model = model_file.load(path)
+            self._model = LmModel.load(path)
         self._data = data
         if "config" not in self.__dict__:
             self.config = self._model.config

@@ -11,8 +11,8 @@ from vwlite.cli.run_record import head
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import atomic_output
 
-# All reports but those of metrics have one of these.
-OF_REPORTS = frozenset({"examples", "lines", "bad_lines", "trials", "topics", "top", "lists", "people"})
+# All reports but those of metrics have one of these; "vwlite" since there is a schema.
+OF_REPORTS = frozenset({"vwlite", "examples", "lines", "bad_lines", "trials", "topics", "top", "lists", "people"})
 NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}  # the report of a run whose inputs were all known
 
 

@@ -9,7 +9,6 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.training.output_config import INITIAL
 
 MODEL = options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="A model of lm train.")
 
@@ -29,11 +28,10 @@ def command() -> None:
 
 @command.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn from plain text.")
 @options.data_files
-@options.output("model", model={"required": True})
-@options.declared(INITIAL)
+@options.solver_output(required=True)
 @options.options_in(LmConfig)
 @options.usual_memory_option
-@options.lock_option
+@options.restart_options
 @options.json_option("Write the facts of the training as JSON; - is stdout.")
 @options.quiet()
 def train(**arguments: Any) -> int:
@@ -50,9 +48,10 @@ def train(**arguments: Any) -> int:
     these, the second those of 2N, and so on; all passes take as many steps. -i goes on: after a pass with -i the model
     is the one that two passes at once give.
     """
-    from vwlite.cli.runs.lm import run_train
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.lm.solver import Lm
 
-    return run_train(arguments)
+    return solve(arguments, Lm)
 
 
 @command.command("rank", cls=Command, context_settings=SETTINGS, short_help="Rank the last words of windows.")

@@ -194,7 +194,7 @@ def quiet(help: str = options_of(OutputConfig)["quiet"].help) -> Decorator:
     return options_in(OutputConfig, only=("quiet",), quiet={"help": help})
 
 
-def solver_output(**changes: Mapping[str, Any]) -> Decorator:
+def solver_output(**changes: Any) -> Decorator:
     """``-f`` of a run that can be stopped, with the files beside its model, and ``-i``."""
     model = {"beside": (LOCK, CHECKPOINT, LEDGER), **changes}
     return family("", options_in(OutputConfig, only=("model",), model=model), declared(INITIAL._replace(section="")))

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
-from vwlite.data.block_parser import OpenedInputs, Parsed, read
-from vwlite.data.blocks import check_inputs, file_size, open_input
+from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, read
+from vwlite.data.blocks import Block, blocks, check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
 from vwlite.data.columns import HEADERS, proposal, read_columns
@@ -243,6 +243,19 @@ class Inputs:
                 yield part
         if self.digested:
             self.ended.update(path for path in config.paths if path != "-")
+
+    def plain(self) -> Iterator[Block]:
+        """The blocks of plain text, whose lines are no examples; ``marks`` as in ``marked``."""
+        config = self.config
+        for block in blocks(config.paths, config.block_size, LONGEST_LINE, marks=self.digested):
+            if block.offset == 0:
+                self.ended.update(self.marks)
+                check_start(block.path, bytes(block.data[:8]))
+            if block.mark:
+                self.marks[block.path] = block.mark
+            yield block
+        if self.digested:
+            self.ended.update(path for path in self.config.paths if path != "-")
 
     def records(self) -> Iterator[Parsed]:
         """The batches of files that are no text."""

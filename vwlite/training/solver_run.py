@@ -16,6 +16,7 @@ import numpy as np
 
 from vwlite.config_check import require
 from vwlite.data.block_parser import Parsed
+from vwlite.data.blocks import Block
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines, Labels
@@ -98,9 +99,9 @@ class Reader:
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
-        self.expected = 0, 0  # rows and their checksum
+        self.expected = 0, 0  # size and checksum
         self.digests: dict[str, dict[str, Any]] = {}
-        self.rows = self.checksum = 0  # of all labels, CRC-32: by them a resumed run knows data from a pipe
+        self.size = self.checksum = 0  # bytes of all labels, and CRC-32: by them a resumed run knows data from a pipe
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -127,25 +128,40 @@ class Reader:
         """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
         return BadLines(None, self.say, **self.how)
 
-    def count(self, part: Parsed) -> None:
-        """Raises ModelError where the data are not those that ``expect`` was told of."""
-        path, labels = part.block.path, np.ascontiguousarray(part.batch.label)
-        self.lines[path] = self.lines.get(path, 0) + part.lines
-        self.bad[path] = self.bad.get(path, 0) + len(part.issues)
-        left = self.expected[0] - self.rows
-        if 0 < left <= len(labels) and zlib.crc32(labels[:left].tobytes(), self.checksum) != self.expected[1]:
-            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
-        self.rows += len(labels)
-        self.checksum = zlib.crc32(labels.tobytes(), self.checksum)
-        self.display.advance(part.block.size)
+    def plain_text(self, input: InputConfig) -> Iterator[Block]:
+        """Blocks of lines that are no examples. Raises InputMissing, DataError."""
+        inputs = self.open(input, TextFormat(), at_once=True)
+        for block in inputs.plain():
+            lines = block.data.count(b"\n", 0, block.size)
+            self.policy.lines += lines
+            self.note_block(block, lines, 0, memoryview(block.data)[: block.size])
+            yield block
 
-    def expect(self, rows: int, checksum: int) -> None:
-        """The data begin with so many rows, which a stopped run has read."""
-        self.expected = rows, checksum
+    def count(self, part: Parsed) -> None:
+        labels = np.ascontiguousarray(part.batch.label)
+        self.note_block(part.block, part.lines, len(part.issues), memoryview(labels).cast("B"))
+
+    def note_block(self, block: Block, lines: int, bad: int, content: memoryview) -> None:
+        """Take account of a block; by the bytes of its ``content`` it is known again.
+
+        Raises ModelError where the data are not those that ``expect`` was told of.
+        """
+        self.lines[block.path] = self.lines.get(block.path, 0) + lines
+        self.bad[block.path] = self.bad.get(block.path, 0) + bad
+        left = self.expected[0] - self.size
+        if 0 < left <= len(content) and zlib.crc32(content[:left], self.checksum) != self.expected[1]:
+            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
+        self.size += len(content)
+        self.checksum = zlib.crc32(content, self.checksum)
+        self.display.advance(block.size)
+
+    def expect(self, size: int, checksum: int) -> None:
+        """The data begin with what a stopped run has read."""
+        self.expected = size, checksum
 
     def check_end(self) -> None:
-        """Raises ModelError where there were fewer rows than ``expect`` was told of."""
-        if 0 < self.rows < self.expected[0]:
+        """Raises ModelError where there was less than ``expect`` was told of."""
+        if 0 < self.size < self.expected[0]:
             raise ModelError("the input is shorter than what the stopped run read: start anew, without --resume")
 
     @property
@@ -177,7 +193,7 @@ class StoppedRun(TypedDict):
     told: dict
     inputs: list[InputRead | None]
     known: list[Input]
-    rows: Natural
+    size: Natural
     checksum: Word
     history: list[dict]
     state: dict
@@ -245,7 +261,7 @@ class RunMonitor(DisplayMonitor):
         state, arrays = self.solver.state()
         run = {
             **self.checkpoint.header(self.reader.contents), "known": self.known,
-            "rows": self.reader.rows, "checksum": self.reader.checksum,
+            "size": self.reader.size, "checksum": self.reader.checksum,
             "history": self.history[: self.complete], "state": state,
         }
         header = {"learner": f"checkpoint of {self.solver.learner}", "run": run}
@@ -308,7 +324,7 @@ def run_solver(
             with reader.opened():
                 stopped = checkpoint.load() if checkpoint and files.restart.resume else None
                 if stopped:
-                    reader.expect(stopped.header["run"]["rows"], stopped.header["run"]["checksum"])
+                    reader.expect(stopped.header["run"]["size"], stopped.header["run"]["checksum"])
                 solver.read(reader)
                 if stopped:
                     go_on(solver, monitor, stopped)

@@ -13,10 +13,9 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
-from vwlite.solvers.cut import node_names as numbering
-from vwlite.solvers.cut.edges import read_edges
+from vwlite.solvers.cut import edges as numbering
+from vwlite.solvers.cut.edges import NodeNames, read_edges
 from vwlite.solvers.cut.graph import graph_of, undirected
-from vwlite.solvers.cut.node_names import NodeNames
 
 words = st.text("ab1é", min_size=1, max_size=3)
 weights = st.sampled_from(["", ":0", ":0.5", ":2", ":1e-3"])

@@ -18,7 +18,7 @@ from vwlite.solvers.cut.graph import Graph, graph_of, undirected
 from vwlite.solvers.cut.kmeans import kmeans
 from vwlite.solvers.cut.partition import Alternation, Partition, partition_of
 from vwlite.solvers.cut.spectrum import GUARDS, SETTLED, Spectrum, spectrum
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor
 
 PER_ENTRY = 64  # bytes, while entries are sorted
 PER_EDGE = 40  # of a graph, at both ends
@@ -70,12 +70,8 @@ def entry_check(memory: float) -> Callable[[int], None]:
     return lambda entries: check_memory(entries * PER_ENTRY, memory, f"{entries:,} edges read so far", FEWER)
 
 
-def find(
-    edges: Edges, config: CutConfig, memory: float, threads: int, say: Callable[[str], None], steps: Steps = no_steps
-) -> Cut:
-    """``steps`` gets the products that are made for the eigenvectors.
-
-    Raises UsageError for more clusters than nodes with edges, DataError where there is no edge, Interrupted."""
+def find(edges: Edges, config: CutConfig, memory: float, threads: int, monitor: Monitor) -> Cut:
+    """Raises UsageError for more clusters than nodes with edges, DataError where there is no edge, Interrupted."""
     nodes, found = edges.names.all(), undirected(edges, config.combine)
     connected = found.connected(len(nodes))
     graph = graph_of(found, connected)
@@ -84,14 +80,15 @@ def find(
         raise DataError("there is no edge: lines are 'node |n other:weight other:weight'")
     components = graph.components()
     for sentence in told(len(nodes), len(found.low), components, alone, found.different):
-        say(sentence)
+        monitor.line(sentence)
     if config.clusters > len(graph):
         raise UsageError(f"{config.clusters} clusters are more than there are nodes with edges: {len(graph)}")
     need = PER_EDGE * len(graph.index) + len(graph) * 8.0 * (3 * (config.clusters + GUARDS) + 2 * config.clusters)
     check_memory(need, memory, f"{len(graph):,} nodes, {len(found.low):,} edges", FEWER)
-    vectors = spectrum(graph, config.clusters - 1, threads, config.seed, config.products, steps)
+    vectors = spectrum(graph, config.clusters - 1, monitor, threads, config.seed, config.products)
     if vectors.error > SETTLED:
-        say(f"the eigenvectors have not settled (by {vectors.error:.2g}): more --products make them more exact")
+        off = f"the eigenvectors have not settled (by {vectors.error:.2g})"
+        monitor.line(f"{off}: more --products make them more exact")
     lowest = min(
         (Alternation(graph, config.shift, threads).lowest(one) for one in starts(graph, vectors, config)),
         key=lambda one: one.cost,
@@ -99,7 +96,7 @@ def find(
     cluster = np.full(len(nodes), -1, np.int32)
     partition = partition_of(graph, in_order(lowest.cluster, config.clusters), config.clusters)
     cluster[connected] = partition.cluster
-    say(f"normalised cut {partition.cost:.6g}")
+    monitor.line(f"normalised cut {partition.cost:.6g}")
     return Cut(nodes, cluster, partition, vectors, len(found.low), found.different, components)
 
 

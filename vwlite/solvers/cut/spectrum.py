@@ -13,7 +13,7 @@ from vwlite._native.range_finder import random_signs
 from vwlite.interrupts import obey
 from vwlite.solvers.cut.graph import Graph
 from vwlite.solvers.tall_matrices import orthonormal, product, times
-from vwlite.training.display import Steps, no_steps
+from vwlite.training.monitor import Monitor
 
 WHOLE = 500  # graphs of at most so many nodes are decomposed as they are
 GUARDS = 5  # columns beside those asked for
@@ -34,12 +34,11 @@ class Spectrum(NamedTuple):
 class Products:
     """Products of the graph's normalised matrix S with tall matrices, by rows that threads share out."""
 
-    def __init__(self, graph: Graph, threads: int, steps: Steps = no_steps) -> None:
-        """``steps`` gets the number of products that were made."""
+    def __init__(self, graph: Graph, threads: int, monitor: Monitor) -> None:
         self.rows = graph.indptr, graph.index, graph.normalised()
         self.shares = graph.shares(threads)
         self.pool = ThreadPoolExecutor(threads)
-        self.done, self.steps = 0, steps
+        self.done, self.monitor = 0, monitor
 
     def step(self, x: np.ndarray, y: np.ndarray, product: float, same: float, before: float) -> None:
         """``y = product * S x + same * x + before * y``, float64[n, columns]. Raises Interrupted."""
@@ -48,7 +47,7 @@ class Products:
         for one in work:
             one.result()
         self.done += 1
-        self.steps(self.done, None)
+        self.monitor.step(self.done)
         obey()
 
     def of(self, x: np.ndarray) -> np.ndarray:
@@ -67,20 +66,19 @@ class Products:
         return y
 
 
-def spectrum(
-    graph: Graph, count: int, threads: int = 1, seed: int = 0, most: int = 1000, steps: Steps = no_steps
-) -> Spectrum:
+def spectrum(graph: Graph, count: int, monitor: Monitor, threads: int = 1, seed: int = 0, most: int = 1000) -> Spectrum:
     """The ``count`` largest eigenvalues but the first, which is 1 with the eigenvector L^1/2 1.
 
     ``count`` is below the number of nodes. By iterations of a subspace that are filtered by Chebyshev's polynomials
     (Zhou, Saad, Tiago, Chelikowsky, Journal of Computational Physics 219, 2006): no eigenvalue is below -1. ``most``
-    products are made. A vector's entry of largest size is positive. The same bytes for any number of threads.
+    products are made, of which the monitor is told. A vector's entry of largest size is positive. The same bytes for
+    any number of threads.
     """
     first = np.sqrt(graph.degree / graph.degree.sum())[:, None]
     if len(graph) <= WHOLE:
         found = whole(graph, first, count)
     else:
-        products = Products(graph, threads, steps)
+        products = Products(graph, threads, monitor)
         with products.pool:
             found = iterated(products, start(first, count, seed), first, count, most)
     strongest = found.vectors[np.abs(found.vectors).argmax(axis=0), np.arange(count)]

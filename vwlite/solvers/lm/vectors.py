@@ -15,8 +15,8 @@ from vwlite.features.batch_rows import features_of
 from vwlite.features.theta_map import PATIENCE
 from vwlite.solvers.aso.apply import extended
 from vwlite.solvers.lm.config import FeaturesConfig
-from vwlite.solvers.lm.model_file import LmModel
-from vwlite.solvers.lm.tokens import decoded, word_of
+from vwlite.solvers.lm.model import LmModel
+from vwlite.solvers.lm.words import decoded, word_of
 
 AT_ONCE = 1000  # words
 
