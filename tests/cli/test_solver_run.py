@@ -84,6 +84,7 @@ def label_of(command, first, draw):
 @pytest.fixture
 def text(tmp_path, name):
     draw, words = random.Random(3), [f"{letter}{number}" for letter in "abcd" for number in range(12)]
+    name = name.removesuffix(" -i")
     lines = []
     for number in range(TEXTS):
         chosen = draw.choices(words, k=draw.randint(2, 8))
