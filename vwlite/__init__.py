@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vwlite.api.functions import evaluate, load, merge, predict, train
-    from vwlite.api.learned import Learned
+    from vwlite.api.memory_run import Learned
     from vwlite.api.model import Model
     from vwlite.api.write_text import write_text
     from vwlite.errors import (

@@ -7,7 +7,7 @@ import pytest
 from graph_case import blocks, graph_from, moons, neighbours
 from oracle.cut import components, cost, edges_of, matrix_of
 
-from vwlite.solvers.cut.partition import partition_of
+from vwlite.solvers.cut.find import partition_of
 
 TWO = """\
 anna |n bert:1 carl:2

@@ -10,7 +10,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.training.config import RunConfig
-from vwlite.training.number_sides import NumberSides
+from vwlite.training.namespace_report import NumberSides
 
 ROWS = [(1 + n % 5, n % 17, n * 7 % 50) for n in range(200)]
 CSV = "rating,user,item\n" + "".join(f"{label},{user},{item}\n" for label, user, item in ROWS)

@@ -44,9 +44,8 @@ def test_other_orders_are_not(vwlite, write, labels):
 
 def test_mixed_labels_are_soon_no_longer_counted(vwlite, write, monkeypatch):
     """A run pays for its first examples only; lines that are sorted after one label are still found."""
-    from vwlite.training import sorted_labels
 
-    monkeypatch.setattr(sorted_labels, "FIRST_LOOK", 100)
+    monkeypatch.setattr("vwlite.training.namespace_report.FIRST_LOOK", 100)
     counted = []
     add = LabelOrder.add
     monkeypatch.setattr(LabelOrder, "add", lambda order, labels: (counted.append(len(labels)), add(order, labels)))

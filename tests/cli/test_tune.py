@@ -11,13 +11,11 @@ from contextlib import suppress
 
 import pytest
 
-from vwlite.cli.runs.handed import read_fixed
-from vwlite.cli.runs.trials import TrialRunner, failure
+from vwlite.cli.runs.tune import TrialRunner, failure, read_fixed
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
-from vwlite.evaluation.estimation import estimated
 from vwlite.evaluation.metric_table import TABLE
-from vwlite.evaluation.tuning import Dimension, Search, Trial, TrialFailed, better_when_larger, draw, rungs
+from vwlite.evaluation.tuning import Dimension, Search, Trial, TrialFailed, better_when_larger, draw, estimated, rungs
 from vwlite.learners.base import Learner
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]

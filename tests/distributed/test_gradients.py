@@ -10,11 +10,11 @@ import pytest
 from oracle.hashing import hash_name
 
 from vwlite.data.config import BadLinesConfig, HoldoutConfig
-from vwlite.distributed.base import base_of
 from vwlite.distributed.engines import Here, Processes, engine_for
 from vwlite.distributed.gradients import Optimiser, Then, followed
-from vwlite.distributed.merging import write
+from vwlite.distributed.merge import write
 from vwlite.distributed.rounds import Rounds, Settings
+from vwlite.distributed.rule import base_of
 from vwlite.errors import UsageError
 from vwlite.interrupts import Interrupted
 from vwlite.learners.configs.softmax import MulticlassConfig

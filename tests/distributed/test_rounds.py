@@ -12,10 +12,10 @@ import pytest
 
 from vwlite.data.config import InputConfig
 from vwlite.distributed import rounds as module
-from vwlite.distributed.base import base_of
 from vwlite.distributed.engines import Here, Processes, engine_for
-from vwlite.distributed.merging import write
+from vwlite.distributed.merge import write
 from vwlite.distributed.rounds import Rounds, Settings
+from vwlite.distributed.rule import base_of
 from vwlite.errors import DataError, InputDamaged, ModelError, UsageError, WorkerLost
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.configs.gd import GdConfig

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.errors import UsageError
-from vwlite.evaluation.class_metrics import of_sets
-from vwlite.evaluation.confusion_table import MAX_MATRIX_CLASSES, TABLES, Contingency
+from vwlite.evaluation.class_metrics import MAX_MATRIX_CLASSES, TABLES, Contingency, of_sets
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=30)
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from vwlite.evaluation.resampling import interval, paired
+from vwlite.evaluation.measure import interval, paired
 
 
 def test_an_interval_of_equal_values_is_a_point():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vwlite.evaluation.weight_norms import MOST_COLUMNS, norms
+from vwlite.evaluation.inspect_model import MOST_COLUMNS, norms
 
 ROOT = math.sqrt(2)
 TABLE = {  # table 5.1 of the notes of CMPUT 551: a matrix, its 2,1, trace and Frobenius norms

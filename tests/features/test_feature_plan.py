@@ -16,7 +16,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.hashing import hash_name
-from vwlite.training.row_ranges import row_ranges
+from vwlite.training.trainer import row_ranges
 
 FNV, CONSTANT = 16777619, 11650396
 examples = joined(st.sampled_from(BARS), sequences(FEATURES, FEATURES, BARS, most=8))

@@ -39,7 +39,7 @@ from vwlite.learners.multiline import Multiline
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import learner_name_of
 from vwlite.training.model_loader import restore
-from vwlite.training.row_ranges import row_ranges
+from vwlite.training.trainer import row_ranges
 
 BITS = 10
 OPTIONS = (  # the first byte of an input chooses

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.errors import ModelError
-from vwlite.training.resume_position import Position
+from vwlite.training.trainer import Position
 
 
 class Labels(SimpleNamespace):

@@ -19,7 +19,7 @@ from vwlite.api.train_files import train_files
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.data.tables import is_table
 from vwlite.distributed.engines import Engine, engine_for
-from vwlite.distributed.merging import merge_files, write
+from vwlite.distributed.merge import merge_files, write
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import readable, written

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from vwlite.api.configs import loss_changes, pick
+from vwlite.api.run_configs import loss_changes, pick
 from vwlite.errors import UsageError
 from vwlite.learners import OVER, config_class, config_classes, goes_over
 from vwlite.learners.configs.class_learners import ClassLearnersConfig

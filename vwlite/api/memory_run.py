@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from vwlite.api.learned import Learned
-from vwlite.api.pass_notes import PassNotes
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
@@ -34,10 +34,66 @@ from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predict import not_finite
-from vwlite.training.prediction_arrays import Answers, PredictionArrays
+from vwlite.training.predictions import Answers, PredictionArrays, Unmoved
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
-from vwlite.training.unmoved_predictions import Unmoved
+
+if TYPE_CHECKING:
+    from vwlite.training.predictions import Answers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Learned:
+    """Counts and losses of one call of ``Model.learn``."""
+
+    examples: int  # read, over all passes, held out ones not among them
+    weight: float  # their importance, of labelled ones
+    average_loss: float | None  # progressive: each example is predicted before it is learned; None without labels
+    holdout_loss: float | None  # the best pass's average loss of held out examples; None where none were
+    passes: int  # made
+    bad_lines: int  # malformed lines of text, which were left out
+    predictions: Answers | None  # made before each update of the last pass; None unless kept
+
+
+_noted: ContextVar[bool] = ContextVar("passes_noted", default=False)
+
+
+@contextmanager
+def passes_noted(wanted: bool) -> Iterator[None]:
+    """Runs that are made meanwhile, in this thread, note every pass, if ``wanted``."""
+    token = _noted.set(wanted)
+    try:
+        yield
+    finally:
+        _noted.reset(token)
+
+
+def decay_note(learner: Learner) -> str:
+    """That passes so far have let the learning rate fall; empty where they have not."""
+    config, rate = learner.config, learner.get("rate")
+    if config.decay_learning_rate >= 1 or rate == config.initial_learning_rate:
+        return ""
+    fallen = f"the learning rate has decayed to {rate:g}, each call of learn being a pass"
+    return f"{fallen}: a stream is learned with decay_learning_rate=1"
+
+
+class PassNotes(Listener):
+    """A note at the end of each pass: its average loss, each row predicted before it was learned."""
+
+    def __init__(self, counters: Counters, display: Display) -> None:
+        self.counters, self.display, self.noted = counters, display, _noted.get()
+
+    def begin_pass(self, number: int) -> None:
+        self.sum, self.weight = self.counters.sum_loss, self.counters.labeled_weight
+
+    def end_pass(self, number: int) -> None:
+        if self.noted:
+            weight = self.counters.labeled_weight - self.weight
+            loss = f"average loss {(self.counters.sum_loss - self.sum) / weight:.6g}" if weight else "nothing learned"
+            held_out = self.counters.held_out_loss()
+            beside = "" if held_out is None else f", of rows held out {held_out:.6g}"
+            self.display.note(f"pass {number}: {loss}{beside}")
+
 
 log = logging.getLogger("vwlite")
 OpenInputs = Callable[..., Inputs]

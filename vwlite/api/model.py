@@ -12,15 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from vwlite.api import memory_run
-from vwlite.api.configs import feature_changes, loss_changes
 from vwlite.api.data_source import check_labels, inputs_of, kind_of
-from vwlite.api.described import Described
+from vwlite.api.describe import Described
 from vwlite.api.keywords import declared, read_options
-from vwlite.api.learned import Learned
 from vwlite.api.learner_choice import learner_changes, new_learner_config
+from vwlite.api.memory_run import Learned, decay_note
 from vwlite.api.option_rules import check_effects, check_idle
-from vwlite.api.pass_notes import decay_note
-from vwlite.api.run_configs import bad_lines_config, memory_run_config
+from vwlite.api.run_configs import bad_lines_config, feature_changes, loss_changes, memory_run_config
 from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches

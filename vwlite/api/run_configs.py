@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.data import config as data_config
 from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.options import fields_of
+from vwlite.learners.losses import OF_CLASSES, LossConfig
+from vwlite.options import fields_of, options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.curriculum_config import CurriculumConfig
@@ -85,3 +86,23 @@ def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None)
     """``max_ratio`` None: as the options have it."""
     config = BadLinesConfig(**fields_of(BadLinesConfig, options))
     return config if max_ratio is None else replace(config, max_ratio=max_ratio)
+
+
+def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
+    """Those options that are fields of a configuration class."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in options.items() if name in names}
+
+
+def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
+    """The fields of ``LossConfig`` that were typed."""
+    changes = {one.name: options[one.key] for one in options_of(LossConfig).values() if one.key in options}
+    if "logistic_min" in changes or "logistic_max" in changes:
+        changes["limited"] = True
+    if changes.get("name") in OF_CLASSES:
+        changes["name"] = OF_CLASSES[changes["name"]][0]
+    return changes
+
+
+def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
+    return pick(FeatureConfig, options)

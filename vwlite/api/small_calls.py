@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.api.data_source import check_no_path, is_text
-from vwlite.api.learned import Learned
-from vwlite.api.memory_run import AnsweringRun, LearningRun, learned
+from vwlite.api.memory_run import AnsweringRun, Learned, LearningRun, learned
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser
 from vwlite.data.blocks import SLACK, Block

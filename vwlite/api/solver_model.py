@@ -19,7 +19,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.monitor import Monitor
-from vwlite.training.prediction_arrays import PredictionArrays
+from vwlite.training.predictions import PredictionArrays
 from vwlite.training.trainer import Trainer
 
 Self = TypeVar("Self", bound="SolverModel")

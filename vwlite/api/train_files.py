@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import Any
 
-from vwlite.api import configs, learner_choice
+from vwlite.api import learner_choice, run_configs
 from vwlite.api.option_rules import check_idle
 from vwlite.api.run_configs import bad_lines_config, run_config
 from vwlite.errors import UsageError
@@ -102,10 +102,10 @@ def configured(
     arguments: dict[str, Any], typed: dict[str, Any], say: Say
 ) -> tuple[RunConfig, Restored | None]:
     """What to run, and the model to go on from with ``-i``."""
-    features = configs.feature_changes(typed)
+    features = run_configs.feature_changes(typed)
     if arguments["initial"]:
         config = run_config(arguments, GdConfig(), FeatureConfig(), say)
-        changes = learner_choice.learner_changes(typed), features, configs.loss_changes(typed)
+        changes = learner_choice.learner_changes(typed), features, run_configs.loss_changes(typed)
         config, model = start(config, arguments["initial"], *changes, say=say)
         input = config.input.like(model.header, typed) if model else config.input
         return replace(config, input=input), model

@@ -10,10 +10,10 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import begin
 from vwlite.distributed import gradients
-from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
 from vwlite.distributed.rounds import Rounds, Settings
+from vwlite.distributed.rule import base_of
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
 from vwlite.options import Option, Request, fields_of

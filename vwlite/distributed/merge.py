@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from vwlite._native import merge_rows
-from vwlite.distributed.delta import Delta, between, places, united
-from vwlite.distributed.rule import Rule, rule_of
-from vwlite.errors import ModelError, UsageError
+from vwlite.distributed.delta import Delta, Snapshot, Task, between, load, places, united
+from vwlite.distributed.rule import Rule, digest_of, first_base, rule_of
+from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.learners import learner_class
 from vwlite.learners.base import plain
+from vwlite.storage import model_file
+from vwlite.storage.archive_reader import is_delta
+from vwlite.storage.atomic_file import OpenOutput, atomic_output
+from vwlite.storage.memory_file import readable
 from vwlite.storage.model_file import Model
 from vwlite.storage.ordered_pool import in_order
+from vwlite.storage.table_codec import NotFinite
+from vwlite.training.ledger import model_digest
 from vwlite.version import __version__
 
 MERGED = 1 << 20  # slots that a thread merges at a time
@@ -234,3 +242,76 @@ def merged_counts(base: dict[str, Any], ends: list[dict[str, Any]]) -> dict[str,
     if len(different) > 2:
         counts["more_labels"] = 1
     return counts
+
+
+MIN_LINES = 1000  # as ``vwlite.data.malformed_lines`` has it
+
+
+def merge_files(paths: Sequence[str], base: str | None = None, max_bad_ratio: float = 0.01) -> Model:
+    """The model that files make together: all deltas of the shards of a round, or ordinary models.
+
+    ``base``: the model that they began with; None: they began with nothing. Raises UsageError, InputMissing,
+    ModelError for files that do not fit each other, DataError for too many malformed lines in all shards.
+    """
+    if not paths:
+        raise UsageError("there is nothing to merge: name the deltas of a round, or models")
+    deltas = [path for path in paths if is_delta(path)]
+    if deltas and len(deltas) < len(paths):
+        other = next(path for path in paths if path not in deltas)
+        raise UsageError(f"{deltas[0]} is a delta and {other} is none: merge the deltas of a round, or models")
+    if deltas:
+        return merge_deltas([load(path) for path in deltas], base, max_bad_ratio)
+    if len(paths) == 1 and base is None:
+        raise UsageError("one model is merged already: name several")
+    return merge_models(paths, base)
+
+
+def merge_deltas(deltas: Sequence[Delta], base: str | None, max_bad_ratio: float = 0.01) -> Model:
+    """The same of deltas at hand."""
+    check_lines(deltas, max_bad_ratio)
+    check_agreement([(f"shard {delta.task.number}", delta.header) for delta in deltas])
+    with ExitStack() as closing:
+        if base is None:
+            data = first_base(deltas[0].header, deltas[0].task.of)
+            if digest_of(data) != deltas[0].task.base:
+                raise ModelError("the deltas were learned from a model: name it with --base")
+            base = closing.enter_context(readable(data, "the base"))
+        digest = model_digest(base)
+        return merge(model_file.load(base, grows=True), digest, deltas)
+
+
+def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
+    """Raises DataError where too many lines were malformed, or no example had a label."""
+    lines, bad = sum(delta.task.lines for delta in deltas), sum(delta.task.bad for delta in deltas)
+    if bad > max_ratio * lines:
+        shown = next(line for delta in deltas for line in delta.task.shown)
+        allowed = f"more than --max-bad-ratio {max_ratio:g} allows"
+        raise DataError(f"{bad} of {lines} lines are malformed, {allowed}; the first: {shown}")
+    if not any(delta.header["counters"]["labeled_weight"] for delta in deltas):
+        raise DataError("there is no labelled example to learn from in any shard")
+
+
+def merge_models(paths: Sequence[str], base: str | None) -> Model:
+    """Of models made apart: the mean of what they changed, each weighted by its examples; see ``merge_apart``."""
+    headers = [model_file.read_header(path) for path in paths]
+    config = learner_class(headers[0].get("learner")).config_from(headers[0]["config"], {})
+    rule_of(config, 2)
+    with ExitStack() as closing:
+        start = base or closing.enter_context(readable(first_base(headers[0], 1), "the base"))
+        begun = model_file.load(start, grows=True)
+        check_agreement([("the base" if base is None else base, begun.header), *zip(paths, headers, strict=True)])
+        columns = len(begun.arrays["weights"].names)
+        before = Snapshot(begun.arrays["weights"].values, columns)
+        deltas = []
+        for number, (path, header) in enumerate(zip(paths, headers, strict=True), 1):
+            table = model_file.load(path, want=("weights",)).arrays["weights"].values
+            deltas.append(Delta(Task(number, len(paths), ""), header, *before.changes(np.ascontiguousarray(table))))
+    return merge_apart(begun, deltas, config)
+
+
+def write(path: str | os.PathLike[str], model: Model, open_output: OpenOutput = atomic_output, announce=None) -> None:
+    """Raises OutputError, Diverged for a model of which nothing good can come."""
+    try:
+        model_file.save(path, model.header, model.arrays, announce, check_finite=True, open_output=open_output)
+    except NotFinite:
+        raise Diverged("a number in the merged model is not finite, so it is not saved: try a smaller -l") from None

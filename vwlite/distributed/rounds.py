@@ -16,8 +16,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.delta import Delta
 from vwlite.distributed.engines import Engine
 from vwlite.distributed.gradients import Optimiser, Then, sum_up
-from vwlite.distributed.merge import check_agreement, merge
-from vwlite.distributed.merging import check_lines, write
+from vwlite.distributed.merge import check_agreement, check_lines, merge, write
 from vwlite.distributed.plan import plan
 from vwlite.distributed.task import Work, learn
 from vwlite.errors import ModelError

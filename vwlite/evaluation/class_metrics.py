@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -10,14 +11,147 @@ import numpy as np
 
 from vwlite.data.batch import INNER, Batch
 from vwlite.errors import UsageError
-from vwlite.evaluation.confusion_table import Contingency, means
-from vwlite.evaluation.distribution_metrics import distributions_of
-from vwlite.evaluation.metric_table import CLASSES, COSTS, DISTRIBUTIONS, LINES, SETS, names_of
+from vwlite.evaluation.metric_table import CLASSES, COSTS, DISTRIBUTIONS, LINES, MAX_UNASKED_CLASSES, SETS, names_of
+from vwlite.evaluation.metrics import COMPUTED, Sample
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.per_class import SET_LOSSES
 from vwlite.learners.row_results import Results
 from vwlite.learners.set_losses import set_costs
 from vwlite.training.listener import Listener
+
+MAX_MATRIX_CLASSES = 1000
+TABLES = ("per_class", "confusion_matrix")
+
+
+class Contingency:
+    """Weights by label and by answer, from numbers[n] of labels and answers and float64[n] weights.
+
+    ``display_name`` gives a class's name. The classes are those that are a label or an answer. As in scikit-learn, a
+    class without answers, or without labels, counts as 0 in a mean over the classes.
+    """
+
+    def __init__(
+        self, label: np.ndarray, answer: np.ndarray, weight: np.ndarray, display_name: Callable[[int], str] = str
+    ) -> None:
+        numbers, index = np.unique(np.concatenate([label, answer]), return_inverse=True)
+        self.names = list(map(display_name, numbers.astype(np.int64).tolist()))
+        self.weight, self.true, self.said = weight, index[: len(label)], index[len(label) :]
+        right, size = self.true == self.said, len(numbers)
+        self.meant, self.named = np.bincount(self.true, weight, size), np.bincount(self.said, weight, size)
+        self.hits = np.bincount(self.true[right], weight[right], size)
+
+    def report(self, names: Iterable[str] | None, count: int) -> dict[str, Any]:
+        """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
+        report: dict[str, Any] = means(self.hits, self.named, self.meant)
+        wanted = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
+        tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
+        return {**report, **{name: table() for name, table in tables if name in wanted}}
+
+    def per_class(self) -> list[dict[str, Any]]:
+        columns = {
+            "precision": shares(self.hits, self.named),
+            "recall": shares(self.hits, self.meant),
+            "f1": f1(self.hits, self.named, self.meant),
+            "weight": self.meant,
+        }
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return [
+            {"class": name, **dict(zip(columns, row, strict=True))} for name, row in zip(self.names, rows, strict=True)
+        ]
+
+    def matrix(self) -> dict[str, Any]:
+        """Raises UsageError where there are too many classes for one."""
+        size = len(self.names)
+        if size > MAX_MATRIX_CLASSES:
+            limit = f"takes {MAX_MATRIX_CLASSES} classes at most, not {size}"
+            raise UsageError(f"--metric confusion_matrix {limit}: see per_class")
+        weight = np.bincount(self.true * size + self.said, self.weight, size * size).reshape(size, size)
+        return {"classes": self.names, "weight": weight.tolist()}
+
+
+def shares(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """float64[n], NaN of nothing."""
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+
+
+def f1(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> np.ndarray:
+    return shares(2 * hits, named + meant)
+
+
+def means(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:
+    """Over the classes that labels or answers name: float64[classes], the weight answered right, answered, labelled."""
+    there = named + meant > 0
+    hits, named, meant = hits[there], named[there], meant[there]
+    columns = {"macro_precision": shares(hits, named), "macro_recall": shares(hits, meant)}
+    columns["macro_f1"] = f1(hits, named, meant)
+    return {name: float(np.nan_to_num(values).mean()) if len(values) else np.nan for name, values in columns.items()}
+
+
+BY_BINS = ("ece", "calibration_bins")
+
+
+class Distributions:
+    """Collects of labelled rows label and importance and, where labels are numbers, the median and the mean of each.
+
+    And the probabilities of all labels, where a metric that is ``asked`` for needs them.
+    """
+
+    def __init__(self, learner: Any, asked: Collection[str] | None) -> None:
+        self.learner, self.asked = learner, asked
+        few = learner.config.count <= MAX_UNASKED_CLASSES
+        self.keeps_shares = few if asked is None else bool({*BY_BINS} & {*asked})
+        self.shares: list[np.ndarray] = []
+        self.columns: list[np.ndarray] = []
+
+    def add(self, rows: np.ndarray, place: np.ndarray, weight: np.ndarray) -> None:
+        """Rows int64[n] of the batch run last: the places int64[n] of their labels, and their importance."""
+        columns = [place, weight]
+        if self.learner.config.has_numbers:
+            value = self.learner.label_numbers[place]
+            columns += [value - self.learner.median_answers(rows), value - self.learner.mean_answers(rows)]
+        self.columns.append(np.stack(columns).astype(np.float64))
+        if self.keeps_shares:
+            self.shares.append(self.learner.score[rows].copy())
+
+    def report(self) -> dict[str, Any]:
+        """The metrics by name; of the median the absolute error, which it has least, of the mean the squared one."""
+        if not self.columns:
+            return {}
+        place, weight, *errors = np.concatenate(self.columns, axis=1)
+        report: dict[str, Any] = {}
+        if errors:
+            report["mse"] = float(np.average(np.square(errors[1]), weights=weight))
+            report["rmse"] = math.sqrt(report["mse"])
+            report["mae"] = float(np.average(np.abs(errors[0]), weights=weight))
+        if self.keeps_shares:
+            samples = self.samples(place, weight)
+            report["ece"] = float(np.mean([COMPUTED["ece"](sample) for sample in samples]))
+            if self.asked and "calibration_bins" in self.asked:
+                report["calibration_bins"] = self.bins(samples)
+        return report
+
+    def samples(self, place: np.ndarray, weight: np.ndarray) -> list[Sample]:
+        """For each label, whether a row has it and the probability that it has."""
+        shares = np.concatenate(self.shares)
+        return [
+            Sample((place == label).astype(np.float32), share, weight.astype(np.float32), share, math.nan, math.nan)
+            for label, share in enumerate(shares.T)
+        ]
+
+    def bins(self, samples: list[Sample]) -> list[dict[str, Any]]:
+        first = int(self.learner.get("first") != 0)
+        name = self.learner.config.classes.display_name
+        return [
+            {"class": name(label + first), **row}
+            for label, sample in enumerate(samples)
+            for row in COMPUTED["calibration_bins"](sample)
+        ]
+
+
+def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
+    """Of a learner that has a probability for each label, in one model; None of others."""
+    return Distributions(learner, asked) if learner.has_distributions else None
+
 
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
 ALWAYS = ("examples", "weight")

@@ -18,9 +18,9 @@ from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import ColumnCheck, MalformedLineCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
+from vwlite.training.predictions import Unmoved
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
-from vwlite.training.unmoved_predictions import Unmoved
 
 
 class OutcomeCollector(Listener):

@@ -26,8 +26,8 @@ from vwlite.training.first_pass import MalformedLineCheck
 from vwlite.training.listener import Listener, Run
 from vwlite.training.model_loader import Restored
 from vwlite.training.predict import not_finite
+from vwlite.training.predictions import Unmoved
 from vwlite.training.trainer import Trainer
-from vwlite.training.unmoved_predictions import Unmoved
 
 
 class Term(NamedTuple):

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.data.class_labels import EMPTY_SET, MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBER, NUMBERS, SEQUENCES
+from vwlite.data.label_order import LabelOrder
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.names_as_labels import named_labels
@@ -20,7 +21,7 @@ from vwlite.errors import DataError
 from vwlite.escapes import escaped
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
-from vwlite.numerals import is_count
+from vwlite.numerals import DECIMAL_BYTES, is_count
 
 ANY = Classes(MAX_CLASS)  # the number of classes is unknown
 MAX_NAMES_CHARACTERS = 20_000  # longer lists of names are no classes, and no option that could be typed
@@ -230,3 +231,37 @@ def names_of(counts: Counter[str]) -> str:
     """The option that names them, ready to be typed."""
     fits = sum(map(len, counts)) + len(counts) <= MAX_NAMES_CHARACTERS
     return f" {named_labels(counts)}" if fits else " --named_labels NAME,..."
+
+
+class Traps:
+    """Looks at batch after batch."""
+
+    def __init__(self) -> None:
+        self.order, self.tagged = LabelOrder(), 0
+        self.location = self.tag = ""  # of the first example without a label that is tagged with a number
+
+    def add(self, batch: Batch) -> None:
+        self.order.add(batch.label)
+        mistaken = np.isnan(batch.label) & (batch.flags & (BLANK | SAVE | TAGGED) == TAGGED)
+        for row in np.flatnonzero(mistaken).tolist():
+            tag, start = batch.tag(row), int(batch.tag_start[row])
+            meant = start > 0 and batch.text[start - 1] == ord("'")
+            if DECIMAL_BYTES.fullmatch(tag) and not meant:
+                self.tagged += 1
+                self.location, self.tag = self.location or batch.location(row), self.tag or tag.decode()
+
+    def sentences(self, report: dict[str, Any]) -> list[str]:
+        """``report``: of the census of the same batches."""
+        warnings = []
+        if self.tagged:
+            warnings.append(
+                f"{self.location}: '{self.tag}|' is an example without a label, tagged {self.tag} ({self.tagged} such "
+                "lines): a label needs a blank before the bar"
+            )
+        if report["labels_are"] in (NUMBERS, NAMES) and (found := self.order.sorted_by_label()):
+            warnings.append(f"{found}: shuffle them, or train --shuffle-first; what is learned last counts most")
+        names = Counter(space["name"].lower() for space in report["namespaces"])
+        for name in sorted(name for name, count in names.items() if count > 1):
+            alike = sorted(escaped(space["name"]) for space in report["namespaces"] if space["name"].lower() == name)
+            warnings.append(f"the namespaces {' and '.join(alike)} differ by case only, and are different ones")
+        return warnings

@@ -2,30 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.data.batch import INNER, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import metrics, ranking_metrics
-from vwlite.evaluation.class_metrics import ClassOutcomes
+from vwlite.evaluation.class_metrics import ALWAYS, ClassOutcomes, Contingency, choose
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.evaluate import evaluate
-from vwlite.evaluation.level_metrics import OWN, LevelOutcomes
-from vwlite.evaluation.metric_table import ORDER, QUERIES, chosen, names_of
-from vwlite.evaluation.output_metrics import OutputOutcomes
-from vwlite.evaluation.resampling import SIGNS, interval, paired
+from vwlite.evaluation.metric_table import (
+    LEVELS,
+    MAX_UNASKED_CLASSES,
+    NUMBERS,
+    ORDER,
+    OUTPUTS,
+    QUERIES,
+    chosen,
+    names_of,
+)
+from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
 from vwlite.features.config import QueryConfig
 from vwlite.features.query_ids import Queries
+from vwlite.learners.levels import Levels
+from vwlite.learners.row_results import Results
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
+from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
+
+OWN = tuple(name for name in names_of(LEVELS) if name not in names_of(NUMBERS))
+
+
+class LevelOutcomes(Listener):
+    """Collects of labelled rows label, level, number and importance, float64[4, n]."""
+
+    def __init__(self, levels: Levels) -> None:
+        self.levels, self.parts = levels, [np.zeros((4, 0))]
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        columns = (batch.label, results.prediction, self.levels.numbers, batch.importance)
+        part = np.stack([column[begin:end] for column in columns]).astype(float)
+        self.parts.append(part[:, ~np.isnan(part[0]) & (part[3] > 0)])
+
+    def report(self, names: Collection[str] | None) -> dict[str, Any]:
+        """The metrics by name; ``names`` chooses some of ``OWN``."""
+        label, level, number, weight = np.concatenate(self.parts, axis=1)
+        if not len(label):
+            return {name: math.nan for name in names or OWN if name != "confusion_matrix"}
+        report: dict[str, Any] = {
+            "accuracy": float(np.average(label == level, weights=weight)),
+            "mae_raw": float(np.average(np.abs(label - number), weights=weight)),
+            "rmse_raw": math.sqrt(np.average(np.square(label - number), weights=weight)),
+        }
+        values = self.levels.values
+        if len(values) <= MAX_UNASKED_CLASSES if names is None else "confusion_matrix" in names:
+            places = map(self.levels.places, (label, level))
+            report["confusion_matrix"] = Contingency(*places, weight, lambda place: f"{values[place]:g}").matrix()
+        return {name: report[name] for name in OWN if name in report and (names is None or name in names)}
+
+
+OF_EACH = ("mse", "rmse", "mae", "r2")  # as of models of one number
+
+
+class OutputOutcomes(Listener):
+    """Collects labels, predictions and importance of labelled rows by output."""
+
+    def __init__(self, learner: Any) -> None:
+        self.learner, self.rows, self.weight = learner, 0, 0.0
+        self.each = [Outcomes() for _ in learner.outputs]
+
+    def __len__(self) -> int:
+        """How many rows are collected."""
+        return self.rows
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        counts = (batch.importance[begin:end] > 0) & (batch.flags[begin:end] & INNER == 0)
+        rows = np.flatnonzero(~np.isnan(batch.label[begin:end]) & counts) + begin
+        labels = np.full((len(batch), len(self.each)), np.nan, np.float32)
+        labels[batch.lists.owner, batch.lists.indices] = batch.lists.values
+        weight = batch.importance[rows]
+        self.rows, self.weight = self.rows + len(rows), self.weight + float(weight.sum(dtype=np.float64))
+        for place, outcomes in enumerate(self.each):
+            found = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
+            outcomes.add(labels[rows, place], *found)
+
+    def of_each(self) -> list[dict[str, Any]]:
+        """A row of metrics for each output, NaN of one without labels."""
+        losses, table = self.learner.average_losses(held=False).tolist(), []
+        for name, outcomes, loss in zip(self.learner.outputs, self.each, losses, strict=True):
+            of_it = sample(*outcomes.columns(), "regression")
+            found = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
+            table.append({"output": name, "weight": of_it.total, "loss": loss, **found})
+        return table
+
+    def report(self, names: list[str] | None) -> dict[str, Any]:
+        """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
+        table = self.of_each()
+        means = {name: mean([row[name] for row in table]) for name in ("loss", *OF_EACH)}
+        report = {"examples": self.rows, "weight": self.weight, **means, "outputs": table}
+        return choose(report, (*ALWAYS, *names_of(OUTPUTS)), names)
+
+
+def mean(values: list[float]) -> float:
+    """Of those that are there, NaN where none is."""
+    known = [value for value in values if value == value]
+    return float(np.mean(known)) if known else float("nan")
+
+
+LEVEL = 95  # percent
+SIGNS = 10_000  # random changes of sign, where no number of rounds was given
+
+
+class Paired(NamedTuple):
+    """The mean difference of two models over queries; ``low`` and ``high`` end its interval; ``p`` is two-sided."""
+
+    difference: float
+    low: float
+    high: float
+    p: float
+
+
+def interval(values: np.ndarray, weights: np.ndarray, rounds: int) -> tuple[float, float]:
+    """The ends of the percentile bootstrap's 95% interval of a weighted mean (Efron and Tibshirani, 1993, chapter 13).
+
+    ``values`` and ``weights`` are float64[n], of the queries that have a value; NaN where there is none.
+    """
+    if not len(values):
+        return float("nan"), float("nan")
+    random, means = np.random.default_rng(0), np.empty(rounds)
+    for number in range(rounds):
+        drawn = random.integers(len(values), size=len(values))
+        means[number] = np.average(values[drawn], weights=weights[drawn])
+    low, high = np.percentile(means, ((100 - LEVEL) / 2, (100 + LEVEL) / 2))
+    return float(low), float(high)
+
+
+def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: int) -> Paired:
+    """Compare two models query by query, float64[n] each; queries that one of them has no value of are left out.
+
+    ``p`` is that of the randomisation test: how often the mean difference is at least as large when each query's
+    difference changes its sign at random (Smucker, Allan, Carterette, CIKM 2007).
+    """
+    both = ~(np.isnan(values) | np.isnan(others))
+    differences, weights = (values - others)[both], weights[both]
+    if not len(differences):
+        return Paired(*[float("nan")] * 4)
+    random, shares = np.random.default_rng(0), differences * weights
+    found, as_large = abs(shares.sum()), 0
+    for _ in range(rounds):
+        signs = 2 * random.integers(2, size=len(shares)) - 1
+        as_large += abs(float((shares * signs).sum())) >= found * (1 - 1e-12)
+    mean = float(shares.sum() / weights.sum())
+    return Paired(mean, *interval(differences, weights, rounds), (1 + as_large) / (1 + rounds))
 
 
 class Opened(NamedTuple):

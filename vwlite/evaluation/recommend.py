@@ -12,11 +12,13 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
-from vwlite.errors import DataError, Diverged
-from vwlite.evaluation.catalogue import Catalogue, best
+from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.evaluation.config import RecommendConfig
+from vwlite.evaluation.inspect_model import sides_of
+from vwlite.evaluation.metric_table import Catalogue, best, learned_of
 from vwlite.evaluation.person_items import PersonItems, keys_of
 from vwlite.features.group_columns import without
+from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.interrupts import obey
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy
@@ -323,3 +325,31 @@ class Reading:
         policy.check_ratio(policy.lines)
         if learner.odd:
             raise Diverged(not_finite(learner.odd))
+
+
+class Neighbours:
+    """The learned features of a namespace by the cosines of their vectors, those of all its sides one behind the other.
+
+    What is added to every vector (``--dot-offset``) is no part of them; a feature whose vector is 0 is near nothing.
+    """
+
+    def __init__(self, model: Restored, names: Mapping[int, str], namespace: str) -> None:
+        """The namespace or, where dot products name letters, its first. Raises UsageError for one without vectors."""
+        spaces = (side for pair in model.features.dotproduct for side in sides_of_pair(pair))
+        namespace = next((side for side in spaces if covers(side, namespace)), namespace)
+        learner, sides = model.learner, sides_of(model, namespace)
+        if not learner.config.rank:
+            raise UsageError("--near needs latent vectors: a model of --rank 0 has numbers in their place")
+        self.names, self.slots = learned_of(learner, sides, names, namespace)
+        vectors = np.concatenate([learner.vectors(*side, self.slots) for side in sides], axis=1)
+        self.length = np.linalg.norm(vectors, axis=1)
+        self.directions = vectors / np.where(self.length > 0, self.length, 1)[:, None]
+
+    def near(self, slot: int, top: int) -> list[Recommendation] | None:
+        """The ``top`` features of largest cosine with that at ``slot``, of equal ones by name; None: never learned."""
+        places = np.flatnonzero(self.slots == slot)
+        if not len(places) or not self.length[places[0]]:
+            return None
+        cosines = (self.directions @ self.directions[places[0]]).astype(np.float32)
+        left_out = np.flatnonzero((self.slots == slot) | (self.length == 0))
+        return [Recommendation(self.names[place], float(cosines[place])) for place in best(cosines, left_out, top)]

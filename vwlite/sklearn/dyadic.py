@@ -16,9 +16,9 @@ from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.features.hashing import hash_name
 from vwlite.options import not_one_of
+from vwlite.sklearn.base import ModelEstimator
 from vwlite.sklearn.classifier import MULTICLASS
 from vwlite.sklearn.columns import Columns
-from vwlite.sklearn.model_estimator import ModelEstimator
 from vwlite.sklearn.sides import SIDES, Sides, is_pair
 from vwlite.sklearn.validation import LabelledClasses, importance
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.name_index import NameIndex
 from vwlite.features.paired_sides import PairedSides
 from vwlite.learners.base import Learner
 from vwlite.learners.label_check import LabelCheck
+from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
@@ -22,7 +25,20 @@ from vwlite.training.model_writer import ModelWriter
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
     from vwlite.training.ledger import Ledger
-    from vwlite.training.name_collector import NameCollector
+
+
+class NameCollector(Listener):
+    """Enters them in ``book``."""
+
+    def __init__(self, book: NameIndex, plan: Plan) -> None:
+        self.book, self.plan = book, plan
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        self.book.add(batch, self.plan, begin, end)
+
+    def ahead(self, batch: Batch) -> None:
+        """Of a batch that is learned from later, without its names."""
+        self.book.add_ahead(self.plan.extend(batch), self.plan)
 
 
 class LearningParts:
@@ -94,7 +110,7 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
         return []
     check_terms("--audit", learner, learner.supports_audit)
     if learner.multiline:
-        from vwlite.training.group_audit import GroupAudit
+        from vwlite.training.audit import GroupAudit
 
         return [GroupAudit(learner, plan, display.audit)]
     from vwlite.training.audit import Audit
@@ -114,7 +130,6 @@ def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | 
     if not (config.output.invert_hash or config.output.names):
         return None
     from vwlite.features.name_index import NameIndex
-    from vwlite.training.name_collector import NameCollector
 
     known = model.names.names if model and model.names else None
     return NameCollector(NameIndex(learner.layout, known), plan)

@@ -9,18 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 from weakref import proxy
 
 from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import is_unchanged_text
 from vwlite.errors import Diverged, ModelError, UsageError, VwliteError
 from vwlite.interrupts import Interrupted
-from vwlite.storage.atomic_file import beside_output
+from vwlite.storage.atomic_file import beside_output, output_error
 from vwlite.storage.output_checks import CHECKPOINT
 from vwlite.training.best_pass import remove_kept
 from vwlite.training.config import RunConfig
@@ -29,10 +30,71 @@ from vwlite.training.listener import Listener
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
-from vwlite.training.partial_predictions import Partial
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.trainer import Trainer
 from vwlite.version import __version__
+
+PIECE = 1 << 20  # bytes copied at once
+
+
+class Partial:
+    """``FILE.ckpt``, the first bytes of what ``writer`` writes; nothing for a stream, whose bytes are gone."""
+
+    def __init__(self, writer: PredictionWriter) -> None:
+        self.writer, self.path = writer, f"{writer.name}{CHECKPOINT}"
+        self.streams = writer.regular_file is None
+        self.kept = 0  # bytes that stand in the file
+
+    def save(self) -> int:
+        """Keep all that has been written; returns how many bytes that is. Raises OutputError."""
+        if self.streams:
+            return 0
+        file, before = self.writer.regular_file, self.kept
+        try:
+            file.flush()
+            end = os.fstat(file.fileno()).st_size
+            with self.open(stat.S_IMODE(os.fstat(file.fileno()).st_mode)) as out:
+                out.seek(self.kept)
+                while self.kept < end:
+                    piece = os.pread(file.fileno(), min(PIECE, end - self.kept), self.kept)
+                    out.write(piece)
+                    self.kept += len(piece)
+                out.flush()
+                os.fsync(out.fileno())
+        except OSError as error:
+            self.kept = before  # what an earlier checkpoint counts on stays
+            if not before:
+                self.remove()
+            raise output_error(self.path, error) from None
+        return end
+
+    def open(self, mode: int) -> BinaryIO:
+        """The file as it was left, or in place of what has its name a new one with these permission bits."""
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        if not self.kept:
+            flags |= os.O_CREAT | os.O_EXCL
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path)
+        return open(os.open(self.path, flags, mode), "wb")
+
+    def restore(self, size: int) -> None:
+        """Write the first ``size`` bytes again. Raises ModelError when they are gone."""
+        if self.streams:
+            return
+        left = size
+        with contextlib.suppress(FileNotFoundError), open(self.path, "rb") as file:
+            while left and (piece := file.read(min(PIECE, left))):
+                self.writer.write_bytes(piece)
+                left -= len(piece)
+        if left:
+            raise ModelError(f"{self.path} lacks predictions of the stopped run: start anew, without --resume")
+        self.kept = size
+
+    def remove(self) -> None:
+        if not self.streams:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)
+
 
 OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
 

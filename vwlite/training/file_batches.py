@@ -178,7 +178,7 @@ class FileBatches:
 
     def stepwise(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """What the curriculum has of the batches of the first pass."""
-        from vwlite.training.curriculum_steps import StepwiseCurriculum
+        from vwlite.training.curriculum import StepwiseCurriculum
 
         config = self.config
         told = (config.curriculum, config.input.seed, config.features, self.display.note)

@@ -1,19 +1,30 @@
 """Which namespaces a run met, and which options never found theirs."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from string import digits
+from typing import Any
 
 import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.data.columns import quoted, read_columns
+from vwlite.data.csr import ranges
+from vwlite.data.hash_set import HashSet
+from vwlite.data.label_order import LabelOrder
 from vwlite.features.config import STEP, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan
 from vwlite.features.freezing import PARTS
+from vwlite.features.group_columns import segments_of
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
+from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.features.theta_config import NOTHING_KNOWN
 from vwlite.learners.base import Learner
+from vwlite.learners.configs.lrq import read_pairs
 from vwlite.learners.row_results import Results
+from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.listener import Listener, Run
 
@@ -177,3 +188,146 @@ def listed(names: list[str], all_of: bool) -> str:
         return "".join(names) or "namespaces to cross"
     both = "both " if all_of and len(names) == 2 else ""
     return f"{both}{', '.join(names[:-1])} {'and' if all_of else 'or'} {names[-1]}"
+
+
+@dataclass
+class Side:
+    """What was met of a namespace; ``group`` as ``--dotproduct`` and ``--lrq`` name it."""
+
+    name: str
+    group: int
+    hash: int | None = None  # of its feature
+    low: float = 0.0  # of its values
+    high: float = 0.0
+    is_number: bool = True  # has no second feature and no fraction so far
+
+    def add(self, hashes: np.ndarray, values: np.ndarray) -> None:
+        if len(hashes):
+            if self.hash is None:
+                self.hash, self.low, self.high = int(hashes[0]), float(values[0]), float(values[0])
+            self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
+            self.is_number = bool((hashes == self.hash).all() and (values == np.floor(values)).all())
+
+
+class NumberSides(Listener):
+    """Looks at each side until it has a second feature: with ids that are names, at the first batch only."""
+
+    def __init__(self, config: RunConfig, plan: Plan, display: Display, columns: str) -> None:
+        """``columns`` of a table, as it is read."""
+        self.plan, self.display, self.columns, self.watching = plan, display, columns, True
+        self.sides = [Side(name, group) for name, group in dict(sides_of(config, plan)).items()]
+
+    @staticmethod
+    def concerns(config: RunConfig) -> bool:
+        crossed = config.features.dotproduct or getattr(config.learner, "lrq", ())
+        return bool(config.learning and crossed and not config.vw_compat)
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        first, last = batch.row_namespace[[begin, end]].tolist()
+        for side in self.sides if self.watching else ():
+            if side.is_number:
+                of_side = first + np.flatnonzero(segments_of(batch, self.plan, side.group)[first:last])
+                features = ranges(batch.namespace_start, of_side)
+                side.add(batch.feature_hash[features], batch.value[features])
+
+    def pass_read(self, number: int) -> None:
+        for side in self.sides if self.watching else ():
+            if side.is_number and side.low < side.high:
+                told = f"namespace {side.name} has one feature, with different values: if they are ids"
+                self.display.note(f"{told}, {self.remedy(side)}")
+        self.watching = False
+
+    def remedy(self, side: Side) -> str:
+        for space, some in read_columns(self.columns).spaces.items():
+            if covers(side.name, space):
+                return f"--columns {quoted(space)}={quoted(some[0].name)}:text"
+        return f"make them names: {side.high:g}, not id:{side.high:g}"
+
+    def state(self) -> dict[str, Any]:
+        return {"number_sides": [self.watching, list(map(asdict, self.sides))]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.watching, sides = state["number_sides"]
+        self.sides = [Side(**side) for side in sides]
+
+
+def sides_of(config: RunConfig, plan: Plan) -> Iterator[tuple[str, int]]:
+    """The names of the sides, as they were typed, and their groups."""
+    for value, groups in zip(config.features.dotproduct, plan.pairs, strict=True):
+        yield from zip(sides_of_pair(value), groups, strict=True)
+    for *letters, _ in read_pairs(getattr(config.learner, "lrq", ())):
+        yield from ((chr(letter), letter) for letter in letters)
+
+
+FIRST_LOOK = 10_000  # examples, and twice as many for each further look
+MIXED = 0.5  # share of the changes of a random order: with so many at a look, nothing more is counted
+
+
+class SortedLabels(Listener):
+    """Counts while labels seem sorted: where they are mixed, a run pays for its first thousands of examples only."""
+
+    def __init__(self, config: RunConfig, display: Display) -> None:
+        self.display = display
+        self.order = LabelOrder()
+        self.seen, self.look, self.watching = 0, FIRST_LOOK, True
+
+    @staticmethod
+    def concerns(config: RunConfig) -> bool:
+        """Whether the run learns line after line, in the order of the text."""
+        learner, input = config.learner, config.input
+        every_order = learner.whole_passes or learner.multiline or input.shuffle_first or config.curriculum.order
+        return config.learning and not (every_order or config.vw_compat)
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        while self.watching and begin < end:
+            stop = min(end, begin + self.look - self.seen)
+            self.order.add(batch.label[begin:stop])
+            self.seen += stop - begin
+            begin = stop
+            if self.seen == self.look:
+                self.watching = self.order.share_of_changes() < MIXED
+                self.look *= 2
+
+    def pass_read(self, number: int) -> None:
+        if number == 1 and self.watching and (found := self.order.sorted_by_label()):
+            self.display.note(f"{found}; what is learned last counts most: shuffle them, or --shuffle-first")
+        self.watching = False
+
+    def state(self) -> dict[str, Any]:
+        return {"label_order": [self.order.state(), self.seen, self.look, self.watching]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        counted, self.seen, self.look, self.watching = state["label_order"]
+        self.order.restore(counted)
+
+
+MAX_SHARE = 0.02  # of features that share a slot, above which it is told
+MAX_BITS = 30
+
+
+class SharedSlots(Listener):
+    """Counts the different features of the first pass, at most one for each slot; then more than enough share one."""
+
+    def __init__(self, learner: Learner, display: Display) -> None:
+        self.bits, self.display = learner.bits, display
+        self.distinct: HashSet | None = HashSet(1 << learner.bits)
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.distinct is not None:
+            first, last = batch.namespace_start[batch.row_namespace[[begin, end]]].tolist()
+            self.distinct.add(batch.feature_hash[first:last])
+
+    def pass_read(self, number: int) -> None:
+        if self.distinct is not None:
+            self.display.note(self.remark(self.distinct))
+        self.distinct = None
+
+    def remark(self, distinct: HashSet) -> str:
+        """What is to be said, if anything."""
+        shares = distinct.shared(range(self.bits, MAX_BITS + 1))
+        if shares[self.bits] <= MAX_SHARE:
+            return ""
+        enough = next((bits for bits, share in shares.items() if share <= MAX_SHARE), MAX_BITS)
+        count = f"{'at least ' * distinct.full}{len(distinct)} features"
+        share = f"{shares[self.bits]:.1%} of {count} share a slot, and so a vector, at -b {self.bits}"
+        return f"{share}: -b {enough} {'or more ' * distinct.full}would do"

@@ -13,9 +13,8 @@ from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import MalformedLineCheck
 from vwlite.training.model_loader import Restored
-from vwlite.training.predictions import Predictions, open_predictions
+from vwlite.training.predictions import Predictions, Unmoved, open_predictions
 from vwlite.training.trainer import Trainer
-from vwlite.training.unmoved_predictions import Unmoved
 
 NOT_FINITE = "1 prediction is not a finite number"
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import BLANK, Batch
+from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
@@ -92,3 +95,81 @@ def open_predictions(
     if learner.shows_raw and (raw or as_raw) and not learner.simple_labels:
         learner.want_scores()
     return [one for one in (plain, raw if learner.shows_raw else None) if one]
+
+
+Answers = np.ndarray | list[Any]
+
+
+class PredictionArrays(Listener):
+    """Keeps what the learner answers to every row that is not blank; a malformed line's answer is ``missing``."""
+
+    def __init__(self, learner: Learner, raw: bool = False, fill_gaps: bool = False) -> None:
+        """``raw``: predictions before clip and link. ``fill_gaps``: malformed lines have an answer, too."""
+        self.learner, self.raw, self.fill_gaps = learner, raw, fill_gaps
+        self.parts: list[Answers] = []
+
+    def begin_pass(self, number: int) -> None:
+        self.parts = []  # those of the last pass count
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        for gap in batch.gaps if self.fill_gaps else ():
+            if begin <= gap < end or gap == end == len(batch):
+                self.add(batch, results, begin, gap)
+                self.parts.append(self.learner.no_answer(self.raw))
+                begin = gap
+        self.add(batch, results, begin, end)
+
+    def add(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        rows = np.flatnonzero(batch.flags[begin:end] & BLANK == 0) + begin
+        self.parts.append(self.learner.answers(batch, results, rows, self.raw))
+
+    def result(self) -> Answers:
+        """Of all rows: an array of one dtype, or a list where answers are lists."""
+        if any(isinstance(part, list) for part in self.parts):
+            return [answer for part in self.parts for answer in part]
+        parts = [part for part in self.parts if len(part)] or [self.learner.no_answer(self.raw)[:0]]
+        return np.concatenate(parts)
+
+
+class Unmoved(Listener):
+    """Looks at predictions before clip and link until one differs from the first."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget what was seen."""
+        self.first: float | None = None
+        self.all_same = True
+        self.rows = 0
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.all_same:
+            self.look(batch, results.raw, begin, end)
+
+    def look(self, batch: Batch, raw: np.ndarray, begin: int, end: int) -> None:
+        shown = raw[begin:end][batch.flags[begin:end] & BLANK == 0]
+        if not len(shown):
+            return
+        if self.first is None:
+            self.first = float(shown[0])
+        self.all_same = bool((shown == self.first).all())
+        self.rows += len(shown)
+
+    def warning(self, learner: Learner, plan: Plan, text: TextFormat) -> str:
+        """Empty unless all predictions were that of a line without features."""
+        if not (self.all_same and self.rows) or self.first != without_features(learner, plan, text):
+            return ""
+        several = f"all {self.rows} predictions are" if self.rows > 1 else "the prediction is"
+        return (
+            f"no feature of the data changed a prediction: {several} that of a line without features; was the model "
+            "trained on other data? (namespaces and names must be the same)"
+        )
+
+
+def without_features(learner: Learner, plan: Plan, text: TextFormat) -> float:
+    """What a line without features has, before clip and link."""
+    batch, results = parse_text(b"|", text), Results()
+    results.reserve(1)
+    learner.run(batch, plan, results, 0, 1)
+    return float(results.raw[0])

@@ -17,12 +17,9 @@ from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, Malfor
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.model_writer import ModelWriter
-from vwlite.training.namespace_report import NamespaceReport
-from vwlite.training.number_sides import NumberSides
+from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
-from vwlite.training.shared_slots import SharedSlots
-from vwlite.training.sorted_labels import SortedLabels
 from vwlite.training.start import begin_learner
 from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer

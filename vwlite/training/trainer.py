@@ -3,20 +3,109 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from itertools import pairwise
 from typing import Any, Protocol, cast
 
-from vwlite.data.batch import Batch
-from vwlite.errors import Diverged
-from vwlite.features.feature_plan import Plan
+import numpy as np
+
+from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
+from vwlite.errors import Diverged, ModelError
+from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.gamma import settle_gamma
 from vwlite.interrupts import Guard, obey
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
-from vwlite.training.resume_position import Position
-from vwlite.training.row_ranges import row_ranges
+
+
+class Position:
+    """Counts the rows of a pass. A resumed run passes over those it has learned, and knows them by their labels.
+
+    The checksum, CRC-32 of the labels in order, tells whether a pipe brings the same data again.
+    """
+
+    def __init__(self, skip: int = 0, expected: int = 0) -> None:
+        """``skip`` rows, whose checksum is ``expected``, are to be passed over."""
+        self.rows = self.checksum = 0
+        self.skip, self.expected = skip, expected
+
+    def learned(self, batch: Batch) -> int:
+        """How many of the batch's rows, the next ones, have been learned before."""
+        return min(max(self.skip - self.rows, 0), len(batch))
+
+    def advance(self, batch: Batch, end: int | None = None) -> None:
+        """The batch's rows, or those before ``end``, are done. Raises ModelError where those passed over are not those
+        learned before.
+        """
+        first = self.learned(batch)
+        if first:
+            self.add(batch.label[:first])
+            if self.rows == self.skip and self.checksum != self.expected:
+                raise ModelError("the input is not what the stopped run read: start anew, without --resume")
+        self.add(batch.label[first:end])
+
+    def add(self, labels) -> None:
+        self.rows += len(labels)
+        self.checksum = zlib.crc32(labels.tobytes(), self.checksum)
+
+    @property
+    def reached(self) -> bool:
+        """Whether all rows to be passed over have been."""
+        return self.rows >= self.skip
+
+    def end_pass(self) -> None:
+        """Begin to count anew. Raises ModelError when the input ended too early."""
+        if not self.reached:
+            raise ModelError(
+                f"the input has {self.rows} examples, fewer than the stopped run read: start anew, without --resume"
+            )
+        self.__init__()
+
+
+def row_ranges(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 0) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges ``(begin, end)`` of the batch's rows from ``first`` on.
+
+    A range ends before and after a save command, and before a row with a namespace that wildcards have not met: the
+    plan is told of it before that range. With ``row_by_row`` each row is a range. A group of lines is never
+    split. An empty batch is the one range ``(0, 0)``.
+    """
+    rows = len(batch)
+    if not rows:
+        yield 0, 0
+        return
+    flags = batch.any_flags
+    if not (row_by_row or plan.wild or flags & (SAVE | INNER)):
+        if first < rows:
+            yield first, rows
+        return
+    cuts = {0, rows}
+    if row_by_row:
+        cuts.update(range(rows))
+    if flags & SAVE:
+        saves = np.flatnonzero(batch.flags & SAVE)
+        cuts.update(saves.tolist(), (saves + 1).tolist())
+    new = new_namespaces(batch, plan) if plan.wild else {}
+    if flags & INNER:
+        new = at_first_rows_of_groups(new, batch)
+    cuts.update(new)
+    if flags & INNER:
+        cuts -= set((np.flatnonzero(batch.flags & INNER) + 1).tolist()) - {rows}
+    ordered = sorted(cut for cut in {*cuts, first} if cut >= first)
+    for begin, end in pairwise(ordered):
+        if begin in new:
+            plan.see(new[begin])
+        yield begin, end
+
+
+def at_first_rows_of_groups(new: dict[int, list[int]], batch: Batch) -> dict[int, list[int]]:
+    """``new_namespaces`` with the first row of its group in place of each row."""
+    found: dict[int, list[int]] = {}
+    for row, characters in new.items():
+        found.setdefault(first_of_group(batch, row), []).extend(characters)
+    return found
 
 
 class BatchSource(Protocol):

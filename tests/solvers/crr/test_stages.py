@@ -14,8 +14,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr import train
 from vwlite.solvers.crr.pair_sampling import RowColumns, pair_index
 from vwlite.solvers.crr.stages import Stages, check_curriculum, far_pairs, least_difference
+from vwlite.training.curriculum import StepRanking
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.curriculum_steps import StepRanking
 from vwlite.training.monitor import LineMonitor
 
 PHI = 0x9E3779B97F4A7C15

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle.cut import cost, distances, matrix_of
 
+from vwlite.solvers.cut.find import ENOUGH, Alternation, keep_filled, partition_of
 from vwlite.solvers.cut.kmeans import kmeans
-from vwlite.solvers.cut.partition import ENOUGH, Alternation, keep_filled, partition_of
 
 
 def dense(graph):

@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
 
-from vwlite.api import configs
+from vwlite.api import run_configs
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading, say
@@ -17,8 +17,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
-from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, TwoClasses, Words
-from vwlite.evaluation.label_traps import Traps
+from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, Traps, TwoClasses, Words
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
@@ -45,7 +44,7 @@ def run(arguments: dict[str, Any]) -> int:
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
     tolerance = bad_lines_config(arguments)
-    features = FeatureConfig(**configs.feature_changes(build.typed()))
+    features = FeatureConfig(**run_configs.feature_changes(build.typed()))
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
     asked = reader_of(arguments)

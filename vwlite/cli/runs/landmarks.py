@@ -12,7 +12,7 @@ from vwlite.features.feature_plan import text_format
 from vwlite.features.landmark_choice import chosen_lines
 from vwlite.memory_limit import USUAL
 from vwlite.options import Request
-from vwlite.solvers.clusters.centres import centre_lines
+from vwlite.solvers.clusters.model import centre_lines
 from vwlite.solvers.rows import RowSource
 from vwlite.training.monitor import DisplayMonitor
 from vwlite.training.prediction_writer import PredictionWriter

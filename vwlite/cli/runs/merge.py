@@ -3,7 +3,7 @@
 from typing import Any
 
 from vwlite.cli.jsonfile import write_json
-from vwlite.distributed.merging import merge_files, write
+from vwlite.distributed.merge import merge_files, write
 from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import Model
 

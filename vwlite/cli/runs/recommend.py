@@ -25,8 +25,7 @@ from vwlite.escapes import escaped
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import names_missing, stored_names
 from vwlite.evaluation.metric_report import as_table
-from vwlite.evaluation.neighbours import Neighbours
-from vwlite.evaluation.recommend import Recommendations, measure_lists, recommend
+from vwlite.evaluation.recommend import Neighbours, Recommendations, measure_lists, recommend
 from vwlite.options import fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored

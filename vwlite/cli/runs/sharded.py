@@ -12,12 +12,11 @@ from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import NOTHING_NEW, write_json
 from vwlite.cli.signals import Interrupts
-from vwlite.distributed.base import base_of
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.delta import Delta, save
 from vwlite.distributed.plan import plan
 from vwlite.distributed.rounds import Rounds
-from vwlite.distributed.rule import rule_of
+from vwlite.distributed.rule import base_of, rule_of
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
 from vwlite.options import Option, fields_of

@@ -1,31 +1,249 @@
 """What ``vwlite tune`` does: trials in threads, and what they found."""
 
+import gc
+import importlib
+import math
+import os
 import shlex
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import Event, Lock
+from types import MappingProxyType
 from typing import Any
 
 import click
 
+from vwlite.api.option_rules import check_effects
+from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.files import guard
+from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.handed import OF_DATA, check_varied, models_in, read_fixed
-from vwlite.cli.runs.trials import TrialRunner
-from vwlite.cli.runs.tuned import length
+from vwlite.cli.parser import sentence
+from vwlite.cli.root import cli, plain, sentence_of
+from vwlite.cli.runs.inspect import to_measure
 from vwlite.data.blocks import check_inputs
-from vwlite.data.config import available_cores
-from vwlite.errors import UsageError
-from vwlite.evaluation.config import TuneConfig
+from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
+from vwlite.data.malformed_lines import BadLines
+from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
+from vwlite.evaluation.measure import measure
+from vwlite.evaluation.metric_report import finite
 from vwlite.evaluation.metric_table import canonical
-from vwlite.evaluation.tuning import Dimension, Search, Trial, better_when_larger, draw
+from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
+from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import fields_of
+from vwlite.solvers.loglinear import model_file, tagger
 from vwlite.storage.atomic_file import atomic_copy
+from vwlite.storage.model_file import learner_name_of
+from vwlite.storage.named_files import NamedFile
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.output_config import OutputConfig
+from vwlite.training.run_files import be_silent
+from vwlite.training.start import start
+
+Interrupts = Callable[[], AbstractContextManager[Any]]
+
+
+def command_of(name: str) -> click.Command:
+    command: click.Command = importlib.import_module(f"vwlite.cli.{name}").command
+    return command
+
+
+def length(name: str, passes: int) -> list[str]:
+    """The words by which training takes so many passes."""
+    if name == "crr":
+        return ["--steps", str(passes * STEPS_PER_PASS)]
+    return ["--passes", str(passes), *(["--holdout_off"] if name == "train" else [])]
+
+
+def train(name: str, words: list[str], interrupts: Interrupts) -> None:
+    """Raises what the command would end with."""
+    with command_of(name).make_context(name, words, parent=click.Context(cli, info_name="vwlite")) as context:
+        guard(context)
+        if name != "train":
+            importlib.import_module(f"vwlite.cli.runs.{name}").run(context.params)
+            return
+        arguments, typed, options = context.params, build.typed(), build.declared()
+    check_effects(typed, options)
+    train_files(arguments, typed, options, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
+
+
+def score(path: str, tests: list[str], metric: str, scheme: str | None = None) -> tuple[Any, str]:
+    """The metric of the model ``path`` on these files, and how phrases were counted, if they were.
+
+    Raises what 'vwlite evaluate' would end with.
+    """
+    input = InputConfig(tuple(tests), kind_by_name(tests), threads=available_cores())
+    if learner_name_of(path) == model_file.CHAIN:
+        report = score_of_names(path, input, metric, scheme)
+        return finite(report)[metric], f"{report['scheme']}, {report['counting']}" if "counting" in report else ""
+    run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
+    config, model = start(run, path, to_measure(path))
+    config = build.read_alike(config, model)
+    return finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric], ""
+
+
+def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
+    """Of a model of named labels; ``f1`` is that of phrases."""
+    model = model_file.load(path)
+    alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
+    made = tagger.Tagger(model, tagger.read_batches(model, alike, BadLines(None, None)))
+    crf = bool(made.pairs.transitions)
+    return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
+
+
+OF_DATA = {"kind": "--format", "columns": "--columns"}
+OURS = ("passes", "steps", "cache")  # names of parameters, beside those that name files
+
+
+def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), command: str = "train") -> list[str]:
+    """The options every trial has, read as the command reads them; ``beside``: those typed of ``OF_DATA``.
+
+    Raises UsageError for those that are not to be handed on, or are typed twice.
+    """
+    try:
+        words = shlex.split(text)
+        values, _, order = command_of(command).make_parser(context(command)).parse_args(list(words))
+    except ValueError as error:
+        raise UsageError(f"--with: {error}") from error
+    except click.UsageError as error:
+        raise UsageError(f"--with: {sentence(error)}") from error
+    files = values.get("files")  # click's own mark, or nothing, where there are none
+    if isinstance(files, tuple) and files:
+        raise UsageError(f"--with: {files[0]} is no option: {in_its_place(files, values.get('columns'))}")
+    for param in order:
+        check(param, "--with", param.opts[0], "hand on")
+        if param.name in beside:
+            raise UsageError(f"{param.opts[0]} is there twice: drop it from --with")
+    return [*words, *(word for name, value in beside.items() for word in (OF_DATA[name], value))]
+
+
+def in_its_place(files: Sequence[str], columns: str | None) -> str:
+    """What is to be typed in place of ``files``, which are items of columns where their quotes were left out."""
+    if columns and all("=" in one for one in files):
+        return f"tune itself takes --columns, in quotes: --columns {shlex.quote(' '.join([columns, *files]))}"
+    return "name data as FILE of tune"
+
+
+def context(name: str) -> click.Context:
+    command = command_of(name)
+    return click.Context(command, info_name=name, **command.context_settings)
+
+
+def check_varied(option: str, command: str) -> None:
+    """Raises UsageError."""
+    for param in command_of(command).get_params(context(command)):
+        if isinstance(param, click.Option) and plain(option) in map(plain, (*param.opts, *param.secondary_opts)):
+            check(param, "--vary", option, "vary")
+
+
+def models_in(words: list[str], vary: Sequence[Dimension], name: str) -> Iterator[tuple[NamedFile, list[str], str]]:
+    """What is handed on and may name a model all the same, as ``vwlite.storage.named_files.files_of`` has it."""
+    values, _, _ = command_of(name).make_parser(context(name)).parse_args(list(words))
+    for param in command_of(name).params:
+        if isinstance(param.type, Difficulty):
+            varied = [value for one in vary if plain(one.option) in map(plain, param.opts) for value in one.choices]
+            yield param.type, [*varied, *filter(None, [values.get(param.name or "")])], param.opts[0]
+
+
+def check(param: Any, where: str, option: str, what: str) -> None:
+    names_file = isinstance(param.type, FileName) and not isinstance(param.type, Difficulty)
+    if param.name in OURS or "--help" in param.opts or (names_file and isinstance(param, click.Option)):
+        raise UsageError(f"{where}: {option} is not for tune to {what}")
+
+
+class Halt(Guard):
+    """Stops trials in other threads: signals are heard by the main one alone, and kernels need not hear them."""
+
+    def __init__(self) -> None:
+        self.event = Event()
+
+    def check(self) -> None:
+        if self.event.is_set():
+            raise Interrupted(SIGINT)
+
+
+class TrialRunner:
+    """Trains and measures; keeps the best model, ``model``.
+
+    Every score is that of one training from the start: not all learners go on as if they had never stopped. Trials of
+    different threads share nothing but the data and the table of the best.
+    """
+
+    def __init__(
+        self, folder: Path, files: list[str], fixed: list[str], config: TuneConfig, tell: Callable[[str], None]
+    ) -> None:
+        self.folder, self.files, self.tests, self.fixed = folder, files, list(config.tests), fixed
+        self.metric, self.scheme, self.command = config.metric, config.scheme, config.command
+        self.tell, self.counting = tell, ""
+        self.model = str(folder / "best.model")
+        self.best: Outcome | None = None
+        self.choosing = Lock()
+        self.halt = Halt()
+
+    @contextmanager
+    def stopping(self) -> Iterator[None]:
+        """What ends the block with an error ends the trials that still run."""
+        try:
+            yield
+        except BaseException:
+            self.halt.event.set()
+            raise
+
+    def run(self, trial: Trial, passes: int) -> float:
+        """Raises TrialFailed, with what the command would say, when it fails or the metric is no number."""
+        model = str(self.folder / f"{trial.number}-{passes}.model")
+        words = [*self.files, *self.fixed, *trial.options, *length(self.command, passes)]
+        failed, score = None, None
+        try:
+            self.train([*words, "-f", model, "--quiet", "--threads", "1"])
+            self.halt.check()
+            score, counting = score(model, self.tests, self.metric, self.scheme)
+            self.tell_counting(counting)
+        except Exception as error:
+            failed = failure(error)
+        if failed:
+            gc.collect()  # the error's frames hold the tables of the run, in circles
+            raise failed
+        if not isinstance(score, int | float) or not math.isfinite(score):
+            raise TrialFailed(f"{self.metric} is {score}", DataError.exit_code)
+        self.keep(model, Outcome.of(self.metric, float(score), passes, trial.number))
+        return float(score)
+
+    def tell_counting(self, counting: str) -> None:
+        """Once: what a guess makes of the labels is the same for all trials."""
+        with self.choosing:
+            if counting and not self.counting:
+                self.tell(f"note: {self.metric} is that of phrases ({counting})")
+                self.counting = counting
+
+    def train(self, words: list[str]) -> None:
+        train(self.command, words, partial(nullcontext, self.halt))
+
+    def keep(self, model: str, outcome: Outcome) -> None:
+        with self.choosing:
+            if self.best is None or outcome < self.best:
+                self.best = outcome
+                os.replace(model, self.model)
+            else:
+                os.unlink(model)
+
+
+def failure(error: Exception) -> TrialFailed:
+    """What the command would have ended with."""
+    try:
+        line, status = sentence_of(error)
+    except Exception:
+        return TrialFailed(f"{type(error).__name__}: {error}", 1)
+    return TrialFailed(f"vwlite: {line}", status)
+
 
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
@@ -84,7 +302,7 @@ def points_of(config: TuneConfig, dimensions: list[Dimension]) -> tuple[Iterable
         if not trials:
             raise UsageError("--vary leaves nothing to try but the defaults: give an option more than one value")
         return [trials], len(trials)
-    from vwlite.evaluation.estimation import estimated
+    from vwlite.evaluation.tuning import estimated
 
     return estimated(dimensions, config.trials, config.seed, config.metric), config.trials
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.api import configs, learner_choice
+from vwlite.api import learner_choice, run_configs
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
@@ -136,7 +136,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     output = OutputConfig(**{**fields_of(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
     return RunConfig(
         input=input,
-        features=FeatureConfig(**configs.feature_changes(typed)),
+        features=FeatureConfig(**run_configs.feature_changes(typed)),
         learner=learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
         output=output,
         holdout=HoldoutConfig(**fields_of(HoldoutConfig, options)),
@@ -220,7 +220,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     made = stored(path)
     kept = made.header
     if not (made.config.in_vw and config.learner.in_vw):
-        typed_changes = learner_choice.learner_changes(typed), configs.feature_changes(typed)
+        typed_changes = learner_choice.learner_changes(typed), run_configs.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, vw_compat=True, max_memory=config.max_memory, **changed)
     given, kind = config.learner, type(made.config)
@@ -231,9 +231,9 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         if made.config.only_answers or not hasattr(made.config, name):
             changes.pop(name, None)
     if not made.config.own_loss:
-        changes["loss"] = LossConfig(**configs.loss_changes(typed))
+        changes["loss"] = LossConfig(**run_configs.loss_changes(typed))
     features = {name: one.default for name, one in in_vw_models(FeatureConfig, "forgotten")}
-    features |= configs.feature_changes(typed)
+    features |= run_configs.feature_changes(typed)
     for name, _ in in_vw_models(FeatureConfig, "added"):
         if name in features:
             features[name] = (*features[name], *getattr(made.features, name))

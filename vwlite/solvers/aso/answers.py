@@ -7,8 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.confusion_table import Contingency, means
+from vwlite.evaluation.class_metrics import Contingency, choose, means
 from vwlite.evaluation.metrics import LOG_LOSS_EPS, Sample, auc
 from vwlite.solvers.aso.classifier import Target, labels_of
 from vwlite.solvers.aso.corpus import Corpus

@@ -13,7 +13,7 @@ from vwlite.data.config import has_words
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.evaluation.cluster_metrics import Agreement
 from vwlite.solvers.clusters.model import ClusterModel
-from vwlite.solvers.clusters.soft import shares
+from vwlite.solvers.clusters.solver import shares
 from vwlite.solvers.clusters.train import squares_of
 from vwlite.solvers.rows import Part, RowSource, SlotRows
 

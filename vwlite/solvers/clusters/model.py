@@ -10,11 +10,13 @@ import numpy as np
 from vwlite.config_check import Double
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.clusters.config import ClusterConfig
+from vwlite.solvers.clusters.mini_batch import MiniBatch
 from vwlite.solvers.clusters.train import Clusters
 from vwlite.solvers.row_solver import RowModel
-from vwlite.solvers.rows import check_slots
+from vwlite.solvers.rows import Rows, check_slots
 from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import Byte, Kind, Natural
+from vwlite.training.monitor import Monitor, StepsOnly
 from vwlite.training.solver_run import Content
 
 
@@ -79,3 +81,21 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
             if (found.total < 0).any():
                 raise ValueError("the sum of its examples")
         return found
+
+
+BATCH, PASSES = 1000, 5
+
+
+def centre_lines(rows: Rows, count: int, seed: int, memory: float, threads: int, monitor: Monitor) -> list[bytes]:
+    """The means of ``count`` clusters, as features that are the numbers of their slots.
+
+    Raises DataError where there is no example, UsageError where there are fewer different ones than clusters.
+    """
+    config = ClusterConfig(clusters=count, batch=BATCH, passes=PASSES, seeding="random", seed=seed)
+    found = MiniBatch(config, rows, None, memory, threads).run(StepsOnly(monitor))
+    lines = []
+    for mean in found.means.T:
+        there = mean.nonzero()[0]
+        pairs = zip(found.slots[there].tolist(), mean[there].tolist(), strict=True)
+        lines.append("| " + " ".join(f"{slot}:{value:.9g}" for slot, value in pairs))
+    return [line.encode() for line in lines]

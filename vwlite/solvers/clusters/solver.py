@@ -4,21 +4,140 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
+from random import Random
 from typing import Any
 
+import numpy as np
+
+from vwlite._native import nearest_means
 from vwlite.errors import UsageError
 from vwlite.options import Request
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.cut import Cut
 from vwlite.solvers.clusters.mini_batch import MiniBatch
 from vwlite.solvers.clusters.model import ClusterModel
-from vwlite.solvers.clusters.soft import Soft
-from vwlite.solvers.clusters.train import Lloyd
-from vwlite.solvers.cut.text import DegreeRows
+from vwlite.solvers.clusters.train import Clusters, Lloyd
+from vwlite.solvers.cut.text import DegreeRows, spectral_partitions, spectral_vectors
 from vwlite.solvers.row_solver import RowModel, RowSolver
 from vwlite.solvers.rows import RowSource
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader
+
+
+class Cut(Lloyd):
+    """k-means of the examples over their degrees, from partitions by eigenvectors or from the means of a model."""
+
+    source: DegreeRows
+
+    def run(self, monitor: Monitor) -> Clusters:
+        """Raises as ``Lloyd.run`` and ``spectral_vectors``."""
+        config = self.config
+        if self.before:
+            self.source.know(self.before.slots, self.before.total)
+        else:
+            self.vectors = spectral_vectors(
+                self.source, config.clusters, config.seed, self.memory, self.threads, monitor
+            )
+            self.memory -= self.vectors.rows.nbytes
+        found = super().run(monitor)
+        monitor.line(f"normalised cut {found.cut:.6g}")
+        return found
+
+    def start(self, number: int) -> None:
+        if self.before:
+            super().start(number)
+            return
+        draw = Random(self.config.seed + (number << 64))
+        self.means = np.zeros((len(self.rows.rows), self.config.clusters), np.float32)
+        self.forget()
+        self.add_all(min(spectral_partitions(self.vectors, self.config.clusters, draw), key=self.cut_of))
+        self.move()
+
+    def cut_of(self, cluster: np.ndarray) -> float:
+        """k less the sum over the clusters of |the sum of the examples|^2 / volume; an empty one costs 1."""
+        self.add_all(cluster)
+        squares, volume = np.einsum("sk,sk->k", self.sums, self.sums), self.totals[1]
+        return float(len(volume) - (squares[volume > 0] / volume[volume > 0]).sum())
+
+    def shown(self, totals: np.ndarray) -> str:
+        """Distances are from the means of the clusters before; from their own they are at most as large."""
+        return f"normalised cut at most {totals[2].sum() + self.config.clusters - self.squared_lengths:.6g}"
+
+    @cached_property
+    def squared_lengths(self) -> float:
+        """The sum of the rows' squares, times their weights."""
+        total = 0.0
+        for piece in self.rows:
+            weight = np.repeat(piece.weight.astype(np.float64), piece.terms.sizes)
+            total += float((weight * np.square(piece.terms.values, dtype=np.float64)).sum())
+        return total
+
+    def clusters(self, passes: int) -> Clusters:
+        found = super().clusters(passes)
+        return replace(found, cut=self.cut_of(self.cluster), total=self.source.total[found.slots])
+
+
+ENOUGH = 1e-6  # a pass that lowers the free energy by less, as a share of the squared distances, is the last
+
+
+def shares(distances: np.ndarray, softness: float) -> tuple[np.ndarray, np.ndarray]:
+    """float64[rows, k], float64[rows]: exp(-d / softness) over their sum, and -softness ln of that sum."""
+    least = distances.min(axis=1, keepdims=True)
+    weights = np.exp((least - distances) / softness)
+    total = weights.sum(axis=1, keepdims=True)
+    return weights / total, (least - softness * np.log(total))[:, 0]
+
+
+class Soft(Lloyd):
+    """``totals``: examples by their nearest means, sums of shares, and of these times squared distances."""
+
+    def alternate(self, monitor: Monitor) -> Clusters:
+        """Share and move until the free energy hardly falls."""
+        while self.passes < self.config.passes:
+            number = self.passes + 1
+            changed = self.assign_all(monitor)
+            self.check(self.energy)
+            share = 100 * changed / self.examples
+            text = f"{self.shown(self.totals)}, free energy {self.energy:.6g}, {share:.3g}% changed cluster"
+            self.tell(monitor, number, text, free_energy=self.energy, changed=share)
+            if self.cost - self.energy <= ENOUGH * float(self.totals[2].sum() / self.totals[1].sum()):
+                return self.clusters(number)
+            with monitor.update():
+                self.passes, self.cost, self.assigned = number, self.energy, self.cluster
+                self.move()
+        return self.clusters(self.passes)
+
+    def assign_all(self, monitor: Monitor) -> int:
+        """As Lloyd's, and the ``energy``, an example's average free energy."""
+        self.cluster = self.cluster.copy()
+        self.sums[:] = 0
+        self.totals[:] = 0
+        begin, changed, energy = 0, 0, np.empty(len(self.cluster))
+        monitor.step(begin, len(self.cluster))
+        for piece in self.rows:
+            end = begin + len(piece.weight)
+            arrays = piece.terms.indptr, piece.terms.indices, piece.terms.values
+            distances = np.empty((end - begin, self.config.clusters))
+            nearest_means.distances(*arrays, self.means, self.squares, distances)
+            share, free = shares(distances, self.config.soft)
+            share *= piece.weight[:, None]
+            nearest_means.add_shares(*arrays, share, distances, self.sums, self.totals)
+            cluster = distances.argmin(axis=1).astype(np.int32)
+            self.totals[0] += np.bincount(cluster[piece.weight > 0], minlength=self.config.clusters)
+            energy[begin:end] = piece.weight * free
+            changed += int(((self.cluster[begin:end] != cluster) & (piece.weight > 0)).sum())
+            self.cluster[begin:end] = cluster
+            begin = end
+            monitor.step(begin, len(self.cluster))
+        self.energy = float(energy.sum() / self.totals[1].sum())
+        return changed
+
+    def move(self) -> None:
+        """A mean without any share stays."""
+        there = self.totals[1] > 0
+        examples, self.totals[0] = self.totals[0].copy(), there
+        super().move()
+        self.totals[0] = examples
 
 
 def method_of(config: ClusterConfig) -> type[Lloyd]:

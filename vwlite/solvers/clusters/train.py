@@ -20,8 +20,7 @@ from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.l1_ball import project
-from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece
-from vwlite.solvers.clusters.seeding import dense, drawn, scalable, trimmed
+from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, drawn, scalable, trimmed
 from vwlite.solvers.rows import Rows, SlotRows
 from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import Natural

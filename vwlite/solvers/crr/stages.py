@@ -10,9 +10,8 @@ import numpy as np
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.pair_sampling import PairIndex, RowColumns
-from vwlite.training.curriculum import complete
+from vwlite.training.curriculum import StepRanking, complete
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.curriculum_steps import StepRanking
 
 TINY, INFINITE = 5e-324, float("inf")  # the least positive number: all different labels differ by so much
 

@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.csr import Csr
 from vwlite.evaluation.explain import Explanation, Sum, Term
-from vwlite.evaluation.weight_norms import norms, singular_values
+from vwlite.evaluation.inspect_model import norms, singular_values
 from vwlite.features.feature_names import term_names
 from vwlite.solvers.loglinear.config import MEAN_ONLY, L1Config
 from vwlite.solvers.loglinear.examples import LINE

@@ -11,9 +11,8 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
 from vwlite.solvers.loglinear.held_out import usable
 from vwlite.solvers.loglinear.problems import Problem
-from vwlite.training.curriculum import Curriculum, complete, easiest_first
+from vwlite.training.curriculum import Curriculum, StepRanking, complete, easiest_first
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.curriculum_steps import StepRanking
 
 
 @dataclass(slots=True)

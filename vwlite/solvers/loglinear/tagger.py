@@ -12,7 +12,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
-from vwlite.evaluation.confusion_table import Contingency
+from vwlite.evaluation.class_metrics import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.memory_limit import GIB, USUAL
