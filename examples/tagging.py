@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vwlite.data.malformed_lines import BadLines
-from vwlite.features.theta import Theta
-from vwlite.features.theta_file import save_theta
+from vwlite.features.theta import Theta, save_theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import CotrainConfig, LearnConfig, SequenceConfig, SolverConfig, TargetConfig

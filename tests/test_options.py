@@ -29,8 +29,7 @@ from vwlite.features.theta_config import ApplyConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.losses import LossConfig
-from vwlite.learners.transfers import TransferConfig
+from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Option, check_needs, options_of
 from vwlite.options import named as declared_as

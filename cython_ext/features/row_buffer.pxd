@@ -9,7 +9,7 @@ from base.status cimport NO_MEMORY, OK, TOO_MANY
 
 
 cdef enum:
-    MAX_TERMS = 100000000  # of a row: 800 MB; also in vwlite/features/row_terms.py
+    MAX_TERMS = 100000000  # of a row: 800 MB; also in vwlite/features/term_weights.py
     LONG_ROW = 1 << 20     # terms of a row that is learned alone and whose memory is freed afterwards
 
 

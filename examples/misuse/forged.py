@@ -12,7 +12,7 @@ from tool import TEXT
 
 from vwlite.data.config import InputConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.storage import archive_writer, zip_layout
+from vwlite.storage import archive_writer
 from vwlite.storage.model_file import MODEL
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
@@ -30,6 +30,6 @@ def forged(change: Callable[[dict[str, Any]], Any]) -> bytes:
     header = json.loads(contents[archive_writer.HEADER])
     change(header["model"])
     contents[archive_writer.HEADER] = text = json.dumps(header).encode()
-    members = [zip_layout.Member(name, len(data), zlib.crc32(data)) for name, data in contents.items()]
-    frame = zip_layout.frame(members, archive_writer.comment(MODEL, text))
+    members = [archive_writer.Member(name, len(data), zlib.crc32(data)) for name, data in contents.items()]
+    frame = archive_writer.frame(members, archive_writer.comment(MODEL, text))
     return b"".join(record + data for (_, record), data in zip(frame, [*contents.values(), b""], strict=True))

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from vwlite.features.theta_file import load_theta
+from vwlite.features.theta import load_theta
 
 TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}
 

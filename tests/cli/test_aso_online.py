@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.test_aso import bare, documents
 from vwlite.data.config import InputConfig
-from vwlite.features.theta_file import load_theta
+from vwlite.features.theta import load_theta
 from vwlite.storage import model_file
 
 ONLINE = ("--online", "--warmup", "60", "--aux", "freq-k:2", "--dim", "3", "--quiet")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.cli.test_aso import bare, documents, learn
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
-from vwlite.features.theta_file import load_theta
+from vwlite.features.theta import load_theta
 from vwlite.solvers.aso.classifier import labels_of, train
 from vwlite.solvers.aso.config import SelectionConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from vwlite.training import ledger
-from vwlite.training.seen_inputs import samples_of
+from vwlite.training.ledger import samples_of
 
 DAYS = {f"{day}.vw": "".join(f"{n % 2} |a x{n % 3} {day}\n" for n in range(20)) for day in ("mon", "tue")}
 GO_ON = ("-i", "model", "-f", "model")
@@ -112,7 +112,7 @@ def test_a_file_that_grew_is_said(vwlite, write, size):
 def test_a_file_that_settled_is_not_read_to_be_skipped(vwlite, monkeypatch):
     monkeypatch.setattr("vwlite.data.blocks.FINE", -1)
     vwlite("train", "mon.vw", "-f", "model")
-    monkeypatch.setattr("vwlite.training.seen_inputs.read", None)
+    monkeypatch.setattr("vwlite.training.ledger.same_text", None)
     assert "mon.vw was learned before (20 lines): skipped\n" in vwlite("train", "mon.vw", *GO_ON, "--skip-seen").stderr
 
 

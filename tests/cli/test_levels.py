@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import vwlite as library
-from vwlite.learners.levels import Levels
+from vwlite.learners.label_check import Levels
 
 LINES = [f"{1 + (u * i + u) % 5} '{u}.{i} |user u{u} |item i{i}\n" for u in range(12) for i in range(9)]
 CHOSEN = ("mae", "mae_raw", "rmse", "rmse_raw", "accuracy", "loss")

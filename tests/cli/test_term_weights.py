@@ -12,8 +12,7 @@ import vwlite
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.term_weights import plan_of
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import plan_of, terms_of
 from vwlite.storage import model_file
 
 ROWS = st.lists(

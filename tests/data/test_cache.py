@@ -25,7 +25,6 @@ from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import ModelError, OutputError
-from vwlite.storage import flushing
 
 WORDS = st.one_of(
     st.lists(st.integers(0, 2**32 - 1), max_size=200),
@@ -282,7 +281,7 @@ def test_packed_knows_its_sum():
 
 def test_a_large_cache_goes_to_the_disk_while_it_is_written(tmp_path, monkeypatch):
     flushed = []
-    monkeypatch.setattr(flushing, "FLUSH_BYTES", 100)
+    monkeypatch.setattr("vwlite.storage.atomic_file.FLUSH_BYTES", 100)
     monkeypatch.setattr(os, "fsync", lambda file: flushed.append(os.fstat(file).st_size))
     writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
     for number in range(4):
@@ -299,7 +298,7 @@ def test_a_disk_that_fills_up_while_flushing_is_told(tmp_path, monkeypatch, late
     def full(file):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(flushing, "FLUSH_BYTES", 100)
+    monkeypatch.setattr("vwlite.storage.atomic_file.FLUSH_BYTES", 100)
     writer = CacheWriter(str(tmp_path / "cache"), {"source": [None]})
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OutputError, match=r"cannot write the cache .*: No space left") as caught:

@@ -10,8 +10,7 @@ import pytest
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.term_weights import plan_of
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import plan_of, terms_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "kernels.md"
 DRAW = random.Random(7)

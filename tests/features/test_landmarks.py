@@ -14,9 +14,8 @@ from vwlite.features.config import LANDMARK_KERNELS, FeatureConfig
 from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.gamma import find_gamma
-from vwlite.features.landmark_choice import chosen_lines
-from vwlite.features.landmarks import LandmarkMap, arrays_of
-from vwlite.features.terms import terms_of
+from vwlite.features.landmarks import LandmarkMap, arrays_of, chosen_lines
+from vwlite.features.term_weights import terms_of
 
 EXAMPLES = st.lists(st.dictionaries(st.integers(0, 6), st.sampled_from([-2.0, 0.5, 1.0, 3.0]), max_size=4), max_size=5)
 LANDMARKS = st.lists(

@@ -9,7 +9,7 @@ from vwlite.data.block_parser import read as read_blocks
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.features import theta_file
+from vwlite.features import theta as theta_file
 from vwlite.features.config import FeatureConfig
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.features.theta_map import FeatureMap

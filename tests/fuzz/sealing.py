@@ -5,7 +5,7 @@ import struct
 import zlib
 
 from vwlite.data.cache import END, ENTRY, MAGIC, TAIL
-from vwlite.storage import archive_writer, zip_layout
+from vwlite.storage import archive_writer
 from vwlite.storage.archive_writer import HEADER, Hasher
 from vwlite.storage.model_file import MODEL
 
@@ -38,8 +38,8 @@ def framed(text: bytes, contents: list[tuple[str, bytes]]) -> bytes:
     """The archive of a header and its members, right in all that surrounds them."""
     names, data = [HEADER, *(name for name, _ in contents)], [text, *(content for _, content in contents)]
     try:
-        members = [zip_layout.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)]
-        frame = zip_layout.frame(members, archive_writer.comment(MODEL, text))
+        members = [archive_writer.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)]
+        frame = archive_writer.frame(members, archive_writer.comment(MODEL, text))
     except (UnicodeError, struct.error):
         return text
     return b"".join(record + content for (_, record), content in zip(frame, [*data, b""], strict=True))
@@ -47,11 +47,11 @@ def framed(text: bytes, contents: list[tuple[str, bytes]]) -> bytes:
 
 def unsealed_model(data: bytes) -> bytes:
     """The seed of ``sealed_model`` that gives the model ``data``."""
-    _, size, start = zip_layout.first_member(data[:256])
+    _, size, start = archive_writer.first_member(data[:256])
     text = data[start : start + size]
     header = json.loads(text)
     specs = [archive_writer.Spec(**{**item, "shape": tuple(item["shape"])}) for item in header["arrays"]]
-    frame = zip_layout.frame(archive_writer.members(text, specs), archive_writer.comment(MODEL, text))
+    frame = archive_writer.frame(archive_writer.members(text, specs), archive_writer.comment(MODEL, text))
     rest = b""
     for spec, (offset, record) in zip(specs, frame[1:-1], strict=True):
         begin = offset + len(record) + len(spec.preamble)

@@ -14,7 +14,7 @@ from vwlite.errors import DataError, Diverged
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import terms_of
 from vwlite.solvers.clusters.assignment import Assignment
 from vwlite.solvers.clusters.assignment import strongest as strongest_words
 from vwlite.solvers.clusters.config import ClusterConfig

@@ -11,7 +11,7 @@ from vwlite._native import dual_classes as kernel
 from vwlite.data.csr import Csr
 from vwlite.interrupts import STOP
 from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.dual_classes import CrammerSinger
+from vwlite.learners.dual import CrammerSinger
 from vwlite.learners.losses import LossConfig
 
 from .test_dual import solver_of

@@ -16,9 +16,9 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
+from vwlite.training.model_loader import start
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import predict
-from vwlite.training.start import start
 from vwlite.training.train import train
 
 RATINGS = "".join(

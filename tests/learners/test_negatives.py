@@ -14,7 +14,7 @@ import vwlite
 from vwlite.errors import UsageError
 from vwlite.features.row_blocks import COLUMNS
 from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.negatives import Negatives
+from vwlite.learners.dyadic import Negatives
 
 ITEMS = ["|item i0", "|item i1 x:2 |genre a", "|item i1 x:3 |genre a", "|genre b c |item i2", "|item i3", ""]
 OPTIONS = {"dotproduct": ["user,item"], "rank": 3, "random_seed": 5, "quadratic": ["ug"], "bits": 10}

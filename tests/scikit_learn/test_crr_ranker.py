@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, QueryConfig
-from vwlite.features.query_ids import Queries
+from vwlite.features.group_columns import Queries
 from vwlite.sklearn import CRRRanker
 from vwlite.storage import model_file
 

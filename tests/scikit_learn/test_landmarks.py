@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from vwlite.errors import DataError, UsageError
-from vwlite.features.landmark_choice import chosen_rows
+from vwlite.features.landmarks import chosen_rows
 from vwlite.sklearn import Landmarks
 
 RANDOM = np.random.RandomState(2)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from vwlite.errors import InputDamaged, InputMissing, ModelError
-from vwlite.storage import archive_reader, archive_writer, model_file, zip_layout
+from vwlite.storage import archive_reader, archive_writer, model_file
 from vwlite.storage.archive_writer import HEADER, Spec
 from vwlite.storage.weight_table import Table
 
@@ -39,8 +39,8 @@ def forge(path, header, members: list[tuple[str, bytes]] = ()) -> Path:
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     data = [text, *(content for _, content in members)]
     names = [HEADER, *(name for name, _ in members)]
-    frame = zip_layout.frame(
-        [zip_layout.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)],
+    frame = archive_writer.frame(
+        [archive_writer.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)],
         archive_writer.comment(model_file.MODEL, text),
     )
     pieces = [record + content for (_, record), content in zip(frame, [*data, b""], strict=True)]

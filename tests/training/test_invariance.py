@@ -14,9 +14,9 @@ from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training.config import RunConfig
+from vwlite.training.model_loader import start
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import predict
-from vwlite.training.start import start
 from vwlite.training.train import train
 
 OPTIONS = {  # of the learner, of the features

@@ -8,10 +8,10 @@ from training.test_counters import BLANK, NAN, SAVE, TAGGED, rows
 from vwlite.learners.best_constant import best_constant
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import value_text
-from vwlite.training import progress
+from vwlite.training import run_report
 from vwlite.training.counters import Counters
 from vwlite.training.output_config import ProgressRule
-from vwlite.training.progress import row, summary
+from vwlite.training.run_report import format_row, summary
 
 # Printed by Vowpal Wabbit 9.11 with -P 1 for seven examples of which the labels are
 # -1, -0.25, none, 5, none, none, none.
@@ -60,7 +60,7 @@ def table(counters, data, predictions, holdout=False):
         if counters.row_due:
             label, prediction = value_text(data.label[at - 1]), value_text(predictions[at - 1])
             features = int(data.features[at - 1])
-            text += row(counters, label, prediction, features, holdout) + "\n"
+            text += format_row(counters, label, prediction, features, holdout) + "\n"
             counters.dumped(holdout)
     return text
 
@@ -72,7 +72,7 @@ def test_table_and_summary_are_vowpal_wabbits():
     predictions = (0, -0.5069, -0.3795, -0.3795, 0.1360, 0.1360, 0.1360)
     data = rows(*((labels[i], 1, TAGGED, 0, losses[i], features[i]) for i in range(7)))
     counters = Counters(ProgressRule(True, 1.0))
-    text = progress.HEADER + "\n" + table(counters, data, predictions)
+    text = run_report.HEADER + "\n" + table(counters, data, predictions)
     assert text + summary(counters, best=best_constant(LossConfig(), counters.labels(), (-1, 5))) == MIXED
 
 
@@ -105,12 +105,12 @@ def counted(**values):
 
 def test_losses_are_cut_not_rounded():
     counters = counted(sum_loss=12.3456789, labeled_weight=1.0, sum_loss_since_dump=15241579434.0)
-    assert row(counters, "1", "1", 1).startswith("12.34567 15241579 ")
+    assert format_row(counters, "1", "1", 1).startswith("12.34567 15241579 ")
 
 
 def test_unlabelled_run():
     counters = counted(unlabeled_weight=2.0, example_number=2)
-    assert row(counters, value_text(NAN), "0.5000", 3) == (
+    assert format_row(counters, value_text(NAN), "0.5000", 3) == (
         "n.a.     n.a.                2            2.0        unknown         0.5000        3"
     )
     assert "average loss = n.a.\ntotal feature" in summary(counters)
@@ -118,14 +118,14 @@ def test_unlabelled_run():
 
 def test_holdout_columns():
     counters = counted(holdout_loss=0.972226, holdout_weight=2.0, example_number=40)
-    assert row(counters, "0.0000", "0.2838", 3, holdout=True) == (
+    assert format_row(counters, "0.0000", "0.2838", 3, holdout=True) == (
         "0.486113 unknown            40            0.0         0.0000         0.2838        3 h"
     )
 
 
 def test_weights_that_cancel_do_not_raise():
     counters = counted(holdout_loss=1.0, holdout_weight=0.0, holdout_loss_since_dump=-1.0)
-    assert row(counters, "1", "1", 1, holdout=True).startswith("inf      -inf     ")
+    assert format_row(counters, "1", "1", 1, holdout=True).startswith("inf      -inf     ")
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_weights_that_cancel_do_not_raise():
     ],
 )
 def test_long_values_end_in_dots(value, shown):
-    assert row(Counters(), value_text(value), "0.0000", 2)[46:60] == shown
+    assert format_row(Counters(), value_text(value), "0.0000", 2)[46:60] == shown
 
 
 def test_names_may_stand_for_labels_and_predictions():
-    text = row(counted(sum_loss=31.0, labeled_weight=81.0), "a_rather_long_name", "3(64%)", 6)
+    text = format_row(counted(sum_loss=31.0, labeled_weight=81.0), "a_rather_long_name", "3(64%)", 6)
     assert text.endswith(" a_rather_lo...         3(64%)        6")
 
 
@@ -156,7 +156,7 @@ def test_names_may_stand_for_labels_and_predictions():
 )
 def test_columns_never_move(loss, weight, number, name):
     counters = counted(sum_loss=loss, labeled_weight=weight, example_number=number)
-    text = row(counters, name, name, number)
+    text = format_row(counters, name, name, number)
     widths = (8, 8, 12, 14, 14, 14, 8)
     assert len(text) == sum(widths) + 6
     assert all(text[sum(widths[:i]) + i - 1] == " " for i in range(1, 7))

@@ -16,10 +16,10 @@ from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.listener import Listener
+from vwlite.training.model_loader import begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_report import Counting
-from vwlite.training.start import begin_learner
 from vwlite.training.train import BadLinesConfig, train
 from vwlite.training.trainer import Trainer
 

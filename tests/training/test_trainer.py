@@ -17,9 +17,9 @@ from vwlite.storage import model_file
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import parse_progress
 from vwlite.training.display import Display
+from vwlite.training.model_loader import start
 from vwlite.training.output_config import OutputConfig, ProgressRule
-from vwlite.training.progress import HEADER
-from vwlite.training.start import start
+from vwlite.training.run_report import HEADER
 from vwlite.training.train import train
 
 FEATURES = [b" " + name for name in b"a b c d:2 a:-1.5 b:0.1 e:3 |y |yes |z".split()]

@@ -13,7 +13,7 @@ from vwlite.api.solver_model import LogMonitor, SolverModel
 from vwlite.data.batch import Batch
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
-from vwlite.features import theta_file
+from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig

@@ -16,8 +16,8 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.group_columns import Queries
 from vwlite.features.name_index import NameIndex
-from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet

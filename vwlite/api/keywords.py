@@ -14,8 +14,7 @@ from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
-from vwlite.learners.losses import LossConfig
-from vwlite.learners.transfers import TransferConfig, spelled_out
+from vwlite.learners.losses import LossConfig, TransferConfig, spelled_out
 from vwlite.options import Option, called_here, options_of
 from vwlite.storage.named_files import file_named_by
 from vwlite.training.config import RunConfig

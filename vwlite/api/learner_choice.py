@@ -13,8 +13,7 @@ from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
-from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
-from vwlite.learners.prediction_limits import with_free_bound
+from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig, with_free_bound
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.base import LearnerConfig

@@ -32,8 +32,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.model_loader import Restored
-from vwlite.training.start import begin_learner, go_on
+from vwlite.training.model_loader import Restored, begin_learner, go_on
 
 Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.md
 

@@ -19,11 +19,10 @@ from vwlite.options import Option, Request
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
-from vwlite.training.model_loader import Restored
+from vwlite.training.model_loader import Restored, start
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_files import Remarks, RunFiles, Say
-from vwlite.training.start import start
 from vwlite.training.train import TrainResult, train
 
 

@@ -9,12 +9,11 @@ from typing import Any
 import click
 
 from vwlite.api.run_configs import input_config
-from vwlite.learners.transfers import spelled_out
+from vwlite.learners.losses import spelled_out
 from vwlite.options import Option, Request
 from vwlite.training.config import RunConfig
-from vwlite.training.model_loader import Restored
+from vwlite.training.model_loader import Restored, start
 from vwlite.training.output_config import OutputConfig
-from vwlite.training.start import start
 
 
 def typed() -> dict[str, Any]:

@@ -4,8 +4,7 @@ from vwlite.cli.options import Decorator, declared, family, options_in
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
-from vwlite.learners.losses import LossConfig
-from vwlite.learners.transfers import TransferConfig
+from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.options import Option, options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig

@@ -29,8 +29,7 @@ from vwlite.data.input_stream import missing
 from vwlite.data.spill_buffer import allocate_spillable
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, OutputError
-from vwlite.storage.atomic_file import atomic_output
-from vwlite.storage.flushing import Flusher
+from vwlite.storage.atomic_file import Flusher, atomic_output
 from vwlite.storage.ordered_pool import in_order
 from vwlite.version import __version__
 

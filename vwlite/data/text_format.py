@@ -46,7 +46,7 @@ class TextFormat:
     names: bool = False
     words: bool = False  # labels are names (see vwlite/data/label_vocabulary.py)
     lists: bool = False  # they are any number of words (see vwlite/data/class_labels.py)
-    numbers: bool = False  # a name is a list of numbers (see vwlite/learners/output_labels.py)
+    numbers: bool = False  # a name is a list of numbers (see vwlite/learners/outputs.py)
     groups: bool = False  # blank lines end groups of lines (see vwlite/data/multiline.py)
     affix: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint8))  # uint8[256]

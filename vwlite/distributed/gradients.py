@@ -20,7 +20,7 @@ from vwlite.learners.bfgs import Bfgs
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
-from vwlite.learners.wolfe import DIAGONAL, DIRECTION, GRADIENT
+from vwlite.learners.quasi_newton import DIAGONAL, DIRECTION, GRADIENT
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import readable
 from vwlite.storage.model_file import Model

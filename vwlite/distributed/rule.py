@@ -13,8 +13,7 @@ from vwlite.training.assembly import LearningParts
 from vwlite.training.config import InputConfig, RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_header import built
-from vwlite.training.model_loader import Restored
-from vwlite.training.start import begin_learner
+from vwlite.training.model_loader import Restored, begin_learner
 
 
 class Rule(NamedTuple):

@@ -12,9 +12,9 @@ from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.errors import Diverged
+from vwlite.features.feature_names import once_each, row_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import shifted
-from vwlite.features.weighed_rows import once_each, row_terms
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
 from vwlite.training.assembly import check_terms, malformed_line_policy

@@ -29,8 +29,8 @@ from vwlite.evaluation.metric_table import (
 )
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
 from vwlite.features.config import QueryConfig
-from vwlite.features.query_ids import Queries
-from vwlite.learners.levels import Levels
+from vwlite.features.group_columns import Queries
+from vwlite.learners.label_check import Levels
 from vwlite.learners.row_results import Results
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig

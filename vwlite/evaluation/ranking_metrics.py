@@ -21,7 +21,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.metric_table import QUERIES, names_of
-from vwlite.features.query_ids import Queries
+from vwlite.features.group_columns import Queries
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 

@@ -16,7 +16,7 @@ from vwlite.features.config import RANDOM
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.random_features import EXAMPLES
-from vwlite.features.terms import meet, terms_of
+from vwlite.features.term_weights import meet, terms_of
 
 LINEAR: dict[str, Any] = {"quadratic": (), "cubic": (), "interactions": (), "ignore_linear": ()}
 

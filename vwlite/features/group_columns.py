@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, Batch, Column, Names
+from vwlite._native.query_ids import namespace_numbers, tag_numbers
+from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
 from vwlite.data.csr import ranges
-from vwlite.features.config import FeatureConfig
+from vwlite.errors import DataError
+from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_names import NAMELESS
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import hash_name
@@ -80,3 +82,34 @@ def without_segments(batch: Batch, left_out: np.ndarray) -> Batch:
 def sums(sizes: np.ndarray) -> np.ndarray:
     """int64[n + 1]: of the first i ``sizes``."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+
+
+class Queries:
+    """Numbers the queries of batches: equal numbers, equal queries."""
+
+    def __init__(self, config: QueryConfig, features: FeatureConfig) -> None:
+        self.by = config.by
+        self.tagged = self.named = False  # whether any row had a tag; whether the namespace
+        if self.by not in (None, "tag", "none"):
+            name = self.by.encode("utf-8", "surrogateescape")
+            self.namespace = hash_name(name, features.hash_seed, features.hash == "all"), name[0]
+
+    def of(self, batch: Batch) -> np.ndarray:
+        """uint64[n]: a number per row."""
+        numbers = np.zeros(len(batch), np.uint64)
+        if self.by in (None, "tag"):
+            self.tagged = self.tagged or bool(batch.any_flags & TAGGED)
+            if self.tagged:
+                tag_numbers(batch, numbers)
+                numbers[batch.tag_start == batch.tag_end] = 0
+        elif self.by != "none":
+            namespace_numbers(batch, *self.namespace, numbers)
+            self.named = self.named or bool(numbers.any())
+        return numbers
+
+    def check(self) -> None:
+        """Call after the last batch. Raises DataError when no row had the tag or namespace that names its query."""
+        if self.by == "tag" and not self.tagged:
+            raise DataError("no example has a tag, which --qid tag needs (--qid none makes all examples one query)")
+        if self.by not in (None, "tag", "none") and not self.named:
+            raise DataError(f"no example has a namespace {self.by}, which --qid names")

@@ -10,18 +10,21 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from vwlite._native.landmarks import FILL
+from vwlite.data.batch import BLANK
+from vwlite.data.block_parser import Parsed
 from vwlite.data.csr import Csr, offsets
+from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig
 from vwlite.features.hashing import hash_name
-from vwlite.features.random_features import GAMMA, mapped_namespaces, usual_gamma
+from vwlite.features.random_features import GAMMA, hashed, mapped_namespaces, usual_gamma
 from vwlite.storage.array_check import numbers
 
 START, SLOT, VALUE, WHITEN = "landmark_start", "landmark_slot", "landmark_value", "landmark_whiten"  # a model's arrays
@@ -181,3 +184,37 @@ def landmarks_digest(config: FeatureConfig) -> str:
         return ""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
+
+
+LINE = 7  # what is hashed, beside what ``random_features`` hashes
+
+
+def chosen_rows(rows: int, count: int, seed: int) -> np.ndarray:
+    """int64, ascending: ``count`` of so many rows, or all of fewer, as ``chosen_lines`` chooses them."""
+    return smallest(hashed(seed, LINE, np.arange(rows)), count)
+
+
+def smallest(keys: np.ndarray, count: int) -> np.ndarray:
+    """int64, ascending: the places of the ``count`` smallest."""
+    return np.sort(np.argpartition(keys, count - 1)[:count]) if len(keys) > count else np.arange(len(keys))
+
+
+def chosen_lines(parts: Iterable[Parsed], policy: BadLines, count: int, seed: int) -> list[bytes]:
+    """``count`` of the examples' lines, or all of fewer, each as likely as any other, in the order of the text.
+
+    A line's number and the seed decide. Raises as ``policy`` does.
+    """
+    keys, lines, numbered = np.zeros(0, np.uint64), list[bytes](), 0
+    for part in parts:
+        batch = policy.examine(part)
+        text = bytes(memoryview(part.block.data)[: part.block.size]).split(b"\n")
+        owners = batch.line[batch.flags & BLANK == 0].tolist()
+        if batch.release:
+            batch.release()
+        keys = np.append(keys, hashed(seed, LINE, numbered + np.arange(len(owners))))
+        lines += [text[line].removesuffix(b"\r") for line in owners]
+        numbered += len(owners)
+        kept = smallest(keys, count)
+        keys, lines = keys[kept], [lines[place] for place in kept.tolist()]
+    policy.finish()
+    return lines

@@ -18,8 +18,7 @@ from vwlite.errors import ModelError
 from vwlite.features.feature_names import CONSTANT, in_order, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.landmarks import LandmarkMap
-from vwlite.features.row_terms import terms_of_row
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import terms_of, terms_of_row
 from vwlite.storage.array_check import numbers
 
 TERMS_AT_ONCE, MOST_ROWS = 1 << 20, 1 << 13  # that are looked through for new slots

@@ -14,13 +14,66 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import weigh_terms
+from vwlite._native.expand import expand_row
+from vwlite._native.to_csr import flatten
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.csr import Csr
+from vwlite.data.text_format import FULL
 from vwlite.errors import DataError
 from vwlite.features.config import VALUES, FeatureConfig
-from vwlite.features.feature_plan import ANONYMOUS, Plan
-from vwlite.features.terms import meet, terms_of
+from vwlite.features.feature_plan import ANONYMOUS, Plan, new_namespaces
+from vwlite.interrupts import obey
 from vwlite.storage.array_check import numbers
+
+MAX_TERMS = 100_000_000  # MAX_TERMS of features/row_buffer.pxd
+ADVICE = "cross fewer namespaces (-q, --interactions), use shorter n-grams or a --feature_limit, or divide the line"
+
+
+def terms_of_row(batch: Batch, plan: Plan, row: int) -> tuple[bytes, bytes, int, list[tuple[int, int]]]:
+    """As ``expand_row``. Raises DataError for too many, IndexError, MemoryError."""
+    try:
+        return expand_row(batch, plan, row)
+    except OverflowError:
+        raise too_many(batch, row) from None
+
+
+def too_many(batch: Batch, row: int) -> DataError:
+    """The error for a row whose features, n-grams and interactions are more than ``MAX_TERMS``."""
+    first, last = batch.row_namespace[row], batch.row_namespace[row + 1]
+    own = int(batch.namespace_start[last]) - int(batch.namespace_start[first])
+    return DataError(
+        f"{batch.location(row)}: {own:,} features make more than {MAX_TERMS:,} "
+        f"with their interactions and n-grams: {ADVICE}"
+    )
+
+
+TOO_MANY, STOPPED = 103, 104  # of base/status.pxd
+
+
+def terms_of(batch: Batch, plan: Plan) -> Csr:
+    """A row for each line. Raises DataError for a line that makes too many, Interrupted, MemoryError."""
+    indptr, capacity = np.zeros(len(batch) + 1, np.int64), 2 * len(batch.feature_hash) + len(batch)
+    while True:
+        indices, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
+        status, terms = flatten(batch, plan, indptr, indices, values)
+        if status == STOPPED:
+            obey()
+        if status == TOO_MANY:
+            raise too_many(batch, terms)
+        if status != FULL:
+            break
+        capacity = 2 * max(capacity, terms)
+    if status:
+        raise MemoryError("an example's interactions need more memory than there is")
+    return Csr(indptr, indices[:terms].copy(), values[:terms].copy())
+
+
+def meet(batch: Batch, plan: Plan) -> None:
+    """Let wildcards stand for the namespaces of all of the batch's rows."""
+    if plan.wild:
+        for characters in new_namespaces(batch, plan).values():
+            plan.see(characters)
+
 
 ARRAYS = ("term_slot", "term_count", "term_examples")
 

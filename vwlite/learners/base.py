@@ -14,7 +14,7 @@ from vwlite.config_check import built
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.levels import Levels
+from vwlite.learners.label_check import Levels
 from vwlite.learners.losses import link_code
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
 from vwlite.memory_limit import GIB, check_memory
@@ -150,7 +150,7 @@ class Learner:
                 "try a smaller learning rate (-l) or scale the features"
             )
         if status == TOO_MANY:
-            from vwlite.features.row_terms import too_many
+            from vwlite.features.term_weights import too_many
 
             raise too_many(batch, row - 1)
         if status == NO_MEMORY:

@@ -2,23 +2,157 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
-from vwlite.data.batch import Batch
+from vwlite._native import weigh_terms
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.csr import Csr, joined
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.term_weights import terms_of
+from vwlite.interrupts import STOP, obey
 from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.dual_classes import CrammerSinger
-from vwlite.learners.dual_rows import KeptRows
-from vwlite.learners.dual_solver import DualSolver, HardMargin, Objective
+from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
 from vwlite.learners.gd import CONSTANT, Gd
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, zeros
+
+
+class CrammerSinger:
+    """The problem of ``rows``, all with terms, none with a slot twice; ``label`` uint32[rows], below ``classes``.
+
+    ``a`` float64[rows, classes] and ``w`` float64[slots, classes] are the solution.
+    """
+
+    def __init__(
+        self,
+        rows: Csr,
+        label: np.ndarray,
+        cost: np.ndarray,
+        config: DualConfig,
+        *,
+        classes: int,
+        slots: int,
+        passes: int,
+    ) -> None:
+        """Raises ValueError for rows without terms, for columns beyond ``slots``, and for labels beyond ``classes``."""
+        if not rows.sizes.all() or not len(rows) or int(rows.indices.max()) >= slots or label.max() >= classes:
+            raise ValueError("rows need terms, with slots for them, and labels")
+        self.rows, self.label, self.cost, self.config = rows, label, cost, config
+        self.l2, self.passes, self.sweeps = config.l2, passes, 0
+        self.square = squares_of(rows) / config.l2
+        self.a, self.w = np.zeros((len(rows), classes)), np.zeros((slots, classes))
+        self.prediction, self.scratch = np.zeros((len(rows), classes)), np.zeros((2, classes))
+        self.order = np.arange(len(rows), dtype=np.uint32)
+
+    def evaluate(self) -> Objective:
+        loss, dual = kernel.evaluate(self, self.prediction)
+        half = self.l2 / 2 * float(np.einsum("ij,ij", self.w, self.w))
+        own = self.a[np.arange(len(self.label)), self.label]
+        support, bound = own > ROUNDING * self.cost, own >= (1 - ROUNDING) * self.cost
+        norm = math.sqrt(2 * half / self.l2)
+        return Objective(half + loss, dual - half, norm, int(support.sum()), int(bound.sum()))
+
+    def run_pass(self) -> None:
+        """A step for every row. Raises Interrupted."""
+        seed = (self.config.random_seed * 2**32 + self.sweeps) * MIX % 2**64
+        kernel.sweep(self, self.order, seed, STOP, self.scratch)
+        self.sweeps += 1
+        obey()
+
+    def solve(self, tell: Callable[[int, Objective], None]) -> tuple[Objective, int]:
+        """As ``DualSolver.solve``."""
+        number, ended = 0, False
+        while not ended:
+            self.run_pass()
+            number, found = number + 1, self.evaluate()
+            if number == self.passes or found.gap <= self.config.gap:
+                kernel.sum_weights(self)
+                found = self.evaluate()
+                ended = number == self.passes or found.gap <= self.config.gap
+            tell(number, found)
+        return found, number
+
+
+class Examples(NamedTuple):
+    """Row ``i`` of ``rows`` has terms in the columns ``slots``, uint32[columns] ascending."""
+
+    rows: Csr
+    importance: np.ndarray  # float64[rows]
+    base: np.ndarray  # float64[rows], initial predictions
+    slots: np.ndarray
+
+
+class KeptRows:
+    """Keeps labelled examples that have features and some importance. The learners of several classes may share it."""
+
+    def __init__(self, bits: int, constant_slot: int, bias_scale: float) -> None:
+        """The constant's value is multiplied by ``bias_scale``."""
+        self.bits, self.constant_slot, self.bias_scale = bits, constant_slot, bias_scale
+        self.parts: list[Csr] = []
+        self.numbers: list[np.ndarray] = []  # float64[2, rows]: importance, initial prediction
+        self.last: tuple[Any, int, int] | None = None  # what was added last
+        self.kept = np.zeros(0, np.int64)  # rows of the batch added last
+        self.skipped = 0  # examples without features
+        self.examples: Examples | None = None
+
+    def add(self, batch: Batch, plan: Plan, held: np.ndarray | None, begin: int, end: int) -> np.ndarray:
+        """The rows ``[begin, end)``, those not held out; answers which are kept, int64[n]. Once for all who share it.
+
+        Raises DataError for a row of too many terms, Interrupted, MemoryError.
+        """
+        added = batch.value, begin, end
+        if self.last and self.last[0] is batch.value and self.last[1:] == added[1:]:
+            return self.kept
+        self.last = added
+        if plan.weights:
+            batch, plan = plan.weights.apply(batch)
+        usable = ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
+        if held is not None:
+            usable &= held[: len(batch)] == 0
+        usable[:begin] = usable[end:] = False
+        terms = terms_of(batch, plan)
+        if self.bias_scale != 1 and plan.constant:
+            terms.values[terms.indices == self.constant_slot] *= np.float32(self.bias_scale)
+        if weigh_terms.merge(terms.indptr, terms.indices, terms.values, 0):
+            raise MemoryError("the terms of examples need more memory than there is")
+        full = usable & (terms.sizes > 0)
+        self.kept = np.flatnonzero(full)
+        self.skipped += int((usable & ~full).sum())
+        self.parts.append(terms.take(self.kept))
+        numbers = np.stack((batch.importance, batch.initial_prediction)).astype(np.float64)
+        self.numbers.append(numbers[:, full])
+        return self.kept
+
+    def settle(self) -> Examples:
+        """All of them."""
+        if self.examples is None:
+            importance, base = np.concatenate([*self.numbers, np.zeros((2, 0))], axis=1)
+            rows, self.parts, self.numbers, self.last = joined(self.parts), [], [], None
+            self.examples = Examples(rows, importance, base, self.number(rows))
+        return self.examples
+
+    def release(self) -> None:
+        """Nobody needs them any more."""
+        self.examples = None
+
+    def number(self, rows: Csr) -> np.ndarray:
+        """The slots that occur; the columns of the rows become places in there."""
+        occurs = np.zeros(1 << self.bits, bool)
+        occurs[rows.indices] = True
+        slots = np.flatnonzero(occurs)
+        place = np.zeros(1 << self.bits, np.uint32)
+        place[slots] = np.arange(len(slots), dtype=np.uint32)
+        rows.indices = place[rows.indices]
+        return slots
+
 
 PASSES = 1000  # where --passes is not given
 HEADER = f"{'pass':>5} {'primal':>14} {'dual':>14} {'gap':>10} {'support':>10}"

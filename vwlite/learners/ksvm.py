@@ -14,7 +14,7 @@ from vwlite._native.loss_functions import link
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.csr import Csr
 from vwlite.features.feature_plan import Plan
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, obey
 from vwlite.learners.base import UNSTABLE, Learner
 from vwlite.learners.configs.ksvm import KERNELS, KsvmConfig

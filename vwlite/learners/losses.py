@@ -16,6 +16,7 @@ from vwlite.options import Config, config, option
 if TYPE_CHECKING:
     import numpy as np
 
+
 LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of losses/links.pxd
 
 
@@ -275,3 +276,67 @@ class LossConfig(Config):
         label_range = self.loss.initial_range if label_range is None else label_range
         shape = self.loss_scale, self.lp_power, self.tube
         return np.array((self.quantile_tau, q, *limits, *label_range, *shape, vw_compat), np.float32)
+
+
+TRANSFERS: Mapping[str, Mapping[str, Any]] = {
+    "identity": {"loss_function": "squared", "link": "identity"},
+    "exp": {"loss_function": "poisson", "link": "poisson"},
+    "sigmoid": {"loss_function": "logistic", "logistic_min": 0.0, "logistic_max": 1.0, "link": "logistic"},
+    "tanh": {"loss_function": "logistic", "logistic_min": -1.0, "logistic_max": 1.0, "link": "glf1"},
+}
+OWN = {"loss_function": "loss", "link": "link", "logistic_min": "limits", "logistic_max": "limits"}
+FOR_CLASSES = (
+    *("multiclass", "oaa", "csoaa", "multilabel_oaa", "csoaa_ldf", "wap_ldf"),
+    *("log_multi", "ect", "filter_tree"),
+)
+
+
+@config
+class TransferConfig(Config):
+    """Of no learner: what stands for these options is a part of models, see ``spelled_out``."""
+
+    transfer: str = option(
+        "", "Predictions are this function of sums, learned by the loss that matches: squared, poisson, logistic of "
+        "labels from 0 to 1, or from -1 to 1.",
+        section="Loss", choices=tuple(TRANSFERS), shown="", elsewhere=(("softmax", "--multiclass K --label_shares"),),
+    )
+
+
+def spelled_out(typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of which ``transfer``, if it is among them, is replaced by what it stands for.
+
+    Raises UsageError beside options that it sets, and beside classes.
+    """
+    if "transfer" not in typed:
+        return dict(typed)
+    name = typed["transfer"]
+    for key, what in OWN.items():
+        if key in typed:
+            raise UsageError(f"{name} goes with its own {what}; --{key} is not needed")
+    for key in FOR_CLASSES:
+        if key in typed:
+            raise UsageError(f"--transfer is for numbers, not for the classes of --{key}")
+    others = {key: value for key, value in typed.items() if key != "transfer"}
+    return {**others, **TRANSFERS[name]}
+
+
+def given_range(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """The label range when a bound of it is given; the one not given is 0."""
+    return None if low is None and high is None else (low or 0.0, high or 0.0)
+
+
+def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, Any]:
+    """The options with both bounds where one is given. Raises UsageError when the lower is not below the upper.
+
+    Free is what the loss is: its own range of predictions, or all numbers. (Vowpal Wabbit takes 0 for the other bound.)
+    """
+    low, high = options.get("min_prediction"), options.get("max_prediction")
+    if low is None and high is None:
+        return dict(options)
+    first, last = loss.loss.initial_range
+    if first == last:
+        first, last = -FLOAT32_MAX, FLOAT32_MAX
+    low, high = (first if low is None else low), (last if high is None else high)
+    if not low < high:
+        raise UsageError(f"--min_prediction must be below --max_prediction, not {low:g} and {high:g}")
+    return {**options, "min_prediction": low, "max_prediction": high}

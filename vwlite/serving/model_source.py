@@ -26,9 +26,9 @@ from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.listener import Listener
+from vwlite.training.model_loader import start
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.predictions import Predictions, without_features
-from vwlite.training.start import start
 
 Row = Mapping[str, Any]
 NUMBERS = 3  # of rows that are named
@@ -134,7 +134,7 @@ class Served:
     """A model in memory that predicts; one thread at a time, others wait."""
 
     def __init__(self, path: str, max_memory: float | None = None) -> None:
-        """Raises as ``vwlite.training.start.start``."""
+        """Raises as ``vwlite.training.model_loader.start``."""
         self.version = version_of(path)
         run = RunConfig(input=InputConfig(("-",), threads=1), learning=False, max_memory=max_memory)
         config, self.model = start(run, path, {})

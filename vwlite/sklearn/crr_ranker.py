@@ -16,7 +16,7 @@ from vwlite.data.tables import table_batches
 from vwlite.evaluation.ranking_metrics import Ranking
 from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.query_ids import Queries
+from vwlite.features.group_columns import Queries
 from vwlite.learners.losses import LossConfig
 from vwlite.sklearn.columns import CONSTANT, Columns
 from vwlite.sklearn.numeric_rows import numeric_rows

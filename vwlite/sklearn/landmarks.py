@@ -15,9 +15,8 @@ from vwlite.data.csr import joined
 from vwlite.data.tables import table_batches
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.landmark_choice import chosen_rows
-from vwlite.features.landmarks import LandmarkMap
-from vwlite.features.terms import terms_of
+from vwlite.features.landmarks import LandmarkMap, chosen_rows
+from vwlite.features.term_weights import terms_of
 from vwlite.sklearn.columns import FEWEST
 
 

@@ -16,7 +16,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.gamma import find_gamma
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import terms_of
 from vwlite.sklearn.columns import FEWEST
 from vwlite.sklearn.numeric_rows import numeric_rows
 

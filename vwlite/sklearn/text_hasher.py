@@ -13,7 +13,7 @@ from vwlite.data.csr import joined
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces, text_format
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import terms_of
 from vwlite.sklearn.numeric_rows import row_batches
 
 

@@ -18,7 +18,7 @@ from vwlite.options import Config, Request
 from vwlite.solvers.rows import Rows, RowSource
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
-from vwlite.training.option_agreement import check_features, check_learner
+from vwlite.training.model_header import check_features, check_learner
 from vwlite.training.solver_run import Content, Reader, Solver
 
 F = TypeVar("F")  # what is found

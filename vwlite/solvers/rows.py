@@ -15,8 +15,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.features.gamma import settle_gamma
 from vwlite.features.name_index import NameIndex
-from vwlite.features.term_weights import TermWeights
-from vwlite.features.terms import meet, terms_of
+from vwlite.features.term_weights import TermWeights, meet, terms_of
 from vwlite.training.namespace_report import Sightings
 
 

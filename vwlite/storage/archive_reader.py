@@ -19,7 +19,7 @@ from typing import BinaryIO
 import numpy as np
 
 from vwlite.errors import InputDamaged, InputMissing, ModelError
-from vwlite.storage import zip_layout
+from vwlite.storage import archive_writer
 from vwlite.storage.archive_writer import (
     DELTA,
     DTYPES,
@@ -140,7 +140,7 @@ class Archive:
 
     def _header_bytes(self) -> bytes:
         start = self._at(0, min(self.size, 256))
-        first = zip_layout.first_member(start)
+        first = archive_writer.first_member(start)
         if first is None or first[0] != HEADER.encode():
             raise self._foreign(start)
         _, size, offset = first
@@ -198,7 +198,7 @@ class Archive:
 
     def _check_frame(self, header: bytes, specs: list[Spec]) -> list[int]:
         """Compare all bytes outside the members' data with what they must be. Returns the offsets of the data."""
-        frame = zip_layout.frame(members(header, specs), comment(self.format, header))
+        frame = archive_writer.frame(members(header, specs), comment(self.format, header))
         offset, record = frame[-1]
         if offset + len(record) != self.size:
             raise self.damaged("its size")

@@ -14,11 +14,10 @@ from vwlite._native.format_terms import format_terms
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.shared_lines import with_shared
-from vwlite.features.feature_names import term_names, with_all_linear
+from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import first_slots, shifted
-from vwlite.features.row_terms import terms_of_row
-from vwlite.features.weighed_rows import row_terms
+from vwlite.features.term_weights import terms_of_row
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.learners.row_results import Results

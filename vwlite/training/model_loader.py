@@ -1,5 +1,8 @@
 """From a model file back to a learner, its options and its plan."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +13,19 @@ from vwlite.features.landmarks import arrays_of
 from vwlite.features.term_weights import ARRAYS, plan_of
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
-from vwlite.learners.prediction_limits import with_free_bound
+from vwlite.learners.losses import with_free_bound
 from vwlite.options import options_of
 from vwlite.storage import model_file
-from vwlite.training.model_header import of_the_model, stored
-from vwlite.training.option_agreement import check, check_features, check_learner, check_loss, check_shape
+from vwlite.training.config import RunConfig
+from vwlite.training.model_header import (
+    check,
+    check_features,
+    check_learner,
+    check_loss,
+    check_shape,
+    of_the_model,
+    stored,
+)
 
 if TYPE_CHECKING:
     from vwlite.features.name_index import NameIndex
@@ -31,7 +42,7 @@ class Restored:
     negative_label: float | None
     passes: int
     header: dict[str, Any]
-    names: "NameIndex | None" = None  # those in the model, where it is to go on learning
+    names: NameIndex | None = None  # those in the model, where it is to go on learning
 
 
 def restore(
@@ -156,7 +167,7 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any],
     return replace(features, **changes)
 
 
-def read_names(arrays: dict[str, Any], bits: int) -> "NameIndex | None":
+def read_names(arrays: dict[str, Any], bits: int) -> NameIndex | None:
     """The names in a model's arrays, where these have been loaded."""
     if "name_slot" not in arrays:
         return None
@@ -164,3 +175,69 @@ def read_names(arrays: dict[str, Any], bits: int) -> "NameIndex | None":
 
     return name_index_from_arrays(arrays, bits)
 
+
+def start(
+    config: RunConfig,
+    initial: str | None = None,
+    learner_changes: Mapping[str, Any] | None = None,
+    feature_changes: Mapping[str, Any] | None = None,
+    loss_changes: Mapping[str, Any] | None = None,
+    confident: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> tuple[RunConfig, Restored | None]:
+    """The configuration to run with and, with ``initial``, the model to go on from, some options changed.
+
+    ``confident``: it is to tell how sure its predictions are, if it can. ``say`` tells the user of a learning rate that
+    has decayed.
+
+    Raises ModelError when it is to go on learning and cannot, and as ``vwlite.training.model_loader.restore``.
+    """
+    if initial is None:
+        return config, None
+    model = restore(
+        initial,
+        learning=config.learning,
+        vw_compat=False,
+        learner_changes=dict(learner_changes or {}),
+        feature_changes=dict(feature_changes or {}),
+        loss_changes=dict(loss_changes or {}),
+        confident=confident,
+        max_memory=config.max_memory,
+    )
+    if config.learning:
+        go_on(initial, model, dict(learner_changes or {}))
+        if model.learner.config.decay_learning_rate != 1 and say:
+            rate = f"the learning rate has decayed to {model.learner.get('rate'):g}"
+            say(f"{rate} over {model.passes} passes, each run being one; -l sets another")
+        if model.header["names"]:
+            config = replace(config, output=replace(config.output, names=True))
+    return replace(config, features=model.features, learner=model.learner.config), model
+
+
+def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
+    """Let options that differ from the model's take the place of what it had come to."""
+    if not model.header["resumable"]:
+        raise ModelError(f"{path} cannot go on learning: it was saved with --predict_only_model")
+    config, old = model.learner.config, model.header["config"]
+    if "learning_rate" in typed and typed["learning_rate"] != old["learning_rate"]:
+        model.learner.set(rate=config.initial_learning_rate)
+    bounds = config.prediction_bounds
+    if bounds and bounds != (old["min_prediction"], old["max_prediction"]):
+        model.learner.set(min_label=bounds[0], max_label=bounds[1])
+
+
+def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, Plan]:
+    """The learner of a run, and the plan of its features.
+
+    Raises UsageError for one of more memory than allowed, and as ``Plan.read_theta``.
+    """
+    if model:
+        model.learner.use_threads(config.input.threads)
+        return model.learner, model.plan
+    kind = learner_class(config.learner.learner)
+    kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
+    learner = kind(config.learner, config.features.bits, learning=config.learning, vw_compat=config.vw_compat)
+    learner.use_threads(config.input.threads)
+    plan = plan_of(config.features, drop_pairs=learner.drops_pairs)
+    plan.read_theta()
+    return learner, plan

@@ -11,9 +11,8 @@ from vwlite.options import Request
 from vwlite.storage.atomic_file import atomic_copy, is_replaceable
 from vwlite.storage.file_lock import lock
 from vwlite.training import ledger
-from vwlite.training.ledger import Entry, Ledger
+from vwlite.training.ledger import Entry, Ledger, Seen, seen
 from vwlite.training.output_config import CheckpointConfig
-from vwlite.training.seen_inputs import Seen, seen
 
 Say = Callable[[str], None]
 

@@ -1,18 +1,168 @@
 """What a run tells of itself: header, progress table, summary."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from vwlite.data.batch import Batch
 from vwlite.learners.base import Learner
 from vwlite.learners.best_constant import best_constant, best_log_odds
 from vwlite.learners.row_results import Results
-from vwlite.training import progress
 from vwlite.training.config import RunConfig
-from vwlite.training.counters import Counters
+from vwlite.training.counters import NO_HOLDOUT, Counters
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.history import History
 from vwlite.training.listener import Listener, Run
+
+HEADER = (
+    "average  since         example        example        current        current  current\n"
+    "loss     last          counter         weight          label        predict features"
+)
+_LOSS_WIDTH, _COUNTER_WIDTH, _WEIGHT_WIDTH, _VALUE_WIDTH, _FEATURES_WIDTH = 8, 12, 14, 14, 8
+
+
+def format_row(
+    counters: Counters, label: str, prediction: str, features: int, holdout: bool = False
+) -> str:
+    """One line of the table, without newline, in Vowpal Wabbit's columns.
+
+    Losses and counts are cut to their columns, not rounded; label and prediction (``value_text``,
+    or a class name) end in ``...`` when longer than 14 characters. ``holdout`` shows the held-out
+    losses (from the second pass on). Does not start the next stretch: see ``Counters.dumped``.
+    """
+    average, since = _holdout_losses(counters) if holdout else _losses(counters)
+    columns = (
+        average[:_LOSS_WIDTH].ljust(_LOSS_WIDTH),
+        since[:_LOSS_WIDTH].ljust(_LOSS_WIDTH),
+        str(counters.example_number)[:_COUNTER_WIDTH].rjust(_COUNTER_WIDTH),
+        f"{counters.weight:.1f}"[:_WEIGHT_WIDTH].rjust(_WEIGHT_WIDTH),
+        _shorten(label).rjust(_VALUE_WIDTH),
+        _shorten(prediction).rjust(_VALUE_WIDTH),
+        str(features)[:_FEATURES_WIDTH].rjust(_FEATURES_WIDTH),
+    )
+    return " ".join(columns) + (" h" if holdout else "")
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _VALUE_WIDTH else text[: _VALUE_WIDTH - 3] + "..."
+
+
+def _ratio(total: float, weight: float) -> str:
+    return f"{total / weight if weight else total * math.copysign(math.inf, weight):.6f}"
+
+
+def _losses(counters: Counters) -> tuple[str, str]:
+    average = since = "n.a."
+    weight, old = counters.labeled_weight, counters.old_labeled_weight
+    if weight > 0:
+        average = _ratio(counters.sum_loss, weight)
+    if weight != old:
+        since = _ratio(counters.sum_loss_since_dump, weight - old)
+    return average, since
+
+
+def _holdout_losses(counters: Counters) -> tuple[str, str]:
+    pairs = (
+        (counters.holdout_loss, counters.holdout_weight),
+        (counters.holdout_loss_since_dump, counters.holdout_weight_since_dump),
+    )
+    average, since = ("unknown" if pair == (0, 0) else _ratio(*pair) for pair in pairs)
+    return average, since
+
+
+def summary(
+    counters: Counters,
+    passes: int = 1,
+    holdout: bool = False,
+    best: tuple[float, float | None] | None = None,
+    extra: Sequence[tuple[str, float | str]] = (),
+) -> str:
+    """The text after a run, a blank line first and a newline last, as Vowpal Wabbit prints it.
+
+    ``passes`` is the number of passes made, ``holdout`` whether holding out was active, ``best``
+    what ``best_constant`` returned. ``extra`` are lines to add after the average loss, like
+    ``("average multiclass log loss", 0.5)``; numbers get six decimals.
+    """
+    lines: list[tuple[str, float | str]] = [("number of examples", str(counters.example_number))]
+    if passes > 1:
+        per_pass = counters.example_number // passes
+        lines = [("number of examples per pass", str(per_pass)), ("passes used", str(passes))]
+    lines += [
+        ("weighted example sum", counters.weight),
+        ("weighted label sum", counters.weighted_labels),
+        ("average loss", _average_loss(counters, holdout)),
+        *extra,
+    ]
+    if best is not None:
+        lines.append(("best constant", best[0]))
+        if best[1] is not None:
+            lines.append(("best constant's loss", best[1]))
+    lines.append(("total feature number", str(counters.total_features)))
+    if counters.queries:
+        lines.append(("total queries", str(counters.queries)))
+    return "\nfinished run\n" + "".join(f"{name} = {_text(value)}\n" for name, value in lines)
+
+
+def _text(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.6f}"
+
+
+def _average_loss(counters: Counters, holdout: bool) -> str:
+    if not holdout:
+        weight = counters.labeled_weight
+        return _ratio(counters.sum_loss, weight) if weight > 0 else "n.a."
+    if counters.holdout_best_loss >= NO_HOLDOUT:
+        return "undefined (no holdout)"
+    return f"{counters.holdout_best_loss:.6f} h"
+
+
+MOST = 512  # entries between two ends of passes
+
+
+class History:
+    """``entries``: at each row of the progress table, and at the end of each pass.
+
+    ``loss`` and ``since_last``, of the examples since the entry before, are those before each example was learned;
+    ``holdout`` is that of the examples held out, in this pass; each None where nothing was counted. Of more than MOST
+    entries of a pass every second one is kept.
+    """
+
+    def __init__(self, counters: Counters) -> None:
+        self.counters = counters
+        self.entries: list[dict[str, Any]] = []
+        self.first = 0  # of this pass
+        self.weight = self.loss = 0.0  # when the last entry was made
+
+    def add(self, number: int) -> None:
+        """Pass ``number`` has come so far."""
+        counters = self.counters
+        weight, loss = counters.labeled_weight, counters.sum_loss
+        self.entries.append(
+            {
+                "pass": number,
+                "examples": counters.example_number,
+                "loss": ratio(loss, weight),
+                "since_last": ratio(loss - self.loss, weight - self.weight),
+                "holdout": counters.held_out_loss(),
+            }
+        )
+        self.weight, self.loss = weight, loss
+        if len(self.entries) - self.first > MOST:
+            del self.entries[self.first :: 2]
+
+    def end_pass(self, number: int) -> None:
+        if not self.entries[self.first :] or self.entries[-1]["examples"] < self.counters.example_number:
+            self.add(number)
+        else:
+            self.entries[-1]["holdout"] = self.counters.held_out_loss()
+        self.first = len(self.entries)
+
+
+def ratio(loss: float, weight: float) -> float | None:
+    return loss / weight if weight > 0 else None
+
 
 Constant = tuple[float, float | None]  # the best constant prediction and its loss
 
@@ -74,7 +224,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     if not config.output.dont_output_best_constant and learner.simple_labels:
         stack = (*stack, "count_label")
     lines += [f"Enabled learners: {', '.join(stack)}", f"Input label = {labels}", f"Output pred = {predictions}"]
-    return lines if learner.own_rows else [*lines, progress.HEADER]
+    return lines if learner.own_rows else [*lines, HEADER]
 
 
 class Counting(Listener):
@@ -130,7 +280,7 @@ class ProgressTable(Counting):
         held = self.holdout and self.pass_number > 1
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
-            self.display.line(progress.row(self.counters, label, prediction, int(results.features[row]), held))
+            self.display.line(format_row(self.counters, label, prediction, int(results.features[row]), held))
         if not self.learner.gathers(self.pass_number):
             self.history.add(self.pass_number)
         self.counters.dumped(holdout=held)
@@ -165,7 +315,7 @@ class Summary(Listener):
     def end(self) -> None:
         constant = self.constant(self.learner, self.counters) if self.constant else None
         extra = self.learner.summary_lines(self.holdout)
-        self.display.line(progress.summary(self.counters, self.passes, self.holdout, constant, extra).rstrip("\n"))
+        self.display.line(summary(self.counters, self.passes, self.holdout, constant, extra).rstrip("\n"))
 
 
 def vw_constant_of(learner: Learner, counters: Counters) -> Constant | None:

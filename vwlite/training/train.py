@@ -15,12 +15,11 @@ from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck
 from vwlite.training.listener import Listener
-from vwlite.training.model_loader import Restored
+from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
 from vwlite.training.predictions import Predictions, open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
-from vwlite.training.start import begin_learner
 from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
 
@@ -40,7 +39,7 @@ class TrainResult:
     bad_lines: int  # malformed ones among them
     broken: bool  # the reader of predictions went away
     config: RunConfig  # with what the model brought
-    history: list[dict[str, Any]]  # entries of ``vwlite.training.history.History``
+    history: list[dict[str, Any]]  # entries of ``vwlite.training.run_report.History``
 
 
 def train(

@@ -12,7 +12,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.query_ids import Queries
+from vwlite.features.group_columns import Queries
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr import train
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet

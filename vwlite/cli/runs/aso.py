@@ -11,7 +11,7 @@ from vwlite.data import block_parser
 from vwlite.data.config import available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
-from vwlite.features import theta_file
+from vwlite.features import theta as theta_file
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list

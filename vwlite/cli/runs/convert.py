@@ -22,7 +22,7 @@ from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.terms import terms_of
+from vwlite.features.term_weights import terms_of
 from vwlite.options import fields_of, options_of
 from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual

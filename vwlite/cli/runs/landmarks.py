@@ -9,7 +9,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.landmark_choice import chosen_lines
+from vwlite.features.landmarks import chosen_lines
 from vwlite.memory_limit import USUAL
 from vwlite.options import Request
 from vwlite.solvers.clusters.model import centre_lines

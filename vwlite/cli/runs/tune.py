@@ -44,9 +44,9 @@ from vwlite.storage.model_file import learner_name_of
 from vwlite.storage.named_files import NamedFile
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
+from vwlite.training.model_loader import start
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_files import be_silent
-from vwlite.training.start import start
 
 Interrupts = Callable[[], AbstractContextManager[Any]]
 
@@ -75,7 +75,7 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
     train_files(arguments, typed, options, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
 
 
-def score(path: str, tests: list[str], metric: str, scheme: str | None = None) -> tuple[Any, str]:
+def score_model(path: str, tests: list[str], metric: str, scheme: str | None = None) -> tuple[Any, str]:
     """The metric of the model ``path`` on these files, and how phrases were counted, if they were.
 
     Raises what 'vwlite evaluate' would end with.
@@ -205,7 +205,7 @@ class TrialRunner:
         try:
             self.train([*words, "-f", model, "--quiet", "--threads", "1"])
             self.halt.check()
-            score, counting = score(model, self.tests, self.metric, self.scheme)
+            score, counting = score_model(model, self.tests, self.metric, self.scheme)
             self.tell_counting(counting)
         except Exception as error:
             failed = failure(error)

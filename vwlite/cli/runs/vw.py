@@ -26,9 +26,8 @@ from vwlite.options import Option, fields_of, options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
-from vwlite.training.model_loader import Restored, restore
+from vwlite.training.model_loader import Restored, begin_learner, restore
 from vwlite.training.output_config import OutputConfig, ProgressRule
-from vwlite.training.start import begin_learner
 from vwlite.training.vw_run import run_like_vw
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}

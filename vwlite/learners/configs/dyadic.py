@@ -11,8 +11,7 @@ from vwlite.features.side_names import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.shared import check_levels, random_seed
-from vwlite.learners.losses import LossConfig
-from vwlite.learners.prediction_limits import given_range
+from vwlite.learners.losses import LossConfig, given_range
 from vwlite.options import again, config, option
 
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.

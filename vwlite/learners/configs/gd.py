@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.shared import check_levels, levels
-from vwlite.learners.losses import LINKS, LossConfig
-from vwlite.learners.prediction_limits import given_range
+from vwlite.learners.losses import LINKS, LossConfig, given_range
 from vwlite.options import config, option
 
 OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options

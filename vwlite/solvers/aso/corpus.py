@@ -12,8 +12,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.features.batch_rows import features_of, merged, rows_over
-from vwlite.features.sparse_rows import Rows
+from vwlite.features.sparse_rows import Rows, features_of, merged, rows_over
 from vwlite.features.vocabulary import Vocabulary, inverse_frequencies
 from vwlite.solvers.aso.label_features import words_in
 

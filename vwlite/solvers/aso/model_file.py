@@ -9,7 +9,7 @@ from vwlite.config_check import built, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import ModelError
 from vwlite.features.sparse_rows import Weights
-from vwlite.features.theta_file import opened, theta_from, theta_parts
+from vwlite.features.theta import opened, theta_from, theta_parts
 from vwlite.features.vocabulary import word_arrays, words_from
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import SequenceConfig, TargetConfig

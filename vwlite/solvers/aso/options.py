@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite.data.config import available_cores
 from vwlite.errors import ModelError, UsageError
-from vwlite.features import theta_file
+from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.numerals import is_count

@@ -9,7 +9,7 @@ from typing import Any
 from vwlite.data.blocks import fingerprint
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.errors import UsageError
-from vwlite.features import theta_file
+from vwlite.features import theta as theta_file
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Request
 from vwlite.solvers.aso import model_file, online_file, task_file

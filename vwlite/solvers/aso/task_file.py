@@ -7,7 +7,7 @@ import numpy as np
 
 from vwlite.config_check import built, require
 from vwlite.errors import DataError, ModelError
-from vwlite.features.theta_file import opened
+from vwlite.features.theta import opened
 from vwlite.features.vocabulary import word_arrays, words_from
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus

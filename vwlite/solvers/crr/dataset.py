@@ -17,9 +17,9 @@ from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.gamma import find_gamma
+from vwlite.features.group_columns import Queries
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.name_index import NameIndex
-from vwlite.features.query_ids import Queries
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.pair_sampling import PairIndex, RowColumns, drawn_whole, pair_index

@@ -10,9 +10,9 @@ from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_plan import text_format
+from vwlite.features.group_columns import Queries
 from vwlite.features.landmarks import landmarks_digest
 from vwlite.features.name_index import NameIndex
-from vwlite.features.query_ids import Queries
 from vwlite.features.term_weights import plan_of
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Request, check_needs

@@ -17,7 +17,7 @@ from vwlite._native import crr as kernel
 from vwlite._native import query_steps
 from vwlite.config_check import require
 from vwlite.errors import DataError, Diverged
-from vwlite.features.row_terms import ADVICE, MAX_TERMS
+from vwlite.features.term_weights import ADVICE, MAX_TERMS
 from vwlite.interrupts import obey
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig

@@ -20,8 +20,8 @@ from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import check_learner
 from vwlite.training.model_loader import Restored, restore
-from vwlite.training.option_agreement import check_learner
 
 ALL_RANKS = 2**62
 

@@ -24,9 +24,8 @@ from vwlite.options import Request
 from vwlite.solvers.lm.config import LmConfig
 from vwlite.solvers.lm.model import STEP, LmModel, network_from, new_network
 from vwlite.solvers.lm.words import text_and_words, text_of, windows_of
-from vwlite.training.model_header import Natural
+from vwlite.training.model_header import Natural, check_learner
 from vwlite.training.monitor import Monitor
-from vwlite.training.option_agreement import check_learner
 from vwlite.training.solver_run import Content, Reader, Solver
 
 AT_ONCE = 1 << 18  # steps of the same rates, between two looks at the bar

@@ -11,7 +11,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
-from vwlite.features.batch_rows import features_of
+from vwlite.features.sparse_rows import features_of
 from vwlite.features.theta_map import PATIENCE
 from vwlite.solvers.aso.apply import extended
 from vwlite.solvers.lm.config import FeaturesConfig

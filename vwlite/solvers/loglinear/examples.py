@@ -16,7 +16,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.terms import meet, terms_of
+from vwlite.features.term_weights import meet, terms_of
 from vwlite.solvers.loglinear.config import L1Config
 
 BETWEEN = b"^"  # a token's own name and that of its parent

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.config_check import Double, require
-from vwlite.learners.orthant_wise import pseudo_gradient
+from vwlite.learners.quasi_newton import pseudo_gradient
 from vwlite.storage.array_check import numbers
 
 MEMORY = 10  # pairs of steps and changes of the gradient

@@ -19,8 +19,8 @@ from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, 
 from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult, held_out_input, ranked_by
 from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.model_header import check_features, check_learner
 from vwlite.training.monitor import Monitor
-from vwlite.training.option_agreement import check_features, check_learner
 from vwlite.training.solver_run import Content, Reader, Solver
 
 
