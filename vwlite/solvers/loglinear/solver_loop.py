@@ -88,7 +88,10 @@ class Progress:
         self.best, self.failures = (entry, 0) if better else (self.best, self.failures + 1)
         return better
 
-    def end(self) -> None:
+    def end(self, left: str = "") -> None:
+        """``left``: what was not reached within as many passes as there may be; empty where nothing was asked for."""
+        if left and not self.exhausted:
+            self.say(f"note: {left} was not reached: --passes allows more")
         if self.best:
             self.say(f"pass {self.best['pass']} is kept, the best on the held-out part by {self.held.title}")
 
@@ -133,7 +136,7 @@ def run_batch(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Tr
         begun = time.perf_counter()
     table = np.zeros_like(sgd.table)
     table[0] = best
-    progress.end()
+    progress.end(f"--tolerance {config.improvement:g}" if going else "")
     return Trained(table, 0.0, kept, progress.history)
 
 
@@ -163,7 +166,8 @@ def run_frank_wolfe(config: L1Config, train: Part, progress: Progress) -> Traine
             break
         if config.gap is not None and progress.history[-1]["gap"] <= config.gap:
             break
-    progress.end()
+    short = config.gap is not None and progress.history[-1]["gap"] > config.gap
+    progress.end(f"--gap {config.gap:g}" if short else "")
     return Trained(np.stack([best, np.zeros_like(best)]), 0.0, kept, progress.history)
 
 
