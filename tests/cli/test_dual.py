@@ -180,6 +180,8 @@ def test_classes_that_are_not_separable_leave_no_model(vwlite, write, names_in, 
     with open("j") as file:
         assert json.load(file)["result"]["dual"]["separable"] is False
     assert "not separable: there is no model" in done.stderr and "the classes are = not separable" in done.stderr
+    quiet = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--json", "j", "--quiet")
+    assert quiet.stderr == "vwlite: not separable: there is no model\n"
     assert names_in() == ["d", "j"]
 
 
@@ -238,7 +240,18 @@ def test_examples_without_features_are_counted(vwlite, write):
 
 def test_too_few_passes_are_said(vwlite, data):
     done = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6")
-    assert re.search(r"the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n", done.stderr)
+    said = r"vwlite: the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n"
+    assert len(re.findall(said, done.stderr)) == 1
+    quiet = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6", "--quiet")
+    assert re.fullmatch(said, quiet.stderr)
+    assert vwlite("train", "d", "-f", "m", *DUAL, "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("kind", ["--oaa", "--multiclass"])
+def test_too_few_passes_of_classes_are_said_once(kind, vwlite, write):
+    write("classes", of_classes(CLASSES))
+    few = vwlite("train", "classes", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6", "--quiet", kind, "3")
+    assert few.stderr.count("\n") == 1 and few.stderr.endswith("--passes allows more (so 3 of 3 classes)\n")
 
 
 def test_labels_of_two_classes_may_be_0_and_1(vwlite, write, weights):

@@ -359,6 +359,22 @@ def test_models_of_other_kinds(vwlite):
     ).stderr
 
 
+ENDED = {
+    "--solver owlqn --l1 0.01": ("binary.vw", "--tolerance 1e-07"),
+    "--solver fista --l1 0.01": ("binary.vw", "--tolerance 0.001"),
+    "--model crf --loss margin --l2 0.01 --gap 1e-6": ("tags.vw", "--gap 1e-06"),
+}
+
+
+@pytest.mark.parametrize("options", ENDED)
+def test_a_solver_that_ends_at_passes_says_what_it_has_not_reached(options, vwlite):
+    data, left = ENDED[options]
+    said = f"note: {left} was not reached: --passes allows more\n"
+    assert said in l1(vwlite, data, *options.split(), "--passes", "2", quiet=False).stderr
+    loose = options.replace("--gap 1e-6", "--gap 0.9")
+    assert "was not reached" not in l1(vwlite, data, *loose.split(), "--passes", "2000", quiet=False).stderr
+
+
 def test_a_period_beyond_the_data_holds_nothing_out(vwlite, tmp_path):
     told = l1(vwlite, "binary.vw", "--l1", "1", "--holdout", "121", quiet=False).stderr
     assert "note: no labelled example was held out, so the model is that of the last pass\n" in told

@@ -283,6 +283,10 @@ class Learner:
         """What went wrong with some examples, one sentence each."""
         return []
 
+    def failures(self) -> list[str]:
+        """What the run has not come to that it was to, one sentence each: with --quiet, too."""
+        return []
+
     def report(self) -> dict[str, Any]:
         """What the JSON of a training says beside counts and losses."""
         return {}

@@ -285,16 +285,17 @@ class Dual(Gd):
         self.say(f"{number:5d} {found.primal:14.8g} {found.dual:14.8g} {found.gap:10.3g} {found.support:10d}")
 
     def warnings(self) -> list[str]:
-        found, config = self.certificate, self.config
-        lines = []
+        skipped = self.store.skipped
+        return [f"{skipped} examples without features were skipped"] if skipped else []
+
+    def failures(self) -> list[str]:
+        found, gap = self.certificate, self.config.gap
         if self.has_no_model:
-            lines.append(f"{self.separability}: there is no model")
-        elif found and found["gap"] > config.gap:
-            reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
-            lines.append(f"{reached}, more than --gap {config.gap:g}: --passes allows more")
-        if self.store.skipped:
-            lines.append(f"{self.store.skipped} examples without features were skipped")
-        return lines
+            return [f"{self.separability}: there is no model"]
+        if not found or found["gap"] <= gap:
+            return []
+        reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
+        return [f"{reached}, more than --gap {gap:g}: --passes allows more"]
 
     @property
     def separability(self) -> str:

@@ -100,6 +100,10 @@ class Ensemble(ClassCosts, PerClass):
     def warnings(self) -> list[str]:
         return sorted({line for node in self.nodes for line in node.warnings()})
 
+    def failures(self) -> list[str]:
+        found = [line for node in self.nodes for line in node.failures()]
+        return [f"{found[0]} (so {len(found)} of {len(self.nodes)} classes)"] if len(found) > 1 else found
+
     @property
     def columns(self) -> tuple[str, ...]:
         return ("w",)

@@ -156,6 +156,8 @@ class NamespaceReport(Listener):
     def end(self) -> None:
         for warning in (*self.sightings.notes(self.unmatched_pairs()), *self.learner.warnings()):
             self.display.note(warning)
+        for failure in self.learner.failures():
+            self.display.message(failure)
 
     def state(self) -> dict[str, list[int]]:
         return {"sightings": list(self.sightings.met)}

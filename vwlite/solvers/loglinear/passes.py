@@ -116,7 +116,10 @@ class Progress:
         self.best, self.failures = (entry, 0) if better else (self.best, self.failures + 1)
         return better
 
-    def end(self) -> None:
+    def end(self, left: str = "") -> None:
+        """``left``: what was not reached within as many passes as there may be; empty where nothing was asked for."""
+        if left and not self.exhausted:
+            self.monitor.note(f"{left} was not reached: --passes allows more")
         if self.best:
             self.monitor.line(f"pass {self.best['pass']} is kept, the best on the held-out part by {self.held.title}")
 
@@ -180,9 +183,14 @@ class Passes:
                 self.over = not going or self.near or (not better and progress.exhausted)
                 self.kept = self.snapshot() if monitor.saves else None
             begun = time.perf_counter()
-        progress.end()
+        progress.end("" if self.over else self.goal)
         self.best.history = progress.history
         return self.best
+
+    @property
+    def goal(self) -> str:
+        """What ends the passes before there are as many as there may be; empty where nothing does."""
+        return ""
 
     def begin(self) -> None:
         """Get ready."""
@@ -293,6 +301,10 @@ class BatchPasses(Passes):
 
     solver: OwlQn | Fista
 
+    @property
+    def goal(self) -> str:
+        return f"--tolerance {self.config.improvement:g}"
+
     def begin(self) -> None:
         weights = self.sgd.weights
         if self.stopped:
@@ -325,6 +337,10 @@ class FrankWolfePasses(Passes):
     """Until the gap is small enough."""
 
     solver: FrankWolfe
+
+    @property
+    def goal(self) -> str:
+        return "" if self.config.gap is None else f"--gap {self.config.gap:g}"
 
     def begin(self) -> None:
         self.solver = FrankWolfe(self.config, self.train.problem, self.train.rows)
