@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
-.PHONY: build demo test lint bench bench-all calls annotate debug fuzz soak docs clean help
+.PHONY: build demo test lint bench bench-all calls annotate debug fuzz fuzz-commands soak docs clean help
 
 build: $(VENV)/installed $(VENV)/built  ## install into .venv, with kernels up to date (the default)
 
@@ -59,6 +59,9 @@ debug:  ## the same tests on kernels with bounds checks, in a build of their own
 
 fuzz: build  ## fuzz kernels built with sanitizers; ARGS='--seconds 3600'
 	@PYTHON=$(abspath $(BIN))/python ARGS='$(ARGS)' sh .ci/fuzz
+
+fuzz-commands: build  ## run whole commands on mutated input; ARGS='--inputs 3000 arrow csv'
+	PYTHONPATH=tests $(BIN)/python -m fuzz.commands $(ARGS)
 
 soak: build  ## train on 20 GB from a pipe and watch the memory; ARGS='--gb 5'
 	$(BIN)/python tests/bench/soak.py $(ARGS)

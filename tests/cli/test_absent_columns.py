@@ -94,3 +94,11 @@ def test_lines_of_json_without_the_label_are_told(command, more, vwlite, write, 
     assert "vwlite: t.jsonl: no line has the column of labels, click (did you mean clicked?)\n" in done.stderr
     assert not (tmp_path / "n").exists()
     assert "no line" not in vwlite("predict", "-i", "m", "t.jsonl").stderr
+
+
+def test_lines_nested_beyond_measure_have_no_members_to_propose(vwlite, write):
+    """They ended in a traceback."""
+    write("t.jsonl", '{"click": 1, "Ap": ' + "[" * 10_000 + "]" * 10_000 + "}\n" + lines(renamed(RENAMED)))
+    done = vwlite("train", "t.jsonl", "--columns", "label=click =app", "--max-bad-ratio", "1", "-f", "n", status=65)
+    assert done.stderr.endswith("t.jsonl: no line has a column of features that --columns or the model names: app (did "
+                                "you mean Ap?)\n")

@@ -96,6 +96,7 @@ def test_commands_of_groups(vwlite, write, monkeypatch):
         ("[trian]\npasses = 3\n", "a.toml: no such command trian (did you mean train?)"),
         ("train = 3\n", "a.toml: train is no table: write [train]"),
         ("[train\n", "a.toml: "),
+        pytest.param("a = " + "[" * 10_000 + "]" * 10_000 + "\n", "a.toml: ", id="deep"),
         ("[train]\nl2 = -1\n", "--l2 takes a number of 0 or more, not -1"),
     ],
 )

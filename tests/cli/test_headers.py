@@ -81,6 +81,14 @@ def test_without_a_header_columns_are_numbered(kind, how, vwlite, write, header,
     assert vwlite("convert", kind, f"rows.{kind}", "--columns", "no-header label=1").lines[0].startswith("1 | 2:0.5 3:")
 
 
+def test_a_byte_order_mark_is_no_part_of_a_first_cell(vwlite, write, header):
+    write("rows.csv", "\ufeff0.5,1,x\n0.25,-1,y\n")
+    vwlite("train", "rows.csv", "--columns", "no-header label=2", "-f", "m", *LEARN)
+    assert header("m")["columns"] == "no-header label=2? =1:number,3:text ignore=*"
+    answers = vwlite("convert", "csv", "rows.csv", "rows.csv", "--columns", "no-header label=2").lines
+    assert answers == ["1 | 1:0.5 3:x", "-1 | 1:0.25 3:y"] * 2
+
+
 def test_rows_without_a_header_are_counted_and_malformed_from_the_first_line_on(vwlite, write):
     write("rows.csv", "1,x,3\n1,2\n1,red,4\n")
     done = vwlite("check", "rows.csv", "--columns", "no-header label=1 =2:number", status=65)

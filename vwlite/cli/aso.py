@@ -155,7 +155,7 @@ def train(**arguments: Any) -> int:
     not regularised. --folds tries all combinations of the values of --vary, and doing without Theta, and learns with
     the best: theta-scale, theta-dim, lambda, learning_rate, passes and loss_function can vary.
 
-    With --sequences an empty line ends a sequence, and the labels of a sequence are chosen together. --decode none
+    With --sequences an empty line or a file's end ends a sequence, whose labels are chosen together. --decode none
     takes the best label of each example; bio the labels with the largest sum of scores in which I-X follows B-X or
     I-X only; viterbi does so with features of the labels before: y1 of the last one, y2 of the last two, y1*NS of the
     last one with each feature of a namespace, y-prev*NS of the label given to the last example of another sequence

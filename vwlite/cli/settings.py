@@ -88,7 +88,7 @@ def read(path: str) -> dict[str, Any]:
         raise InputMissing(f"cannot open the configuration {path}: {error.strerror}") from error
     except UsageError:
         raise
-    except ValueError as error:  # TOML's own, and of text that is not UTF-8
+    except (ValueError, RecursionError) as error:  # TOML's own, and of text that is not UTF-8 or is nested too deep
         raise UsageError(f"{path}: {error}") from error
 
 

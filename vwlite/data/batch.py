@@ -20,6 +20,7 @@ BLANK, TAGGED, SAVE = 1, 2, 4
 TABLE = "<table>"  # in place of a file
 # Of the lines of a group: the shared line, whose features every line of the group has; any line but the group's last.
 SHARED, INNER = 8, 16
+FIRST = 32  # the first row of a file, where labels are names
 ROWS, NAMESPACES, FEATURES = "rows", "segments", "features"  # what a column has an entry for
 VALUES, STARTS, TEXT_OFFSETS = "values", "starts", "text offsets"  # what the entries are
 
@@ -84,7 +85,7 @@ class Batch:
     label: np.ndarray = column(np.float32, ROWS)  # NaN where unlabelled
     importance: np.ndarray = column(np.float32, ROWS)
     initial_prediction: np.ndarray = column(np.float32, ROWS)
-    flags: np.ndarray = column(np.uint8, ROWS)  # BLANK | TAGGED | SAVE | SHARED | INNER
+    flags: np.ndarray = column(np.uint8, ROWS)  # BLANK | TAGGED | SAVE | SHARED | INNER | FIRST
     line: np.ndarray = column(np.uint32, ROWS)  # line number within the block, from 0
     tag_start: np.ndarray = column(np.uint32, ROWS, TEXT_OFFSETS)
     tag_end: np.ndarray = column(np.uint32, ROWS, TEXT_OFFSETS)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import FIRST, Batch
 from vwlite.data.blocks import Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
 from vwlite.data.columns import read_columns
@@ -134,13 +134,17 @@ def _issues(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
     return [ParseIssue(*map(int, entry)) for entry in islice(zip(*columns, strict=False), count)]
 
 
-def number_lines(parsed: Iterator[Parsed]) -> Iterator[Parsed]:
-    line = 0
+def number_lines(parsed: Iterator[Parsed], marks_files: bool = False) -> Iterator[Parsed]:
+    """The parts with the numbers of their lines; with ``marks_files`` the first row of each file is marked, too."""
+    line, begins = 0, False
     for part in parsed:
         if part.block.offset == 0:
-            line = 0
+            line, begins = 0, marks_files
         part.first_line = line
         line += part.lines
+        if begins and len(part.batch):
+            part.batch.flags[0] |= FIRST
+            part.packed, begins = None, False
         yield part
 
 
@@ -169,7 +173,7 @@ def read(
     begun = begun or OpenedInputs(paths, block_size, marks, format.groups)
     parser = Parser(format, kind, begun.buffers, packs, touch)
     source = begun.source if kind not in TABLES else laid_out(begun.source, kind, read_columns(columns), format)
-    return number_lines(parsed_ahead(source, parser, threads - 1))
+    return number_lines(parsed_ahead(source, parser, threads - 1), format.words and not format.lists)
 
 
 def parsed_ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:

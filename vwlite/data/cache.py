@@ -56,7 +56,7 @@ def description(input: InputConfig, format: TextFormat) -> dict[str, Any]:
         "spelling": format.spelling.tolist() if makes else [],
         "redefine": format.redefine.tolist() if makes else [],
         **({"columns": input.columns} if input.columns else {}),
-        **({"words": True} if format.words else {}),
+        **({"words": 2} if format.words else {}),  # 1: files are not marked
         **({"lists": True} if format.lists else {}),
         **({"groups": True} if format.groups else {}),
     }

@@ -73,7 +73,7 @@ class ColumnsMet:
         for line in self.first.split(b"\n"):
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
         return [name for name in found if name not in known]

@@ -81,11 +81,13 @@ def first_look(head: bytes, delimiter: str, columns: Columns, source: str) -> Co
     Raises DataError.
     """
     header = header_of(head, delimiter, source, columns.headed)
+    if columns.is_typed:
+        return columns.placed(header, source)
     left, numbers = set(range(len(header))), set[int]()
     for row in rows_of(head, delimiter, len(header), columns.headed):
         left.difference_update([place for place in left if not NUMBER_CELL.fullmatch(row[place])])
         numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(row[place])])
-    if columns.headed is None and not columns.is_typed and looks_like_data(header, left & numbers):
+    if columns.headed is None and looks_like_data(header, left & numbers):
         raise DataError(
             f"{source}:1: the first line looks like data, not like names of columns ({shown(header)}): in --columns, "
             "no-header calls the columns 1, 2 and so on, and header takes the line for names"
@@ -114,7 +116,7 @@ def shown(header: Sequence[str]) -> str:
 
 def rows_of(head: bytes, delimiter: str, size: int, headed: bool | None = None) -> Iterator[list[str]]:
     """The rows that have so many cells, behind the first line unless it is one of them."""
-    for line in head.split(b"\n")[headed is not False :]:
+    for line in head.removeprefix(BOM).split(b"\n")[headed is not False :]:
         try:
             cells = cells_of(line, delimiter)
         except csv.Error:

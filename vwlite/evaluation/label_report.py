@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
+from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.data.class_labels import EMPTY_SET, MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBER, NUMBERS, SEQUENCES
 from vwlite.data.label_order import LabelOrder
@@ -120,8 +120,8 @@ class Names(Numbers):
         numbers = self.book.numbers(batch)
         self.counts.update(self.book.texts[number] for number in numbers[numbers >= 0].tolist())
         if len(batch):
-            blank = batch.flags & BLANK != 0
-            self.groups += int((~blank & np.append(self.after_blank, blank[:-1])).sum())
+            blank, first = batch.flags & BLANK != 0, batch.flags & FIRST != 0
+            self.groups += int((~blank & (first | np.append(self.after_blank, blank[:-1]))).sum())
             self.after_blank = bool(blank[-1])
         return np.where(numbers < 0, np.nan, numbers.astype(np.float64))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, Batch, Names
+from vwlite.data.batch import BLANK, FIRST, Batch, Names
 from vwlite.data.block_parser import read
 from vwlite.data.csr import joined, offsets
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
@@ -39,7 +39,7 @@ class Corpus:
         none, number = np.zeros(0, np.int64), np.zeros(0, np.float32)
         self.parts: list[tuple[np.ndarray, ...]] = [(none, np.zeros(0, np.uint32), number)]
         self.columns: list[tuple[np.ndarray, np.ndarray]] = [(none, number)]
-        self.empty: list[np.ndarray] = [none]  # of each part the rows in front of which there was an empty line
+        self.empty: list[np.ndarray] = [none]  # of each part the rows in front of which a sequence has ended
         self.held: list[np.ndarray] = [np.zeros(0, np.uint64)]
 
     def read(self, paths: Sequence[str], threads: int = 1, skip_malformed: bool = True) -> "Corpus":
@@ -70,7 +70,8 @@ class Corpus:
         label = self.book.numbers(batch)[rows].astype(np.int64)
         self.parts.append(merged(owner, keys, values, len(rows)))
         self.columns.append((label, batch.importance[rows].copy()))
-        self.empty.append(np.searchsorted(rows, np.flatnonzero(~taken)))
+        ends = np.flatnonzero(~taken | (batch.flags & FIRST != 0))
+        self.empty.append(np.searchsorted(rows, ends))
         if self.keep_tags:
             self.gaps += [len(self.tags) + int(np.searchsorted(rows, gap)) for gap in batch.gaps]
             self.tags += [tag_of(batch, row) for row in rows.tolist()]
@@ -122,7 +123,7 @@ class Corpus:
 
     @property
     def sequence(self) -> np.ndarray:
-        """int64: the rows with which sequences begin, which empty lines end, and the number of rows."""
+        """int64: the rows with which sequences begin, which empty lines and files end, and the number of rows."""
         ends = offsets(np.array([len(label) for label, _ in self.columns], np.int64))
         cuts = [empty + begin for empty, begin in zip(self.empty, ends[:-1].tolist(), strict=True)]
         return np.unique(np.concatenate(([0], *cuts, ends[-1:]))).astype(np.int64)

@@ -34,7 +34,7 @@ from vwlite.solvers.aso.label_features import (
     recalled_space,
 )
 from vwlite.solvers.aso.sgd import solve, targets, zero_weights
-from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, sequences_of
+from vwlite.solvers.loglinear.examples import BAD, BREAK, EMPTY, LINE, begins_file, ends_sequence, sequences_of
 
 PIECE = 1 << 22  # scores by the label before at a time
 KINDS = "y1"  # of label features, by default
@@ -233,7 +233,7 @@ def guesses(target: Target, rows: Rows, label: np.ndarray, sequence: np.ndarray)
 
 @dataclass(slots=True)
 class Stretch:
-    """Some lines: ``kind`` uint8[lines] is LINE, EMPTY or BAD, and each LINE has a row and a tag.
+    """Some lines: ``kind`` uint8[lines] is LINE, EMPTY, BAD or BREAK, and each LINE has a row and a tag.
 
     ``words`` uint64[rows], nothing where labels of words are not remembered.
     """
@@ -264,8 +264,8 @@ def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iter
     waiting: list[Stretch] = []
     for part in parts:
         stretch = stretch_of(tagger, part, policy)
-        empty = np.flatnonzero(stretch.kind == EMPTY)
-        end = int(empty[-1]) + 1 if len(empty) else 0
+        ends = np.flatnonzero(ends_sequence(stretch.kind))
+        end = int(ends[-1]) + 1 if len(ends) else 0
         end = end if tagger.decoder else len(stretch.kind)
         if end:
             yield behind([*waiting, stretch.part(0, end)])
@@ -285,6 +285,7 @@ def stretch_of(tagger: Tagger, part: Parsed, policy: BadLines) -> Stretch:
     rows = tagger.target.rows(corpus)
     kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
     kind = np.insert(kind, np.array(batch.gaps, np.int64), BAD)
+    kind = np.append([np.uint8(BREAK)], kind) if begins_file(batch) else kind
     if batch.release:
         batch.release()
     return Stretch(kind, rows, corpus.tags, corpus.words)
@@ -301,7 +302,7 @@ class Answers:
     def lines(self, shown: list[bytes]) -> bytes:
         """What is ``shown`` of an example and its tag; nothing for an empty line, ``nan`` for a malformed one."""
         answers = iter(b" ".join(filter(None, pair)) for pair in zip(shown, self.stretch.tags, strict=True))
-        kinds = self.stretch.kind.tolist()
+        kinds = self.stretch.kind[self.stretch.kind != BREAK].tolist()
         out = [next(answers) if kind == LINE else b"nan" if kind == BAD else b"" for kind in kinds]
         return b"".join(line + b"\n" for line in out)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, TAGGED, Batch
+from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat
@@ -107,16 +107,16 @@ def shown(name: bytes) -> str:
     return repr(name.decode("utf-8", "surrogateescape"))
 
 
-LINE, EMPTY, BAD = 0, 1, 2  # what a line is
+LINE, EMPTY, BAD, BREAK = 0, 1, 2, 3  # what a line is; BREAK is none, but the end of a file before another
 
 
 @dataclass(slots=True)
 class Lines:
-    """Lines in the order of the text, empty and malformed ones among them."""
+    """Lines in the order of the text, empty and malformed ones and ends of files among them."""
 
     state: Csr  # terms by their hash
     edge: Csr | None
-    kind: np.ndarray  # uint8[lines], LINE, EMPTY or BAD
+    kind: np.ndarray  # uint8[lines], LINE, EMPTY, BAD or BREAK
     label: np.ndarray  # int32[lines], number of the label's name, -1 without; or float32, NaN without
     weight: np.ndarray  # float64[lines], importance
     tag: np.ndarray | None = None  # object[lines], bytes
@@ -175,11 +175,17 @@ class Collector:
             lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
         lines.about = about and about(batch)
         lines.node = nodes_of(batch) if self.tree else None
-        return insert_bad(lines, np.array(batch.gaps, np.int64)) if with_gaps and batch.gaps else lines
+        if with_gaps and batch.gaps:
+            lines = inserted(lines, BAD, np.array(batch.gaps, np.int64))
+        return inserted(lines, BREAK, np.zeros(1, np.int64)) if begins_file(batch) else lines
 
 
-def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
-    """Lines without terms in front of the rows ``gaps``."""
+def begins_file(batch: Batch) -> bool:
+    return bool(len(batch) and batch.flags[0] & FIRST)
+
+
+def inserted(lines: Lines, kind: int, gaps: np.ndarray) -> Lines:
+    """Lines of a kind, without terms, in front of the rows ``gaps``."""
     state, *edge = (
         replace(terms, indptr=np.insert(terms.indptr, gaps, terms.indptr[gaps]))
         for terms in (lines.state, lines.edge)
@@ -188,7 +194,7 @@ def insert_bad(lines: Lines, gaps: np.ndarray) -> Lines:
     return Lines(
         state,
         edge[0] if edge else None,
-        np.insert(lines.kind, gaps, BAD),
+        np.insert(lines.kind, gaps, kind),
         np.insert(lines.label, gaps, -1),
         np.insert(lines.weight, gaps, 1.0),
         tag=None if lines.tag is None else np.insert(lines.tag, gaps, b""),
@@ -214,9 +220,15 @@ def plans(features: FeatureConfig, edge: tuple[str, ...], seen: Any = ()) -> tup
     return Plan(rest, seen), Plan(own)
 
 
+def ends_sequence(kind: np.ndarray) -> np.ndarray:
+    return (kind == EMPTY) | (kind == BREAK)
+
+
 def sequences_of(kind: np.ndarray) -> np.ndarray:
-    """int64[sequences + 1]: where sequences begin, counted in lines that are LINE; empty lines end them."""
+    """int64[sequences + 1]: where sequences begin, counted in lines that are LINE; empty lines and ends of files end
+    them.
+    """
     tokens = np.cumsum(kind == LINE)
-    ends = tokens[kind == EMPTY]
+    ends = tokens[ends_sequence(kind)]
     total = int(tokens[-1]) if len(tokens) else 0
     return np.unique(np.concatenate(([0], ends, [total]))).astype(np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite.errors import UsageError
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of
+from vwlite.solvers.loglinear.examples import BREAK, LINE, Lines, sequences_of
 from vwlite.solvers.loglinear.held_out import usable
 from vwlite.solvers.loglinear.problems import Problem
 from vwlite.training.curriculum import Curriculum, StepRanking, complete, easiest_first
@@ -160,7 +160,7 @@ def difficulty_of(config: L1Config, by: str, values: np.ndarray, lines: Lines) -
     """
     if config.model == "binary":
         return values[usable(lines)]
-    values = values[lines.kind == LINE]
+    values = values[lines.kind[lines.kind != BREAK] == LINE]
     if not config.sequences or not len(values):
         return values
     sequence = sequences_of(lines.kind)

@@ -16,7 +16,18 @@ from vwlite.evaluation.class_metrics import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.memory_limit import GIB, USUAL
-from vwlite.solvers.loglinear.examples import BAD, EMPTY, LINE, Collector, Lines, join, plans, text_format_of
+from vwlite.solvers.loglinear.examples import (
+    BAD,
+    BREAK,
+    EMPTY,
+    LINE,
+    Collector,
+    Lines,
+    ends_sequence,
+    join,
+    plans,
+    text_format_of,
+)
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
 from vwlite.solvers.named_values import named_values
@@ -77,8 +88,8 @@ class Tagger:
             lines = self.collector.lines(batch, with_gaps=True, about=self.about)
             if batch.release:
                 batch.release()
-            empty = np.flatnonzero(lines.kind == EMPTY)
-            end = len(lines) if not self.pairs.transitions else int(empty[-1]) + 1 if len(empty) else 0
+            ends = np.flatnonzero(ends_sequence(lines.kind))
+            end = len(lines) if not self.pairs.transitions else int(ends[-1]) + 1 if len(ends) else 0
             every = np.arange(len(lines))
             if end:
                 yield join([*waiting, lines.select(every[:end])])
@@ -104,7 +115,7 @@ class Tagger:
         for lines in self.parts():
             ends = np.arange(len(lines)) + 1
             if self.pairs.transitions:
-                ends = np.append(np.flatnonzero(lines.kind[:-1] == EMPTY) + 1, len(lines))
+                ends = np.append(np.flatnonzero(ends_sequence(lines.kind[:-1])) + 1, len(lines))
             begin = 0
             while begin < len(lines):
                 position = max(np.searchsorted(ends, begin + most, "right") - 1, np.searchsorted(ends, begin, "right"))
@@ -134,9 +145,11 @@ def texts(tagger: Tagger, probabilities: bool, top: int | None = None) -> Iterat
         if part.marginals is not None:
             words = list(map(" ".join, zip(words, named_values(names, part.marginals, top), strict=True)))
         answers = iter(words)
-        out = [next(answers) if kind == LINE else "nan" if kind == BAD else "" for kind in part.lines.kind.tolist()]
+        shown = part.lines.kind != BREAK
+        kinds = part.lines.kind[shown].tolist()
+        out = [next(answers) if kind == LINE else "nan" if kind == BAD else "" for kind in kinds]
         if part.lines.tag is not None:
-            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag.tolist())
+            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag[shown].tolist())
             out = [f"{line} {tag}" if tag else line for line, tag in zip(out, tags, strict=True)]
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
@@ -179,7 +192,7 @@ class Score:
                 one, other = next(labels)
                 if one >= 0:
                     self.pairs.append((names[one], names[other]))
-            elif kind == EMPTY:
+            elif kind in (EMPTY, BREAK):
                 self.pairs.append(None)
 
     def report(self, names: list[str] | None, scheme: str | None) -> dict[str, Any]:
