@@ -1,9 +1,7 @@
 """Models in Python: the bytes, the predictions and the refusals of the commands."""
 
-import copy
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -12,14 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from model_runs import CLASSES, COSTS, DYADIC, LOGISTIC, NUMBERS, RUNS, SETS
+from model_runs import CLASSES, COSTS, DYADIC, LOGISTIC, NUMBERS, SETS
 
 import vwlite as library
 from vwlite import Model
 from vwlite.errors import DataError, InputMissing, ModelError, UsageError
 from vwlite.evaluation.metric_report import finite
-
-ids = [options or "defaults" for options, _ in RUNS]
 
 
 @pytest.fixture
@@ -33,43 +29,6 @@ def command(tmp_path, run_cli):
         return (tmp_path / "model").read_bytes(), (tmp_path / "predictions").read_text().splitlines()
 
     return run
-
-
-def lines_of(answers):
-    if isinstance(answers, list):
-        return [",".join(map(str, answer)) for answer in answers]
-    if answers.ndim == 2:
-        return [" ".join(lines_of(row)) for row in answers]
-    return [f"{answer:.6f}" if answers.dtype == np.float32 else str(answer) for answer in answers]
-
-
-@pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
-def test_a_model_has_the_bytes_and_the_predictions_of_the_commands(options, text, command):
-    expected, lines = command(options, text)
-    model = Model(options)
-    learned = model.learn(text)
-    assert model.dumps() == expected
-    words = [line.split(" ")[0] for line in lines if line or "multilabel" in options]
-    answers = model.predict(text)
-    if isinstance(answers, np.ndarray) and answers.ndim == 2:
-        words = [" ".join(f"{float(word):.6f}" for word in line.split()) for line in lines]
-    elif isinstance(answers, np.ndarray) and answers.dtype == np.float32:
-        words = [f"{float(word):.6f}" for word in words]
-    assert lines_of(answers) == words
-    assert model.dumps() == expected  # predicting changes nothing
-    assert learned.examples > 0
-    assert learned.bad_lines == 0
-
-
-@pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
-def test_pickles_copies_and_bytes_are_the_model(options, text):
-    model = Model(options)
-    model.learn(text)
-    copies = Model.loads(model.dumps()), pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)
-    for other in copies:
-        assert other.dumps() == model.dumps()
-        other.learn(text, passes=3)
-        assert other.dumps() != model.dumps()
 
 
 @pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3", "--average"])

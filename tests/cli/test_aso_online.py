@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.cli.test_aso import bare, documents
-from vwlite.data import block_parser
 from vwlite.features.theta_file import load_theta
 from vwlite.storage import model_file
 
@@ -46,16 +45,6 @@ def test_two_texts_are_learned_as_one(vwlite, write, tmp_path, options, cut):
     learn(vwlite, "one.vw", *how, out="other")
     learn(vwlite, "two.vw", "-i", "other", "--quiet", "--keep-weights", out="other")
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
-
-
-def test_bytes_do_not_depend_on_pipes_blocks_or_threads(vwlite, tmp_path, monkeypatch):
-    learn(vwlite, "un.vw", *ONLINE, "--keep-weights")
-    whole = (tmp_path / "theta").read_bytes()
-    learn(vwlite, *ONLINE, "--keep-weights", "--threads", "1", stdin=(tmp_path / "un.vw").read_text())
-    assert (tmp_path / "theta").read_bytes() == whole
-    monkeypatch.setitem(block_parser.read.__kwdefaults__, "block_size", 700)
-    learn(vwlite, "un.vw", *ONLINE, "--keep-weights")
-    assert (tmp_path / "theta").read_bytes() == whole
 
 
 def test_theta_is_used_like_any_other(vwlite, tmp_path):

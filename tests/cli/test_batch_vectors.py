@@ -19,17 +19,6 @@ RUNS = [*BOTH, ("--bfgs --multiclass 3 --label_shares", SHARES), ("--conjugate_g
 
 
 @pytest.mark.parametrize(("options", "text"), RUNS)
-def test_files_caches_and_more_threads_give_the_same_bytes(vwlite, write, tmp_path, options, text):
-    write("d", text)
-    learned = (*options.split(), "--l2", "1", "-q", "wx", *BATCH)
-    vwlite("train", "d", "-f", "one", *learned)
-    vwlite("train", "d", "-f", "two", *learned, "-c", "--threads", "3", "--block-size", "200")
-    vwlite("train", "-f", "three", *learned, "--cache_file", "cache", "-k", stdin=text.encode())
-    one, *others = ((tmp_path / name).read_bytes() for name in ("one", "two", "three"))
-    assert [one, one] == others
-
-
-@pytest.mark.parametrize(("options", "text"), RUNS)
 def test_going_on_begins_at_the_models_weights(vwlite, write, options, text):
     write("d", text)
     learned = ("--passes", "60", "--holdout_off", "--termination", "1e-9")

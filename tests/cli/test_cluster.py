@@ -78,20 +78,6 @@ def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
     assert found == peer.labels_.tolist()
 
 
-def test_a_pipe_a_cache_and_threads_make_the_same_model(data, vwlite):
-    def made(name, *more, **given):
-        options = ("-k", "3", "--quiet", "--weight", "idf", "--min_df", "1", "--spherical", "--random_seed", "2")
-        vwlite("cluster", "-f", name, *options, *more, **given)
-        return (data / name).read_bytes()
-
-    one = made("one", "x.vw", "--threads", "1")
-    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
-    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
-    assert one == made("anew", "x.vw", "-c", "--kill_cache", "--lock-wait", "5")
-    assert one == made("blocks", "x.vw", "--block-size", "999")
-    assert one != made("other", "x.vw", "--seed", "5")
-
-
 def test_rows_that_have_no_room_are_read_again(data, vwlite, monkeypatch):
     vwlite("cluster", "x.vw", "-f", "whole", "-k", "3", "--quiet")
     monkeypatch.setattr("vwlite.solvers.clusters.train.Lloyd.room", lambda self, slots: 1000)
@@ -391,10 +377,3 @@ def test_damaged_models_are_refused(name, wrong, data, vwlite):
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = vwlite("predict", "-i", "bad", "x.vw", status=76)
     assert "is no model of this version's vwlite cluster" in done.stderr
-
-
-def test_half_a_model_is_refused(data, vwlite):
-    vwlite("cluster", "x.vw", "-f", "m", "-k", "2", "--quiet")
-    bytes_of = (data / "m").read_bytes()
-    (data / "cut").write_bytes(bytes_of[: len(bytes_of) // 2])
-    vwlite("predict", "-i", "cut", "x.vw", status=76)

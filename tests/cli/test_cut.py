@@ -98,22 +98,6 @@ def test_names_are_kept_as_they_are(vwlite, write):
     assert found == {"1": "0", "01": "0", "-3:x": "1", "é": "1", "名": "1"}
 
 
-def test_a_file_a_pipe_and_threads_give_the_same_bytes(run_cli, tmp_path):
-    draw = np.random.default_rng(0)
-    text = text_of(*blocks(draw, 900, 4, 9000, 0.8))
-    (tmp_path / "graph.vw").write_text(text)
-    options = ("cut", "-k", "4", "--quiet", "--json", "report", "-p", "out")
-    seen = set()
-    for more, stdin in (
-        (("graph.vw", "--threads", "1"), ""), (("graph.vw", "--threads", "5"), ""), ((), text),
-        (("-d", "graph.vw", "--block-size", "999"), ""),
-    ):
-        run_cli(*options, *more, stdin=stdin)
-        told = json.loads((tmp_path / "report").read_text())["result"]
-        seen.add(((tmp_path / "out").read_bytes(), json.dumps(told)))
-    assert len(seen) == 1
-
-
 def cuts(name, tail, head, clusters, vwlite, write, tmp_path):
     """The command's normalised cut, and scikit-learn's of the same matrix."""
     peer = pytest.importorskip("sklearn.cluster", reason="scikit-learn is not installed")

@@ -85,18 +85,6 @@ def test_it_is_what_scikit_learn_finds(tmp_path, run_cli):
     assert json.loads(told)["singular_values"] == pytest.approx(peer.singular_values_.tolist(), rel=1e-4)
 
 
-def test_a_pipe_a_cache_and_threads_make_the_same_model(data, run_cli):
-    def made(name, *more, **given):
-        options = ("--dim", "20", "--oversample", "9", "--quiet", "--weight", "idf", "--min_df", "1", "--unit")
-        run_cli("pca", "-f", name, *options, *more, **given)
-        return (data / name).read_bytes()
-
-    one = made("one", "x.vw", "--threads", "1")
-    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(matrix()))
-    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
-    assert one == made("blocks", "x.vw", "--block-size", "999")
-
-
 def test_later_text_is_added(data, run_cli):
     """The parts of the data, the second of slots that the first had not, come to what the whole has."""
     x = matrix()
@@ -210,13 +198,6 @@ def test_damaged_models_are_refused(name, wrong, data, run_cli):
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = run_cli("project", "-i", "bad", "x.vw", status=76)
     assert "is no model of this version's vwlite pca" in done.stderr
-
-
-def test_half_a_model_is_refused(data, run_cli):
-    run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
-    bytes_of = (data / "m").read_bytes()
-    (data / "cut").write_bytes(bytes_of[: len(bytes_of) // 2])
-    run_cli("project", "-i", "cut", "x.vw", status=76)
 
 
 @given(st.integers(1, 40), st.integers(1, 90), st.integers(0, 2**32 - 1), st.data())

@@ -136,16 +136,6 @@ def test_a_few_lines_at_a_time_in_python():
     assert model.predict(NEW).tolist() == pytest.approx(whole.predict(NEW).tolist(), rel=1e-6)
 
 
-def test_a_model_from_bytes_goes_on():
-    options = {"random_features": "rbf:64", "loss_function": "logistic"}
-    model = vwlite.Model(**options)
-    model.learn(TEXT)
-    other = vwlite.Model.loads(model.dumps())
-    for one in (model, other):
-        one.learn(NEW)
-    assert model.dumps() == other.dumps()
-
-
 def test_combined_regression_and_ranking(data, run_cli):
     options = ("--random_features", "rbf:128", "--steps", "20000", *LOGISTIC, "--qid", "none", "--quiet")
     run_cli("crr", "t.vw", "-f", "m", *options)

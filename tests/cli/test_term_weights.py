@@ -86,23 +86,6 @@ def data(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("options", [
-    ["--value", "log", "--unit"], ["--value", "binary"], ["--weight", "idf", "--min_df", "1", "--unit"],
-    ["--weight", "degree", "-q", "ww"], ["--oaa", "2", "--weight", "idf", "--min_df", "1", "--named_labels", "1,-1"],
-])
-def test_a_pipe_a_cache_and_threads_make_the_same_model(options, data, run_cli):
-    def trained(name, *more, **given):
-        run_cli("train", "-f", name, "--quiet", *options, *more, **given)
-        return (data / name).read_bytes()
-
-    file = trained("file", "t.vw")
-    assert file == trained("pipe", stdin=LINES) == trained("cache", "t.vw", "-c") == trained("again", "t.vw", "-c")
-    assert file == trained("threads", "t.vw", "--threads", "3")
-    header = model_file.read_header(data / "file")["features"]
-    assert header.get("value", "raw") == FeatureConfig(**header | {"quadratic": ()}).value
-    assert run_cli("predict", "-i", "file", "t.vw").stdout == run_cli("predict", "-i", "file", stdin=LINES).stdout
-
-
 def test_a_model_applies_its_weights_to_new_text(data, run_cli):
     """A row in whose words all training rows are alike is of length 0, whatever the weights."""
     (data / "all.vw").write_text("1 |w a b\n-1 |w a c\n")

@@ -1,8 +1,6 @@
 """Graphs, landmarks, components, clusters and words: what reads and loads them, and good ones to begin with."""
 
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from vwlite.data.block_parser import read
 from vwlite.data.blocks import blocks
@@ -18,8 +16,6 @@ from vwlite.features.terms import terms_of
 from vwlite.solvers.clusters import model_file as clusters_file
 from vwlite.solvers.clusters.assignment import Assignment
 from vwlite.solvers.clusters.assignment import strongest as strongest_words
-from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.solver import solver_of
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
@@ -31,10 +27,8 @@ from vwlite.solvers.lm.vectors import text_format as words_format
 from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.solvers.pca import model_file as pca_file
-from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.inspection import strongest
 from vwlite.solvers.pca.project import Projection
-from vwlite.solvers.pca.train import NOTHING, Finder
 from vwlite.solvers.rows import MemoryRows, Rows
 
 GRAPH = b"a |n b:1 c:2\nb |n a:1 d:.5\nc 't|x e\nd |n e:1e3 a:-0\ne |\nd |n f g\n\ng |n g:2 h\n"
@@ -130,23 +124,3 @@ def learn_words_on(model: lm_file.LmModel, text: str) -> None:
 
 
 LOADERS = {"pca": project, "cluster": assign, "lm": use_words}  # by learner
-
-
-def models(folder: str) -> Iterator[bytes]:
-    text, made = Path(folder, "rows.vw"), str(Path(folder, "rows"))
-    text.write_bytes(LINES)
-    for number, features in enumerate(ROWS):
-        rows = rows_of(str(text), features, [])
-        config = PcaConfig(dim=2, center=number == 1, oversample=1)
-        found = Finder(config, rows, NOTHING, MEMORY, 1).run(of_any_size)
-        pca_file.save(made, pca_file.model_of(config, found, rows, {"kind": "vw"}))
-        yield Path(made).read_bytes()
-        config = ClusterConfig(clusters=2, soft=0.5 * (number == 0), spherical=number == 1)
-        found = solver_of(config)(config, rows, None, MEMORY, 1).run(of_any_size)
-        clusters_file.save(made, clusters_file.model_of(config, found, rows, {"kind": "vw"}))
-        yield Path(made).read_bytes()
-    config = LmConfig(window=2, dim=3, hidden=5, tokens="blanks", curriculum=8)
-    model, words = begun(config, blocks([str(text)]), MEMORY, of_any_size)
-    learn(model, words, of_any_size)
-    lm_file.save(made, model)
-    yield Path(made).read_bytes()
