@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from model_runs import CLASSES, COSTS, DYADIC, LOGISTIC, NUMBERS, SETS
+from model_runs import CLASSES, COSTS, LOGISTIC, NUMBERS, SETS
 
 import vwlite as library
 from vwlite import Model
@@ -29,19 +29,6 @@ def command(tmp_path, run_cli):
         return (tmp_path / "model").read_bytes(), (tmp_path / "predictions").read_text().splitlines()
 
     return run
-
-
-@pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3", "--average"])
-def test_learning_in_parts_is_learning_at_once(options):
-    lines = NUMBERS.splitlines()
-    whole, parts = Model(options), Model(options)
-    whole.learn(NUMBERS)
-    parts.learn(lines[:20])
-    parts = Model.loads(parts.dumps())
-    parts.learn(line.decode() for line in lines[20:])
-    assert parts.counters == whole.counters
-    assert np.array_equal(parts.weights, whole.weights)
-    assert np.array_equal(parts.predict(NUMBERS), whole.predict(NUMBERS))
 
 
 def test_save_and_load(tmp_path, command):

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.cli.test_aso_online import ONLINE, growing, learn
-from vwlite.data import block_parser
 from vwlite.features.theta_file import load_theta
 from vwlite.interrupts import Interrupted
 from vwlite.solvers.aso.online import Stream
@@ -38,19 +37,6 @@ def stopped(monkeypatch):
             return learn(vwlite, *words, status=143, **more)
 
     return stop
-
-
-@pytest.mark.parametrize("number", [0, 1, 4, 6])
-@pytest.mark.parametrize("block", [700, 10**6])
-def test_a_stopped_run_goes_on(vwlite, tmp_path, stopped, monkeypatch, number, block):
-    monkeypatch.setitem(block_parser.read.__kwdefaults__, "block_size", block)
-    learn(vwlite, "un.vw", *KEPT)
-    done = stopped(vwlite, number, "un.vw", *KEPT, "--save-every", "50", out="other")
-    assert ("--resume goes on with it" in done.stderr) == (tmp_path / "other.ckpt").exists()
-    assert not (tmp_path / "other").exists()
-    learn(vwlite, "un.vw", *KEPT, "--save-every", "70", "--resume", out="other")
-    assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
-    assert not (tmp_path / "other.ckpt").exists()
 
 
 @pytest.mark.parametrize("options", [(), ("--idf", "--aux", "mask:v", "--min-count", "3", "--max-features", "30")])
