@@ -95,7 +95,11 @@ def twins(problem):
         made.append(
             oracle.Chain(
                 [terms_at(problem.state, pairs.state.features, t) for t in tokens],
-                edge, pairs.labels, problem.label[start:end].tolist(), place, pairs.transitions,
+                edge,
+                pairs.labels,
+                problem.label[start:end].tolist(),
+                place,
+                pairs.transitions,
                 problem.tree.parent[start:end].tolist() if problem.tree else None,
             )
         )

@@ -70,7 +70,7 @@ def test_reuters_topics(example, tmp_path):
         named = "".join(f"<D>{topic}</D>" for topic in topics)
         body = f"<TEXT><TITLE>News</TITLE><BODY>The {' '.join(words)}</BODY></TEXT>"
         texts.append(f'<REUTERS TOPICS="YES"><TOPICS>{named}</TOPICS>{body}</REUTERS>')
-    (tmp_path / "reut2-000.sgm").write_text("\n".join(texts) + '<REUTERS><TOPICS></TOPICS><TEXT>x</TEXT></REUTERS>')
+    (tmp_path / "reut2-000.sgm").write_text("\n".join(texts) + "<REUTERS><TOPICS></TOPICS><TEXT>x</TEXT></REUTERS>")
     methods = "supervised,supervised+tuned,multi-k:auto,multi-k:auto+freq-k:10+idf+tuned"
     small = ("--runs", 2, "--labeled", "15,60", "--methods", methods, "--dim", 3, "--json", "out.json")
     done = example("reuters_topics.sh", ".", *small)

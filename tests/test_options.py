@@ -107,8 +107,14 @@ def test_the_command_line_has_it_with_the_default_that_the_learner_has(config, o
 
 @pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
 def test_the_default_is_within_the_bounds(config, one):
-    assert one.default is None or one.needed or one.type not in ("int", "float") or one.within(one.default) or (
-        one.default == 0  # a number of classes or the like that is not asked for
+    assert (
+        one.default is None
+        or one.needed
+        or one.type not in ("int", "float")
+        or one.within(one.default)
+        or (
+            one.default == 0  # a number of classes or the like that is not asked for
+        )
     )
     assert not one.choices or one.default in (*one.choices, "", None)
 

@@ -9,8 +9,20 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
 ROOMS = (  # "": vwlite/*.py
-    "", "storage", "data", "features", "learners", "training", "evaluation", "distributed", "solvers", "reporting",
-    "api", "serving", "sklearn", "cli",
+    "",
+    "storage",
+    "data",
+    "features",
+    "learners",
+    "training",
+    "evaluation",
+    "distributed",
+    "solvers",
+    "reporting",
+    "api",
+    "serving",
+    "sklearn",
+    "cli",
 )
 KERNEL_ROOMS = ("base", "losses", "text", "features", "learners", "solvers", "storage")
 DOORS = ("vwlite", "vwlite.__main__")  # for Python and for the command line

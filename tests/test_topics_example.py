@@ -28,7 +28,9 @@ def folder(tmp_path_factory):
 def example(cli_env, *arguments):
     return subprocess.run(
         ["sh", EXAMPLES / "topics.sh", *map(str, arguments)],
-        env={**cli_env, "PYTHON": sys.executable}, capture_output=True, text=True,
+        env={**cli_env, "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
     )
 
 

@@ -1,9 +1,7 @@
 """Models in Python: the bytes, the predictions and the refusals of the commands."""
 
-import copy
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -12,14 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from model_runs import CLASSES, COSTS, DYADIC, LOGISTIC, NUMBERS, RUNS, SETS
+from model_runs import CLASSES, COSTS, LOGISTIC, NUMBERS, SETS
 
 import vwlite as library
 from vwlite import Model
 from vwlite.errors import DataError, InputMissing, ModelError, UsageError
 from vwlite.evaluation.metric_report import finite
-
-ids = [options or "defaults" for options, _ in RUNS]
 
 
 @pytest.fixture
@@ -33,43 +29,6 @@ def command(tmp_path, run_cli):
         return (tmp_path / "model").read_bytes(), (tmp_path / "predictions").read_text().splitlines()
 
     return run
-
-
-def lines_of(answers):
-    if isinstance(answers, list):
-        return [",".join(map(str, answer)) for answer in answers]
-    if answers.ndim == 2:
-        return [" ".join(lines_of(row)) for row in answers]
-    return [f"{answer:.6f}" if answers.dtype == np.float32 else str(answer) for answer in answers]
-
-
-@pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
-def test_a_model_has_the_bytes_and_the_predictions_of_the_commands(options, text, command):
-    expected, lines = command(options, text)
-    model = Model(options)
-    learned = model.learn(text)
-    assert model.dumps() == expected
-    words = [line.split(" ")[0] for line in lines if line or "multilabel" in options]
-    answers = model.predict(text)
-    if isinstance(answers, np.ndarray) and answers.ndim == 2:
-        words = [" ".join(f"{float(word):.6f}" for word in line.split()) for line in lines]
-    elif isinstance(answers, np.ndarray) and answers.dtype == np.float32:
-        words = [f"{float(word):.6f}" for word in words]
-    assert lines_of(answers) == words
-    assert model.dumps() == expected  # predicting changes nothing
-    assert learned.examples > 0
-    assert learned.bad_lines == 0
-
-
-@pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
-def test_pickles_copies_and_bytes_are_the_model(options, text):
-    model = Model(options)
-    model.learn(text)
-    copies = Model.loads(model.dumps()), pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)
-    for other in copies:
-        assert other.dumps() == model.dumps()
-        other.learn(text, passes=3)
-        assert other.dumps() != model.dumps()
 
 
 @pytest.mark.parametrize("options", ["--dotproduct ui", "--decay_learning_rate 0.5", "--multiclass 3 --dotproduct ui"])
@@ -86,19 +45,6 @@ def test_a_learning_rate_that_falls_with_every_call_is_told_of(options, kind, ca
     whole = Model(f"{options} --decay_learning_rate 1")
     whole.learn(text.splitlines()[:25])
     assert np.array_equal(still.predict(text), whole.predict(text))
-
-
-@pytest.mark.parametrize("options", ["", LOGISTIC, "--ftrl", "--coin", DYADIC, "--l2 1e-3", "--average"])
-def test_learning_in_parts_is_learning_at_once(options):
-    lines = NUMBERS.splitlines()
-    whole, parts = Model(options), Model(options)
-    whole.learn(NUMBERS)
-    parts.learn(lines[:20])
-    parts = Model.loads(parts.dumps())
-    parts.learn(line.decode() for line in lines[20:])
-    assert parts.counters == whole.counters
-    assert np.array_equal(parts.weights, whole.weights)
-    assert np.array_equal(parts.predict(NUMBERS), whole.predict(NUMBERS))
 
 
 def test_save_and_load(tmp_path, command):
@@ -134,12 +80,18 @@ def test_files_of_paths(tmp_path, command):
 def test_options_by_any_spelling():
     one = Model("--loss_function logistic -b 22 -q ui -q ab --random_seed 7", passes=2)
     two = Model(loss_function="logistic", bit_precision=22, quadratic=["ui", "ab"], seed=7, passes=2)
-    assert one.options == two.options == {
-        "loss_function": "logistic", "bits": 22, "quadratic": ("ui", "ab"), "passes": 2, "link": "logistic",
-    }
-    assert repr(one) == (
-        "Model(link='logistic', loss_function='logistic', bits=22, quadratic=('ui', 'ab'), passes=2)"
+    assert (
+        one.options
+        == two.options
+        == {
+            "loss_function": "logistic",
+            "bits": 22,
+            "quadratic": ("ui", "ab"),
+            "passes": 2,
+            "link": "logistic",
+        }
     )
+    assert repr(one) == ("Model(link='logistic', loss_function='logistic', bits=22, quadratic=('ui', 'ab'), passes=2)")
     assert Model("", l1=np.float32(0.5)).options["l1"] == 0.5
 
 
@@ -243,7 +195,8 @@ def test_weights_by_name():
     model.learn("1 |words a b\n0 |words b\n")
     assert model.weights.shape == (1024,)
     assert model.coefficients(["a", "b"], "words").tolist() == [
-        model.weights[model.slot("a", "words")], model.weights[model.slot("b", "words")],
+        model.weights[model.slot("a", "words")],
+        model.weights[model.slot("b", "words")],
     ]
     assert model.slot("7") == 7
     with pytest.raises(ValueError, match="read-only"):

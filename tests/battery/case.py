@@ -18,7 +18,7 @@ from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import load
 from vwlite.storage.output_checks import LEDGER
 
-SHARED = TemporaryDirectory()  # with the texts, a Theta, and what estimators learn of them when nothing happens
+SHARED = TemporaryDirectory()  # with the texts and a Theta
 OPENERS = (  # of a model m and its text d; all that are there are tried
     *("predict -i m d", "evaluate -i m d", "explain -i m d", "inspect m", "train d -i m -f out", "vw -d d -i m -t"),
     *("merge m m -f out", "recommend -i m --of i d", "evaluate -i m d --against m --qid u", "crr d -i m -f out"),
@@ -43,8 +43,10 @@ def shared():
 @cache
 def whole(one):
     """The files that it makes of its text when nothing happens, by name."""
-    call(shared(), *one.words())
-    return {name: (shared() / name).read_bytes() for name in ("model", "answers")[: 1 + one.answers]}
+    with TemporaryDirectory() as folder:
+        case = Case(one, Path(folder))
+        case.learn()
+        return case.outputs()
 
 
 @cache

@@ -5,6 +5,7 @@ golden model. A new one stands there, and inherits all laws of ``laws.py`` that 
 """
 
 import json
+import random
 import shlex
 import zipfile
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--loss_function logistic --binary",
         "--loss_function logistic --confidence --confidence_after_training",
         "--bfgs --passes 5 --l1 0.1 --holdout_off",
-        "--ksvm --kernel rbf --budget 9 --passes 2",
+        "--ksvm --kernel rbf --budget 9 --reprocess 3 --passes 2",
         "--nn 4,3 --dropout --inpass --passes 2",
         "--lrq ui2 --lrqdropout --passes 2",
         "--dotproduct ui --rank 3 --passes 4",
@@ -51,6 +52,20 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--landmarks poly2:signs.vw -b 9 --whiten --random_only",
         "--weight idf --min_df 2 --value log --unit --passes 3",
         "--mask-ids u=0.3 -q ui --passes 3",
+    ),
+    "train mixed": (
+        "",
+        "--loss_function logistic -q ::",
+        "--sgd --l1 1e-3 --noconstant --min_prediction 0.1 --max_prediction 0.8",
+        "--ftrl --ftrl_alpha 0.1 --l1 0.01 --l2 0.1",
+        "--sparse_l2 1e-3 --decay_learning_rate 0.8 --interactions a,bb",
+        "--loss_function quantile --quantile_tau 0.3 --feature_limit a2 --hash all -b 8",
+        "--normalized --average --spelling b",
+        "--dotproduct a,bb --rank 2 --passes 3",
+        "--random_features rbf:64 --gamma 0.5 --random_of a -q ::",
+        "--oaa 2 --probabilities --loss_function logistic",
+        "--coin --passes 3",
+        "--names --passes 2 --holdout_off",
     ),
     "train numbers": ("--levels -1,-0.5,0,0.5,1,1.5,2,2.5,3 --min_prediction 0", "--dual --l2 1 --loss_function tube"),
     "train classes": (
@@ -95,11 +110,25 @@ VARIANTS = {  # other ways of them, by the command and its text
     "cut graph": ("-k 3 --combine sum --shift 0.5",),
 }
 OF_WHOLE_PASSES = {"--bfgs", "--dual", "--ksvm"}  # a stopped run of these begins anew
+
+
+def mixed():
+    """Labels 0 and 1, some missing, importance, base, tags, blank lines, new namespaces now and then."""
+    draw, lines = random.Random(3), []
+    for n in range(150):
+        label = "" if n % 11 == 5 else str(draw.randrange(2)) + draw.choice(["", "", " 2", " 0.5", " 0", " 1 0.25"])
+        words = " ".join(f"w{draw.randrange(30)}:{draw.random():.3f}" for _ in range(draw.randrange(6)))
+        new = f" |{chr(99 + n // 30)} z" if n % 30 > 20 else ""
+        lines.append(f"{label} 'r{n}|a {words} |bb u{draw.randrange(9)} 7{new}" if n % 13 else "")
+    return "\n".join(lines[1:]) + "\n"
+
+
+MIXED = mixed()
 GRAPH = "".join(f"n{a} |n n{a * 3 % 20}:2 n{(a + 1) % 20}:{1 + 4 * (a % 5 < 4)}\n" for a in range(20))
 
 
 def texts():
-    return {**make.texts(), "graph": GRAPH}
+    return {**make.texts(), "mixed": MIXED, "graph": GRAPH}
 
 
 @dataclass(frozen=True)
@@ -194,7 +223,7 @@ def table():
     for of, ways in VARIANTS.items():
         learns, _, text = of.rpartition(" ")
         for options in ways:
-            yield Estimator(f"{learns} {options}", text, learns, tuple(shlex.split(options)))
+            yield Estimator(f"{of} {options}".strip(), text, learns, tuple(shlex.split(options)))
 
 
 GIVEN = {**make.LEARNERS, **OTHERS}

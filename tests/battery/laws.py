@@ -84,6 +84,7 @@ def a_cache_gives_the_same_bytes(case):
     assert case.outputs() == case.files  # cold
     with case.blocks_of(300) as options:
         case.same("--cache_file", "c", *options)  # cached
+        case.same("--cache_file", "c", "--kill_cache", *options)
 
 
 @law()
@@ -198,7 +199,9 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
 @law(lambda one: of_command("model")(one) and one.command != "vw")
 def one_writer_at_a_time(case):
     with case.locked():
-        assert "is locked by another training" in case.run(*case.one.words(), status=75).stderr
+        wait = ("--lock-wait", "0.01") if "lock_wait" in case.one.typed else ()
+        said = case.run(*case.one.words(*wait), status=75).stderr
+        assert "locked by another training" in said and (not wait or "after 0.01 seconds" in said)
     assert case.learn() == case.whole
 
 
@@ -316,17 +319,16 @@ def the_pages_name_what_asks_for_it(case):
 
 @law(lambda one: one.command == "train")
 def python_gives_the_bytes_of_the_command(case):
-    options = " ".join(word for word in case.one.options if word != "--names")
-    names = {"names": True} if "--names" in case.one.options else {}
+    options = " ".join(case.one.options)
     case.learn()
     lines = case.run("predict", "-i", "model", case.one.data, "--quiet").lines
     with case.here():
-        model = vwlite.Model(options, **names)
+        model = vwlite.Model(options)
         assert model.learn(case.text).examples > 0 and model.dumps() == case.whole
         assert_answers(model.predict(case.text), lines)
         for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), vwlite.load("model")):
             assert other.dumps() == case.whole
-        vwlite.train(case.one.data, options, final_regressor="model", **names)
+        vwlite.train(case.one.data, options, final_regressor="model")
         assert case.made() == case.whole
 
 

@@ -44,6 +44,7 @@ class Row:
 
 def learners() -> list[Row]:
     """Every learner and reduction."""
+
     def classes(options: str, data: str = "classes20", bits: int = 18) -> Row:
         return Row(f"`{options}`", data, f"{options} -b {bits}")
 
@@ -74,6 +75,7 @@ def learners() -> list[Row]:
 
 def pipeline() -> list[Row]:
     """Every option of the features, of the passes and of the table of weights."""
+
     def clicks(options: str, bits: int = 22) -> Row:
         title = f"`{options or f'-b {bits}'}`, clicks"
         return Row(title, "clicks", f"--loss_function logistic -b {bits} {options}")
@@ -113,6 +115,7 @@ def forms() -> list[Row]:
 
 def commands() -> list[Row]:
     """What else is done with data and models."""
+
     def predict(options: str, data: str) -> Row:
         return Row(f"predict, `{options}`", data, f"{options} -b 22", PREDICT, VW_PREDICT, learned=True)
 

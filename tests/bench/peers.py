@@ -1,6 +1,6 @@
 """What a user of scikit-learn or CRFsuite would run instead: read a file, learn, nothing more.
 
-    python peers.py NAME FILE
+python peers.py NAME FILE
 """
 
 import csv as tables

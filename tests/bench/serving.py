@@ -68,8 +68,10 @@ def main():
     shutil.rmtree(folder)
     times.sort()
     p50, p99 = (1000 * times[int(len(times) * share)] for share in (0.5, 0.99))
-    print(f"{len(times)} requests of {options.lines} lines, {options.clients} clients, {replaced} models: "
-          f"{len(times) / seconds:.0f} a second, p50 {p50:.2f} ms, p99 {p99:.2f} ms, {len(lost)} lost, {peak:.0f} MiB")
+    print(
+        f"{len(times)} requests of {options.lines} lines, {options.clients} clients, {replaced} models: "
+        f"{len(times) / seconds:.0f} a second, p50 {p50:.2f} ms, p99 {p99:.2f} ms, {len(lost)} lost, {peak:.0f} MiB"
+    )
 
 
 if __name__ == "__main__":

@@ -100,5 +100,6 @@ def test_lines_nested_beyond_measure_have_no_members_to_propose(vwlite, write):
     """They ended in a traceback."""
     write("t.jsonl", '{"click": 1, "Ap": ' + "[" * 10_000 + "]" * 10_000 + "}\n" + lines(renamed(RENAMED)))
     done = vwlite("train", "t.jsonl", "--columns", "label=click =app", "--max-bad-ratio", "1", "-f", "n", status=65)
-    assert done.stderr.endswith("t.jsonl: no line has a column of features that --columns or the model names: app (did "
-                                "you mean Ap?)\n")
+    assert done.stderr.endswith(
+        "t.jsonl: no line has a column of features that --columns or the model names: app (did you mean Ap?)\n"
+    )

@@ -180,15 +180,6 @@ def test_defaults_may_be_typed(vwlite, tmp_path):
     assert same(tmp_path, "theta", "other")
 
 
-def test_the_same_bytes_again_with_any_threads(vwlite, tmp_path):
-    aux = ("--aux", "freq-k:2", "--aux", "top-k:2", "--labeled", "few.vw", "--quiet")
-    for threads in ("1", "3"):
-        vwlite("aso", "learn", "un.vw", "-f", f"theta{threads}", *aux, "--threads", threads)
-        train = ("aso", "train", "few.vw", "--theta", f"theta{threads}", "-f", f"m{threads}", "--quiet")
-        vwlite(*train, "--threads", threads)
-    assert same(tmp_path, "theta1", "theta3") and same(tmp_path, "m1", "m3")
-
-
 def test_inspect_as_json(vwlite):
     learn(vwlite)
     found = json.loads(vwlite("aso", "inspect", "theta", "--top", "2", "--json", "-").stdout)
@@ -198,18 +189,6 @@ def test_inspect_as_json(vwlite):
 def test_memory_is_said_and_limited(vwlite):
     assert "GiB of memory" in vwlite("aso", "learn", "un.vw", "-f", "t", "--aux", "freq").stderr
     assert "--max-memory" in learn(vwlite, "--max-memory", "1e-9", status=2).stderr
-
-
-def test_malformed_lines(vwlite, write, tmp_path):
-    write("bad.vw", documents(4, 1) + "sea x1 |w ball\n" + documents(4, 2))
-    learn(vwlite)
-    vwlite("aso", "train", "few.vw", "-f", "m", "--quiet")
-    some = ("--max-bad-ratio", "0.5", "--bad-lines", "kept", "--quiet")
-    predicted = vwlite("predict", "-i", "m", "bad.vw", *some).lines
-    assert predicted[4] == "nan" and len(predicted) == 9
-    vwlite("aso", "train", "bad.vw", "-f", "m", *some)
-    assert (tmp_path / "kept").read_text().endswith(" x1 |w ball\n")
-    assert vwlite("aso", "train", "bad.vw", "-f", "m", "--strict", status=65).stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -304,13 +283,6 @@ def test_cotrain_prints_its_rounds_and_writes_a_model_like_any_other(vwlite, tmp
     scores = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
     assert scores["accuracy"] == facts["rounds"][-1]["accuracy"] > 0.9
     assert vwlite("predict", "-i", "model", "test.vw").lines[0].endswith(" d0")
-
-
-def test_cotrain_is_the_same_through_a_pipe_and_with_any_threads(vwlite, tmp_path):
-    cotrain(vwlite, "--quiet", "--step", "9", "--rounds", "4", "--threads", "1")
-    vwlite("aso", "cotrain", "-", "--unlabeled", "un.vw", "-f", "other", "--quiet", "--step", "9", "--rounds", "4",
-           "--threads", "2", stdin=(tmp_path / "few.vw").read_text())  # fmt: skip
-    assert same(tmp_path, "model", "other")
 
 
 @pytest.mark.parametrize(

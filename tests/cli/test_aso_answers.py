@@ -103,15 +103,6 @@ def test_top_shows_the_largest(vwlite):
     ]
 
 
-def test_answers_do_not_depend_on_threads_or_malformed_lines(vwlite, write):
-    train(vwlite)
-    lines = documents(60, 3).splitlines(keepends=True)
-    write("odd.vw", "".join([*lines[:5], "x |w a:nan\n", *lines[5:]]))
-    shown = ("predict", "-i", "model", "odd.vw", "--scores", "--quiet", "--max-bad-ratio", "1", "--threads")
-    one, two = vwlite(*shown, "1").lines, vwlite(*shown, "4").lines
-    assert one == two and one[5] == "nan" and len(one) == 61
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [

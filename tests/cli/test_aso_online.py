@@ -1,13 +1,11 @@
 """``vwlite aso learn --online``, and ``-i`` with a Theta that keeps its weights."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
 
 from tests.cli.test_aso import bare, documents
-from vwlite.data.config import InputConfig
 from vwlite.features.theta import load_theta
 from vwlite.storage import model_file
 
@@ -47,16 +45,6 @@ def test_two_texts_are_learned_as_one(vwlite, write, tmp_path, options, cut):
     learn(vwlite, "one.vw", *how, out="other")
     learn(vwlite, "two.vw", "-i", "other", "--quiet", "--keep-weights", out="other")
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
-
-
-def test_bytes_do_not_depend_on_pipes_blocks_or_threads(vwlite, tmp_path, monkeypatch):
-    learn(vwlite, "un.vw", *ONLINE, "--keep-weights")
-    whole = (tmp_path / "theta").read_bytes()
-    learn(vwlite, *ONLINE, "--keep-weights", "--threads", "1", stdin=(tmp_path / "un.vw").read_text())
-    assert (tmp_path / "theta").read_bytes() == whole
-    monkeypatch.setattr("vwlite.solvers.aso.solver.InputConfig", partial(InputConfig, block_size=700))
-    learn(vwlite, "un.vw", *ONLINE, "--keep-weights")
-    assert (tmp_path / "theta").read_bytes() == whole
 
 
 def test_theta_is_used_like_any_other(vwlite, tmp_path):
@@ -130,14 +118,22 @@ def test_damaged_weights_are_refused(vwlite, tmp_path):
     told = found.header["stream"]
     parts = told["parts"]
     headers = [
-        {"since": 4096}, {"parts": [{**parts[0], "number": 9}]}, {"parts": [{**parts[0], "scale": 0}]},
-        {"parts": [{**parts[0], "names": []}]}, {"options": {"aux": ["what"]}}, {"options": {}},
+        {"since": 4096},
+        {"parts": [{**parts[0], "number": 9}]},
+        {"parts": [{**parts[0], "scale": 0}]},
+        {"parts": [{**parts[0], "names": []}]},
+        {"options": {"aux": ["what"]}},
+        {"options": {}},
         {"waiting_spaces": 3},
     ]
     for changed in headers:
         model_file.save(tmp_path / "bad", {**found.header, "stream": {**told, **changed}}, found.arrays)
         assert learn(vwlite, "un.vw", "-i", "bad", status=76)
-    for name, value in (("u_0", found.arrays["u_0"][:-1]), ("source_0", found.arrays["source_0"] + 1),
-                        ("presence", found.arrays["presence"][:-1]), ("new_key", np.array([2, 1], np.uint32))):
+    for name, value in (
+        ("u_0", found.arrays["u_0"][:-1]),
+        ("source_0", found.arrays["source_0"] + 1),
+        ("presence", found.arrays["presence"][:-1]),
+        ("new_key", np.array([2, 1], np.uint32)),
+    ):
         model_file.save(tmp_path / "bad", found.header, {**found.arrays, name: np.ascontiguousarray(value)})
         assert learn(vwlite, "un.vw", "-i", "bad", status=76), name

@@ -2,12 +2,10 @@
 
 import os
 import signal
-from functools import partial
 
 import pytest
 
 from tests.cli.test_aso_online import ONLINE, growing, learn
-from vwlite.data.config import InputConfig
 from vwlite.solvers.aso.online import Stream
 from vwlite.storage import model_file
 
@@ -40,19 +38,6 @@ def stopped(monkeypatch):
             return learn(vwlite, *words, status=143, **more)
 
     return stop
-
-
-@pytest.mark.parametrize("number", [0, 1, 4, 6])
-@pytest.mark.parametrize("block", [700, 10**6])
-def test_a_stopped_run_goes_on(vwlite, tmp_path, stopped, monkeypatch, number, block):
-    monkeypatch.setattr("vwlite.solvers.aso.solver.InputConfig", partial(InputConfig, block_size=block))
-    learn(vwlite, "un.vw", *KEPT)
-    done = stopped(vwlite, number, "un.vw", *KEPT, out="other")
-    assert "--resume goes on with it" in done.stderr and (tmp_path / "other.ckpt").exists()
-    assert not (tmp_path / "other").exists()
-    learn(vwlite, "un.vw", *KEPT, "--resume", out="other")
-    assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
-    assert not (tmp_path / "other.ckpt").exists()
 
 
 @pytest.mark.parametrize("options", [(), ("--idf", "--aux", "mask:v", "--min-count", "3", "--max-features", "30")])

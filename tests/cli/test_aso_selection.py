@@ -150,14 +150,6 @@ def test_the_model_is_that_of_the_chosen_options(files, vwlite, tmp_path):
     assert one.weights.w.tobytes() == other.weights.w.tobytes() and one.weights.v.tobytes() == other.weights.v.tobytes()
 
 
-def test_the_choice_is_the_same_for_any_number_of_threads_and_from_a_pipe(files, vwlite, tmp_path):
-    learn(vwlite)
-    made = ("--theta", "theta", "--folds", "3", "--vary", "theta-scale 0.1|1", "--quiet")
-    vwlite("aso", "train", "few.vw", *made, "-f", "m", "--threads", "1")
-    vwlite("aso", "train", "-", *made, "-f", "n", "--threads", "3", stdin=(tmp_path / "few.vw").read_text())
-    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
-
-
 def test_a_theta_that_does_not_help_is_not_used(files, write, vwlite, tmp_path):
     write("noise.vw", "".join(f"|w ball goal wave ship x{number % 7} y{number % 5}\n" for number in range(60)))
     learn(vwlite, data="noise.vw")

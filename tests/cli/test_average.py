@@ -30,19 +30,6 @@ def test_the_averaged_perceptron(vwlite, write, weights):
     assert weights("m") == pytest.approx({i: value / 60 for i, value in enumerate(total)}, rel=1e-5)
 
 
-@pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--l2 1e-3 -q ui", "--normalized --passes 3 --holdout_off"])
-def test_threads_pipes_and_files_give_the_same_model(vwlite, write, tmp_path, options):
-    write("d", LINES)
-    made = set()
-    for name, threads in (("d", 1), ("d", 4), ("-", 2)):
-        given = {"stdin": LINES} if name == "-" else {}
-        cache = ("--cache_file", "c") if "passes" in options else ()
-        vwlite("train", name, "-f", "m", "--quiet", "--average", "--threads", threads, "--block-size", 700,
-               *options.split(), *cache, **given)
-        made.add((tmp_path / "m").read_bytes())
-    assert len(made) == 1
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -68,20 +55,6 @@ def test_a_mean_of_classes(vwlite, write, options):
     vwlite("train", "250", *asked, "-f", "m")
     with open("p") as file:
         assert file.read().splitlines()[250:] == vwlite("predict", "-i", "m", "d").stdout.splitlines()[250:]
-
-
-@pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--l2 1e-3", "--average_after 20"])
-def test_learning_goes_on_from_the_last_weights(vwlite, write, tmp_path, options):
-    first, rest = LINES.splitlines(True)[:130], LINES.splitlines(True)[130:]
-    write("d", LINES), write("first", "".join(first)), write("rest", "".join(rest))
-    asked = (*LOGISTIC, "--average", *options.split(), "--quiet")
-    vwlite("train", "d", "-f", "whole", *asked)
-    vwlite("train", "first", "-f", "half", *asked)
-    vwlite("train", "rest", "-i", "half", "-f", "two", "--quiet")
-    told = [vwlite("predict", "-i", name, "d").stdout for name in ("whole", "two")]
-    assert told[0] == told[1]
-    plain = vwlite("train", "d", "-f", "plain", *LOGISTIC, *options.partition("--average_after")[0].split(), "--quiet")
-    assert plain.status == 0 and vwlite("predict", "-i", "plain", "d").stdout != told[0]
 
 
 def test_what_is_held_out_is_predicted_with_the_mean(vwlite, write):

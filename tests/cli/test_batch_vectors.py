@@ -7,26 +7,23 @@ import pytest
 
 ROWS = [(n % 7, n % 3, n % 5 / 2) for n in range(90)]
 FEATURES = [f"|w a{a} b{b} |x c:{c}" for a, b, c in ROWS]
-NUMBERS = "".join(f"{a / 2 - c},{'' if a % 5 == 3 else b},{c * b} {1 + b} 't{n} {row}\n"
-                  for n, ((a, b, c), row) in enumerate(zip(ROWS, FEATURES, strict=True)))
-CLASSES = "".join(f"{(a * a + b) % 3 + 1} {1 + b} 't{n} {row}\n"
-                  for n, ((a, b, c), row) in enumerate(zip(ROWS, FEATURES, strict=True)))
+NUMBERS = "".join(
+    f"{a / 2 - c},{'' if a % 5 == 3 else b},{c * b} {1 + b} 't{n} {row}\n"
+    for n, ((a, b, c), row) in enumerate(zip(ROWS, FEATURES, strict=True))
+)
+CLASSES = "".join(
+    f"{(a * a + b) % 3 + 1} {1 + b} 't{n} {row}\n"
+    for n, ((a, b, c), row) in enumerate(zip(ROWS, FEATURES, strict=True))
+)
 SHARES = "".join(f"1:{a} 2:{b + 1} 3:{c} {row}\n" for (a, b, c), row in zip(ROWS, FEATURES, strict=True))
 BATCH = ("--passes", "20", "--holdout_off", "--quiet")
 BOTH = [("--bfgs --outputs 3", NUMBERS), ("--bfgs --multiclass 3", CLASSES)]
-RUNS = [*BOTH, ("--bfgs --multiclass 3 --label_shares", SHARES), ("--conjugate_gradient --outputs 3", NUMBERS),
-        ("--conjugate_gradient --multiclass 3 --loss_function logistic", CLASSES)]
-
-
-@pytest.mark.parametrize(("options", "text"), RUNS)
-def test_files_caches_and_more_threads_give_the_same_bytes(vwlite, write, tmp_path, options, text):
-    write("d", text)
-    learned = (*options.split(), "--l2", "1", "-q", "wx", *BATCH)
-    vwlite("train", "d", "-f", "one", *learned)
-    vwlite("train", "d", "-f", "two", *learned, "-c", "--threads", "3", "--block-size", "200")
-    vwlite("train", "-f", "three", *learned, "--cache_file", "cache", "-k", stdin=text.encode())
-    one, *others = ((tmp_path / name).read_bytes() for name in ("one", "two", "three"))
-    assert [one, one] == others
+RUNS = [
+    *BOTH,
+    ("--bfgs --multiclass 3 --label_shares", SHARES),
+    ("--conjugate_gradient --outputs 3", NUMBERS),
+    ("--conjugate_gradient --multiclass 3 --loss_function logistic", CLASSES),
+]
 
 
 @pytest.mark.parametrize(("options", "text"), RUNS)
@@ -43,10 +40,15 @@ def test_going_on_begins_at_the_models_weights(vwlite, write, options, text):
 def test_an_importance_is_so_many_examples(vwlite, write, options, text):
     """Up to rounding: the sums are of as many examples, in another order."""
     write("d", text)
-    write("twice", "".join(
-        line.replace(f" {weight} '", " '", 1) + "\n" for line in text.splitlines()
-        for weight in [int(line.split()[1])] for _ in range(weight)
-    ))
+    write(
+        "twice",
+        "".join(
+            line.replace(f" {weight} '", " '", 1) + "\n"
+            for line in text.splitlines()
+            for weight in [int(line.split()[1])]
+            for _ in range(weight)
+        ),
+    )
     exact = ("--l2", "1", "--termination", "0", "--passes", "60", "--holdout_off", "--quiet")
     for name in ("d", "twice"):
         vwlite("train", name, "-f", f"{name}.model", *options.split(), *exact)

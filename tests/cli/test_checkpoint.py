@@ -23,73 +23,30 @@ GROUPS = [
 ]
 SMALL = ("--block-size", 400, "--threads", 1)  # nine batches
 
-RUNS = {
-    "plain": "",
+RUNS = {  # what ``battery`` has not
     "predictions": "-p p -r r --loss_function logistic",
-    "wildcard": "-q :: --interactions uil",
-    "penalties": "--l1 1e-4 --l2 1e-3 --sgd",
-    "shrunken": "--l1 1e-4 --predict_only_model",
     "passes": "--passes 4 --holdout_off --decay_learning_rate 0.8",
     "held out": "--passes 4 --holdout_period 3 --early_terminate 1 -p p",
     "held out after": "--holdout_after 30",
     "cache": "--passes 3 --cache_file c",
     "shuffled": "--passes 3 --shuffle",
-    "shuffled first": "--shuffle-first --names",
-    "shuffled at first": "--shuffle-first --passes 3 --seed 2",
+    "shuffled first": "--shuffle-first --passes 3 --seed 2 --names",
     "names": "--names --readable_model r.txt --invert_hash h.txt",
     "names of pairs": "--names -q ui --passes 3",
     "dyadic": "--dotproduct user,item --rank 3 --passes 4",
     "dyadic, own order": "--dotproduct ui --rank 2 --passes 2 --no-shuffle --cache_file c",
-    "dyadic, negatives": "--dotproduct user,item --rank 3 --negatives 2 --passes 3 -p p",
-    "dyadic, asking": "--dotproduct user,item --rank 3 --active --simulation --mellowness 1e-4 --passes 2 -p p",
     "examples": "--examples 37 --passes 2",
     "going on": "-i before -q ui",
     "going on, shuffled": "-i before -q ui --passes 2 --shuffle",
-    "simulation": "--active --simulation --mellowness 0.1 --passes 2 -p p",
-    "confidence": "--confidence --confidence_after_training -p p",
-    "growing tree": "--log_multi 5 --swap_resistance 0 -p p",
-    "tournaments": "--ect 5 --error 2 --passes 2",
     "groups": "--csoaa_ldf mc -q sa --passes 3 -p p -r r --loss_function logistic",
     "groups, differences": "--wap_ldf m -q ::",
-    "groups, probabilities": "--csoaa_ldf mc --probabilities --loss_function logistic -p p --passes 2 --holdout_off",
     "saved per pass": "--passes 3 --holdout_off --save_per_pass",
-    "ftrl": "--ftrl --l1 0.01 --passes 3 --holdout_off",
-    "average": "--average --passes 3 --holdout_off --l2 1e-3",
     "average, held out": "--average --average_after 9 --sgd -l 0.1 --passes 3 --early_terminate 1 -p p",
-    "averages of classes": "--average --oaa 3 --passes 3 --sgd -l 0.1",
-    "average of classes": "--average --multiclass 3 --passes 3",
-    "lengths of rows": "--multiclass 3 --group_l1 0.01 --passes 3 --decay_learning_rate 0.8",
-    "coin": "--coin --passes 3",
-    "pistol": "--pistol --passes 3 --holdout_off",
-    "lrq": "--lrq ui2 --passes 3 --holdout_off",
-    "lrqdropout": "--lrq ui2 --lrqdropout --passes 3",
-    "classes": "--oaa 3 --l2 0.01 --passes 3",
-    "sample of classes": "--oaa 3 --oaa_subsample 1 --passes 3 --holdout_off",
-    "multinomial": "--multiclass 3 --loss_function multinomial --passes 3 --holdout_off",
-    "one against all": "--multiclass 3 --loss_function logistic --passes 3",
-    "hinge of classes": "--multiclass 3 --loss_function crammer_singer --passes 3 --holdout_off",
-    "labels with vectors": "--multiclass 3 --dotproduct ui --rank 2 --passes 3",
-    "labels with vectors, held out": "--multiclass 3 --dotproduct ui --rank 2 --passes 3 --lfl-loss mse --holdout_off",
-    "network": "--nn 4,3 --dropout --inpass --passes 3",
-    "network of classes": "--multiclass 3 --nn 4 --dropout --passes 3 --holdout_off",
-    "tree": "--filter_tree 3 --loss_function hinge --passes 3 --decay_learning_rate 0.5",
-    "tree of coins": "--filter_tree 3 --coin --passes 2",
-    "tree of factors": "--filter_tree 3 --lrq ui2 --lrqdropout --passes 2 --holdout_off",
-    "dyadic tree": "--filter_tree 3 --dotproduct ui --rank 2 --passes 2",
-    "scoring tree": "--filter_tree 3 --scoring --loss_function hinge --dotproduct ui --rank 2 --passes 3",
-    "easy first": "--curriculum easy --passes 3",
     "hard first": "--curriculum anti --curriculum-start 0.5 --lrq ui2 --lrqdropout --passes 3 --holdout_off",
-    "easy ones weigh more": "--curriculum easy --curriculum-weights linear --passes 4",
-    "a sample of easy ones": "--curriculum easy --curriculum-weights logistic --curriculum-sample --passes 4",
-    "in random portions": "--curriculum random --passes 4 --cache_file c",
-    "easy first in steps": "--curriculum easy --curriculum-steps 15",
     "a sample in steps": "--curriculum easy --curriculum-steps 9 --curriculum-weights linear --curriculum-sample "
     "--passes 3 --names",
-    "random features": "--random_features rbf:64 --passes 3",
-    "random features, one pass": "--random_features laplace:64 --unit -p p",
-    "landmarks": "--landmarks rbf:data.vw --gamma 0.5 --passes 3 --holdout_off",
+    "in random portions": "--curriculum random --passes 4 --cache_file c",
     "features of Theta": "--theta theta -q ut --passes 3 --holdout_off",
-    "whitened landmarks": "--landmarks poly2:data.vw --whiten --random_only --multiclass 2 --named_labels 0,1 -p p",
 }
 GIVEN = ("before", "theta")  # a model, and a Theta
 
@@ -237,9 +194,12 @@ def test_a_pipe_is_passed_over_too(run_here, files, stop):
     stop(3)
     run_here("train", "-f", "piped", *SMALL, stdin=text, status=143)
     stop(None)
-    assert "not what the stopped run read" in run_here(
-        "train", "-f", "piped", "--resume", *SMALL, stdin=text[::-1].replace("\n", "\n0 |") + "\n", status=None
-    ).stderr
+    assert (
+        "not what the stopped run read"
+        in run_here(
+            "train", "-f", "piped", "--resume", *SMALL, stdin=text[::-1].replace("\n", "\n0 |") + "\n", status=None
+        ).stderr
+    )
     assert "fewer than" in run_here("train", "-f", "piped", "--resume", stdin=LINES[0], status=76).stderr
     run_here("train", "-f", "piped", "--resume", stdin=text)
     run_here("train", "data.vw", "-f", "model")
@@ -361,6 +321,7 @@ def test_the_report_of_a_resumed_run_is_the_whole_run_s(run_here, files, stop):
 def test_ten_minutes_are_a_length_of_time(run_here, files):
     for typed in ("90", "90s", "10m", "1.5h"):
         run_here("train", "data.vw", "-f", "model", "--checkpoint-every", typed)
-    assert "no length of time" in run_here(
-        "train", "data.vw", "-f", "model", "--checkpoint-every", "soon", status=2
-    ).stderr
+    assert (
+        "no length of time"
+        in run_here("train", "data.vw", "-f", "model", "--checkpoint-every", "soon", status=2).stderr
+    )

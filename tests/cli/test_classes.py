@@ -31,23 +31,6 @@ def test_names_and_numbers_learn_the_same(vwlite, write, tmp_path):
     assert slots("m", tmp_path, vwlite) == slots("n", tmp_path, vwlite) != []
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [(NUMBERED, ("--oaa", "3")), (COSTS, ("--csoaa", "3")), (SETS, ("--multilabel_oaa", "3")), (NAMED, NAMES)],
-)
-def test_going_on_and_caches_change_nothing(text, options, vwlite, write, tmp_path):
-    lines = text.splitlines(keepends=True)
-    write("whole", text), write("one", "".join(lines[:7])), write("two", "".join(lines[7:]))
-    vwlite("train", "whole", "-f", "m", "--quiet", *options)
-    vwlite("train", "one", "-f", "n", "--quiet", *options)
-    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
-    assert slots("m", tmp_path, vwlite) == slots("n", tmp_path, vwlite) != []
-    for _ in range(2):  # the cache is made, then used
-        vwlite("train", "whole", "-f", "c", "--quiet", "-c", *options)
-        assert (tmp_path / "c").read_bytes() == (tmp_path / "m").read_bytes()
-    assert vwlite("predict", "-i", "m", "whole").stdout == vwlite("predict", "-i", "n", stdin=text).stdout
-
-
 def test_scores_and_probabilities(vwlite, write):
     write("d", NUMBERED)
     vwlite("train", "d", "-f", "s", "--quiet", "--oaa", "3", "--scores")

@@ -78,20 +78,6 @@ def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
     assert found == peer.labels_.tolist()
 
 
-def test_a_pipe_a_cache_and_threads_make_the_same_model(data, vwlite):
-    def made(name, *more, **given):
-        options = ("-k", "3", "--quiet", "--weight", "idf", "--min_df", "1", "--spherical", "--random_seed", "2")
-        vwlite("cluster", "-f", name, *options, *more, **given)
-        return (data / name).read_bytes()
-
-    one = made("one", "x.vw", "--threads", "1")
-    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
-    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
-    assert one == made("anew", "x.vw", "-c", "--kill_cache", "--lock-wait", "5")
-    assert one == made("blocks", "x.vw", "--block-size", "999")
-    assert one != made("other", "x.vw", "--seed", "5")
-
-
 def test_rows_that_have_no_room_are_read_again(data, vwlite, monkeypatch):
     vwlite("cluster", "x.vw", "-f", "whole", "-k", "3", "--quiet")
     monkeypatch.setattr("vwlite.solvers.clusters.train.Lloyd.room", lambda self, slots: 1000)
@@ -104,8 +90,10 @@ def test_importance_is_so_many_examples(tmp_path, vwlite):
     (tmp_path / "x.vw").write_text(text_of(x, weight))
     (tmp_path / "repeated.vw").write_text(text_of(np.repeat(x, weight, axis=0)))
     vwlite("cluster", "x.vw", "-f", "start", "-k", "3", "--passes", "1", "--quiet")
-    told = [json.loads(vwlite("cluster", name, "-i", "start", "--passes", "9", "--json", "-", "--quiet").stdout)
-            for name in ("x.vw", "repeated.vw")]
+    told = [
+        json.loads(vwlite("cluster", name, "-i", "start", "--passes", "9", "--json", "-", "--quiet").stdout)
+        for name in ("x.vw", "repeated.vw")
+    ]
     assert told[0]["average_squared_distance"] == pytest.approx(told[1]["average_squared_distance"], rel=1e-5)
     assert sum(told[0]["sizes"]) == 30 and sum(told[1]["sizes"]) == sum(weight)
 
@@ -338,34 +326,49 @@ def test_columns_of_other_formats(data, vwlite):
     assert told["purity"] == 1 and told["mean_squared_distance"] == pytest.approx(0.25)
 
 
-@pytest.mark.parametrize(("arguments", "status", "said"), [
-    (["cluster", "x.vw"], 2, "-k N says how many clusters there are to be"),
-    (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
-    (["cluster", "x.vw", "-k", "121"], 2, "121 clusters are more than there are examples: 120"),
-    (["cluster", "same.vw", "-k", "3"], 2, "3 clusters are more than there are different examples: 2"),
-    (["cluster", "same.vw", "-k", "3", "--batch", "2"], 2, "3 clusters are more than there are different examples: 2"),
-    (["cluster", "large.vw", "-k", "2", "--batch", "2"], 70, "distances are not finite numbers"),
-    (["cluster", "x.vw", "-k", "3", "--cut", "--trim", "0.1"], 2, "--cut is that of a graph of all examples"),
-    (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
-    (["cluster", "x.vw", "-k", "20", "--max-memory", "1e-6"], 2, "9 slots that occur, 20 clusters"),
-    (["cluster", "large.vw", "-k", "2"], 70, "distances are not finite numbers"),
-    (["serve", "-i", "m"], 2, "cluster and lm are not served"),
-    (["cluster", "x.vw", "-k", "2", "--noconstant"], 2, "clusters have neither a constant"),
-    (["cluster", "x.vw", "-k", "2", "-c", "--names", "-f", "m2"], 2, "--names needs the names in the text"),
-    (["cluster", "x.vw", "-i", "m", "-k", "3"], 2, "-k 3 contradicts m"),
-    (["cluster", "x.vw", "-i", "m", "--spherical"], 2, "--spherical contradicts m"),
-    (["cluster", "x.vw", "-i", "m", "--restarts", "2"], 2, "--restarts does nothing beside -i"),
-    (["cluster", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
-    (["cluster", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite cluster'"),
-    (["predict", "-i", "m", "x.vw", "--probabilities"], 2, "--probabilities are there for clusters that were found"),
-    (["cluster", "x.vw", "-k", "3", "--soft", "1", "--batch", "5"], 2, "--soft does not go with --batch"),
-    (["cluster", "x.vw", "-k", "3", "--soft", "1", "--trim", "0.1"], 2, "--soft does not go with --trim"),
-    (["cluster", "x.vw", "-k", "3", "--soft", "-1"], 2, "--soft"),
-    (["cluster", "x.vw", "-k", "3", "--sparse_means", "1", "--spherical"], 2, "--sparse_means does not go with --sph"),
-    (["cluster", "x.vw", "-i", "m", "--soft", "2"], 2, "--soft 2 contradicts m"),
-    (["evaluate", "-i", "m", "x.vw", "--metric", "auc"], 2, "a model of this kind has nmi, purity, adjusted_rand"),
-    (["explain", "-i", "m", "x.vw"], 2, "explain does not go with a model of clusters"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["cluster", "x.vw"], 2, "-k N says how many clusters there are to be"),
+        (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
+        (["cluster", "x.vw", "-k", "121"], 2, "121 clusters are more than there are examples: 120"),
+        (["cluster", "same.vw", "-k", "3"], 2, "3 clusters are more than there are different examples: 2"),
+        (
+            ["cluster", "same.vw", "-k", "3", "--batch", "2"],
+            2,
+            "3 clusters are more than there are different examples: 2",
+        ),
+        (["cluster", "large.vw", "-k", "2", "--batch", "2"], 70, "distances are not finite numbers"),
+        (["cluster", "x.vw", "-k", "3", "--cut", "--trim", "0.1"], 2, "--cut is that of a graph of all examples"),
+        (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
+        (["cluster", "x.vw", "-k", "20", "--max-memory", "1e-6"], 2, "9 slots that occur, 20 clusters"),
+        (["cluster", "large.vw", "-k", "2"], 70, "distances are not finite numbers"),
+        (["serve", "-i", "m"], 2, "cluster and lm are not served"),
+        (["cluster", "x.vw", "-k", "2", "--noconstant"], 2, "clusters have neither a constant"),
+        (["cluster", "x.vw", "-k", "2", "-c", "--names", "-f", "m2"], 2, "--names needs the names in the text"),
+        (["cluster", "x.vw", "-i", "m", "-k", "3"], 2, "-k 3 contradicts m"),
+        (["cluster", "x.vw", "-i", "m", "--spherical"], 2, "--spherical contradicts m"),
+        (["cluster", "x.vw", "-i", "m", "--restarts", "2"], 2, "--restarts does nothing beside -i"),
+        (["cluster", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
+        (["cluster", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite cluster'"),
+        (
+            ["predict", "-i", "m", "x.vw", "--probabilities"],
+            2,
+            "--probabilities are there for clusters that were found",
+        ),
+        (["cluster", "x.vw", "-k", "3", "--soft", "1", "--batch", "5"], 2, "--soft does not go with --batch"),
+        (["cluster", "x.vw", "-k", "3", "--soft", "1", "--trim", "0.1"], 2, "--soft does not go with --trim"),
+        (["cluster", "x.vw", "-k", "3", "--soft", "-1"], 2, "--soft"),
+        (
+            ["cluster", "x.vw", "-k", "3", "--sparse_means", "1", "--spherical"],
+            2,
+            "--sparse_means does not go with --sph",
+        ),
+        (["cluster", "x.vw", "-i", "m", "--soft", "2"], 2, "--soft 2 contradicts m"),
+        (["evaluate", "-i", "m", "x.vw", "--metric", "auc"], 2, "a model of this kind has nmi, purity, adjusted_rand"),
+        (["explain", "-i", "m", "x.vw"], 2, "explain does not go with a model of clusters"),
+    ],
+)
 def test_what_is_refused(arguments, status, said, data, vwlite):
     (data / "same.vw").write_text("|w a\n|w b\n" * 4)
     (data / "nothing.vw").write_text("")
@@ -391,10 +394,3 @@ def test_damaged_models_are_refused(name, wrong, data, vwlite):
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = vwlite("predict", "-i", "bad", "x.vw", status=76)
     assert "is no model of this version's vwlite cluster" in done.stderr
-
-
-def test_half_a_model_is_refused(data, vwlite):
-    vwlite("cluster", "x.vw", "-f", "m", "-k", "2", "--quiet")
-    bytes_of = (data / "m").read_bytes()
-    (data / "cut").write_bytes(bytes_of[: len(bytes_of) // 2])
-    vwlite("predict", "-i", "cut", "x.vw", status=76)

@@ -88,18 +88,6 @@ def test_importance_is_as_good_as_copies(vwlite, write, tmp_path):
     assert cost(k.tolist(), found, GROUPS) == pytest.approx(cuts[0], rel=1e-6)
 
 
-def test_a_pipe_a_cache_and_threads_make_the_same_model(data, vwlite, tmp_path):
-    def made(name, *more, **given):
-        options = ("-k", "3", "--cut", "--quiet", "--weight", "idf", "--min_df", "1", "--unit", "--value", "log")
-        vwlite("cluster", "-f", name, *options, *more, **given)
-        return (tmp_path / name).read_bytes()
-
-    one = made("one", "x.vw", "--threads", "1")
-    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(counts()))
-    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
-    assert one == made("blocks", "x.vw", "--block-size", "999")
-
-
 def test_later_text_begins_with_the_means_and_degrees_of_a_model(data, vwlite, write, tmp_path):
     vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--quiet")
     done = vwlite("cluster", "x.vw", "-i", "m", "-f", "m2", "--passes", "9")
@@ -115,9 +103,7 @@ def test_later_text_begins_with_the_means_and_degrees_of_a_model(data, vwlite, w
 
 def test_of_several_starts_the_lowest_cut_is_kept(data, vwlite, tmp_path):
     done = vwlite("cluster", "x.vw", "-f", "m", "-k", "5", "--cut", "--restarts", "3")
-    last = [
-        float(re.findall(rf"start {number}, pass .*at most (\S+),", done.stderr)[-1]) for number in (1, 2, 3)
-    ]
+    last = [float(re.findall(rf"start {number}, pass .*at most (\S+),", done.stderr)[-1]) for number in (1, 2, 3)]
     assert len({*last}) > 1
     kept, told = done.stderr.splitlines()[-2:]
     assert kept == f"kept: normalised cut at most {min(last):.6g}"

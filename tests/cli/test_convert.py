@@ -32,7 +32,10 @@ def test_blanks_and_tabs_alone_part_columns(vwlite, write):
     text = "10\u00a0000 \t CD\u3000x  B-NP\r\nNew\u2028York\x85\x0b NNP\tI-NP\n\n"
     done = vwlite("convert", "conll", write("data", text), "--template", "t")
     assert done.stdout.split("\n") == [
-        "B-NP |w 10\u00a0000 |l CD\u3000xx\u2028y", "I-NP |w New\u2028York\x85\x0b |l NNPx\u2028y", "", "",
+        "B-NP |w 10\u00a0000 |l CD\u3000xx\u2028y",
+        "I-NP |w New\u2028York\x85\x0b |l NNPx\u2028y",
+        "",
+        "",
     ]
     write("words.t", "w:%x[0,0]\n")
     done = vwlite("convert", "conll", "--lines", "--template", "words.t", stdin="a\u00a0b c\n")
@@ -113,8 +116,8 @@ def test_refusals(vwlite, write):
     assert "did you mean csv" in vwlite("convert", "cvs", status=2).stderr
 
 
-CSV = 'click,age,color,text,id\n' + "".join(
-    f"{n % 2},{n % 7}.5,{('red', 'dark blue', '12')[n % 3]},\"some {n % 5} words\",{n}\n" for n in range(40)
+CSV = "click,age,color,text,id\n" + "".join(
+    f'{n % 2},{n % 7}.5,{("red", "dark blue", "12")[n % 3]},"some {n % 5} words",{n}\n' for n in range(40)
 )
 COLUMNS_OF = "label=click tag=id user=age,color words=text:words"
 

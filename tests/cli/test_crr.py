@@ -29,6 +29,13 @@ def same(tmp_path, one, two):
     return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
 
 
+def test_a_buffer_of_all_examples_is_as_good_as_a_cache(vwlite):
+    crr(vwlite)
+    crr(vwlite, "--pair-buffer", "1000", "-f", "n")
+    predicted = [vwlite("predict", "-i", name, "data.vw").stdout for name in ("m", "n")]
+    assert predicted[0] == predicted[1]
+
+
 def test_the_model_is_one_for_the_other_commands(vwlite, header):
     crr(vwlite, "--alpha", "0.3", "--lambda", "0.01", "--names")
     assert len(vwlite("predict", "-i", "m", "data.vw").lines) == 90
@@ -59,24 +66,6 @@ def test_progress_doubles_and_goes_to_stderr(vwlite, write):
     steps = [int(line.split()[0]) for line in done.stderr.splitlines() if line.split()[0].isdigit()]
     assert steps == [1024, 2048, 4096, 5000]
     assert json.loads(done.stdout)["examples"] == 90
-
-
-def test_same_model_from_file_pipe_cache_threads_and_blocks(vwlite, tmp_path):
-    crr(vwlite)
-    for name, options, stdin in (
-        ("pipe", ["-"], DATA),
-        ("made", ["data.vw", "--cache_file", "c"], ""),
-        ("used", ["-d", "data.vw", "--cache_file", "c"], ""),
-        ("anew", ["-d", "data.vw", "--cache_file", "c", "--kill_cache"], ""),
-        ("beside", ["data.vw", "--cache"], ""),
-        ("blocks", ["data.vw", "--block-size", "256", "--threads", "2"], ""),
-        ("buffer", ["data.vw", "--pair-buffer", "1000"], ""),
-    ):
-        vwlite("crr", *options, "-f", name, "--steps", "2000", "--quiet", stdin=stdin)
-        if name != "buffer":
-            assert same(tmp_path, "m", name)
-    weights = [vwlite("predict", "-i", name, "data.vw").stdout for name in ("m", "buffer")]
-    assert weights[0] == weights[1]
 
 
 def test_steps_on_queries_depend_on_nothing_else(vwlite, tmp_path):
@@ -190,14 +179,6 @@ def test_impossible_requests(vwlite, options, status, said, names_in):
     done = crr(vwlite, *options.split(), status=status)
     assert done.stderr.startswith("vwlite: ") and said in done.stderr
     assert "m" not in names_in()
-
-
-def test_malformed_lines_are_counted_and_kept(vwlite, write, tmp_path):
-    write("bad.vw", DATA + "1 |x a:nan:1\n")
-    crr(vwlite, "--max-bad-ratio", "0.5", "--bad-lines", "kept", data="bad.vw")
-    assert (tmp_path / "kept").read_text() == "1 |x a:nan:1\n"
-    done = crr(vwlite, "--strict", data="bad.vw", status=65)
-    assert "bad.vw:91:" in done.stderr
 
 
 def test_evaluate_refuses_queries_that_no_metric_needs(vwlite):

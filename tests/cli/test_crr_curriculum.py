@@ -67,18 +67,6 @@ def test_the_whole_at_once_is_no_curriculum(by, vwlite, tmp_path):
 
 
 @ways
-def test_the_same_bytes_by_threads_from_a_pipe_or_a_cache(way, vwlite, tmp_path):
-    crr(vwlite, *WAYS[way])
-    crr(vwlite, *WAYS[way], "-f", "n", "--threads", "2")
-    assert same(tmp_path, "m", "n")
-    for _ in range(2):
-        crr(vwlite, *WAYS[way], "-f", "n", "--cache_file", "kept")
-        assert same(tmp_path, "m", "n")
-    crr(vwlite, *WAYS[way], "-f", "n", data="-", stdin=DATA)
-    assert same(tmp_path, "m", "n")
-
-
-@ways
 def test_going_on_when_all_take_part_is_as_if_nothing_had_stopped(way, vwlite, tmp_path):
     crr(vwlite, *WAYS[way])
     crr(vwlite, *WAYS[way], "-f", "half", "--steps", "1000")

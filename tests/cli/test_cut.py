@@ -59,7 +59,11 @@ def test_the_report_is_that_of_the_plain_graph(combine, vwlite, write):
     values = np.linalg.eigvalsh(k / root / root[:, None])[::-1]
     assert told["eigenvalues"] == pytest.approx(values[:2].tolist())
     assert [told[name] for name in ("nodes", "edges", "components", "without_edges", "different_weights")] == [
-        7, 7, 1, 1, 1
+        7,
+        7,
+        1,
+        1,
+        1,
     ]
     assert (told["lines"], told["bad_lines"], done.stderr) == (5, 0, "")
 
@@ -96,22 +100,6 @@ def test_names_are_kept_as_they_are(vwlite, write):
     write("graph.vw", "1 |n 01:5\n-3:x |n é\n名 |n é 1:0.01\n-3:x |n\n")
     found = clusters_of(vwlite("cut", "graph.vw", "-k", "2").stdout)
     assert found == {"1": "0", "01": "0", "-3:x": "1", "é": "1", "名": "1"}
-
-
-def test_a_file_a_pipe_and_threads_give_the_same_bytes(run_cli, tmp_path):
-    draw = np.random.default_rng(0)
-    text = text_of(*blocks(draw, 900, 4, 9000, 0.8))
-    (tmp_path / "graph.vw").write_text(text)
-    options = ("cut", "-k", "4", "--quiet", "--json", "report", "-p", "out")
-    seen = set()
-    for more, stdin in (
-        (("graph.vw", "--threads", "1"), ""), (("graph.vw", "--threads", "5"), ""), ((), text),
-        (("-d", "graph.vw", "--block-size", "999"), ""),
-    ):
-        run_cli(*options, *more, stdin=stdin)
-        told = json.loads((tmp_path / "report").read_text())["result"]
-        seen.add(((tmp_path / "out").read_bytes(), json.dumps(told)))
-    assert len(seen) == 1
 
 
 def cuts(name, tail, head, clusters, vwlite, write, tmp_path):

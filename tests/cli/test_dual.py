@@ -30,18 +30,6 @@ def data(write):
     return write("d", TEXT)
 
 
-@pytest.mark.parametrize("options", ["", "-q ui --loss_function logistic", "--weight idf --unit", "--seed 7"])
-def test_the_bytes_are_the_same_however_the_data_are_read(vwlite, data, options):
-    told = []
-    for name, source in (("one", ("d", "--threads", "1")), ("more", ("d", "--threads", "3", "--block-size", "999"))):
-        vwlite("train", *source, "-f", name, "--quiet", *DUAL, *options.split())
-        told.append(content(name))
-    vwlite("train", "-f", "pipe", "--quiet", *DUAL, *options.split(), stdin=TEXT)
-    vwlite("train", "d", "-c", "-f", "cached", "--quiet", *DUAL, *options.split())
-    vwlite("train", "d", "-c", "-f", "again", "--quiet", *DUAL, *options.split())
-    assert told[0] == told[1] == content("pipe") == content("cached") == content("again")
-
-
 def test_another_seed_is_another_order(vwlite, data, weights):
     for seed in "12":
         vwlite("train", "d", "-f", seed, "--quiet", *DUAL, "--seed", seed)
@@ -361,15 +349,6 @@ def test_what_is_refused(vwlite, data, names_in, options, message):
     refused = vwlite("train", "d", "-f", "m", *options.split(), "--quiet", status=2).stderr
     assert refused.startswith(f"vwlite: {message}") and refused.count("\n") == 1
     assert names_in() == ["d"]
-
-
-def test_a_model_does_not_go_on(vwlite, data, tmp_path):
-    vwlite("train", "d", "-f", "m", "--quiet", *DUAL)
-    before = (tmp_path / "m").read_bytes()
-    refused = vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", status=2).stderr
-    again, error = refused.splitlines()
-    assert "learned before" in again and error.startswith("vwlite: a model of --dual does not go on learning")
-    assert (tmp_path / "m").read_bytes() == before
 
 
 def test_labels_must_fit_the_loss(vwlite, write):

@@ -26,20 +26,6 @@ def trained(vwlite, write):
     return "m"
 
 
-@pytest.mark.parametrize("options", KINDS)
-def test_going_on_changes_nothing(options, vwlite, write, weights):
-    write("all", TEXT), write("one", "".join(GROUPS[:17])), write("two", "".join(GROUPS[17:]).rstrip("\n"))
-    for command in ("train", "vw"):
-        vwlite(command, "all", "-f", "m", "--quiet", *options.split())
-        vwlite(command, "one", "-f", "n", "--quiet", *options.split())
-        loss = options.split()[2:4] if command == "vw" and "loss" in options else ()
-        vwlite(command, "two", "-i", "n", "-f", "n", "--quiet", *loss)
-        assert weights("m") == weights("n") != {}
-    vwlite("train", "one", "two", "-f", "n", "--quiet", *options.split())
-    assert weights("m") == weights("n")
-    assert vwlite("predict", "-i", "m", "all").stdout == vwlite("predict", "-i", "n", "all").stdout
-
-
 @pytest.mark.parametrize("options", [*KINDS, "--csoaa_ldf mc --csoaa_rank", "--wap_ldf m --ldf_override mc"])
 def test_two_passes_are_one_and_another(options, vwlite, write, weights):
     write("all", TEXT)
@@ -47,17 +33,6 @@ def test_two_passes_are_one_and_another(options, vwlite, write, weights):
     vwlite("train", "all", "-f", "n", "--quiet", *options.split())
     vwlite("train", "all", "-i", "n", "-f", "n", "--quiet")
     assert weights("m") == weights("n") != {}
-
-
-@pytest.mark.parametrize("options", [*KINDS, "--csoaa_ldf mc --probabilities --loss_function logistic -q ::"])
-def test_blocks_threads_and_caches_change_no_byte(options, vwlite, write, tmp_path):
-    write("all", TEXT)
-    command = ("train", "all", "-p", "p", "-r", "r", "--quiet", "--passes", "3", *options.split())
-    vwlite(*command, "-f", "m")
-    whole = [(tmp_path / name).read_bytes() for name in "mpr"]
-    for way in ("--block-size 1", "--block-size 70 --threads 3", "-c --block-size 99", "-c"):
-        vwlite(*command, "-f", "m", *way.split())
-        assert [(tmp_path / name).read_bytes() for name in "mpr"] == whole, way
 
 
 def test_predictions_have_a_line_for_each_class_and_an_empty_one_for_each_group(vwlite, write, trained, tmp_path):

@@ -11,7 +11,10 @@ from commands import TYPED, command
 from vwlite.cli.root import COMMANDS, plain
 
 HERE = Path(__file__).resolve().parent
-OF_ALL = ("test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py")
+OF_ALL = (
+    *("test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py"),
+    *("../battery/estimators.py", "../battery/laws.py", "../golden/make.py"),
+)
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],

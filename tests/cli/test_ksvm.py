@@ -1,7 +1,6 @@
 """``--ksvm``: the same bytes however it is run, what it tells, what it keeps, and what it refuses."""
 
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -18,12 +17,6 @@ TEXT = "".join(
 KSVM = ("--ksvm", "--kernel", "rbf", "--bandwidth", "0.3")
 
 
-def content(path):
-    """The files of a model, without their times."""
-    with zipfile.ZipFile(path) as file:
-        return {name: file.read(name) for name in file.namelist()}
-
-
 def vectors_of(path):
     header, *rows = [line.split("\t") for line in path.read_text().splitlines()]
     assert header == ["file", "line", "tag", "label", "a", "margin", "bound"]
@@ -38,18 +31,6 @@ def accuracy(vwlite):
 @pytest.fixture
 def data(write):
     return write("d", TEXT)
-
-
-@pytest.mark.parametrize(
-    "options", ["", "--l2 9", "--reprocess 3 --seed 7", "--weight idf --unit"]
-)
-def test_the_bytes_are_the_same_however_the_data_are_read(vwlite, data, options):
-    run = ("--quiet", *KSVM, *options.split())
-    vwlite("train", "d", "--threads", "1", "-f", "one", *run)
-    vwlite("train", "d", "--threads", "3", "--block-size", "999", "-f", "more", *run)
-    vwlite("train", "-f", "pipe", *run, stdin=TEXT)
-    vwlite("train", "d", "-c", "-f", "cached", *run)
-    assert content("one") == content("more") == content("pipe") == content("cached")
 
 
 def test_a_smaller_cache_gives_the_same_vectors(vwlite, data):

@@ -263,26 +263,6 @@ def test_progress_and_json(vwlite):
     assert found["objective"] == found["history"][-1]["objective"] < 0
 
 
-def test_nothing_depends_on_cache_threads_or_blocks(vwlite, tmp_path):
-    crf(vwlite, "-f", "one")
-    for name, options in {
-        "two": ["--cache_file", "c"], "three": ["--cache_file", "c"], "four": ["-c"], "five": ["-c", "-k"],
-        "six": ["--threads", "3", "--block-size", "64"], "seven": ["--kill_cache", "--cache"],
-        "eight": ["-d", "tags.vw"],
-    }.items():
-        data = [] if name == "eight" else ["tags.vw"]
-        vwlite("l1", *data, "--model", "crf", "-f", name, "--quiet", *options)
-        assert same(tmp_path, "one", name)
-
-
-def test_standard_input_gives_the_same_bytes_as_a_file(vwlite, tmp_path):
-    vwlite("l1", "-f", "one", "--quiet", stdin=BINARY)
-    l1(vwlite, "binary.vw", "-f", "two", "--shuffle")
-    l1(vwlite, "--data=-", "-f", "three", "--no-shuffle", stdin=BINARY)
-    l1(vwlite, "binary.vw", "-f", "four", "--no-shuffle")
-    assert same(tmp_path, "one", "two") and same(tmp_path, "three", "four") and not same(tmp_path, "one", "three")
-
-
 def test_svmlight(vwlite, write):
     write("data.svm", "+1 1:1 2:1\n-1 1:1 3:1\n" * 9)
     l1(vwlite, "data.svm", "--format", "svmlight", "--l1", "0.1")
@@ -295,10 +275,6 @@ def test_bad_lines(vwlite, write, tmp_path):
     l1(vwlite, "bad.vw", "--model", "multinomial", *[word for pair in more.items() for word in pair])
     assert len((tmp_path / "kept").read_text().splitlines()) == 2
     assert l1(vwlite, "bad.vw", "--model", "multinomial", "--strict", status=65).stderr
-
-
-def test_lock(vwlite):
-    l1(vwlite, "binary.vw", "--lock-wait", "0")
 
 
 @pytest.mark.parametrize(
@@ -354,9 +330,10 @@ def test_models_of_other_kinds(vwlite):
     assert "named labels" in vwlite("inspect", "m", "--readable_model", "r", status=2).stderr
     vwlite("train", "binary.vw", "-f", "plain", "--quiet")
     assert "vwlite l1" in l1(vwlite, "binary.vw", "-i", "plain", status=76).stderr
-    assert "needs a model of --loss_function logistic" in vwlite(
-        "predict", "-i", "plain", "binary.vw", "--probabilities", status=2
-    ).stderr
+    assert (
+        "needs a model of --loss_function logistic"
+        in vwlite("predict", "-i", "plain", "binary.vw", "--probabilities", status=2).stderr
+    )
 
 
 ENDED = {

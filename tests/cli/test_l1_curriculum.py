@@ -69,19 +69,6 @@ def test_the_whole_at_once_is_no_curriculum(whole, vwlite, tmp_path):
 
 
 @ways
-def test_the_same_bytes_by_threads_from_a_pipe_or_a_cache(way, vwlite, tmp_path):
-    tags(vwlite, *WAYS[way])
-    wanted = (tmp_path / "m").read_bytes()
-    tags(vwlite, *WAYS[way], "--threads", "2")
-    assert (tmp_path / "m").read_bytes() == wanted
-    for _ in range(2):
-        tags(vwlite, *WAYS[way], "--cache_file", "kept")
-        assert (tmp_path / "m").read_bytes() == wanted
-    vwlite("l1", "-", "--model", "crf", "--passes", "4", "-f", "piped", *WAYS[way], stdin=SENTENCES)
-    assert (tmp_path / "piped").read_bytes() == wanted
-
-
-@ways
 def test_going_on_when_all_take_part_is_as_if_nothing_had_stopped(way, vwlite, tmp_path):
     growing = WAYS[way] if way in ("steps", "in any order") else (*WAYS[way], "--curriculum-passes", "3")
     tags(vwlite, *growing, "--passes", "7", "-f", "whole")

@@ -107,15 +107,6 @@ def test_the_last_weights_go_on(loss, vwlite, write):
     assert vwlite("predict", "-i", "n", "more.vw").lines[:2] == ["B-VP", "O"]
 
 
-def test_nothing_depends_on_cache_threads_or_blocks(vwlite, tmp_path):
-    crf(vwlite, "--loss", "mira", "-f", "one")
-    crf(vwlite, "--loss", "mira", "-f", "two", "-c")
-    crf(vwlite, "--loss", "mira", "-f", "three", "-c")
-    crf(vwlite, "--loss", "mira", "-f", "four", "--threads", "3", "--block-size", "64")
-    one = (tmp_path / "one").read_bytes()
-    assert all((tmp_path / name).read_bytes() == one for name in ("two", "three", "four"))
-
-
 REFUSED = {  # options: what is said
     "--loss perceptron --model multinomial": "--loss perceptron is of label sequences: it needs --model crf",
     "--loss perceptron --l1 1": "--l1 does nothing with --loss perceptron",

@@ -84,15 +84,6 @@ def test_new_labels_and_pairs_of_labels_join(method, vwlite, write):
     assert vwlite("predict", "-i", "n", "more.vw").lines[:3] == ["B-VP", "O", "B-VP"]
 
 
-def test_nothing_depends_on_cache_threads_or_blocks(vwlite, tmp_path):
-    crf(vwlite, "--order", "2", "-f", "one")
-    crf(vwlite, "--order", "2", "-f", "two", "-c")
-    crf(vwlite, "--order", "2", "-f", "three", "-c")
-    crf(vwlite, "--order", "2", "-f", "four", "--threads", "3", "--block-size", "64")
-    one = (tmp_path / "one").read_bytes()
-    assert all((tmp_path / name).read_bytes() == one for name in ("two", "three", "four"))
-
-
 DAMAGE = {
     "not in order": lambda histories, labels: histories[::-1].copy(),
     "twice": lambda histories, labels: np.repeat(histories[:1], len(histories)),

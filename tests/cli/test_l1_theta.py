@@ -62,16 +62,6 @@ def test_theta_helps_and_its_features_are_named(vwlite):
     assert "theta_w" not in vwlite("inspect", "model", "--top", "500").stdout
 
 
-def test_bytes_do_not_depend_on_the_cache_or_a_pipe(vwlite, tmp_path):
-    train(vwlite)
-    one = (tmp_path / "model").read_bytes()
-    train(vwlite, data="-", stdin=(tmp_path / "few.vw").read_text())
-    assert (tmp_path / "model").read_bytes() == one
-    for _ in range(2):
-        train(vwlite, "--cache_file", "cache")
-        assert (tmp_path / "model").read_bytes() == one
-
-
 def test_going_on_keeps_theta_and_refuses_another(vwlite, tmp_path):
     train(vwlite)
     go_on = ("l1", "few.vw", "-i", "model", "-f", "again", "--passes", "8", "--quiet")

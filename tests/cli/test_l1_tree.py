@@ -90,15 +90,6 @@ def test_it_goes_on_exactly(method, vwlite, tmp_path):
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "m").read_bytes()
 
 
-def test_nothing_depends_on_cache_threads_or_blocks(vwlite, tmp_path):
-    learn(vwlite, "-f", "one")
-    learn(vwlite, "-f", "two", "-c")
-    learn(vwlite, "-f", "three", "-c")
-    learn(vwlite, "-f", "four", "--threads", "3", "--block-size", "64")
-    one = (tmp_path / "one").read_bytes()
-    assert all((tmp_path / name).read_bytes() == one for name in ("two", "three", "four"))
-
-
 def test_a_part_may_be_held_out(vwlite):
     learn(vwlite, "--holdout", "0.2", "--holdout-metric", "accuracy")
     assert figures(vwlite)["accuracy"] > 0.9

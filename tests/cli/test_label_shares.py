@@ -22,8 +22,15 @@ def test_a_class_alone_and_all_of_the_share_are_the_same(vwlite, write, tmp_path
     for name in ("alone", "shares"):
         vwlite("train", name, "-f", f"{name}.m", *ASKED, *options.split())
     assert (tmp_path / "alone.m").read_bytes() == (tmp_path / "shares.m").read_bytes()
-    vwlite("train", "alone", "-f", "plain", "--no-shuffle", *(word for word in ASKED if "shares" not in word),
-           *options.split())
+    vwlite(
+        "train",
+        "alone",
+        "-f",
+        "plain",
+        "--no-shuffle",
+        *(word for word in ASKED if "shares" not in word),
+        *options.split(),
+    )
     scores = [vwlite("predict", "alone", "-i", name, "--scores").stdout for name in ("plain", "shares.m")]
     assert scores[0] == scores[1]
 
@@ -55,8 +62,20 @@ def test_smoothing_learns_less_of_a_class(vwlite, write):
     write("d", "".join(f"{n % 3 + 1} |w a{n % 3}\n" for n in range(300)))
     sure = []
     for smoothing in (0, 0.3):
-        vwlite("train", "d", "-f", "m", "--multiclass", 3, "--smoothing", smoothing, "--passes", 20, "--quiet",
-               "--holdout_off")
+        vwlite(
+            "train",
+            "d",
+            "-f",
+            "m",
+            "--multiclass",
+            3,
+            "--smoothing",
+            smoothing,
+            "--passes",
+            20,
+            "--quiet",
+            "--holdout_off",
+        )
         sure.append(shares_of(vwlite("predict", "d", "-i", "m", "--probabilities").lines).max(axis=1).mean())
     assert sure[0] > 0.95 and sure[1] == pytest.approx(1 - 0.3 + 0.1, abs=0.02)
 

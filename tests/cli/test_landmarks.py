@@ -26,13 +26,6 @@ def same(tmp_path, one, two):
     return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
 
 
-def test_chosen_lines_are_the_same_through_a_pipe(vwlite, tmp_path):
-    assert len((tmp_path / "some.vw").read_text().splitlines()) == 30
-    piped = vwlite("landmarks", "-", "--count", "30", stdin=RINGS).stdout
-    assert piped == (tmp_path / "some.vw").read_text()
-    assert vwlite("landmarks", "rings.vw", "--count", "30", "--seed", "1").stdout != piped
-
-
 def test_means_are_lines_of_slots(vwlite, write, tmp_path):
     write("numbers.vw", RINGS.replace("x:", "3:").replace("y:", "5:"))
     how = ("landmarks", "numbers.vw", "--by", "kmeans", "--count", "8", "--quiet")
@@ -59,14 +52,6 @@ def test_what_landmarks_are_not_chosen_from(vwlite, write):
     assert "no example" in vwlite("landmarks", write("empty.vw", ""), "--by", "kmeans", status=65).stderr
 
 
-def test_malformed_lines_of_the_text(vwlite, write, tmp_path):
-    write("bad.vw", RINGS + "1 | x:nan\n")
-    done = vwlite("landmarks", "bad.vw", "--count", "500", "--bad-lines", "kept", "--max-bad-ratio", "0.1")
-    assert done.stdout == RINGS and (tmp_path / "kept").read_text() == "1 | x:nan\n"
-    vwlite("landmarks", "bad.vw", "--strict", status=65)
-    assert "no example" in vwlite("landmarks", write("empty.vw", ""), status=65).stderr
-
-
 def test_rings_are_told_apart(vwlite):
     vwlite("train", "rings.vw", *HOW, "-f", "model", "--passes", "20", "--holdout_off", "--loss_function", "logistic")
     vwlite(
@@ -90,12 +75,6 @@ def test_the_model_holds_the_landmarks(vwlite, tmp_path, write):
     assert vwlite("predict", "-i", "more", "rings.vw").stdout != before
     refused = vwlite("train", "rings.vw", "-i", "model", "-f", "more", "--landmarks", "linear:rings.vw", status=2)
     assert "--landmarks" in refused.stderr
-
-
-def test_the_same_bytes_by_any_threads_and_through_a_pipe(vwlite, tmp_path):
-    vwlite("train", "rings.vw", *HOW, "-f", "model", "--threads", "1")
-    vwlite("train", "-", *HOW, "-f", "piped", "--threads", "2", stdin=RINGS)
-    assert vwlite("predict", "-i", "model", "rings.vw").stdout == vwlite("predict", "-i", "piped", "rings.vw").stdout
 
 
 def test_whitened_landmarks_of_all_examples_are_kernel_ridge_regression(vwlite, write):

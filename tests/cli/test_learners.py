@@ -8,49 +8,6 @@ LINES = [f"{(n * 7 % 5) / 2 + n % 2} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" 
 BETTING = ["--coin", "--pistol", "--coin --ftrl_alpha 2", "--pistol --ftrl_beta 0.9"]
 QUERYING = ["--active --simulation --mellowness 0.1", "--active -l 0.3", "--confidence --sgd -l 0.1"]
 KINDS = [*BETTING, *QUERYING, "--confidence --ftrl", "--lrq ui3", "--lrq ui3 --lrqdropout", "--lrq ui2 --lrq iu4 -q ui"]
-NETWORKS = ["--nn 4", "--nn 3,2 --dropout", "--nn 4 --inpass --loss_function quantile"]
-
-
-@pytest.mark.parametrize("options", KINDS)
-def test_going_on_changes_nothing_and_it_learns(options, vwlite, write, weights):
-    write("all", "".join(LINES)), write("one", "".join(LINES[:23])), write("two", "".join(LINES[23:]))
-    for command in ("train", "vw") if options in BETTING[:2] else ("train",):  # vw keeps fewer options
-        vwlite(command, "all", "-f", "m", "--quiet", *options.split())
-        vwlite(command, "one", "-f", "n", "--quiet", *options.split())
-        vwlite(command, "two", "-i", "n", "-f", "n", "--quiet")
-        assert weights("m") == weights("n") != {}
-    assert vwlite("predict", "-i", "m", "all").stdout == vwlite("predict", "-i", "n", "all").stdout
-    assert json.loads(vwlite("evaluate", "-i", "m", "all", "--metric", "mse", "--json", "-").stdout)["mse"] < 1.2
-
-
-OF_CLASSES = [
-    "--oaa 3",
-    "--oaa 3 --oaa_subsample 1",
-    *(f"--multiclass 3 --loss_function {loss}" for loss in ("multinomial", "logistic", "crammer_singer")),
-    "--filter_tree 3",
-    "--filter_tree 3 --coin",
-    "--filter_tree 3 --lrq ui2",
-    "--filter_tree 3 --lrq ui2 --lrqdropout",
-    "--filter_tree 3 --dotproduct ui --rank 2 --no-shuffle",
-    "--filter_tree 3 --scoring",
-    "--filter_tree 3 --scoring --dotproduct ui --rank 2 --no-shuffle",
-    "--multiclass 3 --dotproduct ui --rank 2 --no-shuffle",
-    "--multiclass 3 --nn 4 --dropout",
-    "--oaa 3 --lrq ui2",
-    "--oaa 3 --lrq ui2 --lrqdropout --loss_function logistic",
-    "--oaa 3 --dotproduct ui --rank 2 --no-shuffle --loss_function logistic",
-]
-
-
-@pytest.mark.parametrize("options", [*KINDS, *NETWORKS, "--ftrl", *OF_CLASSES])
-def test_two_passes_are_one_and_another(options, vwlite, write, tables):
-    of_classes = options in OF_CLASSES
-    lines = [f"{n % 3 + 1} |u u{n % 4} |i i{n % 6} | x:{1 + n % 3}\n" for n in range(57)] if of_classes else LINES[:57]
-    write("all", "".join(lines))
-    vwlite("train", "all", "-f", "m", "--quiet", "--passes", "2", "--holdout_off", *options.split())
-    vwlite("train", "all", "-f", "n", "--quiet", *options.split())
-    vwlite("train", "all", "-i", "n", "-f", "n", "--quiet")
-    assert tables("m") == tables("n")
 
 
 def test_each_option_learns_something_else(vwlite, write, weights):

@@ -90,9 +90,10 @@ def test_the_same_text_is_known_under_any_name_and_compression(vwlite, write, na
     done = vwlite("train", write(name, packed), *GO_ON, "--skip-seen")
     assert f"{name} was learned before as mon.vw (20 lines): skipped\n" in done.stderr
     vwlite("train", name, "-f", "model")
-    assert f"mon.vw was learned before as {name} (20 lines): skipped\n" in vwlite(
-        "train", "mon.vw", *GO_ON, "--skip-seen"
-    ).stderr
+    assert (
+        f"mon.vw was learned before as {name} (20 lines): skipped\n"
+        in vwlite("train", "mon.vw", *GO_ON, "--skip-seen").stderr
+    )
 
 
 @pytest.mark.parametrize("size", [20, 20_000])
@@ -104,9 +105,10 @@ def test_a_file_that_grew_is_said(vwlite, write, size):
     done = vwlite("train", "log.vw", *GO_ON, "--skip-seen")
     assert f"log.vw has grown since it was learned ({size} lines): all of it is learned again; give what" in done.stderr
     assert known() == [("log.vw", size), ("log.vw", size + 1)]
-    assert f"log.vw was learned before ({size + 1} lines): skipped" in vwlite(
-        "train", "log.vw", *GO_ON, "--skip-seen"
-    ).stderr
+    assert (
+        f"log.vw was learned before ({size + 1} lines): skipped"
+        in vwlite("train", "log.vw", *GO_ON, "--skip-seen").stderr
+    )
 
 
 def test_a_file_that_settled_is_not_read_to_be_skipped(vwlite, monkeypatch):
@@ -124,9 +126,10 @@ def test_a_model_that_went_on_without_its_ledger_is_said(vwlite, tmp_path):
     doubt = "model.ledger does not know model, which went on without it or is another model"
     assert f"vwlite: {doubt}: no file is skipped\n" in done.stderr and "number of examples = 20" in done.stderr
     (tmp_path / "model.ledger").unlink()
-    assert "there is no model.ledger, which would tell what model has learned: no file" in vwlite(
-        "train", "mon.vw", *GO_ON, "--skip-seen"
-    ).stderr
+    assert (
+        "there is no model.ledger, which would tell what model has learned: no file"
+        in vwlite("train", "mon.vw", *GO_ON, "--skip-seen").stderr
+    )
 
 
 def test_one_command_line_for_every_night(vwlite, write, tmp_path):

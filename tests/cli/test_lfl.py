@@ -41,8 +41,9 @@ def test_named_labels_are_numbers_by_another_name(trained):
 def test_answers_as_numbers_are_of_the_probabilities(trained):
     shares = shares_in(trained(show=["--probabilities"]))
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-5)
-    mean, median, best = ([float(line.split()[0]) for line in trained(show=["--predict", how])]
-                          for how in ("mean", "median", "class"))
+    mean, median, best = (
+        [float(line.split()[0]) for line in trained(show=["--predict", how])] for how in ("mean", "median", "class")
+    )
     np.testing.assert_allclose(mean, shares @ [1, 2, 3, 4], rtol=1e-5)
     assert median == ((np.cumsum(shares, axis=1) < 0.5).sum(axis=1) + 1).tolist()
     assert best == (shares.argmax(axis=1) + 1).tolist()

@@ -42,8 +42,13 @@ def shards(run_here, tmp_path):
 @pytest.mark.parametrize(
     "options",
     [
-        [], ["--loss_function", "logistic", "--l2", "1e-4", "--power_t", "0.4"], ["--loss_function", "hinge"],
-        ["--sgd"], ["--sgd", "--normalized"], ["--adaptive"], ["-q", "ab", "--decay_learning_rate", "0.9"],
+        [],
+        ["--loss_function", "logistic", "--l2", "1e-4", "--power_t", "0.4"],
+        ["--loss_function", "hinge"],
+        ["--sgd"],
+        ["--sgd", "--normalized"],
+        ["--adaptive"],
+        ["-q", "ab", "--decay_learning_rate", "0.9"],
         ["--l1", "1e-4"],
     ],
     ids=" ".join,

@@ -64,20 +64,6 @@ def test_without_a_price_the_model_has_the_bytes_of_before(vwlite, write, tmp_pa
     assert "group_l1" not in header("m")["config"]
 
 
-def test_a_price_is_kept_and_goes_on(vwlite, write, tmp_path):
-    lines = ROWS.splitlines(keepends=True)
-    write("whole", ROWS), write("one", "".join(lines[:211])), write("two", "".join(lines[211:]))
-    price = ("--multiclass", "3", "--group_l1", "0.01", "--quiet")
-    vwlite("train", "whole", "-f", "m", *price)
-    vwlite("train", "one", "-f", "n", *price)
-    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
-    scores = [vwlite("predict", "-i", model, "whole", "--scores").stdout for model in ("m", "n")]
-    assert scores[0] == scores[1]
-    assert kept(vwlite, "m") == kept(vwlite, "n")
-    said = vwlite("train", "two", "-i", "n", "-f", "o", "--group_l1", "1", status=2).stderr
-    assert "--group_l1 1 contradicts n, which was made with --group_l1 0.01" in said
-
-
 def test_softmax_is_the_default_and_gives_probabilities(vwlite, write):
     write("d", TEXT)
     vwlite("train", "d", "-f", "m", "--quiet", "--probabilities", *NAMES)

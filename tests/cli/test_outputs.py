@@ -61,28 +61,6 @@ def test_progressive_predictions_stand_with_their_tags(vwlite, write, tmp_path):
     assert "1,.." in done.stderr and "unknown,.." in done.stderr
 
 
-@pytest.mark.parametrize("options", ["", NO_SHARING, "--passes 3 -q ff"])
-def test_threads_pipes_and_caches_give_the_same_model(vwlite, write, tmp_path, options):
-    write("d", text := text_of(*planted()))
-    made = set()
-    for name, threads in (("d", 1), ("d", 4), ("-", 2)):
-        given = {"stdin": text} if name == "-" else {}
-        vwlite("train", name, "-f", "m", "--quiet", "--outputs", 3, "--threads", threads, "--block-size", 700,
-               "--cache_file", f"c{threads}", *options.split(), **given)
-        made.add((tmp_path / "m").read_bytes())
-    assert len(made) == 1
-
-
-def test_a_run_that_stopped_goes_on(vwlite, write, tmp_path):
-    write("d", text_of(*planted()))
-    write("first", "".join((tmp_path / "d").read_text().splitlines(keepends=True)[:150]))
-    write("rest", "".join((tmp_path / "d").read_text().splitlines(keepends=True)[150:]))
-    vwlite("train", "d", "--outputs", 3, "--quiet", "-f", "once")
-    vwlite("train", "first", "--outputs", 3, "--quiet", "-f", "part")
-    vwlite("train", "rest", "-i", "part", "--quiet", "-f", "part")
-    assert vwlite("predict", "d", "-i", "part").stdout == vwlite("predict", "d", "-i", "once").stdout
-
-
 def test_metrics_of_each_output_and_their_means(vwlite, write):
     x, y = planted()
     y[::3, 2] = np.nan

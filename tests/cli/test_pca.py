@@ -85,18 +85,6 @@ def test_it_is_what_scikit_learn_finds(tmp_path, run_cli):
     assert json.loads(told)["singular_values"] == pytest.approx(peer.singular_values_.tolist(), rel=1e-4)
 
 
-def test_a_pipe_a_cache_and_threads_make_the_same_model(data, run_cli):
-    def made(name, *more, **given):
-        options = ("--dim", "20", "--oversample", "9", "--quiet", "--weight", "idf", "--min_df", "1", "--unit")
-        run_cli("pca", "-f", name, *options, *more, **given)
-        return (data / name).read_bytes()
-
-    one = made("one", "x.vw", "--threads", "1")
-    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(matrix()))
-    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
-    assert one == made("blocks", "x.vw", "--block-size", "999")
-
-
 def test_later_text_is_added(data, run_cli):
     """The parts of the data, the second of slots that the first had not, come to what the whole has."""
     x = matrix()
@@ -105,9 +93,7 @@ def test_later_text_is_added(data, run_cli):
         (data / name).write_text(text_of(rows))
     options = ("--center", "--oversample", "26", "--dim", DIM, "--quiet")
     run_cli("pca", "a.vw", "-f", "m", "--lock-wait", "5", *options)
-    told = json.loads(
-        run_cli("pca", "b.vw", "-i", "m", "-f", "m2", "--passes", "3", "--json", "-", "--quiet").stdout
-    )
+    told = json.loads(run_cli("pca", "b.vw", "-i", "m", "-f", "m2", "--passes", "3", "--json", "-", "--quiet").stdout)
     values, vectors, mean = components(x.astype(float), np.ones(len(x)), DIM, True)
     assert told["examples"] == 200
     assert told["singular_values"] == pytest.approx(values.tolist(), rel=1e-4)
@@ -159,17 +145,20 @@ def test_components_are_shown_by_name(data, run_cli):
     assert [one["features"][0]["name"] for one in told["components"]] == ["w^zebra", "w^apple"]
 
 
-@pytest.mark.parametrize(("arguments", "status", "said"), [
-    (["pca", "x.vw", "--dim", "31"], 2, "--dim 31 is more than there is: 200 examples, 30 slots"),
-    (["pca", "x.vw", "--dim", "20", "--max-memory", "1e-6"], 2, "30 slots that occur, 30 numbers each"),
-    (["pca", "x.vw", "--noconstant"], 2, "neither a constant"),
-    (["pca", "x.vw", "-i", "m", "--dim", "3"], 2, "--dim 3 contradicts m"),
-    (["pca", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
-    (["pca", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite pca'"),
-    (["predict", "-i", "m", "x.vw"], 2, "use 'vwlite project'"),
-    (["evaluate", "-i", "m", "x.vw"], 2, "use 'vwlite project'"),
-    (["project", "-i", "linear", "x.vw"], 76, "was not made by 'vwlite pca'"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["pca", "x.vw", "--dim", "31"], 2, "--dim 31 is more than there is: 200 examples, 30 slots"),
+        (["pca", "x.vw", "--dim", "20", "--max-memory", "1e-6"], 2, "30 slots that occur, 30 numbers each"),
+        (["pca", "x.vw", "--noconstant"], 2, "neither a constant"),
+        (["pca", "x.vw", "-i", "m", "--dim", "3"], 2, "--dim 3 contradicts m"),
+        (["pca", "x.vw", "-i", "m", "--unit"], 2, "--unit contradicts m"),
+        (["pca", "x.vw", "-i", "linear"], 76, "was not made by 'vwlite pca'"),
+        (["predict", "-i", "m", "x.vw"], 2, "use 'vwlite project'"),
+        (["evaluate", "-i", "m", "x.vw"], 2, "use 'vwlite project'"),
+        (["project", "-i", "linear", "x.vw"], 76, "was not made by 'vwlite pca'"),
+    ],
+)
 def test_what_is_refused(arguments, status, said, data, run_cli):
     run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
     run_cli("train", "-f", "linear", "--quiet", stdin="1 |a b\n")
@@ -210,13 +199,6 @@ def test_damaged_models_are_refused(name, wrong, data, run_cli):
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = run_cli("project", "-i", "bad", "x.vw", status=76)
     assert "is no model of this version's vwlite pca" in done.stderr
-
-
-def test_half_a_model_is_refused(data, run_cli):
-    run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
-    bytes_of = (data / "m").read_bytes()
-    (data / "cut").write_bytes(bytes_of[: len(bytes_of) // 2])
-    run_cli("project", "-i", "cut", "x.vw", status=76)
 
 
 @given(st.integers(1, 40), st.integers(1, 90), st.integers(0, 2**32 - 1), st.data())

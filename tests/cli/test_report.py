@@ -70,7 +70,7 @@ def test_a_tested_model(vwlite, tmp_path):
     assert [row[1:] for row in confusion[1:]] == wanted
     text = (tmp_path / "report.html").read_text()
     strongest = json.loads(vwlite("inspect", "model", "--top", "20", "--json", "-").stdout)["top"]
-    shown = [f'>{one["name"]}<' in text and f'>{one["weight"]:.4g}</text>' in text for one in strongest]
+    shown = [f">{one['name']}<" in text and f">{one['weight']:.4g}</text>" in text for one in strongest]
     assert all(shown) and f"AUC {told['auc']:.4f}" in text
 
 
@@ -99,7 +99,8 @@ def test_classes_numbers_and_log_linear_models(vwlite, write, tmp_path):
     write("numbers.vw", "".join(f"{row % 9 / 2} |a x{row % 9}\n" for row in range(200)))
     vwlite("train", "numbers.vw", "-f", "numbers", "--quiet", "--json", "n.json")
     assert page(vwlite, tmp_path, "n.json", "--test", "numbers.vw", "-i", "numbers")[1][2:] == [
-        "Calibration", "Strongest features",
+        "Calibration",
+        "Strongest features",
     ]
     vwlite("l1", "data.vw", "--passes", "4", "--quiet", "--json", "l1.json")
     assert page(vwlite, tmp_path, "l1.json")[1] == ["Objective by pass"]
@@ -163,7 +164,11 @@ def test_bad_use(arguments, status, said, vwlite, write, names_in):
 def test_odd_reports_have_a_page(vwlite, write, tmp_path):
     """Values of other types than vwlite writes are shown or left out; texts stay texts."""
     odd = {
-        "vwlite": "0.1.0", "schema": 1, "command": ["<script>", 7], "options": {"</td>": "&"}, "data": [{}],
+        "vwlite": "0.1.0",
+        "schema": 1,
+        "command": ["<script>", 7],
+        "options": {"</td>": "&"},
+        "data": [{}],
         "history": [{"pass": "a", "examples": 10**400, "loss": 1}, {"loss": None}, {"examples": 2, "loss": 3}],
         "result": {"confusion_matrix": {"classes": ["a"], "weight": [[1, 2]]}, "calibration_bins": [3], "\0": "\ud800"},
     }

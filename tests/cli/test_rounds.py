@@ -173,10 +173,13 @@ def test_a_held_out_file_without_a_loss_decides_nothing(held, finite, run_here, 
     assert finite or (report["best_round"], report["holdout_loss"]) == (6, None)
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    (("--workers", "2"), "--scheduler has its own: drop one"),
-    (("--shard", "1/2"), "--workers and --scheduler all of them: drop one"),
-])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--workers", "2"), "--scheduler has its own: drop one"),
+        (("--shard", "1/2"), "--workers and --scheduler all of them: drop one"),
+    ],
+)
 def test_one_place_to_learn(options, said, run_here, tmp_path, text):
     (tmp_path / "t.vw").write_text(text)
     assert said in run_here("train", "t.vw", "-f", "m", "--scheduler", "tcp://a:1", *options, status=2).stderr

@@ -122,9 +122,10 @@ def test_options_are_those_in_effect(vwlite, write, monkeypatch):
     assert first["learning_rate"] == 0.5 and first["passes"] == 1
     assert read(vwlite, "l1", "data.vw", "--quiet")["options"]["learning_rate"] == 0.05
     assert read(vwlite, "check", "data.vw")["options"]["max_bad_ratio"] == 0.01
-    assert read(vwlite, "evaluate", "data.vw", "-i", "m")["options"] | {"metrics": None, "quiet": False} == read(
-        vwlite, "evaluate", "data.vw", "-i", "m"
-    )["options"]
+    assert (
+        read(vwlite, "evaluate", "data.vw", "-i", "m")["options"] | {"metrics": None, "quiet": False}
+        == read(vwlite, "evaluate", "data.vw", "-i", "m")["options"]
+    )
 
 
 def test_the_history_has_the_table_and_the_end_of_each_pass(vwlite, write):

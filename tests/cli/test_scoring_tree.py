@@ -60,19 +60,6 @@ def test_a_linear_tree_and_one_of_costs(vwlite, write):
     assert "costs are none" in vwlite("predict", "-i", "m", "c", "--probabilities", status=2).stderr
 
 
-def test_names_and_going_on(vwlite, write):
-    names = ("bad", "fair", "good", "best")
-    lines = [names[int(line[0]) - 1] + line[1:] for line in LINES]
-    write("whole", "".join(lines)), write("one", "".join(lines[:50])), write("two", "".join(lines[50:]))
-    options = ("--quiet", "--decay_learning_rate", "1", "--named_labels", ",".join(names), "--scoring", *TREE)
-    vwlite("train", "whole", "-f", "m", *options)
-    vwlite("train", "one", "-f", "n", *options)
-    vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
-    answers = vwlite("predict", "-i", "m", "whole").lines
-    assert answers == vwlite("predict", "-i", "n", "whole").lines
-    assert {line.split()[0] for line in answers} <= {*names}
-
-
 def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest(trained, vwlite, tmp_path):
     """A tree of K classes has K - 1 contests, so that what is written is K / (K - 1) as much."""
     trained(), vwlite("train", "data", "-f", "nodes", "--quiet", *TREE)

@@ -104,14 +104,16 @@ def test_pipes_threads_and_blocks_change_nothing(vwlite, tmp_path, write):
     train(vwlite, "--decode", "viterbi", "--label-features", "y1,y1*w", "--threads", "3")
     assert (tmp_path / "model").read_bytes() == once
     found = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
-    assert found == vwlite("predict", "-i", "model", stdin=text).stdout == vwlite(
-        "predict", "-i", "model", "long.vw", "--threads", "3"
-    ).stdout
+    assert (
+        found
+        == vwlite("predict", "-i", "model", stdin=text).stdout
+        == vwlite("predict", "-i", "model", "long.vw", "--threads", "3").stdout
+    )
     parts = text.split("\n\n")
     write("one.vw", "\n\n".join(parts[:7]) + "\n\n")
-    assert vwlite("predict", "-i", "model", "one.vw").stdout == "".join(found.splitlines(keepends=True)[: sum(
-        part.count("\n") + 2 for part in parts[:7]
-    )])
+    assert vwlite("predict", "-i", "model", "one.vw").stdout == "".join(
+        found.splitlines(keepends=True)[: sum(part.count("\n") + 2 for part in parts[:7])]
+    )
 
 
 def named_once(count, seed):
@@ -147,9 +149,11 @@ def test_memories_do_not_depend_on_pipes_threads_and_blocks(vwlite, write):
     write("long.vw", text)
     train(vwlite, "--decode", "viterbi", "--label-features", "y1,y-prev*w", "--memory", "50")
     found = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
-    assert found == vwlite("predict", "-i", "model", stdin=text).stdout == vwlite(
-        "predict", "-i", "model", "long.vw", "--threads", "3"
-    ).stdout
+    assert (
+        found
+        == vwlite("predict", "-i", "model", stdin=text).stdout
+        == vwlite("predict", "-i", "model", "long.vw", "--threads", "3").stdout
+    )
     write("head.vw", "\n\n".join(text.split("\n\n")[:70]) + "\n\n")
     assert found.startswith(vwlite("predict", "-i", "model", "head.vw").stdout)
 

@@ -286,11 +286,6 @@ def test_progress_rows(option, learn):
     assert counts(learn("model")) == [1, 2, 4, 8, 16]
 
 
-def test_quiet_prints_nothing(learn):
-    done = learn("model", "--quiet", "-P", "1")
-    assert (done.stdout, done.stderr) == ("", "")
-
-
 def test_save_per_pass_keeps_every_pass(learn, weights, names_in):
     learn("model", "--save_per_pass", "--passes", "3", "--holdout_off", "--cache_file", "c")
     assert {"model", "model.1", "model.2", "model.3"} <= set(names_in())
@@ -305,14 +300,6 @@ def test_predict_only_model_is_smaller_and_predicts_the_same(learn, vwlite, tmp_
     assert (tmp_path / "small").stat().st_size < (tmp_path / "whole").stat().st_size
     whole, small = (vwlite("predict", "-i", name, "data.vw").stdout for name in ("whole", "small"))
     assert whole == small
-
-
-def test_initial_regressor_goes_on(learn, weights):
-    learn("once")
-    learn("model", "-i", "once")
-    learn("long", "--initial_regressor", "once")
-    learn("twice", "--passes", "2", "--holdout_off", "--cache_file", "c")
-    assert weights("model") == weights("long") == weights("twice") != weights("once")
 
 
 def test_cache_beside_the_data(learn, names_in, weights):
@@ -344,7 +331,6 @@ def test_readable_model_and_names(learn, tmp_path, weights):
     assert re.search(r"^user\^u0:\d+:\S+", named, re.M)
     assert re.search(r"^user\^u0\*item\^Big0:\d+:\S+", named, re.M)
     assert re.search(r"^Constant:116060:\S+", named, re.M)
-
 
 
 LETTERS = [  # é has two bytes, and shares the first one with ô and ñ

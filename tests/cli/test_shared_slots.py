@@ -37,7 +37,9 @@ def test_no_word_of_it_without_vectors_or_learning_or_as_vw(vwlite, write):
     write("r", ratings(3000))
     vwlite("train", "r", "--dotproduct", "ui", "--rank", 1, "-b", 12, "-f", "m", "--quiet")
     for words in (
-        ("train", "r", "-b", 12), ("predict", "-i", "m", "r"), ("vw", "r", "-b", 12),
+        ("train", "r", "-b", 12),
+        ("predict", "-i", "m", "r"),
+        ("vw", "r", "-b", 12),
         ("train", "r", "--dotproduct", "ui", "-b", 12, "-f", "n", "--quiet"),
     ):
         assert "share a slot" not in vwlite(*words).stderr

@@ -33,9 +33,7 @@ def test_runs_that_do_not_learn_in_this_order_say_nothing(vwlite, write, more):
     assert "sorted by label" not in vwlite("vw", "sorted.vw").stderr
 
 
-@pytest.mark.parametrize(
-    "labels", [[1, -1] * 200, [1] * 399 + [-1], list(range(400)), [3] * 400, [1] * 40 + [-1] * 40]
-)
+@pytest.mark.parametrize("labels", [[1, -1] * 200, [1] * 399 + [-1], list(range(400)), [3] * 400, [1] * 40 + [-1] * 40])
 def test_other_orders_are_not(vwlite, write, labels):
     """Mixed, seldom of one class (1 change of 2 expected), values, one label, too few."""
     write("other.vw", "".join(f"{label} |a b\n" for label in labels))
@@ -73,4 +71,3 @@ def test_counts_are_those_of_a_loop(sizes):
     known = [label for label in labels.tolist() if label == label]
     assert order.changes == sum(one != other for one, other in pairwise(known))
     assert order.counts == {label: known.count(label) for label in set(known)}
-

@@ -17,7 +17,8 @@ from vwlite.storage import model_file
 
 ROWS = st.lists(
     st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0, 7.5])), max_size=6),
-    min_size=1, max_size=8,
+    min_size=1,
+    max_size=8,
 )
 LINES = "1 |w a a b\n-1 |w b c:3\n1 |w a d:0.5\n-1 |w c c c d\n"
 
@@ -36,9 +37,13 @@ def pairs_of(terms, row):
 def configs(draw):
     weight = draw(st.sampled_from(["none", "idf", "degree"]))
     return FeatureConfig(
-        bits=draw(st.sampled_from([2, 18])), value=draw(st.sampled_from(["raw", "log", "binary"])), weight=weight,
-        unit=weight != "degree" and draw(st.booleans()), min_df=draw(st.integers(1, 3)),
-        quadratic=draw(st.sampled_from([(), ("ww",)])), noconstant=True,
+        bits=draw(st.sampled_from([2, 18])),
+        value=draw(st.sampled_from(["raw", "log", "binary"])),
+        weight=weight,
+        unit=weight != "degree" and draw(st.booleans()),
+        min_df=draw(st.integers(1, 3)),
+        quadratic=draw(st.sampled_from([(), ("ww",)])),
+        noconstant=True,
     )
 
 
@@ -85,23 +90,6 @@ def data(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("options", [
-    ["--value", "log", "--unit"], ["--value", "binary"], ["--weight", "idf", "--min_df", "1", "--unit"],
-    ["--weight", "degree", "-q", "ww"], ["--oaa", "2", "--weight", "idf", "--min_df", "1", "--named_labels", "1,-1"],
-])
-def test_a_pipe_a_cache_and_threads_make_the_same_model(options, data, run_cli):
-    def trained(name, *more, **given):
-        run_cli("train", "-f", name, "--quiet", *options, *more, **given)
-        return (data / name).read_bytes()
-
-    file = trained("file", "t.vw")
-    assert file == trained("pipe", stdin=LINES) == trained("cache", "t.vw", "-c") == trained("again", "t.vw", "-c")
-    assert file == trained("threads", "t.vw", "--threads", "3")
-    header = model_file.read_header(data / "file")["features"]
-    assert header.get("value", "raw") == FeatureConfig(**header | {"quadratic": ()}).value
-    assert run_cli("predict", "-i", "file", "t.vw").stdout == run_cli("predict", "-i", "file", stdin=LINES).stdout
-
-
 def test_a_model_applies_its_weights_to_new_text(data, run_cli):
     """A row in whose words all training rows are alike is of length 0, whatever the weights."""
     (data / "all.vw").write_text("1 |w a b\n-1 |w a c\n")
@@ -146,13 +134,16 @@ def test_combined_regression_and_ranking(weighing, data, run_cli):
     assert told["auc"] == 1
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    (["--weight", "degree", "--unit"], "--unit undoes --weight degree"),
-    (["--min_df", "2"], "--min_df does nothing without --weight"),
-    (["--weight", "idf", "--lrq", "ab3"], "needs the namespaces"),
-    (["--unit", "--dotproduct", "ab"], "do not go with --dotproduct"),
-    (["--value", "logs"], "did you mean log?"),
-])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--weight", "degree", "--unit"], "--unit undoes --weight degree"),
+        (["--min_df", "2"], "--min_df does nothing without --weight"),
+        (["--weight", "idf", "--lrq", "ab3"], "needs the namespaces"),
+        (["--unit", "--dotproduct", "ab"], "do not go with --dotproduct"),
+        (["--value", "logs"], "did you mean log?"),
+    ],
+)
 def test_what_does_not_go_together(options, said, data, run_cli):
     done = run_cli("train", "t.vw", *options, status=2)
     assert said in done.stderr

@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import zipfile
-from io import BytesIO
 
 import pytest
 
@@ -70,12 +68,6 @@ LEARNERS = {  # the data, and the options
 OPTIONS = ((), ("--theta-unit", "--theta-scale", "0.5", "--theta-dim", "2", "--theta-groups", "w/1,v/1"))
 
 
-def members(model):
-    """All of a model but its header, which counts the passes of all runs."""
-    with zipfile.ZipFile(BytesIO(model)) as archive:
-        return {name: archive.read(name) for name in archive.namelist() if name != "header.json"}
-
-
 def numbers(lines):
     """What is predicted, or the scores of the first class of each."""
     return [float(line.split()[0].rpartition(":")[2]) for line in lines if line.strip()]
@@ -99,25 +91,6 @@ def test_it_is_what_apply_and_train_make(learner, options, vwlite, write):
         assert one == other
     else:
         assert numbers(one) == pytest.approx(numbers(other), abs=2e-3)
-
-
-def test_bytes_do_not_depend_on_threads_blocks_pipes_caches_or_runs(vwlite, write, tmp_path):
-    how = ("--theta", "theta", *LOGISTIC, "-q", "wt", "--holdout_off")
-
-    def train(*words, **more):
-        vwlite("train", *words, "-f", "model", "--quiet", **more)
-        return (tmp_path / "model").read_bytes()
-
-    whole = train("few-numbers.vw", *how)
-    assert train("few-numbers.vw", *how, "--threads", "1", "--block-size", "300") == whole
-    assert train("-", *how, stdin=(tmp_path / "few-numbers.vw").read_text()) == whole
-    assert train("few-numbers.vw", *how, "--cache_file", "c") == whole
-    assert train("few-numbers.vw", *how, "--cache_file", "c") == whole
-    lines = (tmp_path / "few-numbers.vw").read_text().splitlines(True)
-    write("one.vw", "".join(lines[:25]))
-    write("two.vw", "".join(lines[25:]))
-    train("one.vw", *how)
-    assert members(train("two.vw", "-i", "model", "--holdout_off")) == members(whole)
 
 
 def test_the_names_of_its_features(vwlite, tmp_path):

@@ -1,6 +1,5 @@
 """--log_multi and --ect: they learn, go on exactly, behave like vw, and are refused where they make no sense."""
 
-import json
 import zipfile
 
 import numpy as np
@@ -19,45 +18,6 @@ KINDS = [
     "--ect 6",
     "--ect 7 --error 3 --loss_function logistic -q ab",
 ]
-
-
-@pytest.mark.parametrize("options", KINDS)
-def test_going_on_changes_nothing_and_it_learns(options, vwlite, write, tmp_path):
-    write("all", "".join(LINES)), write("one", "".join(LINES[:123])), write("two", "".join(LINES[123:]))
-    for command in ("train", "vw"):
-        vwlite(command, "all", "-f", "m", "--quiet", *options.split())
-        vwlite(command, "one", "-f", "n", "--quiet", *options.split())
-        loss = ("--loss_function", "logistic") if "logistic" in options else ()  # which vw does not keep
-        vwlite(command, "two", "-i", "n", "-f", "n", "--quiet", *loss)
-        ours, theirs = load(tmp_path / "m"), load(tmp_path / "n")
-        for name, array in ours.arrays.items():
-            mine, its = (getattr(one, "values", one) for one in (array, theirs.arrays[name]))
-            np.testing.assert_array_equal(mine, its)
-        assert ours.header.get("norms") == theirs.header.get("norms")
-    assert vwlite("predict", "-i", "m", "all").stdout == vwlite("predict", "-i", "n", "all").stdout
-    assert json.loads(vwlite("evaluate", "-i", "m", "all", "--json", "-").stdout)["accuracy"] > 0.4
-    report = json.loads(vwlite("inspect", "m", "--json", "-").stdout)
-    assert report["learner"] == options.split()[0].lstrip("-")
-
-
-@pytest.mark.parametrize("options", KINDS)
-def test_blocks_threads_cache_and_passes(options, vwlite, write, tmp_path):
-    write("all", "".join(LINES))
-
-    def left_by(*more):
-        vwlite("train", "all", "-f", "m", "-p", "p", "--quiet", "--no-shuffle", *options.split(), *more)
-        return (tmp_path / "m").read_bytes(), (tmp_path / "p").read_bytes()
-
-    once, twice = left_by(), left_by("--passes", "2", "--holdout_off")
-    for way in ("--block-size 97 --threads 2", "--block-size 1000", "--cache_file c", "--cache_file c"):
-        assert left_by(*way.split()) == once
-        assert left_by(*way.split(), "--passes", "2", "--holdout_off") == twice
-    left_by()
-    vwlite("train", "all", "-i", "m", "-f", "m", "--quiet")
-    found = {name: getattr(array, "values", array) for name, array in load(tmp_path / "m").arrays.items()}
-    left_by("--passes", "2", "--holdout_off")
-    for name, array in load(tmp_path / "m").arrays.items():
-        np.testing.assert_array_equal(getattr(array, "values", array), found[name])
 
 
 @pytest.mark.parametrize("kind", ["--log_multi", "--ect"])

@@ -33,9 +33,10 @@ def model(vwlite, write):
 def test_predictions_of_the_constant_alone_are_told(kind, more, vwlite, model):
     model(KINDS[kind])
     more = more.split()
-    assert f"{SAID}all 300 predictions are that of a line without" in vwlite(
-        "predict", "-i", "m", "other.vw", *more
-    ).stderr
+    assert (
+        f"{SAID}all 300 predictions are that of a line without"
+        in vwlite("predict", "-i", "m", "other.vw", *more).stderr
+    )
     assert vwlite("predict", "-i", "m", "data.vw", *more).stderr == ""
     told = vwlite("evaluate", "-i", "m", "other.vw", "--json", "-", *more)
     assert told.stderr.count(SAID) == 1 and json.loads(told.stdout)["examples"] == 300

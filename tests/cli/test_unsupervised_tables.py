@@ -4,7 +4,7 @@ import pytest
 
 from vwlite.storage.model_file import load, save
 
-TABLE = 'l,id,t\ncat,1,a b c\ndog,2,x y z\ncat,3,a b d\ndog,4,x y w\n'
+TABLE = "l,id,t\ncat,1,a b c\ndog,2,x y z\ncat,3,a b d\ndog,4,x y w\n"
 LINES = "".join(
     f'{{"l": "{label}", "id": {n}, "t": "{words}"}}\n'
     for n, (label, words) in enumerate((("cat", "a b c"), ("dog", "x y z"), ("cat", "a b d"), ("dog", "x y w")), 1)

@@ -18,9 +18,7 @@ from vwlite.data.blocks import blocks, fingerprint, same_file
 from vwlite.data.input_stream import Stream
 from vwlite.errors import DataError, InputDamaged, InputMissing, UsageError
 
-TEXTS = st.lists(st.sampled_from([b"a", b"1 |f x:2", b"\r", b"\n", b"\n\n", b"\0", b"\xff"])).map(
-    b"".join
-)
+TEXTS = st.lists(st.sampled_from([b"a", b"1 |f x:2", b"\r", b"\n", b"\n\n", b"\0", b"\xff"])).map(b"".join)
 SIZES = st.integers(1, 70)
 
 
@@ -255,13 +253,16 @@ def test_a_fingerprint_notices_a_file_moved_over_the_old_one(tmp_path):
     assert not same_file(then, fingerprint([old])[0])
 
 
-@pytest.mark.parametrize(("since", "changed", "settled"), [
-    (10_000_000, 123_456_789, False),
-    (30_000_000, 123_456_789, True),
-    (30_000_000, 123_000_000, False),  # a clock of whole seconds or milliseconds
-    (4_000_000_000, 123_000_000, True),
-    (-1_000_000_000, 123_456_789, False),  # clocks that differ
-])
+@pytest.mark.parametrize(
+    ("since", "changed", "settled"),
+    [
+        (10_000_000, 123_456_789, False),
+        (30_000_000, 123_456_789, True),
+        (30_000_000, 123_000_000, False),  # a clock of whole seconds or milliseconds
+        (4_000_000_000, 123_000_000, True),
+        (-1_000_000_000, 123_456_789, False),  # clocks that differ
+    ],
+)
 def test_a_file_settles_once_its_change_time_would_tell(tmp_path, monkeypatch, since, changed, settled):
     path = write(tmp_path / "x", b"1 |f a\n")
     status = SimpleNamespace(st_mode=os.stat(path).st_mode, st_size=7, st_ino=1, st_mtime_ns=5, st_ctime_ns=changed)

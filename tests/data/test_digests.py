@@ -26,7 +26,10 @@ def told(data, cuts=(), whole=True):
 def test_as_the_twin_in_any_portions(size, cuts):
     data = TEXT[:size]
     assert told(data, [min(cut, size) for cut in cuts]) == {
-        "size": size, "digest": digest(data), "head": "", "whole": True
+        "size": size,
+        "digest": digest(data),
+        "head": "",
+        "whole": True,
     }
 
 
@@ -64,8 +67,12 @@ def test_blocks_are_marked_with_the_text_s_own_bytes(tmp_path, end, pack):
 def test_what_was_read_is_known_again(tmp_path):
     path = str(tmp_path / "x")
     for now, whole, still in [
-        (TEXT, True, True), (TEXT + b"more", True, False), (TEXT + b"more", False, True), (TEXT[:-1], False, False),
-        (TEXT[:-1] + b"x", False, False), (b"", False, False),
+        (TEXT, True, True),
+        (TEXT + b"more", True, False),
+        (TEXT + b"more", False, True),
+        (TEXT[:-1], False, False),
+        (TEXT[:-1] + b"x", False, False),
+        (b"", False, False),
     ]:
         (tmp_path / "x").write_bytes(now)
         assert is_unchanged_text(path, told(TEXT, whole=whole)) is still

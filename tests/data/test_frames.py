@@ -100,11 +100,13 @@ def test_a_dictionary_may_change_from_batch_to_batch():
 
 
 def test_numbers_of_dictionaries_and_decimals_are_numbers():
-    table = pa.table({
-        "d": pa.array([3, 4, 3]).dictionary_encode(),
-        "e": pa.array([Decimal(1), Decimal(0), Decimal(2)]),
-        "h": pa.array(np.array([0.5, 1, 2], np.float16)),
-    })
+    table = pa.table(
+        {
+            "d": pa.array([3, 4, 3]).dictionary_encode(),
+            "e": pa.array([Decimal(1), Decimal(0), Decimal(2)]),
+            "h": pa.array(np.array([0.5, 1, 2], np.float16)),
+        }
+    )
     for format in (PLAIN, TextFormat(names=True)):
         (found,) = table_batches(table, text_format=format)
         rows = [{"d": 3, "e": 1, "h": 0.5}, {"d": 4, "h": 1}, {"d": 3, "e": 2, "h": 2}]

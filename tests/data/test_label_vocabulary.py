@@ -4,8 +4,7 @@ from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat, parse_text, parser_of
 
 TEXT = (
-    b"sci.space |w a\n'tag |w b\nrec 2 'tag|w c\n|w d\nsci.space |w e\n\n"
-    b"rec touching|w f\n\xff\xc3 0.5 |w\ntag|w g\n"
+    b"sci.space |w a\n'tag |w b\nrec 2 'tag|w c\n|w d\nsci.space |w e\n\nrec touching|w f\n\xff\xc3 0.5 |w\ntag|w g\n"
 )
 FORMAT = TextFormat().of_words()
 

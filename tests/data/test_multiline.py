@@ -53,7 +53,10 @@ TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("\n".join), 
 
 
 @given(
-    texts=TEXTS, size=st.integers(1, 60), threads=st.sampled_from([1, 4]), skip_malformed=st.booleans(),
+    texts=TEXTS,
+    size=st.integers(1, 60),
+    threads=st.sampled_from([1, 4]),
+    skip_malformed=st.booleans(),
     names=st.booleans(),
 )
 def test_any_blocks_give_the_same_rows(texts, size, threads, skip_malformed, names, folder):

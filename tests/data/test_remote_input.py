@@ -32,8 +32,15 @@ def web():
     pytest.importorskip("fsspec")
     pytest.importorskip("aiohttp")
     files = {
-        "/x.vw": TEXT, "/x.vw.gz": gzip.compress(TEXT), "/cut/x.vw": TEXT, "/cut/x.vw.gz": gzip.compress(TEXT),
-        "/unknown/x.vw": TEXT, "/silent/x.vw": TEXT, "/denied": 403, "/broken": 500, "/empty": b"",
+        "/x.vw": TEXT,
+        "/x.vw.gz": gzip.compress(TEXT),
+        "/cut/x.vw": TEXT,
+        "/cut/x.vw.gz": gzip.compress(TEXT),
+        "/unknown/x.vw": TEXT,
+        "/silent/x.vw": TEXT,
+        "/denied": 403,
+        "/broken": 500,
+        "/empty": b"",
     }
     with serving(files) as served:
         yield served

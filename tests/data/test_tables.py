@@ -194,7 +194,7 @@ def test_columns_that_cannot_be_are_refused(given, message):
     [
         (["a", "b c"], "row 1: label 'b c' is not one word"),
         (["", "b"], "row 0: label '' is not one word"),
-        (["'a", "b"], "row 0: label \"'a\" is not one word"),
+        (["'a", "b"], 'row 0: label "\'a" is not one word'),
         ([0.5, 1], "row 0: label 0.5 is neither a text nor a whole number"),
         ([[1], 1], "row 0: label [1] is neither a text nor a whole number"),
     ],

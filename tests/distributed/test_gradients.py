@@ -57,7 +57,11 @@ def test_one_shard_is_optimised_as_by_bfgs(data, tmp_path):
     train(config_of(data, start))
     optimised = made(config_of(data), Here(), shards=1)[2]
     begun = restore(
-        start, learning=True, vw_compat=False, learner_name="bfgs", feature_changes={},
+        start,
+        learning=True,
+        vw_compat=False,
+        learner_name="bfgs",
+        feature_changes={},
         learner_changes={"l2": 600e-3, "termination": 0.0},
     )
     held = HoldoutConfig(off=True)

@@ -84,8 +84,11 @@ def test_the_common_factor_is_the_kernels(run_cli, tmp_path):
         run_cli("train", "t", "-f", "m", "--quiet", *options)
         header = load(tmp_path / "m").header
         scalars = header["scalars"]
-        config = GdConfig(sgd=bool(options[:1] == ["--sgd"]), normalized="--normalized" in options,
-                          power_t=header["config"]["power_t"])
+        config = GdConfig(
+            sgd=bool(options[:1] == ["--sgd"]),
+            normalized="--normalized" in options,
+            power_t=header["config"]["power_t"],
+        )
         found = factor(scalars["norm_sum"], scalars["norm_weight"], config)
         assert found == pytest.approx(scalars["multiplier"], rel=1e-6)
 

@@ -62,9 +62,7 @@ def test_probabilities_by_hand():
     assert report["mean_label"] == 3 / 8
     assert report["mean_prediction"] == (0.75 + 0.5 + 0.5 + 1) / 8
     assert report["calibration"] == pytest.approx(2.75 / 3)
-    assert report["best_constant_log_loss"] == pytest.approx(
-        -(3 / 8) * math.log(3 / 8) - (5 / 8) * math.log(5 / 8)
-    )
+    assert report["best_constant_log_loss"] == pytest.approx(-(3 / 8) * math.log(3 / 8) - (5 / 8) * math.log(5 / 8))
     assert report["r2"] == pytest.approx(1 - report["mse"] / (3 / 8 * 5 / 8))
     assert (report["examples"], report["weight"], report["loss"]) == (4, 8.0, 0.125)
 

@@ -93,9 +93,7 @@ def test_bytes_that_are_not_utf8_come_back():
     assert joined == [b"affix^n-1=\xa9", b"affix^n-1=x", b"n\xff^caf\xc3\xa9", b"n\xff^\x80x"]
 
 
-WORDS = st.sampled_from(
-    ["x", "y", "re", "foo", "7", "A.b1", "Ünï", "re:2", "foo:0.5", "x:t", "y:-1.5", ":3"]
-)
+WORDS = st.sampled_from(["x", "y", "re", "foo", "7", "A.b1", "Ünï", "re:2", "foo:0.5", "x:t", "y:-1.5", ":3"])
 SPACES = st.sampled_from(["", "a", "apple", "b", "c:2", "5"])
 BLOCKS = st.tuples(SPACES, st.lists(WORDS, max_size=4))
 LINES = st.lists(BLOCKS, max_size=4).map(
@@ -134,9 +132,7 @@ def oracle_terms(line, options, with_ignored):
         if name in options
     }
     changed |= {
-        name: "".join(options[name]).encode()
-        for name in ("ignore", "keep", "ignore_linear")
-        if name in options
+        name: "".join(options[name]).encode() for name in ("ignore", "keep", "ignore_linear") if name in options
     }
     if "spelling" in options:
         changed["spelling"] = "".join(options["spelling"]).replace("_", " ").encode()
@@ -145,10 +141,7 @@ def oracle_terms(line, options, with_ignored):
     changed |= {name: options[name] for name in plain if name in options}
     oracle = Options(**{"bits": 18, **changed, "interactions": [word.encode() for word in crossed]})
     expanded = oracle_expand(parse_line(line, oracle), oracle, set(), audit=with_ignored)
-    return [
-        (index, float(value), name.decode("utf-8", "surrogateescape"))
-        for index, value, name in expanded.terms
-    ]
+    return [(index, float(value), name.decode("utf-8", "surrogateescape")) for index, value, name in expanded.terms]
 
 
 @given(LINES, OPTIONS, st.booleans())

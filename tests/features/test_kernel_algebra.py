@@ -38,14 +38,18 @@ A, B = dots(spaces="a"), dots(spaces="b")
 LENGTHS = np.sqrt(np.diag(A))
 
 
-@pytest.mark.parametrize(("found", "kernel"), [
-    (dots(spaces="a", noconstant=False), A + 1),
-    (dots(), A + B),
-    (dots(scale=0.5), 0.25 * A + B),
-    (dots(quadratic=("ab",), ignore_linear=("ab",)), A * B),
-    (dots(interactions=("aa",), permutations=True, ignore_linear=("a",), spaces="a"), A**2),
-    (dots(spaces="a", unit=True), A / np.outer(LENGTHS, LENGTHS)),
-], ids=["k + c", "k1 + k2", "a k", "k1 k2", "k k", "normalised"])
+@pytest.mark.parametrize(
+    ("found", "kernel"),
+    [
+        (dots(spaces="a", noconstant=False), A + 1),
+        (dots(), A + B),
+        (dots(scale=0.5), 0.25 * A + B),
+        (dots(quadratic=("ab",), ignore_linear=("ab",)), A * B),
+        (dots(interactions=("aa",), permutations=True, ignore_linear=("a",), spaces="a"), A**2),
+        (dots(spaces="a", unit=True), A / np.outer(LENGTHS, LENGTHS)),
+    ],
+    ids=["k + c", "k1 + k2", "a k", "k1 k2", "k k", "normalised"],
+)
 def test_options_are_operations_on_kernels(found, kernel):
     assert found.ravel().tolist() == pytest.approx(kernel.ravel().tolist(), rel=1e-6, abs=1e-6)
 

@@ -29,9 +29,7 @@ def numbers_of(matrix):
 
 def mapped(matrix, kernel, size, gamma=None, **more):
     """float64[rows, size]: the random features of the rows of a matrix."""
-    config = FeatureConfig(
-        random_features=f"{kernel}:{size}", gamma=gamma, random_only=True, noconstant=True, **more
-    )
+    config = FeatureConfig(random_features=f"{kernel}:{size}", gamma=gamma, random_only=True, noconstant=True, **more)
     terms = terms_of(parsed(numbers_of(matrix), config), Plan(config))
     return terms.values.reshape(len(matrix), size).astype(np.float64)
 
@@ -47,21 +45,32 @@ def split(lines, config):
 
 ROWS = st.lists(
     st.lists(st.tuples(st.sampled_from(["a", "b", "7", "63", "64", "200"]), st.floats(-3, 3, width=16)), max_size=5),
-    min_size=1, max_size=3,
+    min_size=1,
+    max_size=3,
 )
 
 
 @given(
-    ROWS, st.sampled_from(KERNELS), st.sampled_from([64, 192]), st.sampled_from([64, 128]), st.sampled_from([0, 5]),
-    st.sampled_from([(), ("::",)]), st.booleans(),
+    ROWS,
+    st.sampled_from(KERNELS),
+    st.sampled_from([64, 192]),
+    st.sampled_from([64, 128]),
+    st.sampled_from([0, 5]),
+    st.sampled_from([(), ("::",)]),
+    st.booleans(),
 )
 @settings(deadline=None, max_examples=60)
 def test_features_are_those_of_the_twin(rows, kernel, size, fold, seed, quadratic, noconstant):
     gamma = 0.3 if kernel in ("rbf", "laplace") else None
     lines = "".join(f"1 |w {' '.join(f'{name}:{value:.6g}' for name, value in row)}\n" for row in rows)
     config = FeatureConfig(
-        random_features=f"{kernel}:{size}", gamma=gamma, fold=fold, hash_seed=seed, quadratic=quadratic,
-        noconstant=noconstant, bits=12,
+        random_features=f"{kernel}:{size}",
+        gamma=gamma,
+        fold=fold,
+        hash_seed=seed,
+        quadratic=quadratic,
+        noconstant=noconstant,
+        bits=12,
     )
     plain, random = split(lines, config)
     for before, found in zip(plain, random, strict=True):
@@ -134,20 +143,23 @@ def test_polynomials_of_sparse_text_are_crossed_features():
 A, B, CROSSED, BOTH = ["a^x", "a^y"], ["b^z"], ["a^x*b^z", "a^y*b^z"], ("ab",)
 
 
-@pytest.mark.parametrize(("options", "kept", "sources"), [
-    ({}, [*A, *B, "Constant"], 3),
-    ({"quadratic": BOTH}, [*A, *B, "Constant", *CROSSED], 5),
-    ({"random_only": True}, ["Constant"], 3),
-    ({"random_only": True, "quadratic": BOTH}, ["Constant"], 5),
-    ({"random_only": True, "noconstant": True}, [], 3),
-    ({"random_of": ("a",)}, [*A, *B, "Constant"], 2),
-    ({"random_of": ("a",), "quadratic": BOTH}, [*A, *B, "Constant", *CROSSED], 2),
-    ({"random_of": ("a",), "random_only": True}, [*B, "Constant"], 2),
-    ({"random_of": ("b",), "random_only": True, "quadratic": BOTH}, [*A, "Constant", *CROSSED], 1),
-    ({"random_of": ("ab",), "random_only": True, "noconstant": True}, [], 3),
-    ({"random_of": ("a",), "random_only": True, "ignore_linear": ("a",)}, [*B, "Constant"], 2),
-    ({"ignore": ("a",)}, [*B, "Constant"], 1),
-])
+@pytest.mark.parametrize(
+    ("options", "kept", "sources"),
+    [
+        ({}, [*A, *B, "Constant"], 3),
+        ({"quadratic": BOTH}, [*A, *B, "Constant", *CROSSED], 5),
+        ({"random_only": True}, ["Constant"], 3),
+        ({"random_only": True, "quadratic": BOTH}, ["Constant"], 5),
+        ({"random_only": True, "noconstant": True}, [], 3),
+        ({"random_of": ("a",)}, [*A, *B, "Constant"], 2),
+        ({"random_of": ("a",), "quadratic": BOTH}, [*A, *B, "Constant", *CROSSED], 2),
+        ({"random_of": ("a",), "random_only": True}, [*B, "Constant"], 2),
+        ({"random_of": ("b",), "random_only": True, "quadratic": BOTH}, [*A, "Constant", *CROSSED], 1),
+        ({"random_of": ("ab",), "random_only": True, "noconstant": True}, [], 3),
+        ({"random_of": ("a",), "random_only": True, "ignore_linear": ("a",)}, [*B, "Constant"], 2),
+        ({"ignore": ("a",)}, [*B, "Constant"], 1),
+    ],
+)
 def test_what_is_mapped_and_what_stays(options, kept, sources):
     """``kept``: names of the other terms. ``sources``: how many terms the random features are made from."""
     line = "1 |a x y:2 |b z\n"
@@ -205,23 +217,26 @@ def test_gamma_of_next_to_nothing_is_a_positive_number(lines):
     assert 0 < plan.random.gamma < np.inf
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ({"random_features": "rfb:64"}, "did you mean rbf"),
-    ({"random_features": "rbf"}, "KERNEL:D"),
-    ({"random_features": "rbf:0"}, "KERNEL:D"),
-    ({"random_features": "rbf:-5"}, "KERNEL:D"),
-    ({"random_features": "rbf:99999999"}, "KERNEL:D"),
-    ({"random_features": "rbf:4096", "bits": 10}, "a larger -b"),
-    ({"random_features": "rbf:64", "gamma": 0.0}, "above 0"),
-    ({"random_features": "rbf:64", "gamma": -1.0}, "above 0"),
-    ({"random_features": "poly2:64", "gamma": 1.0}, "--gamma does nothing with"),
-    ({"gamma": 1.0}, "--gamma does nothing without"),
-    ({"random_features": "rbf:64", "fold": 100}, "power of two"),
-    ({"random_features": "rbf:64", "fold": 32}, "64 to 65536"),
-    ({"random_features": "laplace:131072"}, "D times --fold"),
-    ({"random_features": "rbf:64", "unit": True, "random_of": ("a",)}, "leave no namespaces"),
-    ({"random_features": "rbf:64", "random_only": True, "dotproduct": ("ab",)}, "no features for --dotproduct"),
-])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"random_features": "rfb:64"}, "did you mean rbf"),
+        ({"random_features": "rbf"}, "KERNEL:D"),
+        ({"random_features": "rbf:0"}, "KERNEL:D"),
+        ({"random_features": "rbf:-5"}, "KERNEL:D"),
+        ({"random_features": "rbf:99999999"}, "KERNEL:D"),
+        ({"random_features": "rbf:4096", "bits": 10}, "a larger -b"),
+        ({"random_features": "rbf:64", "gamma": 0.0}, "above 0"),
+        ({"random_features": "rbf:64", "gamma": -1.0}, "above 0"),
+        ({"random_features": "poly2:64", "gamma": 1.0}, "--gamma does nothing with"),
+        ({"gamma": 1.0}, "--gamma does nothing without"),
+        ({"random_features": "rbf:64", "fold": 100}, "power of two"),
+        ({"random_features": "rbf:64", "fold": 32}, "64 to 65536"),
+        ({"random_features": "laplace:131072"}, "D times --fold"),
+        ({"random_features": "rbf:64", "unit": True, "random_of": ("a",)}, "leave no namespaces"),
+        ({"random_features": "rbf:64", "random_only": True, "dotproduct": ("ab",)}, "no features for --dotproduct"),
+    ],
+)
 def test_what_is_refused(options, said):
     with pytest.raises(UsageError, match=said):
         FeatureConfig(**options)

@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+from battery.estimators import texts
+
 from fuzz.mutations import header_changed, json_changed
 from fuzz.sealing import sealed_model, unsealed_model
 from fuzz.seeds import made
@@ -87,7 +89,8 @@ def text_for(learner: str) -> bytes:
         "bfgs_multiclass",
     )
     of_outputs = dict.fromkeys(("outputs", "bfgs_outputs", "factored"), TARGETS)
-    return {"ldf": GROUPS, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
+    words = {"lm": texts()["numbers"].encode()}  # whose model knows them
+    return {"ldf": GROUPS, **words, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
 
 
 def commands_for(learner: str) -> tuple[str, ...]:
@@ -224,8 +227,10 @@ def main() -> None:
                 print(f"find {len(found)} after {number}: {what}", flush=True)
             found[str(find)] += 1
         worst = max(worst, time.process_time() - before)
-    print(f"{options.count} models in {time.monotonic() - started:.0f} s; statuses {dict(sorted(ended.items()))}; "
-          f"the slowest {worst:.1f} s; peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB")
+    print(
+        f"{options.count} models in {time.monotonic() - started:.0f} s; statuses {dict(sorted(ended.items()))}; "
+        f"the slowest {worst:.1f} s; peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MiB"
+    )
     for find, count in found.most_common():
         print(count, find)
     raise SystemExit(bool(found))

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from vwlite.solvers.loglinear.ready_templates import READY
-
 from fuzz import named
 from fuzz.seeds import CSV, GROUPS, JSONL, SVMLIGHT, VW
+from vwlite.solvers.loglinear.crfpp_templates import READY
 
 AS_TABLE = (
     "",

@@ -1,9 +1,6 @@
 """Models and texts whose labels are names: what loads and reads them, and good ones to begin with."""
 
-from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
-from pathlib import Path
 
 from vwlite.data.block_parser import read as read_blocks
 from vwlite.data.config import InputConfig
@@ -11,20 +8,12 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features import theta as theta_file
 from vwlite.features.config import FeatureConfig
-from vwlite.features.theta_config import ApplyConfig
-from vwlite.features.theta_map import FeatureMap
-from vwlite.solvers.aso import model_file, online_file
-from vwlite.solvers.aso.auxiliary import read_aux
-from vwlite.solvers.aso.classifier import train
-from vwlite.solvers.aso.config import LearnConfig, SequenceConfig, TargetConfig, TasksConfig
+from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.online import begun
-from vwlite.solvers.aso.tagger import tagged, tagger_of, train_sequences
+from vwlite.solvers.aso.tagger import tagged, tagger_of
 from vwlite.solvers.aso.task_data import task_rows
-from vwlite.solvers.aso.task_file import load_tasks, save_tasks
-from vwlite.solvers.aso.tasks import learn_tasks
+from vwlite.solvers.aso.task_file import load_tasks
 from vwlite.solvers.aso.topics import as_text, topics
-from vwlite.solvers.aso.train import learn as learn_theta
 from vwlite.solvers.loglinear import model_file as store
 from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.config import L1Config
@@ -125,46 +114,3 @@ def fit(job: TrainJob) -> TrainResult:
 
 def job_of(config: L1Config, path: str, names: bool) -> TrainJob:
     return TrainJob(config, FeatureConfig(), InputConfig((path,)), Holdout(), 3, names, None)
-
-
-def theta_in(folder: str) -> str:
-    """The file of a Theta."""
-    text, made = Path(folder, "words.vw"), Path(folder, "theta")
-    text.write_bytes(LINES * 4)
-    config = LearnConfig((read_aux("freq-k:2"),), dim=2, least=1)
-    learned = learn_theta(config, Corpus(reading()).read([str(text)]), None)
-    theta_file.save_theta(str(made), learned.theta, {})
-    return str(made)
-
-
-def models(folder: str) -> Iterator[bytes]:
-    """Of both commands."""
-    text, made = Path(folder, "named.vw"), Path(folder, "named")
-    text.write_bytes(LINES)
-    crf = L1Config(model="crf", passes=2, edge=("w",))
-    of_models = {"binary": b"1 |a b\n-1 |w x\n", "multinomial": LINES, "tree": TREES}
-    for config in (*(L1Config(model=name, passes=2) for name in of_models), crf):
-        text.write_bytes(of_models.get(config.model, LINES))
-        fit(job_of(config, str(text), True)).save(str(made))
-        yield made.read_bytes()
-    text.write_bytes(LINES * 4)
-    corpus = Corpus(reading()).read([str(text)])
-    path = theta_in(folder)
-    yield Path(path).read_bytes()
-    config = LearnConfig((read_aux("freq-k:2"),), dim=2, least=1)
-    stream = begun(config, 50, Corpus(reading()).read([str(text)]), Monitor())
-    learned, options = stream.theta(lambda line: None), {"aux": ["freq-k:2"], "dim": ["2"], "least": 1}
-    theta_file.save_theta(str(made), learned, stream.facts(learned), more=online_file.content(stream, options))
-    yield made.read_bytes()
-    theta, mapped = theta_file.load_theta(path)[0], FeatureMap.read(path, ApplyConfig())
-    fit(replace(job_of(L1Config(model="crf", passes=2), str(text), True), theta=mapped)).save(str(made))
-    yield made.read_bytes()
-    model_file.save_target(str(made), train(corpus, theta, TargetConfig()), {})
-    yield made.read_bytes()
-    corpus = Corpus(reading(), tags=True, space="w").read([str(text)])
-    how = SequenceConfig(sequences=True, decode="viterbi", label_features="y1,y2,y1*w,y-prev*w")
-    model_file.save_target(str(made), train_sequences(corpus, theta, TargetConfig(), how), {})
-    yield made.read_bytes()
-    text.write_bytes(b"".join(b"%d |a b c:%d |w t%d\n" % (number % 5, number, number % 3) for number in range(12)))
-    save_tasks(str(made), learn_tasks(Corpus(reading(), tags=True).read([str(text)]), TasksConfig(task="w")))
-    yield made.read_bytes()

@@ -4,42 +4,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from battery.case import whole
+from battery.estimators import ESTIMATORS, KINDS
+from in_process import call
+
 from fuzz import named, solvers
 from fuzz.sealing import unsealed_model
-from vwlite.data.config import InputConfig
-from vwlite.features.config import FeatureConfig
-from vwlite.learners.configs.active import ActiveConfig
-from vwlite.learners.configs.active_dyadic import ActiveDyadicConfig
-from vwlite.learners.configs.average import AverageConfig
-from vwlite.learners.configs.bfgs import BfgsConfig
-from vwlite.learners.configs.bfgs_multiclass import BfgsMulticlassConfig
-from vwlite.learners.configs.bfgs_outputs import BfgsOutputsConfig
-from vwlite.learners.configs.coin import CoinConfig
-from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.configs.ect import EctConfig
-from vwlite.learners.configs.factored import FactoredConfig
-from vwlite.learners.configs.filter_tree import FilterTreeConfig
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.ksvm import KsvmConfig
-from vwlite.learners.configs.lfl import LflConfig
-from vwlite.learners.configs.log_multi import LogMultiConfig
-from vwlite.learners.configs.lrq import LrqConfig
-from vwlite.learners.configs.multiline import MultilineConfig
-from vwlite.learners.configs.nn import NnConfig
-from vwlite.learners.configs.nn_classes import NnClassesConfig
-from vwlite.learners.configs.outputs import OutputsConfig
-from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.scoring_tree import ScoringTreeConfig
-from vwlite.learners.configs.softmax import MulticlassConfig
-from vwlite.learners.configs.vw_nn import VwNnConfig
-from vwlite.learners.losses import LossConfig
-from vwlite.training.config import RunConfig
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.train import train
 
-QUANTILE = LossConfig("quantile")
-HINGE, SCORING = LossConfig("hinge"), {"filter_tree": 3, "scoring": True, "indexing": 1}
 HERE = Path(__file__).resolve().parent
 VW = (
     b"1 |a b c\n",
@@ -61,9 +32,9 @@ SVMLIGHT = (
     b"x1 1:2\n1 2\n1 a:b\n1 3:nan\n1 18446744073709551616:1\n\n# only a note\n",
 )
 CSV = (
-    b"y,w,a,b,t\n1,2,0.5,red,r1\n-1,,1e-3,\"a \"\"b\"\", c\",\n\n,1,nan,,r2\n",
-    b"\xef\xbb\xbfy,a,c,o\r\n1,hello big world,12,0.25\r\n0,\"quoted words\",true,-1e400\r\n",
-    b"y,a\n1,2,3\nx,\"open\n1,\"shut\"x\n1,1234567890.12345678901234567890e-5\n",
+    b'y,w,a,b,t\n1,2,0.5,red,r1\n-1,,1e-3,"a ""b"", c",\n\n,1,nan,,r2\n',
+    b'\xef\xbb\xbfy,a,c,o\r\n1,hello big world,12,0.25\r\n0,"quoted words",true,-1e400\r\n',
+    b'y,a\n1,2,3\nx,"open\n1,"shut"x\n1,1234567890.12345678901234567890e-5\n',
 )
 JSONL = (
     b'{"y": 1, "w": 2, "a": "b c", "t": "r1", "n": -1.5e3}\n{"y": -1, "a": null, "b": {"x": 1, "l": ["u", "v"]}}\n',
@@ -74,57 +45,14 @@ JSONL = (
 
 @cache
 def made() -> dict[str, list[bytes]]:
-    """Models and caches of the learners, as bytes."""
-    models, caches = [], []
+    """Models of every kind, those of ``golden`` and a Theta, and a cache, as bytes."""
+    models = [one.golden.read_bytes() for one in KINDS.values() if one.golden]
+    models += [ESTIMATORS[name].golden.read_bytes() for name in ("random-features", "landmarks", "theta", "oaa")]
+    models.append(whole(ESTIMATORS["aso-learn"])["model"])
     with tempfile.TemporaryDirectory() as folder:
-        data, model, cache_file = (f"{folder}/{name}" for name in ("data.vw", "model", "cache"))
-        text = VW[0] + VW[5]
-        targets = b"1,-2 |a b\n,3.5 2 |a c:2 |b d\n"
-        classes, theta = text.replace(b"-1", b"3"), named.theta_in(folder)
-        for features, learner, lines in (
-            (FeatureConfig(bits=6), GdConfig(), text),
-            (FeatureConfig(bits=4, quadratic=("::",)), GdConfig(sgd=True), text),
-            (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2), text),
-            (FeatureConfig(bits=3, dotproduct=("ab",)), DyadicConfig(rank=2, negatives=2, negative_label=-9), text),
-            (FeatureConfig(bits=7, random_features="rbf:64", fold=64), GdConfig(), text),
-            (FeatureConfig(bits=7, theta=theta), GdConfig(), text),
-            (FeatureConfig(bits=6), PerClassConfig(oaa=3, indexing=1), classes),
-            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1), classes),
-            (FeatureConfig(bits=4, dotproduct=("ab",)), LflConfig(multiclass=3, indexing=1, rank=2), classes),
-            (FeatureConfig(bits=6), NnClassesConfig(multiclass=3, indexing=1, nn="3,2"), classes),
-            (FeatureConfig(bits=6), NnConfig(nn="3", inpass=True), text),
-            (FeatureConfig(bits=6), VwNnConfig(vw_nn=3), text),
-            (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=GdConfig()), classes),
-            (FeatureConfig(bits=4, dotproduct=("ab",)), ScoringTreeConfig(HINGE, **SCORING, pairs=1, rank=2), classes),
-            (FeatureConfig(bits=6), OutputsConfig(outputs=2), targets),
-            (FeatureConfig(bits=6), OutputsConfig(outputs=2, shared_rates=False, l2=0.1), targets),
-            (FeatureConfig(bits=6), FactoredConfig(outputs=2, trace=0.1), targets),
-            (FeatureConfig(bits=6), LogMultiConfig(QUANTILE, log_multi=3), classes * 4),
-            (FeatureConfig(bits=6), EctConfig(ect=3, error=1), classes),
-            (FeatureConfig(bits=4), CoinConfig(coin=True), text),
-            (FeatureConfig(bits=4), AverageConfig(average=True, l2=0.1), text),
-            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, average=True), classes),
-            (FeatureConfig(bits=6), MulticlassConfig(multiclass=3, indexing=1, group_l1=0.1), classes),
-            (FeatureConfig(bits=4), BfgsConfig(), text),
-            (FeatureConfig(bits=6), BfgsOutputsConfig(outputs=2), targets),
-            (FeatureConfig(bits=6), BfgsMulticlassConfig(multiclass=3, indexing=1), classes),
-            (FeatureConfig(bits=4), KsvmConfig(LossConfig("hinge"), ksvm=True, kernel="rbf"), text),
-            (FeatureConfig(bits=4), DualConfig(LossConfig("squared"), l2=1.0), text),
-            (FeatureConfig(bits=6), FilterTreeConfig(filter_tree=3, base=LrqConfig(lrq=("ab2",))), classes),
-            (FeatureConfig(bits=4), ActiveConfig(active=True), text),
-            (FeatureConfig(bits=3, dotproduct=("ab",)), ActiveDyadicConfig(active=True, simulation=True, rank=2), text),
-            (FeatureConfig(bits=5), LrqConfig(lrq=("ab2",)), text),
-            (FeatureConfig(bits=5, quadratic=("sa",)), MultilineConfig(csoaa_ldf="m"), GROUPS),
-        ):
-            Path(data).write_bytes(lines)
-            output = OutputConfig(model=model, names=True, quiet=True)
-            passes = 2 if isinstance(learner, BfgsConfig) else 1
-            train(RunConfig(InputConfig((data,)), features, learner, output, passes=passes))
-            models.append(Path(model).read_bytes())
-        models += [*named.models(folder), *solvers.models(folder)]
-        Path(data).write_bytes(VW[0] + VW[5] * 3)
-        train(RunConfig(InputConfig((data,), cache=cache_file, block_size=100), output=OutputConfig(quiet=True)))
-        caches.append(Path(cache_file).read_bytes())
+        Path(folder, "data.vw").write_bytes(VW[0] + VW[5] * 3)
+        call(folder, "train", "data.vw", "--cache_file", "cache", "--block-size", "100", "--quiet")
+        caches = [Path(folder, "cache").read_bytes()]
     return {
         "vw": [
             *(bytes([choice]) + text for choice, text in enumerate(VW * 5)),

@@ -1,8 +1,6 @@
 """Graphs, landmarks, components, clusters and words: what reads and loads them, and good ones to begin with."""
 
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 from vwlite.data.block_parser import read
 from vwlite.data.blocks import blocks
@@ -17,9 +15,7 @@ from vwlite.features.gamma import owned
 from vwlite.features.term_weights import terms_of
 from vwlite.solvers.clusters.assignment import Assignment
 from vwlite.solvers.clusters.assignment import strongest as strongest_words
-from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.model import ClusterModel
-from vwlite.solvers.clusters.solver import method_of
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
@@ -29,10 +25,8 @@ from vwlite.solvers.lm.solver import begin_training, continue_training
 from vwlite.solvers.lm.vectors import text_format as words_format
 from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
-from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.project import Projection
 from vwlite.solvers.pca.solver import PcaModel, strongest
-from vwlite.solvers.pca.train import NOTHING, Finder
 from vwlite.solvers.rows import MemoryRows, Rows
 from vwlite.training.monitor import Monitor
 
@@ -128,23 +122,3 @@ def learn_words_on(model: LmModel, text: str) -> None:
 
 
 LOADERS = {"pca": project, "cluster": assign, "lm": use_words}  # by learner
-
-
-def models(folder: str) -> Iterator[bytes]:
-    text, made = Path(folder, "rows.vw"), str(Path(folder, "rows"))
-    text.write_bytes(LINES)
-    for number, features in enumerate(ROWS):
-        rows = rows_of(str(text), features, [])
-        config = PcaConfig(dim=2, center=number == 1, oversample=1)
-        found = Finder(config, rows, NOTHING, MEMORY, 1).run(Monitor())
-        PcaModel.of(config, found, rows, {"kind": "vw"}).save(made)
-        yield Path(made).read_bytes()
-        config = ClusterConfig(clusters=2, soft=0.5 * (number == 0), spherical=number == 1)
-        found = method_of(config)(config, rows, None, MEMORY, 1).run(Monitor())
-        ClusterModel.of(config, found, rows, {"kind": "vw"}).save(made)
-        yield Path(made).read_bytes()
-    config = LmConfig(window=2, dim=3, hidden=5, tokens="blanks", curriculum=8)
-    training = begin_training(config, blocks([str(text)]), MEMORY, of_any_size)
-    training.run(Monitor())
-    training.model.save(made)
-    yield Path(made).read_bytes()

@@ -42,7 +42,17 @@ LEARNERS = {  # name: the text it learns, and the command
     "csoaa": ("costs", "train", *BITS, "--csoaa", "3"),
     "multilabel": ("lists", "train", *BITS, "--multilabel_oaa", "3"),
     "multilabel-f1": (
-        "lists", "train", *BITS, "--multilabel_oaa", "3", "--set-loss", "f1", "--label-order", "rare", "--passes", "2"
+        "lists",
+        "train",
+        *BITS,
+        "--multilabel_oaa",
+        "3",
+        "--set-loss",
+        "f1",
+        "--label-order",
+        "rare",
+        "--passes",
+        "2",
     ),
     "multiclass": ("classes", "train", *BITS, "--multiclass", "3"),
     "multiclass-rows": ("classes", "train", *BITS, "--multiclass", "3", "--group_l1", "0.02", "--passes", "2"),
@@ -57,9 +67,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "log-multi": ("classes", "train", *BITS, "--log_multi", "3"),
     "ect": ("classes", "train", *BITS, "--ect", "3"),
     "filter-tree": ("classes", "train", *BITS, "--filter_tree", "3"),
-    "scoring-tree": (
-        "classes", "train", *BITS, "--filter_tree", "3", "--scoring", "--dotproduct", "ui", "--rank", "2"
-    ),
+    "scoring-tree": ("classes", "train", *BITS, "--filter_tree", "3", "--scoring", "--dotproduct", "ui", "--rank", "2"),
     "csoaa-ldf": ("groups", "train", *BITS, "--csoaa_ldf", "mc"),
     "wap-ldf": ("groups", "train", *BITS, "--wap_ldf", "m"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
@@ -107,13 +115,18 @@ def texts():
         "targets": [f"{u / 2 + c - 1},{'' if c else u},{c - u}" for _, u, _, c in rows],
         "lists": [("0", "1,2", "0,2")[c] for _, _, _, c in rows],
     }
-    found = {name: [f"{label} 'r{row} {word}" for row, (label, word) in enumerate(zip(of, words, strict=True))]
-             for name, of in labels.items()}
+    found = {
+        name: [f"{label} 'r{row} {word}" for row, (label, word) in enumerate(zip(of, words, strict=True))]
+        for name, of in labels.items()
+    }
     found["sequences"] = [line + "\n" * (row % 5 == 4) for row, line in enumerate(found["names"])]
-    found["trees"] = [line.replace(f"'r{row}", f"'{row}^{row - row % 5 + (row % 5 - 1) // 2}" if row % 5 else f"'{row}")
-                      for row, line in enumerate(found["sequences"])]
-    found["groups"] = [f"{1 + row % 3}:{c} {word}" + "\n" * (row % 3 == 2)
-                       for (row, _, _, c), word in zip(rows, words, strict=True)]
+    found["trees"] = [
+        line.replace(f"'r{row}", f"'{row}^{row - row % 5 + (row % 5 - 1) // 2}" if row % 5 else f"'{row}")
+        for row, line in enumerate(found["sequences"])
+    ]
+    found["groups"] = [
+        f"{1 + row % 3}:{c} {word}" + "\n" * (row % 3 == 2) for (row, _, _, c), word in zip(rows, words, strict=True)
+    ]
     return {name: "\n".join(lines) + "\n" for name, lines in found.items()}
 
 

@@ -90,8 +90,11 @@ def test_chunks_and_a_stop_after_a_pass_give_the_same_bytes(case, chunk, passes)
     whole = run_passes(one, problem, passes + 1)
     first = run_passes(stopped, problem, passes, chunk)
     tables = stopped.tables(predict_only=False)
-    again.load({name: table._replace(values=table.values.copy()) for name, table in tables.items()},
-               dict(zip(again.SCALARS, stopped.scalars, strict=True)), whole=True)
+    again.load(
+        {name: table._replace(values=table.values.copy()) for name, table in tables.items()},
+        dict(zip(again.SCALARS, stopped.scalars, strict=True)),
+        whole=True,
+    )
     second = run_passes(again, problem, 1, chunk)
     np.testing.assert_array_equal(np.concatenate([first, second]).view(np.uint32), whole.view(np.uint32))
     found, wanted = again.tables(predict_only=False), one.tables(predict_only=False)

@@ -128,7 +128,9 @@ def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("loss", SET_LOSSES)
 @given(
-    text=lines_of("multilabel_oaa"), held=st.none() | HELD, order=st.sampled_from(LABEL_ORDERS),
+    text=lines_of("multilabel_oaa"),
+    held=st.none() | HELD,
+    order=st.sampled_from(LABEL_ORDERS),
     chunk=st.sampled_from([None, 1, 3]),
 )
 def test_labels_of_a_set_are_decided_one_after_the_other(base, loss, text, held, order, chunk):

@@ -326,12 +326,6 @@ def test_models_from_before_go_on_at_one_rate():
     assert other.learner.get("later") == 1 and other.learner.get("rate") == case.learner.get("rate")
 
 
-def test_blocks_threads_and_caches_do_not_matter(runs):
-    whole = runs.train("whole", 3)
-    ways = [{"block_size": 1}, {"block_size": 100, "threads": 3}, {"cache": str(runs.folder / "c"), "block_size": 50}]
-    assert all(runs.train("other", 3, **way) == whole for way in [*ways, ways[-1]])
-
-
 def test_the_seed_decides_start_values_and_order(runs):
     models = [
         runs.train(f"m{n}", 2, seed=seed, shuffle=shuffle)[0]

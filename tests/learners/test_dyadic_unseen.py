@@ -64,7 +64,7 @@ def test_vectors_are_told_as_predictions_use_them():
 def test_the_offset_is_no_part_of_an_unseen_vector():
     case = learned(dot_offset=0.5)
     text = "|a new |b u"
-    (slot, _), = case.row(text).pairs[0][1]
+    ((slot, _),) = case.row(text).pairs[0][1]
     b = case.learner.latent[0][1][slot, :3].astype(float)
     assert case.predict(text)[0] - linear(case, text) == pytest.approx(0.5 * b.sum(), abs=1e-6)
 

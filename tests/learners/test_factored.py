@@ -175,5 +175,7 @@ def test_the_rank_is_at_most_the_number_of_outputs():
 
 def test_numbers_beyond_all_bounds_end_the_run():
     with pytest.raises(Diverged):
-        learn([([1e38, -1e38, 0.0], 1.0, ["a"]), ([-1e38, 1e38, 0.0], 1.0, ["a", "b"])] * 20,
-              Factored(config_of(learning_rate=1e30), BITS))
+        learn(
+            [([1e38, -1e38, 0.0], 1.0, ["a"]), ([-1e38, 1e38, 0.0], 1.0, ["a", "b"])] * 20,
+            Factored(config_of(learning_rate=1e30), BITS),
+        )

@@ -160,7 +160,8 @@ def test_vectors_that_come_and_go_are_renumbered(kernel):
     np.testing.assert_allclose(
         run(machine, rows, label, task=PREDICT),
         (rows_dense(rows, Csr(*machine.vectors()), kernel) @ before[0]),
-        rtol=1e-3, atol=1e-3,
+        rtol=1e-3,
+        atol=1e-3,
     )
     np.testing.assert_array_equal(machine.numbers()[0], before)
 

@@ -17,7 +17,10 @@ ENDLESS = ("exponential", "tanh")  # the larger a margin the better
 BOUNDED = ("truncated", "geman_mcclure", "tanh", "lp")  # not convex: the flow enlarges the rounding of where it begins
 SPAN = {"logistic": 16.6, "poisson": 44}  # beyond, one loss is 0 in single precision and the other constant
 PARAMETERS = {
-    "quantile_tau": [0.0, 0.1, 0.9, 1.0], "expectile_q": [0.2, 0.5], "tube": [0.0, 0.1, 0.25], "loss_scale": [0.1, 1.5],
+    "quantile_tau": [0.0, 0.1, 0.9, 1.0],
+    "expectile_q": [0.2, 0.5],
+    "tube": [0.0, 0.1, 0.25],
+    "loss_scale": [0.1, 1.5],
     "lp_power": [0.5, 0.99, 1.0, 1.5, 2.0, 3.0, 100.0],
 }
 NUMBERS = st.floats(-1e3, 1e3, width=32)

@@ -149,9 +149,7 @@ def test_small_updates_are_gradient_steps(name):
 
 @pytest.mark.parametrize("name", INVARIANT)
 def test_importance_a_plus_b_is_a_then_b(name):
-    p, y, a, b, k = grid(
-        np.linspace(-3, 3, 13), labels(name), [0.02, 0.5, 4], [0.05, 1, 9], [0.3, 1, 5]
-    )
+    p, y, a, b, k = grid(np.linspace(-3, 3, 13), labels(name), [0.02, 0.5, 4], [0.05, 1, 9], [0.3, 1, 5])
     first = update(name, p, y, a, k)[0]
     second = update(name, p + first * k, y, b, k)[0]
     at_once = update(name, p, y, a + b, k)[0]

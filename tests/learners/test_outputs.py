@@ -38,8 +38,13 @@ def lists_of(numbers):
 def cases(draw):
     """Lines, options, what is held out, whether rates are shared."""
     loss = draw(st.sampled_from(LOSSES))
-    head = st.one_of(joined(lists_of(NUMBERS[:3] if loss == "poisson" else NUMBERS),
-                            st.sampled_from([b" ", b" ", b" 2 ", b" 0.5 ", b" 0 "])), st.just(b""))
+    head = st.one_of(
+        joined(
+            lists_of(NUMBERS[:3] if loss == "poisson" else NUMBERS),
+            st.sampled_from([b" ", b" ", b" 2 ", b" 0.5 ", b" 0 "]),
+        ),
+        st.just(b""),
+    )
     lines = st.lists(joined(head, st.just(b"|x"), sequences(FEATURES, most=6)), min_size=1, max_size=8)
     lines, options, held = draw(problems(losses=(loss,), lines_of=lines))
     options.own, options.bits = True, options.bits + 2
@@ -98,8 +103,15 @@ def learn_like_twin(case):
 
 def scalars_of(twin):
     idle = {"held_weight": 0.0, "unlabeled_weight": twin.idle}
-    return {"time": twin.t, "gravity": twin.gravity, "contraction": twin.contraction, **idle,
-            "min_label": float(twin.low), "max_label": float(twin.high), "rate": float(twin.rate)}
+    return {
+        "time": twin.t,
+        "gravity": twin.gravity,
+        "contraction": twin.contraction,
+        **idle,
+        "min_label": float(twin.low),
+        "max_label": float(twin.high),
+        "rate": float(twin.rate),
+    }
 
 
 @given(cases())
@@ -268,8 +280,9 @@ WRONG = {
 
 
 def checked(lines, loss="squared"):
-    batch = parse_text(b"\n".join(lines), text_format(feature_config(Options()), skip_malformed=True)
-                       .of_words(numbers=True))
+    batch = parse_text(
+        b"\n".join(lines), text_format(feature_config(Options()), skip_malformed=True).of_words(numbers=True)
+    )
     learner = Outputs(OutputsConfig(LossConfig(loss), outputs=3), 6)
     labels = learner.labels()
     batch.label = labels.check(batch)

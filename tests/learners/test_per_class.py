@@ -176,7 +176,8 @@ def test_labels_of_the_plain_loss_are_learned_each_by_itself(rows):
 
 @given(
     st.lists(st.tuples(st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))), min_size=1, max_size=6),
-    st.permutations(range(6)), st.sampled_from(SET_LOSSES),
+    st.permutations(range(6)),
+    st.sampled_from(SET_LOSSES),
 )
 def test_mistakes_cost_together_what_the_set_costs(rows, order, loss):
     """What a filter tree's importances are for: those of the wrong decisions add up to the cost of the answer."""
@@ -238,7 +239,9 @@ def head_of(kind, count, rng, mixed):
 @pytest.mark.parametrize("kind", ["csoaa", "multilabel_oaa"])
 @given(
     problem=problems(losses=("squared", "logistic", "hinge", "quantile"), lines_of=lines_of(st.just(b""))),
-    count=st.integers(5, 36), seed=st.integers(0, 1 << 30), mixed=st.booleans(),
+    count=st.integers(5, 36),
+    seed=st.integers(0, 1 << 30),
+    mixed=st.booleans(),
     odd=st.sampled_from([b" a:1e-30 b:2e-20", b" a:1e30", b""]),
 )
 def test_costs_and_sets_in_blocks_give_the_same_bytes(kind, problem, count, seed, mixed, odd):

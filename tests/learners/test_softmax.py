@@ -93,8 +93,10 @@ def test_labels_of_shares_and_smoothed_ones_are_the_twins(drawn, smoothing):
     learner.run(batch, Plan(features), results, 0, len(batch))
     twin, total = Twin("multinomial", 5, 1 << 9), 0.0
     for row, (shares, words) in enumerate(drawn):
-        terms = [(slot & 511, float(x)) for slot, x, *_ in expand(parse_line(f"| {' '.join(words)}".encode(), options),
-                                                                 options, seen)[0]]
+        terms = [
+            (slot & 511, float(x))
+            for slot, x, *_ in expand(parse_line(f"| {' '.join(words)}".encode(), options), options, seen)[0]
+        ]
         share = np.array([shares.get(number, 0) for number in range(1, 6)]) / sum(shares.values())
         mixed = share * (1 - smoothing) + smoothing / 5 if len(shares) == 1 else share
         scores = twin.learn(terms, mixed, 1.0)
@@ -134,8 +136,10 @@ def test_the_lengths_of_rows_reach_the_optimum_of_fista(loss):
     truth = np.zeros((12, 3))
     truth[:4] = random.normal(size=(4, 3))
     y = (x @ truth + random.gumbel(size=(400, 3))).argmax(axis=1)
-    text = [f"{label + 1} | {' '.join(f'x{j}:{v}' for j, v in enumerate(row) if v)}".encode()
-            for label, row in zip(y, x, strict=True)]
+    text = [
+        f"{label + 1} | {' '.join(f'x{j}:{v}' for j, v in enumerate(row) if v)}".encode()
+        for label, row in zip(y, x, strict=True)
+    ]
     learner, price = Multiclass(config(loss, 3, group_l1=0.02, learning_rate=1.0), 12), 0.02
     for _ in range(30):
         learn(text, loss, learner=learner)

@@ -81,10 +81,7 @@ class Counters:
         self.next_row = F32(F32(total) + F32(self.step) if self.adds else F32(total * self.step))
         columns = f"{average:<8} {since:<8} {self.examples:12d} {cut(total, 1, 14):>14}"
         known = "unknown" if np.isnan(label) else shown(label)
-        return (
-            f"{columns} {known:>14} {shown(prediction.pred):>14} {prediction.features:8d}"
-            + " h" * held_columns
-        )
+        return f"{columns} {known:>14} {shown(prediction.pred):>14} {prediction.features:8d}" + " h" * held_columns
 
     def end_pass(self) -> bool:
         """Close a pass of a run with holdout; False when the run has to stop."""

@@ -53,8 +53,7 @@ def descent(loss, p, y):
 class Twin:
     """Weights after some steps; ``examples`` are (label, {slot: value}), ``pairs`` says which two a step takes."""
 
-    def __init__(self, loss, alpha, penalty, examples, pairs, seed=0, rate=None, project=False, l1=0.0,
-                 pair_loss=None):
+    def __init__(self, loss, alpha, penalty, examples, pairs, seed=0, rate=None, project=False, l1=0.0, pair_loss=None):
         self.pair_loss = pair_loss or loss
         self.loss, self.alpha, self.penalty, self.seed = loss, alpha, penalty, seed
         self.examples, self.pairs, self.rate, self.project = examples, pairs, rate, project
@@ -116,6 +115,7 @@ def average_precision(labels):
 
 def ndcg(labels, k):
     """LETOR 4.0: the first two positions are not discounted."""
+
     def dcg(ordered):
         return sum((2.0**y - 1) / (1 if j < 2 else math.log2(j + 1)) for j, y in enumerate(ordered[:k]))
 

@@ -88,9 +88,7 @@ class Gd:
             raw = raw * F32(self.contraction)
         return raw, F32(0) if np.isnan(raw) else min(max(raw, self.low), self.high)
 
-    def learn(
-        self, terms: list, label, weight, base=0.0, squares=None
-    ) -> tuple[np.float32, np.float32]:
+    def learn(self, terms: list, label, weight, base=0.0, squares=None) -> tuple[np.float32, np.float32]:
         """Learn one example; returns the raw and clipped prediction made before.
 
         ``squares`` is the sum of squared values when that is not the one of ``terms``.

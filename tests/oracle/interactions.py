@@ -17,10 +17,7 @@ def tidy(interactions: list[bytes], leave_duplicates: bool) -> list[bytes]:
     for number, letters in enumerate(ordered):
         same = bytes(sorted(letters))
         kept.setdefault((number, same) if leave_duplicates else same, letters)
-    return [
-        bytes(sorted(letters)) if 1 < len(set(letters)) < len(letters) else letters
-        for letters in kept.values()
-    ]
+    return [bytes(sorted(letters)) if 1 < len(set(letters)) < len(letters) else letters for letters in kept.values()]
 
 
 def without_wildcards(letters: bytes, seen: list[int], ordered: bool) -> list[bytes]:
@@ -48,9 +45,7 @@ def canonical(options: Options, seen: set[int]) -> list[bytes]:
     if not any(WILDCARD in letters for letters in typed):
         return typed
     known = sorted(char for char in seen if 32 <= char <= 126)
-    return tidy(
-        [made for letters in typed for made in without_wildcards(letters, known, leave)], leave
-    )
+    return tidy([made for letters in typed for made in without_wildcards(letters, known, leave)], leave)
 
 
 def combine(letters: bytes, spaces: dict[int, list], permutations: bool) -> list:

@@ -54,8 +54,9 @@ def soft(rows, weights, means, softness, passes):
         energies.append(energy / sum(weights))
         for number in range(len(means)):
             own = [share[number] for share in shares]
-            means[number] = [sum(s * row[k] for s, row in zip(own, rows, strict=True)) / sum(own)
-                             for k in range(len(rows[0]))]
+            means[number] = [
+                sum(s * row[k] for s, row in zip(own, rows, strict=True)) / sum(own) for k in range(len(rows[0]))
+            ]
     return means, energies
 
 

@@ -139,8 +139,17 @@ def full_flow(twin: Lfl, row: Row, true: int, h: float, steps: int) -> Lfl:
     def placed(state):
         w = dict(zip(slots, state[:edge].reshape(len(slots), size), strict=True))
         vectors = state[edge:].reshape(len(keys), size, twin.rank)
-        return Lfl(twin.values, twin.rank, twin.rate, twin.l2, twin.linear_l2, twin.base, twin.mean, w,
-                   dict(zip(keys, vectors, strict=True)))
+        return Lfl(
+            twin.values,
+            twin.rank,
+            twin.rate,
+            twin.l2,
+            twin.linear_l2,
+            twin.base,
+            twin.mean,
+            w,
+            dict(zip(keys, vectors, strict=True)),
+        )
 
     def speed(state, _):
         now = placed(state)

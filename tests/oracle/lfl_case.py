@@ -83,8 +83,14 @@ class LflCase(Case):
     def twin(self):
         config = self.config
         kind = {"base": config.base_class, "mean": config.lfl_loss == "mse"}
-        twin = Twin(np.array(config.numbers), config.rank, config.initial_learning_rate, config.decay,
-                    config.linear_decay, **kind)
+        twin = Twin(
+            np.array(config.numbers),
+            config.rank,
+            config.initial_learning_rate,
+            config.decay,
+            config.linear_decay,
+            **kind,
+        )
         return self.filled(twin)
 
     def filled(self, twin):

@@ -31,8 +31,10 @@ class OnlineProblems:
         for name, value in row.items():
             for place, weight in enumerate(self.weights[name]):
                 scores[place] += value * weight
-        pulls = [neg_gradient(score, 1 if name in positive else -1)
-                 for score, name in zip(scores, self.problems, strict=True)]
+        pulls = [
+            neg_gradient(score, 1 if name in positive else -1)
+            for score, name in zip(scores, self.problems, strict=True)
+        ]
         for values in self.weights.values():
             for place in range(len(values)):
                 values[place] *= 1 - 2 * rate * self.penalty

@@ -29,12 +29,7 @@ def expand(example: Example, options: Options, seen: set[int], audit: bool = Fal
     An ``audit`` also shows the terms of --ignore_linear.
     """
     spaces = namespaces(example, options, seen)
-    terms = [
-        term
-        for char, members in spaces.items()
-        if audit or char not in options.ignore_linear
-        for term in members
-    ]
+    terms = [term for char, members in spaces.items() if audit or char not in options.ignore_linear for term in members]
     count = sum(map(len, spaces.values()))
     squares = sum((sum_of_squares(members) for members in spaces.values()), F32(0))
     for letters in canonical(options, seen):
@@ -63,9 +58,7 @@ def namespaces(example: Example, options: Options, seen: set[int]) -> dict[int, 
     seen.update(spaces)
     kept = {char: terms for char, terms in spaces.items() if not is_dropped(char, options)}
     named = {
-        char: [
-            (term[0], term[1], audit_name(*term[2:])) for term in with_ngrams(char, terms, options)
-        ]
+        char: [(term[0], term[1], audit_name(*term[2:])) for term in with_ngrams(char, terms, options)]
         for char, terms in kept.items()
     }
     if not options.noconstant:

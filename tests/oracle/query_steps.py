@@ -24,8 +24,21 @@ class QueryTwin:
     order of the index, for steps on one of them. Queries are drawn alike.
     """
 
-    def __init__(self, weighting, queries, rows, alpha=0.0, seed=0, rate=0.1, schedule="adaptive", mean=False,
-                 ranks=None, limit=1000, loss="squared", constant=None):
+    def __init__(
+        self,
+        weighting,
+        queries,
+        rows,
+        alpha=0.0,
+        seed=0,
+        rate=0.1,
+        schedule="adaptive",
+        mean=False,
+        ranks=None,
+        limit=1000,
+        loss="squared",
+        constant=None,
+    ):
         self.weighting, self.queries, self.rows, self.alpha, self.mean = weighting, queries, rows, alpha, mean
         self.seed, self.rate, self.schedule, self.ranks, self.limit = seed, rate, schedule, ranks, limit
         self.loss, self.constant = loss, constant
@@ -88,7 +101,11 @@ class QueryTwin:
         on_example = uniform(self.seed, i, 0) < self.alpha
         for slot, g in (self.example_gradient(i) if on_example else self.query_gradient(i)).items():
             self.squares[slot] += g * g
-            self.w[slot] += g * {
-                "adaptive": self.rate / math.sqrt(self.squares[slot]), "invsqrt": self.rate / math.sqrt(i),
-                "constant": self.rate,
-            }[self.schedule]
+            self.w[slot] += (
+                g
+                * {
+                    "adaptive": self.rate / math.sqrt(self.squares[slot]),
+                    "invsqrt": self.rate / math.sqrt(i),
+                    "constant": self.rate,
+                }[self.schedule]
+            )

@@ -45,6 +45,7 @@ def auc(labels):
 
 def ndcg(labels, linear, log2):
     """Of all positions' cumulative gains the last."""
+
     def total(ordered):
         gains = (max(y, 0) if linear else 2.0 ** max(y, 0) - 1 for y in ordered)
         below = (math.log2(j + 1) if log2 else max(math.log2(j), 1) for j in range(1, len(ordered) + 1))

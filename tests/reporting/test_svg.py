@@ -120,8 +120,14 @@ def test_a_curve_of_dots():
     assert len(lines) == curves.HEIGHT + 2
     drawn = [line.partition("┤")[2] for line in lines[: curves.HEIGHT]]
     assert {len(line) for line in drawn} == {curves.WIDTH}
-    dots = [(2 * x + column, 4 * y + row) for y, line in enumerate(drawn) for x, character in enumerate(line)
-            for column in (0, 1) for row in range(4) if ord(character) & curves.DOTS[column][row]]
+    dots = [
+        (2 * x + column, 4 * y + row)
+        for y, line in enumerate(drawn)
+        for x, character in enumerate(line)
+        for column in (0, 1)
+        for row in range(4)
+        if ord(character) & curves.DOTS[column][row]
+    ]
     assert len(dots) == 2 * curves.WIDTH
     slope = (4 * curves.HEIGHT - 1) / (2 * curves.WIDTH - 1)
     assert all(abs(4 * curves.HEIGHT - 1 - slope * x - y) <= 0.5 + slope for x, y in dots)

@@ -1,15 +1,11 @@
 """``CRFTagger``: the models of ``vwlite l1 --model crf``, of sequences of dicts and of lines."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils import check_random_state
 
 from vwlite.errors import DataError, UsageError
@@ -18,9 +14,7 @@ from vwlite.sklearn import CRFTagger
 WORDS = "the/B-NP dog/I-NP barks/O|a/B-NP cat/I-NP sleeps/O here/O|she/B-NP sees/O the/B-NP cat/I-NP||it/B-NP sleeps/O"
 PAIRS = [[word.split("/") for word in line.split()] for line in WORDS.split("|")] * 4
 LINES = [[f"|w {word} |e {'x' if at else 'first'}" for at, (word, _) in enumerate(pairs)] for pairs in PAIRS]
-DICTS = [
-    [{"w": [word], "e": {"x" if at else "first": 1}} for at, (word, _) in enumerate(pairs)] for pairs in PAIRS
-]
+DICTS = [[{"w": [word], "e": {"x" if at else "first": 1}} for at, (word, _) in enumerate(pairs)] for pairs in PAIRS]
 LABELS = [[label for _, label in pairs] for pairs in PAIRS]
 WEIGHT = np.arange(len(PAIRS)) % 3 + 1
 SETTINGS = {
@@ -129,15 +123,6 @@ def test_a_warm_start_goes_on(loss):
     fitted = CRFTagger(loss=loss, passes=3, warm_start=True).fit(LINES, LABELS)
     before, first = fitted.model_.dumps(), fitted.n_iter_
     assert fitted.fit(LINES, LABELS).n_iter_ == 2 * first and fitted.model_.dumps() != before
-
-
-def test_copies_and_searches():
-    fitted = CRFTagger(C=0.1).fit(LINES, LABELS)
-    for other in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
-        assert other.predict(LINES) == LABELS and other.model_.dumps() == fitted.model_.dumps()
-    assert cross_val_score(CRFTagger(C=0.1), LINES, LABELS, cv=2).min() == 1
-    search = GridSearchCV(CRFTagger(), {"C": [0.1, 50]}, cv=2, n_jobs=2).fit(DICTS, LABELS)
-    assert search.best_params_ == {"C": 0.1}
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,10 @@ RANDOM = np.random.RandomState(6)
 CENTRES = RANDOM.randn(4, 8) * 4
 TRUTH = np.arange(160) % 4
 X = (CENTRES[TRUTH] + RANDOM.randn(160, 8)).astype(np.float32)
-LINES = [f"{1 + row % 3 / 2:g} |w " + " ".join(f"w{number}" for number in RANDOM.randint(0, 12, 6) + 12 * (row % 3))
-         for row in range(90)]
+LINES = [
+    f"{1 + row % 3 / 2:g} |w " + " ".join(f"w{number}" for number in RANDOM.randint(0, 12, 6) + 12 * (row % 3))
+    for row in range(90)
+]
 SEED = int(np.random.RandomState(0).randint(2**31))  # that random_state 0 draws
 
 
@@ -49,13 +51,16 @@ def test_the_objective_is_that_of_scikit_learn():
     assert made.inertia_ == pytest.approx(peer.inertia_, rel=1e-4)
 
 
-@pytest.mark.parametrize(("parameters", "typed"), [
-    ({}, ""),
-    ({"spherical": True, "weight": "idf", "min_df": 2}, "--spherical --weight idf --min_df 2"),
-    ({"batch_size": 30, "init": "random", "max_iter": 4}, "--batch 30 --seeding random --passes 4"),
-    ({"soft": 0.5, "sparse_means": 4.0}, "--soft 0.5 --sparse_means 4"),
-    ({"n_init": 2, "trim": 0.1, "bits": 20}, "--restarts 2 --trim 0.1 -b 20"),
-])
+@pytest.mark.parametrize(
+    ("parameters", "typed"),
+    [
+        ({}, ""),
+        ({"spherical": True, "weight": "idf", "min_df": 2}, "--spherical --weight idf --min_df 2"),
+        ({"batch_size": 30, "init": "random", "max_iter": 4}, "--batch 30 --seeding random --passes 4"),
+        ({"soft": 0.5, "sparse_means": 4.0}, "--soft 0.5 --sparse_means 4"),
+        ({"n_init": 2, "trim": 0.1, "bits": 20}, "--restarts 2 --trim 0.1 -b 20"),
+    ],
+)
 def test_numbers_are_those_of_the_command(parameters, typed, run_here, tmp_path):
     (tmp_path / "text.vw").write_text("".join(line + "\n" for line in LINES))
     run_here("cluster", "text.vw", "-k", "3", "--seed", str(SEED), *typed.split(), "-f", "m", "--quiet")
@@ -82,7 +87,7 @@ def test_rows_are_not_changed():
 def test_shares_are_probabilities():
     made = HashedKMeans(4, soft=5.0, n_init=3).fit(X)
     shares = made.predict_proba(X)
-    wanted = np.exp(-made.transform(X).astype(np.float64) ** 2 / 5)
+    wanted = np.exp(-(made.transform(X).astype(np.float64) ** 2) / 5)
     np.testing.assert_allclose(shares, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-4)
     assert shares.argmax(axis=1).tolist() == made.labels_.tolist()
     assert not hasattr(HashedKMeans(), "predict_proba")

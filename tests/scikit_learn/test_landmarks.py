@@ -25,7 +25,9 @@ RINGS = RANDOM.uniform(-1, 1, (600, 2))
 INSIDE = (RINGS**2).sum(axis=1) < 0.6
 CHOSEN = X[chosen_rows(80, 12, int(np.random.RandomState(0).randint(2**31)))]
 KERNELS = {
-    "linear": linear_kernel, "cosine": cosine_similarity, "rbf": lambda a, b: rbf_kernel(a, b, gamma=0.3),
+    "linear": linear_kernel,
+    "cosine": cosine_similarity,
+    "rbf": lambda a, b: rbf_kernel(a, b, gamma=0.3),
     "poly2": lambda a, b: polynomial_kernel(a, b, degree=2, gamma=1),
     "poly3": lambda a, b: polynomial_kernel(a, b, degree=3, gamma=1),
 }

@@ -1,14 +1,10 @@
 """``VWClassifier`` and ``VWRegressor``: scikit-learn's own checks, and the models that the command line makes."""
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
-import joblib
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
@@ -228,14 +224,6 @@ def test_a_frame_gives_its_columns_names_to_namespaces():
     by_number = VWClassifier(namespaces=SPACES).fit(X, Y2)
     assert by_name.feature_names_in_.tolist() == list("abcdef")
     assert by_name.model_.dumps() == by_number.model_.dumps()
-
-
-def test_copies_and_files_predict_the_same(tmp_path):
-    fitted = VWClassifier().fit(X, Y3)
-    joblib.dump(fitted, tmp_path / "model.joblib")
-    for other in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted)), joblib.load(tmp_path / "model.joblib")):
-        assert np.array_equal(other.decision_function(X), fitted.decision_function(X))
-        assert other.partial_fit(X, Y3).model_.dumps() == copy.deepcopy(fitted).partial_fit(X, Y3).model_.dumps()
 
 
 def test_a_search_in_two_processes_over_a_pipeline_of_texts():

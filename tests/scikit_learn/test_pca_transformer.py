@@ -47,11 +47,14 @@ def test_centred_components_are_those_of_scikit_learn():
     np.testing.assert_allclose(np.abs(made.transform(X + 2)), np.abs(exact.transform(X + 2)), atol=2e-2)
 
 
-@pytest.mark.parametrize(("parameters", "typed"), [
-    ({}, ""),
-    ({"value": "log", "weight": "idf", "unit": True, "min_df": 2}, "--value log --weight idf --unit --min_df 2"),
-    ({"center": True, "scale": "left", "bits": 20, "passes": 2}, "--center -b 20 --passes 2"),
-])
+@pytest.mark.parametrize(
+    ("parameters", "typed"),
+    [
+        ({}, ""),
+        ({"value": "log", "weight": "idf", "unit": True, "min_df": 2}, "--value log --weight idf --unit --min_df 2"),
+        ({"center": True, "scale": "left", "bits": 20, "passes": 2}, "--center -b 20 --passes 2"),
+    ],
+)
 def test_numbers_are_those_of_the_command(parameters, typed, run_here, tmp_path):
     (tmp_path / "text.vw").write_text("".join(line + "\n" for line in LINES))
     run_here("pca", "text.vw", "--dim", "3", "--seed", str(SEED), *typed.split(), "-f", "m", "--quiet")

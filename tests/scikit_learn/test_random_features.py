@@ -40,11 +40,15 @@ def test_features_are_those_of_the_twin(kernel):
         assert numbers.tolist() == pytest.approx(wanted.tolist(), abs=2e-3 if kernel == "laplace" else 0)
 
 
-@pytest.mark.parametrize(("kernel", "wanted"), [
-    ("rbf", rbf_kernel(X, gamma=0.5)), ("laplace", laplacian_kernel(X, gamma=0.5)),
-    ("poly2", polynomial_kernel(X, degree=2, gamma=1, coef0=0)),
-    ("poly3", polynomial_kernel(X, degree=3, gamma=1, coef0=0)),
-])
+@pytest.mark.parametrize(
+    ("kernel", "wanted"),
+    [
+        ("rbf", rbf_kernel(X, gamma=0.5)),
+        ("laplace", laplacian_kernel(X, gamma=0.5)),
+        ("poly2", polynomial_kernel(X, degree=2, gamma=1, coef0=0)),
+        ("poly3", polynomial_kernel(X, degree=3, gamma=1, coef0=0)),
+    ],
+)
 def test_dot_products_are_about_those_of_the_kernel(kernel, wanted):
     gamma = 0.5 if kernel in ("rbf", "laplace") else None
     z = RandomFeatures(kernel, n_components=4096, gamma=gamma).fit_transform(X).astype(np.float64)
@@ -83,9 +87,16 @@ def test_wide_tables_are_folded():
     assert (z[0] @ z[1]) == pytest.approx(np.exp(-1), abs=0.1)
 
 
-@pytest.mark.parametrize("options", [
-    {"kernel": "rfb"}, {"n_components": 0}, {"fold": 100}, {"gamma": -1.0}, {"kernel": "poly2", "gamma": 1.0},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kernel": "rfb"},
+        {"n_components": 0},
+        {"fold": 100},
+        {"gamma": -1.0},
+        {"kernel": "poly2", "gamma": 1.0},
+    ],
+)
 def test_what_is_refused(options):
     with pytest.raises(UsageError):
         RandomFeatures(**options).fit(X)

@@ -282,9 +282,7 @@ def test_progress_rules(text, additive, step, warning):
     assert said is None if warning is None else warning in said
 
 
-@pytest.mark.parametrize(
-    "text", ["", "abc", "5x", "1.5x", "1e3", "inf", "nan", " 3", "٣", "9" * 99]
-)
+@pytest.mark.parametrize("text", ["", "abc", "5x", "1.5x", "1e3", "inf", "nan", " 3", "٣", "9" * 99])
 def test_other_progress_rules_are_usage_errors(text):
     with pytest.raises(UsageError, match="-P"):
         parse_progress(text)

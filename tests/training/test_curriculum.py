@@ -112,7 +112,10 @@ def entropies(notes):
 
 
 @given(
-    st.sampled_from(["step", "linear", "logistic"]), st.floats(0.01, 0.99), st.floats(0.01, 5), st.integers(2, 9),
+    st.sampled_from(["step", "linear", "logistic"]),
+    st.floats(0.01, 0.99),
+    st.floats(0.01, 5),
+    st.integers(2, 9),
     st.sampled_from(["easy", "anti", "random"]),
 )
 def test_weights_and_the_entropy_of_drawing_by_them_never_fall(kind, start, width, passes, order):

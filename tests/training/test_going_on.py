@@ -1,6 +1,5 @@
 """Stopped and resumed: -i goes on exactly, and says so when it cannot."""
 
-import fcntl
 import json
 import subprocess
 import sys
@@ -23,55 +22,6 @@ def files(tmp_path):
 
 def names_of(path):
     return load(path).arrays["name_text"].tobytes().decode()
-
-
-@pytest.mark.parametrize("options", [(), ("-q", "ui"), ("--loss_function", "logistic", "--l1", "1e-4")])
-def test_two_passes_and_two_runs_give_the_same_file(options, run_here, files):
-    run_here("train", "all.vw", "-f", "whole", "--passes", 2, "--holdout_off", *options)
-    run_here("train", "all.vw", "-f", "part", *options)
-    run_here("train", "all.vw", "-i", "part", "-f", "part", *options)
-    assert (files / "part").read_bytes() == (files / "whole").read_bytes()
-
-
-NUMBERS = (
-    *("", "--ftrl", "--coin", "--lrq ui2", "--active --simulation", "--loss_function hinge", "--average"),
-    "--nn 4,2 --dropout",
-)
-CLASSES = (
-    *("--oaa 3", "--oaa 3 --oaa_subsample 1", "--multiclass 3", "--multiclass 3 --average", "--log_multi 3", "--ect 3"),
-    *("--multiclass 3 --group_l1 0.02", "--filter_tree 3", "--multiclass 3 --nn 4"),
-)
-OTHERS = {  # their labels
-    "--csoaa 3": "1:{0} 2:0.5",
-    "--multilabel_oaa 3": "{0},2",
-    "--csoaa_ldf m": "{0}:{0}",
-    "--outputs 2": "{0},-1.5",
-    "--outputs 2 --no-shared_rates": "{0},-1.5",
-    "--outputs 2 --trace 0.01": "{0},-1.5",
-}
-DYADIC = "--dotproduct ui --no-shuffle --decay_learning_rate 1"
-LFL = f"{DYADIC} --multiclass 3 --rank 2"
-
-
-def content(path):
-    arrays = load(path).arrays
-    return {name: memoryview(getattr(array, "values", array)).tobytes() for name, array in arrays.items()}
-
-
-@pytest.mark.parametrize("options", [*NUMBERS, *CLASSES, *OTHERS, DYADIC, LFL])
-def test_halves_give_the_whole(options, run_here, files):
-    label = OTHERS.get(options, "{1}" if options in (*CLASSES, LFL) else "{0}")
-    for name in ("all", "first", "second"):
-        lines = (files / f"{name}.vw").read_text().splitlines(keepends=True)
-        lines = [f"{label.format(line[0], int(line[0]) + 1)} {line[2:]}" for line in lines]
-        (files / f"{name}.vw").write_text(("\n" if "ldf" in options else "").join(lines))
-    run_here("train", "all.vw", "-f", "whole", *options.split())
-    run_here("train", "first.vw", "-f", "part", *options.split())
-    done = run_here("train", "second.vw", "-i", "part", "-f", "part")
-    whole, part = (load(files / name).header for name in ("whole", "part"))
-    assert part.pop("passes") == 2 and whole.pop("passes") == 1
-    assert part == whole and content(files / "part") == content(files / "whole")
-    assert f"number of examples = {HALF}" in done.stderr  # the table is this run's
 
 
 def test_a_rate_that_decays_with_every_run_is_said(run_here, files):
@@ -214,18 +164,6 @@ def test_divergence_names_file_and_line(run_here, tmp_path):
     assert "vwlite: data.vw:4: the prediction or the update is not a finite number" in done.stderr
 
 
-def test_one_writer_per_model(run_here, files):
-    run_here("train", "all.vw", "-f", "model")
-    with open(files / "model.lock", "w") as holder:
-        fcntl.flock(holder, fcntl.LOCK_EX)
-        fcntl.lockf(holder, fcntl.LOCK_EX)
-        done = run_here("train", "all.vw", "-i", "model", "-f", "model", status=75)
-        assert "--lock-wait" in done.stderr
-        assert "after 0.02 seconds" in run_here("train", "all.vw", "-f", "model", "--lock-wait", 0.02, status=75).stderr
-    run_here("train", "all.vw", "-i", "model", "-f", "model")
-    assert not (files / "model.lock").exists()
-
-
 NEVER = {
     "-q wz": "-q wz never matched: no line has both w and z (seen: i u)",
     "-q u: -q zz": "-q zz never matched: no line has z (seen: i u)",
@@ -256,7 +194,14 @@ def test_options_that_never_matched_are_said_aloud(options, run_here, files):
 
 BY_LETTER = ["--ignore u", "--ngram u2", "--spelling u", "--redefine z:=u --keep z", "--feature_limit 3"]
 MATCHED = [
-    *BY_LETTER, "--redefine z:=:", "-q ui", "-q iu", "-q ::", "--interactions user,item", "--dotproduct ui", "--keep u",
+    *BY_LETTER,
+    "--redefine z:=:",
+    "-q ui",
+    "-q iu",
+    "-q ::",
+    "--interactions user,item",
+    "--dotproduct ui",
+    "--keep u",
 ]
 
 
@@ -337,7 +282,12 @@ def test_bounds_must_be_in_order(run_here):
 
 
 NOT_FINITE = [
-    "--min_prediction nan", "--max_prediction inf", "--initial_weight nan", "--power_t nan", "-C inf", "-l inf",
+    "--min_prediction nan",
+    "--max_prediction inf",
+    "--initial_weight nan",
+    "--power_t nan",
+    "-C inf",
+    "-l inf",
 ]
 
 

@@ -18,10 +18,7 @@ def batch(*tags):
     """A batch whose rows have these tags; None is a blank line, b"save..." a command."""
     words = [tag or b"" for tag in tags]
     ends = np.cumsum([len(word) for word in words], dtype=np.uint32)
-    flags = [
-        BLANK if tag is None else TAGGED * bool(tag) | SAVE * tag.startswith(b"save")
-        for tag in tags
-    ]
+    flags = [BLANK if tag is None else TAGGED * bool(tag) | SAVE * tag.startswith(b"save") for tag in tags]
     return SimpleNamespace(
         flags=np.array(flags, np.uint8),
         tag_start=ends - np.array([len(word) for word in words], np.uint32),
@@ -34,9 +31,7 @@ def formatted(values, rows=None, begin=0, end=None, whole=False):
     values = np.array(values, np.float32)
     rows = rows or batch(*[b""] * len(values))
     end = len(values) if end is None else end
-    return format_predictions(
-        values, rows.flags, rows.tag_start, rows.tag_end, rows.text or None, begin, end, whole
-    )
+    return format_predictions(values, rows.flags, rows.tag_start, rows.tag_end, rows.text or None, begin, end, whole)
 
 
 def as_printf(value):

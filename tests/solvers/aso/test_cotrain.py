@@ -21,6 +21,7 @@ class Said(Monitor):
     def __init__(self, remarks):
         self.remark = remarks.append
 
+
 WORDS = {"sport": 30, "sea": 30, "law": 30}
 
 

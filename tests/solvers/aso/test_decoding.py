@@ -40,7 +40,9 @@ def test_no_sequence_of_labels_is_better(pairs, triples, seed, labels, sizes):
 
 
 @given(
-    seed=st.integers(0, 2**32 - 1), labels=st.integers(1, 3), sizes=st.lists(st.integers(1, 6), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32 - 1),
+    labels=st.integers(1, 3),
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=4),
     beam=st.integers(1, 14),
 )
 def test_a_beam_finds_what_its_twin_finds(seed, labels, sizes, beam):

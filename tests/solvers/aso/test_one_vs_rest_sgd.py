@@ -56,9 +56,7 @@ def test_every_problem_is_the_twins(loss):
 def test_threads_do_not_matter():
     rows, made, _, _ = some_rows()
     config = SolverConfig(passes=2)
-    one, two = (
-        solve(replace(config, threads=n), rows, made, zero_weights(FEATURES, SHARED, PROBLEMS)) for n in (1, 2)
-    )
+    one, two = (solve(replace(config, threads=n), rows, made, zero_weights(FEATURES, SHARED, PROBLEMS)) for n in (1, 2))
     assert one.w.tobytes() == two.w.tobytes() and one.v.tobytes() == two.v.tobytes()
     assert one.bias.tobytes() == two.bias.tobytes() and one.w.any()
 

@@ -33,8 +33,10 @@ def corpus(lines):
 def texts(count, seed, words=14):
     """Later examples have words that earlier ones do not."""
     rng = np.random.default_rng(seed)
-    rows = [{f"w{w}": float(rng.integers(1, 4)) for w in rng.choice(6 + min(row // 6, words - 6), 4)}
-            for row in range(count)]
+    rows = [
+        {f"w{w}": float(rng.integers(1, 4)) for w in rng.choice(6 + min(row // 6, words - 6), 4)}
+        for row in range(count)
+    ]
     return rows, ["|a " + " ".join(f"{name}:{value}" for name, value in row.items()) for row in rows]
 
 

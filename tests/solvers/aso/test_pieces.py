@@ -20,8 +20,11 @@ SIZES = st.lists(st.integers(0, 5), max_size=9)
 def rows_of(sizes, seed):
     rng = np.random.default_rng(seed)
     indices = [np.sort(rng.choice(7, size, replace=False)) for size in sizes]
-    terms = Csr(offsets(sizes), np.concatenate([np.zeros(0), *indices]).astype(np.uint32),
-                rng.integers(1, 4, sum(sizes)).astype(np.float32))
+    terms = Csr(
+        offsets(sizes),
+        np.concatenate([np.zeros(0), *indices]).astype(np.uint32),
+        rng.integers(1, 4, sum(sizes)).astype(np.float32),
+    )
     return Rows(terms, np.ones(len(sizes), np.float32), np.zeros((len(sizes), 0), np.float32))
 
 

@@ -57,9 +57,7 @@ def test_a_task_is_solved_as_by_least_squares(n, h, constant):
     expected = optimum(x, y, weight, theta[own], 0.3, constant)
     assert value == pytest.approx(expected[3], rel=1e-5, abs=1e-9)
     np.testing.assert_allclose(w, expected[0], atol=1e-5)
-    np.testing.assert_allclose(
-        x @ (theta[own] @ v) + bias, x @ (theta[own] @ expected[1]) + expected[2], atol=1e-5
-    )
+    np.testing.assert_allclose(x @ (theta[own] @ v) + bias, x @ (theta[own] @ expected[1]) + expected[2], atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -149,10 +147,7 @@ def test_other_names_permute_the_model(tmp_path):
 def test_an_importance_of_two_is_two_examples(tmp_path):
     lines = shops(3)
     double = [line.replace(" |", " 2 |", 1) if at % 3 == 0 else line for at, line in enumerate(lines)]
-    models = [
-        learn_tasks(corpus(tmp_path, text), TasksConfig(task="shop"))
-        for text in (double, [*lines, *lines[::3]])
-    ]
+    models = [learn_tasks(corpus(tmp_path, text), TasksConfig(task="shop")) for text in (double, [*lines, *lines[::3]])]
     np.testing.assert_allclose(models[0].u, models[1].u, atol=1e-4)
 
 

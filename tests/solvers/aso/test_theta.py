@@ -25,6 +25,7 @@ class Said(Monitor):
     def __init__(self, remarks):
         self.remark = remarks.append
 
+
 TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "ship", "fish", "salt", "sail"]}
 
 

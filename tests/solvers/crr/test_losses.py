@@ -8,9 +8,14 @@ from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import CrrConfig
 
 PARTS = [  # losses of examples and of pairs, labels
-    ("absolute", None, [0, 1, 2]), ("modified_huber", None, [-1, 1]), ("absolute", "hinge", [0, 1, 2]),
-    ("squared", "logistic", [0, 1, 2]), ("logistic", "squared", [0, 0.5, 1]), ("logistic", "modified_huber", [0, 1]),
-    ("squared", "absolute", [0, 1, 5]), ("hinge", "logistic", [-1, 1]),
+    ("absolute", None, [0, 1, 2]),
+    ("modified_huber", None, [-1, 1]),
+    ("absolute", "hinge", [0, 1, 2]),
+    ("squared", "logistic", [0, 1, 2]),
+    ("logistic", "squared", [0, 0.5, 1]),
+    ("logistic", "modified_huber", [0, 1]),
+    ("squared", "absolute", [0, 1, 5]),
+    ("hinge", "logistic", [-1, 1]),
 ]
 
 

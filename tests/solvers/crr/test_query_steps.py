@@ -14,7 +14,11 @@ from vwlite.solvers.crr.config import PAIRINGS, CrrConfig
 
 METRICS = PAIRINGS[2:]
 NAMES = {  # of the twin
-    "pairing": "weighting", "truncate": "ranks", "query_limit": "limit", "learning_rate": "rate", "rate": "schedule"
+    "pairing": "weighting",
+    "truncate": "ranks",
+    "query_limit": "limit",
+    "learning_rate": "rate",
+    "rate": "schedule",
 }
 
 

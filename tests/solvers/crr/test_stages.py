@@ -127,8 +127,10 @@ def test_weights_of_rows_are_importance():
 @pytest.mark.parametrize("by", ["length", "difference"])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_steps_are_those_of_the_twin(tmp_path, by, alpha):
-    rows = [(y, q, dict([*x.items()][: 1 + n % 5])) for n, (y, q, x) in
-            enumerate(random_text(np.random.default_rng(5), 60, 6, [0, 1, 2, 3]))]
+    rows = [
+        (y, q, dict([*x.items()][: 1 + n % 5]))
+        for n, (y, q, x) in enumerate(random_text(np.random.default_rng(5), 60, 6, [0, 1, 2, 3]))
+    ]
     curriculum = CurriculumConfig("easy", by, start=0.3, steps=70)
     config = train.CrrConfig(alpha=alpha, penalty=0.05, seed=3, steps=400)
     data = read(tmp_path, as_svmlight(rows), config, "svmlight")

@@ -96,9 +96,7 @@ def test_steps_are_those_of_the_twin(tmp_path, loss, alpha, project):
     labels = {"squared": [0, 1, 2], "logistic": [0, 0.5, 1], "hinge": [-1, 1]}[loss]
     rows = random_text(rng, 60, 6, labels)
     how = {"alpha": alpha, "penalty": 0.05, "seed": 3, "project": project}
-    learner, _, _ = trained(
-        tmp_path, as_svmlight(rows), kind="svmlight", loss=LossConfig(loss), steps=400, **how
-    )
+    learner, _, _ = trained(tmp_path, as_svmlight(rows), kind="svmlight", loss=LossConfig(loss), steps=400, **how)
     data = read(tmp_path, as_svmlight(rows), train.CrrConfig(loss=LossConfig(loss)), "svmlight")
     twin, _ = twin_of(rows, data, loss=loss, **how)
     for i in range(1, 401):
@@ -258,9 +256,7 @@ def test_alias_table_gives_every_one_its_share(size):
 
 def test_same_seed_same_weights_whatever_the_blocks(tmp_path):
     text = as_svmlight(random_text(np.random.default_rng(3), 50, 4, [0, 1]))
-    one, two, other = (
-        trained(tmp_path, text, kind="svmlight", steps=300, seed=seed)[0].weights for seed in (1, 1, 2)
-    )
+    one, two, other = (trained(tmp_path, text, kind="svmlight", steps=300, seed=seed)[0].weights for seed in (1, 1, 2))
     assert one.tobytes() == two.tobytes() != other.tobytes()
 
 

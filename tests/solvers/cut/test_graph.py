@@ -21,7 +21,9 @@ words = st.text("ab1é", min_size=1, max_size=3)
 weights = st.sampled_from(["", ":0", ":0.5", ":2", ":1e-3"])
 lines = st.builds(
     lambda node, tag, others: f"{node} {tag}|n{''.join(f' {other}{weight}' for other, weight in others)}",
-    words, st.sampled_from(["", "'tag "]), st.lists(st.tuples(words, weights), max_size=5),
+    words,
+    st.sampled_from(["", "'tag "]),
+    st.lists(st.tuples(words, weights), max_size=5),
 )
 
 
@@ -87,7 +89,9 @@ def test_kernels_refuse_what_does_not_fit():
     graph_cut.inside(*rows, cluster, value)
     assert value.tolist() == [1]
     for bad in (
-        *((rows[0], rows[1] + by, rows[2]) for by in (1, -1)), (rows[0] + 1, *rows[1:]), (*rows[:2], np.ones(2)),
+        *((rows[0], rows[1] + by, rows[2]) for by in (1, -1)),
+        (rows[0] + 1, *rows[1:]),
+        (*rows[:2], np.ones(2)),
     ):
         with pytest.raises(IndexError):
             graph_cut.components(*bad, cluster)

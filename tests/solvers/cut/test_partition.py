@@ -92,7 +92,9 @@ def test_every_mean_of_k_means_has_points(clusters, seed):
     assert {*found.tolist()} == {*range(clusters)}
     if clusters == 3:
         assert {frozenset(np.flatnonzero(found == j).tolist()) for j in range(3)} == {
-            frozenset({0, 1}), frozenset({2, 3, 4}), frozenset({5})
+            frozenset({0, 1}),
+            frozenset({2, 3, 4}),
+            frozenset({5}),
         }
 
 

@@ -125,9 +125,7 @@ def test_the_mean_of_two_classes(rows, after, rate):
 def test_the_mean_of_chains(edge, corpus, after):
     part = chain_part(text_of(corpus, edge), edge=("e",) if edge else ())
     sequences = twins(part.problem)
-    config = L1Config(
-        model="crf", penalty="none", average=True, average_after=after, passes=PASSES, learning_rate=0.3
-    )
+    config = L1Config(model="crf", penalty="none", average=True, average_after=after, passes=PASSES, learning_rate=0.3)
 
     def gradient(w, row):
         return part.problem.weight[row] * sequences[row].gradient(w)

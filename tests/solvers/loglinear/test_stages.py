@@ -142,7 +142,9 @@ def test_steps_within_the_first_pass(rows, curriculum, seed):
 
 
 @given(
-    rows=ROWS, curriculum=st.one_of(curricula(), curricula(steps=3)), after=st.sampled_from([None, 0, 7, 99]),
+    rows=ROWS,
+    curriculum=st.one_of(curricula(), curricula(steps=3)),
+    after=st.sampled_from([None, 0, 7, 99]),
     seed=st.integers(0, 5),
 )
 @settings(max_examples=60, deadline=None)
