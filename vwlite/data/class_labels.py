@@ -230,3 +230,8 @@ def text_of(batch: Batch, row: int) -> str:
     if batch.flags[row] & TAGGED:
         span = span.removesuffix(tag_of(batch, row)).removesuffix(b"'")
     return span.decode("utf-8", "surrogateescape").rstrip(" ")
+
+
+def words_of(batch: Batch, row: int) -> list[str]:
+    """The same one by one: nothing but blanks parts them."""
+    return [word for word in text_of(batch, row).split(" ") if word]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.data.batch import BLANK
-from vwlite.data.class_labels import text_of
+from vwlite.data.class_labels import words_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.csv_table import NUMBER_CELL
@@ -62,7 +62,7 @@ def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     words = text.of_words(lists=True)
     batch = parse_text(head, words, head_parser(head, config, words))
     blank = batch.flags & BLANK != 0
-    labels = [text_of(batch, row).split() for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
+    labels = [words_of(batch, row) for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
     gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines
     count = len(labels)
     costs = sum(words[0] in SHARED or any(map(COST.fullmatch, words)) for words in labels)

@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite._native.multiline_costs import read_costs
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, read_cost, text_of, with_others
+from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, read_cost, with_others, words_of
 from vwlite.data.multiline import SHARED_WORDS, UNKNOWN_COST
 from vwlite.errors import DataError
 
@@ -35,7 +35,7 @@ class LineLabels(ClassLabels):
         return self.known(batch)
 
     def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
-        words = text_of(batch, row).split() if batch.label[row] == batch.label[row] else []
+        words = words_of(batch, row) if batch.label[row] == batch.label[row] else []
         found = [self.entry(word) for word in words]
         if self.log is None and (len(found) != 1 or None in found):
             said = f"bad label {' '.join(words)!r}" if words else "no label"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.class_labels import Classes, ListLabels, LogFunction, text_of
+from vwlite.data.class_labels import Classes, ListLabels, LogFunction, text_of, words_of
 from vwlite.data.csr import Csr
 
 TOLERANCE = 1e-4  # by which strict sums differ from 1 at most
@@ -47,7 +47,7 @@ class ShareLabels(ListLabels):
         return labels
 
     def entries(self, batch: Batch, row: int) -> Iterator[tuple[int, float]]:
-        words = [word for word in text_of(batch, row).split(" ") if word]
+        words = words_of(batch, row)
         found = [self.entry(word) for word in words]
         if None in found:
             bad = words[found.index(None)]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, Batch
-from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
+from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of, words_of
 from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBER, NUMBERS, SEQUENCES
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.multiline_labels import LineLabels
@@ -153,7 +153,7 @@ class Words(Numbers):
         except DataError as error:
             self.wrong[row] = escaped(str(error).removeprefix(f"{batch.location(row)}: "))
             return []
-        words = text_of(batch, row).split("," if self.rule.sets else None)
+        words = text_of(batch, row).split(",") if self.rule.sets else words_of(batch, row)
         if self.rule.classes is not ANY:
             if self.rule.strays(np.array([number for number, _ in entries], np.uint32)).any():
                 self.wrong[row] = escaped(self.rule.stray(batch, row))
