@@ -193,3 +193,13 @@ def test_no_more_is_waited_for_than_is_to_be_read():
     assert len(next(inputs.texts()).batch) == 2
     os.close(writing)
     os.close(reading)
+
+
+@pytest.mark.parametrize("odd", ["\x0b", "\x1c", "\u00a0", "\u2003"])
+def test_only_blanks_part_the_words_of_labels(odd, report):
+    """Python takes more for white space: a label of nothing else ended in a traceback."""
+    found = report(f"{odd} |a\nx{odd}y |a\n" * 3)
+    assert (found["labels_are"], found["labels"]) == ("names", {odd: 3, f"x{odd}y": 3})
+    assert report(f"{odd}# a\n1 1:2\n", "--format", "svmlight", status=65)["labels_are"] == "numbers"
+    costs = f"a{odd}b:1 c:0 |a\n"
+    assert report(costs)["labels"] == {f"a{odd}b": 1, "c": 1}
