@@ -14,6 +14,7 @@ A macro without a value, of a word that is too short or beyond the sentence, lea
 """
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -145,6 +146,8 @@ def read_macro(found: re.Match[str]) -> Macro:
 def compiled(text: str) -> re.Pattern[str]:
     """``\\"`` is a quotation mark. Raises UsageError."""
     try:
-        return re.compile(text.replace('\\"', '"'))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may read otherwise one day
+            return re.compile(text.replace('\\"', '"'))
     except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"{text!r} is no regular expression ({error})") from error
