@@ -116,6 +116,8 @@ def test_where_is_learning_from_those_lines(tmp_path, typed):
         ("m", UsageError, "NS=REGEX"),
         ("m=", UsageError, "NS=REGEX"),
         ("m=(", UsageError, "--where 'm=\\('"),
+        ("m=a{99999999999}", UsageError, "--where 'm=a.99999999999.'"),
+        ("m=[[z]", DataError, "no feature of namespace 'm' has such a name"),
         ("q=a", DataError, "nothing is in namespace 'q' .there are l, m, r"),
         ("m=zzz", DataError, "no feature of namespace 'm' has such a name"),
         ("m!=.*", DataError, "no example is like that"),

@@ -122,6 +122,10 @@ def test_no_macro(line, said):
         read_templates(f"U0:%x[0,0]\n{line}\n")
 
 
+def test_sets_that_python_may_read_otherwise_one_day_are_read_without_a_warning():
+    assert text('m:%m[0,0,"[[a-z]+"]', b"[ab] X\n") == "X |m [ab\n\n"
+
+
 def test_ready_made_templates():
     assert usual(1) == NER and usual(2) == usual(3) == CHUNK
     for name, template in READY.items():

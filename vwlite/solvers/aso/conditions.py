@@ -9,6 +9,7 @@ import numpy as np
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.loglinear.crfpp_templates import compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,8 @@ def read_condition(text: str) -> Condition:
     if not sign or not pattern:
         raise UsageError(f"--where takes NS=REGEX or NS!=REGEX, not {text!r}")
     try:
-        return Condition(space.removesuffix("!"), re.compile(pattern), not space.endswith("!"), text)
-    except re.error as error:
+        return Condition(space.removesuffix("!"), compiled(pattern), not space.endswith("!"), text)
+    except UsageError as error:
         raise UsageError(f"--where {text!r}: {error}") from error
 
 

@@ -6,6 +6,7 @@ are meant for ``--edge B``. A line ``B`` stands for the transitions, which are t
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -138,7 +139,9 @@ def read_macro(found: re.Match[str]) -> Macro:
 def compiled(text: str) -> re.Pattern[str]:
     """``\\"`` is a quotation mark. Raises UsageError."""
     try:
-        return re.compile(text.replace('\\"', '"'))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may read otherwise one day
+            return re.compile(text.replace('\\"', '"'))
     except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"{text!r} is no regular expression ({error})") from error
 
