@@ -18,6 +18,8 @@ def options_of_learners(vw: bool = False) -> Decorator:
         asked_by = getattr(config, "asked_by", ())
         elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
         for one in (*elsewhere, *options_of(config).values()):
+            if one.vw_only and not vw:
+                continue
             defaults = found.setdefault(one.key, (one, [one.default_text]))[1]
             if one.default_text != defaults[0]:
                 text = f"--{asked_by[0]}: {one.default_text}" if len(asked_by) == 1 else one.default_text

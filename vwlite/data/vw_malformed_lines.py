@@ -23,12 +23,11 @@ class VwLog:
         self,
         log: Callable[[str], None],
         classes: ClassLabels | None,
-        class_weights: tuple[tuple[float, float], ...] = (),
         *,
         strict_parse: bool = False,
     ) -> None:
         """``classes`` reads labels that are no simple numbers."""
-        self.log, self.classes, self.class_weights, self.strict_parse = log, classes, class_weights, strict_parse
+        self.log, self.classes, self.strict_parse = log, classes, strict_parse
         self.examples = 0
 
     def examine(self, part: Parsed) -> Batch:
@@ -54,7 +53,6 @@ class VwLog:
         return self.relabel(batch)
 
     def relabel(self, batch: Batch) -> Batch:
-        batch.weigh(self.class_weights)
         if self.classes:
             batch.label = self.classes.check(batch)
         return batch

@@ -142,8 +142,8 @@ class Bfgs(Gd):
     def begin_row(self, loss: float, size: float, conditioned: float) -> None:
         """Of the table: the average loss and the gradient's squared length, as it is and preconditioned."""
         held = self.held_out() if self.current else None
-        shown = f"{loss:<10.5f}" if held is None else f"h{held:<10.5f}"
-        self.line = f"{self.current + 1:2d} {shown}\t{size:<10.5f}\t{conditioned:<10.5f}\t"
+        shown = f"{loss:<10.5f}\t" if held is None else f"h{held:<10.5f}\t" if held == held else "h unknown    "
+        self.line = f"{self.current + 1:2d} {shown}{size:<10.5f}\t{conditioned:<10.5f}\t"
 
     def tell(self, text: str) -> None:
         """End the row with ``text``."""

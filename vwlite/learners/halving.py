@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from vwlite.learners.gd import CONSTANT
 from vwlite.learners.quasi_newton import Pair, Problem, dot, two_loops
 
 MIN_DECREASE = 0.01  # of the loss, as a share of what the slope promises (Wolfe's first condition)
@@ -39,6 +40,10 @@ class Halving:
             w = self.column(0)
             self.learner.weights[:, 1] += np.float32(self.config.l2) * w
             self.learner.sums[0] += 0.5 * self.config.l2 * dot(w, w)
+            if self.config.no_bias_regularization:  # but for the curvature and the preconditioner, as in vw
+                constant = self.learner.weights[CONSTANT % len(w)]
+                constant[1] -= np.float32(self.config.l2) * constant[0]
+                self.learner.sums[0] -= 0.5 * self.config.l2 * float(constant[0]) ** 2
 
     def begin_row(self) -> None:
         g, sums = self.column(1), self.learner.sums
