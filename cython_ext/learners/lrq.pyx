@@ -37,13 +37,15 @@ cdef struct Lrq:
 
 cdef inline int add_factors(Lrq *q, Scratch *s, const Group *fixed, const Group *moving, uint32_t rank,
                             bint learning) noexcept nogil:
-    """Add terms for the factors of ``moving``; factors of ``fixed`` that are 0 get their initial values when learning."""
-    cdef size_t i, j
+    """Add terms for the factors of ``moving``; factors of ``fixed`` that are 0 get their initial values when learning, also where
+    the row has no features of ``moving``, which is then NULL.
+    """
+    cdef size_t i, j, size = moving.size if moving != NULL else 0
     cdef uint32_t n
     cdef uint64_t position
     cdef float *weight
     cdef float scale = <float>0.5 if q.dropout and not learning else <float>1
-    cdef int status = reserve_row_terms(s, fixed.size * moving.size * rank)
+    cdef int status = reserve_row_terms(s, fixed.size * size * rank)
     if status != OK:
         return status
     for i in range(fixed.size):
@@ -54,7 +56,7 @@ cdef inline int add_factors(Lrq *q, Scratch *s, const Group *fixed, const Group 
             weight = q.m.table + q.m.stride * (position & q.mask)
             if learning and weight[0] == 0:
                 weight[0] = random_after(position * q.m.stride)
-            for j in range(moving.size):
+            for j in range(size):
                 s.index[s.terms] = ((moving.index[j] << q.shift) + n) & q.mask
                 s.value[s.terms] = scale * weight[0] * fixed.value[i] * moving.value[j]
                 s.terms += 1
@@ -68,8 +70,8 @@ cdef inline int extend(Lrq *q, Scratch *s, size_t terms, uint64_t turn, bint lea
     for pair in range(q.count):
         left = s.where[q.pairs[3 * pair + <int>(turn & 1)]]
         right = s.where[q.pairs[3 * pair + 1 - <int>(turn & 1)]]
-        if left >= 0 and right >= 0 and status == OK:
-            status = add_factors(q, s, &s.group[left], &s.group[right], q.pairs[3 * pair + 2], learning)
+        if left >= 0 and status == OK:
+            status = add_factors(q, s, &s.group[left], &s.group[right] if right >= 0 else NULL, q.pairs[3 * pair + 2], learning)
     return status
 
 

@@ -1,5 +1,6 @@
 """Multiclass reductions with one set of weights per class: one against all, cost-sensitive one against all, label sets."""
 
+from libc.float cimport FLT_MAX
 from libc.math cimport INFINITY, isfinite, isnan, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
@@ -160,8 +161,11 @@ cdef inline int process_costs(PerClass *q, const Rows *rows, size_t row, Scratch
         if weight_set_of(q, q.named[i]) == best:
             chosen = q.cost[i]
     out.loss[row] = 0
-    if not isnan(rows.label[row]) and isfinite(chosen):
-        out.loss[row] = chosen if q.absolute else chosen - lowest
+    if not isnan(rows.label[row]):
+        if isfinite(chosen):
+            out.loss[row] = chosen if q.absolute else chosen - lowest
+        elif q.m.vw_compat:
+            out.loss[row] = FLT_MAX - lowest   # to vw a cost that is not known is that large
     return status
 
 
@@ -231,7 +235,8 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     else:
         status = process_label_set(q, rows, row, s, out, learn, raw, score)
     out.features[row] = <uint32_t>s.count
-    count_time(&q.m, rows.importance[row], labeled, held)
+    # to vw an example of which a sample of classes has learned has no label
+    count_time(&q.m, rows.importance[row], labeled and not (learn and q.sample and q.m.vw_compat), held)
     return status
 
 

@@ -268,10 +268,13 @@ def test_a_class_that_is_none_is_shown_with_the_score_it_is_given(vwlite, write,
         write("d", f"{costs} |a x\n" * 20)
         write("e", f"|a x {'a' * 80}\n" + f"9:1 |a x {'a' * 80}\n" * 2)
         vwlite("vw", "-d", "d", "--csoaa", "4", "-f", "m", "--quiet")
+        write("f", f"{first + shown}:1 |a x {'a' * 80}\n")
+        vwlite("vw", "-t", "-i", "m", "-d", "f", "-r", "r", "--quiet")
+        alone = (tmp_path / "r").read_text().strip()
         for size in ("64", "1000000"):
             vwlite("vw", "-t", "-i", "m", "-d", "e", "-r", "r", "--threads", "1", "--quiet", "--block-size", size)
             scores, *others = (tmp_path / "r").read_text().splitlines()
-            assert others == ["9:" + scores.split()[shown].partition(":")[2]] * 2
+            assert scores == "" and others == [alone] * 2
 
 
 @pytest.mark.parametrize("option", ["--oaa", "--multiclass", "--log_multi", "--ect"])

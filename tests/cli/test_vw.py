@@ -272,6 +272,22 @@ def test_options_that_leave_the_model_alone(option, vwlite, tmp_path):
     assert (tmp_path / "model").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
+@pytest.mark.parametrize(("more", "rows"), [  # as vw 9.11.9 has them
+    ("", ["0.66667   \t4.18444", "0.14525   \t0.12228   \t7.33659", "0.11442   \t0.09573   \t5.74401"]),
+    ("--loss_function logistic", ["0.69315   \t0.26153", "0.41276   \t0.01712   \t1.02727",
+                                  "0.38124   \t0.00812   \t0.48739"]),
+])
+def test_batches_may_leave_the_constant_out_of_the_penalty(more, rows, vwlite, write):
+    write("d.vw", "1 | a:1 b:0.5\n0 | a:0.3 c:1\n1 2 | b:1 c:0.2\n0 | d:1 a:0.1\n1 | d:0.5 b:2\n")
+    command = f"vw d.vw --bfgs --l2 0.1 --no_bias_regularization --passes 5 -c -k --holdout_off {more}"
+    shown = [line[3:] for line in vwlite(*command.split()).stderr.splitlines() if line[:1] == " "]
+    assert [line[: len(row)] for line, row in zip(shown, rows, strict=False)] == rows
+    for model, options in (("m", ""), ("b", "--bfgs -c -k --passes 2")):  # it is taken with any learner and model
+        vwlite(*f"vw d.vw -f {model} {options} --no_bias_regularization --quiet".split())
+        vwlite(*f"vw d.vw -i {model} -t --no_bias_regularization --quiet".split())
+    assert "no such option" in vwlite("train", "d.vw", "--bfgs", "--no_bias_regularization", status=2).stderr
+
+
 def test_interactions_of_a_model_are_replaced_and_that_is_said(vwlite):
     vwlite("vw", "data.vw", "-f", "model", "-q", "ui", "--quiet")
     assert summary(vwlite("vw", "data.vw", "-i", "model"))["total feature number"] == "12"

@@ -57,14 +57,14 @@ class Lrq:
         share = F32(0.5) if self.dropout and not learns else F32(1)
         for first, second, rank in self.specs:
             still, moving = (first, second) if turn % 2 == 0 else (second, first)
-            if still not in spaces or moving not in spaces:
+            if still not in spaces:
                 continue
             for index, x, *_ in spaces[still]:
                 for n in range(1, rank + 1):
                     if self.dropout and learns and self.chance.draw() <= 0.5:
                         continue
                     a = self.still_factor(index, n, learns)
-                    made += [(self.slot(other, n), share * a * x * z) for other, z, *_ in spaces[moving]]
+                    made += [(self.slot(other, n), share * a * x * z) for other, z, *_ in spaces.get(moving, [])]
         return made
 
     def process_example(self, example, expanded, held: bool) -> list[np.float32]:

@@ -118,8 +118,9 @@ class PerClass:
         chosen = [cost for place, (_, cost) in zip(places, listed, strict=True) if place == best]
         labeled = any(np.isfinite(cost) for _, cost in listed)
         loss = F32(0)
-        if labeled and np.isfinite(chosen[-1]):
-            loss = F32(chosen[-1]) - min(F32(cost) for _, cost in listed)
+        if labeled:  # to Vowpal Wabbit an unknown cost is the largest number
+            largest = np.finfo(F32).max
+            loss = min(F32(chosen[-1]), largest) - min(F32(cost) for _, cost in listed)
         return Answer(best + first, loss, raws)
 
     def multilabel_oaa(self, label, weight, learn: bool) -> Answer:

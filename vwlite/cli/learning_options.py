@@ -17,6 +17,8 @@ def options_of_learners(vw: bool = False) -> Decorator:
         asked_by, together = getattr(config, "asked_by", ()), getattr(config, "asked_together", ())
         elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
         for one in (*elsewhere, *options_of(config).values()):
+            if one.vw_only and not vw:
+                continue
             first, others = found.setdefault(one.key, (one, {}))
             if one.default_text not in ("", first.default_text, *others):
                 learner = " and ".join(f"--{name}" for name in together or asked_by[:1])

@@ -19,7 +19,8 @@ from vwlite.options import called_here, not_one_of
 PART = "--help="  # all, or the beginning of a subject
 NOWHERE = click.Context(click.Command(None))
 OF_FORMATS = ("kind", "format")  # parameters whose values are formats of data
-FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
+FIRST_WINS = ("learning_rate", "power_t", "l1_state", "l2_state")  # of several values, vw takes the first
+ADDED_UP = ("classweight",)  # whose values it takes all
 
 
 class Choice(click.Choice):
@@ -254,9 +255,14 @@ class VwCommand(Command):
         raise click.UsageError(f"{option.opts[0]} is given twice: give one value")
 
     def settled(self, tokens: list[str]) -> list[str]:
-        """The same tokens, each value after its own option: one that may repeat takes values up to the next option."""
+        """The same tokens, each value after its own option: one that may repeat takes values up to the next option.
+
+        An option may be given again with the same value.
+        """
         options = {name: option for option in self.params if isinstance(option, click.Option) for name in option.opts}
-        settled, seen = [], set()
+        settled: list[str] = []
+        first: dict[str, str] = {}
+        added: dict[str, list[str]] = {}
         while tokens:
             token = tokens.pop(0)
             long = token.startswith("--")
@@ -266,17 +272,28 @@ class VwCommand(Command):
                 settled.append(token)
                 continue
             values = [value if equals else tokens.pop(0)]
-            while option.multiple and option.name != "data" and tokens and not like_an_option(tokens[0]):
+            several = option.name in ADDED_UP or (option.multiple and option.name != "data")
+            while several and tokens and not like_an_option(tokens[0]):
                 values.append(tokens.pop(0))
-            if option.name not in FIRST_WINS or option.name not in seen:
+            if option.name in ADDED_UP:
+                added.setdefault(name, []).extend(values)
+            elif option.multiple or option.name not in first or is_news(option, first[option.name], values[0]):
                 settled += [part for value in values for part in (name, value)]
-            seen.add(option.name)
-        return settled
+            first.setdefault(str(option.name), values[0])
+        return [*(part for name, values in added.items() for part in (name, ",".join(values))), *settled]
 
 
 def critical(message: str) -> None:
     with suppress(OSError):  # the exit status tells it too
         print(f"[critical] vw: {laid_out(message)}")
+
+
+def is_news(option: click.Option, first: str, later: str) -> bool:
+    """Whether a later value of an option is another word or number than the first one, and counts to vw."""
+    try:
+        return option.name not in FIRST_WINS and first != later and float(first) != float(later)
+    except ValueError:
+        return True
 
 
 def like_an_option(token: str) -> bool:

@@ -57,7 +57,6 @@ without_effect = options.family(
     click.option("--onethread", is_flag=True, hidden=True),
     click.option("--save_resume", is_flag=True, hidden=True),
     click.option("--compressed", is_flag=True, hidden=True),
-    click.option("--no_bias_regularization", is_flag=True, hidden=True),
     click.option("--sparse_weights", is_flag=True, hidden=True),
     click.option("--ring_size", type=Whole(), hidden=True),
     click.option("--example_queue_limit", type=Whole(), hidden=True),

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
@@ -152,12 +153,19 @@ class Batch:
             return f"{self.path}:{self.first_line + int(self.line[row]) + 1}"
         return f"example {number + 1}"
 
-    def weigh(self, class_weights: Iterable[tuple[float, float]], labels: np.ndarray) -> None:
-        """Multiply the importance of examples by the weights of ``labels``, given as pairs (label, weight)."""
+    def weigh(
+        self, class_weights: Iterable[tuple[float, float]], labels: np.ndarray, *, as_vw: bool = False
+    ) -> None:
+        """Multiply the importance of examples by the weights of ``labels``, given as pairs (label, weight).
+
+        ``as_vw``, a label belongs to the class of its whole part, and what is held out keeps its importance.
+        """
         if class_weights:
-            factor = np.ones(len(self), np.float32)
+            factor, classes = np.ones(len(self), np.float32), np.trunc(labels) if as_vw else labels
             for label, weight in class_weights:
-                factor[labels == np.float32(label)] = weight
+                factor[classes == (math.trunc(label) if as_vw else np.float32(label))] = weight
+            if as_vw and self.holdout_mask is not None:
+                factor[self.holdout_mask != 0] = 1
             self.importance = self.importance * factor
 
     def tag(self, row: int) -> bytes:

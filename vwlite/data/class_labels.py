@@ -64,16 +64,35 @@ class ClassLabels:
     negative = None
     hints: ClassVar[dict[int, str]] = {Code.BAD_LABEL_NUMBER: " (--named_labels?)"}
 
-    def __init__(self, classes: Classes, log: LogFunction | None = None) -> None:
-        self.classes, self.log = classes, log
+    def __init__(self, classes: Classes, log: LogFunction | None = None, *, told: bool = True) -> None:
+        """``told``: nothing is logged of which number the classes begin with, and of numbers that are no class."""
+        self.classes, self.log, self.told = classes, log, told
         self.first = 1 if classes.names and log is None else classes.first
+        self.told_first: int | None = None  # which number the log has as the first
 
     def check(self, batch: Batch) -> np.ndarray:
         """The labels as numbers, float32[n]. Raises DataError for a label outside the classes."""
         labels = self.named(batch) if self.classes.names else batch.label
         if self.log is None:
             self.refuse_others(batch, labels)
+        elif not self.told:
+            self.tell(labels[labels >= 0], self.log)
         return labels
+
+    def tell(self, numbers: np.ndarray, log: LogFunction) -> None:
+        """Log what vw does of the classes that labels name, in their order."""
+        count = self.classes.count
+        if self.told_first is None:
+            ends = np.flatnonzero((numbers == 0) | (numbers == count))
+            if not len(ends):
+                return
+            numbers = numbers[ends[0] :]
+            self.told_first = int(numbers[0] == count)
+            log(f"[info] label {numbers[0]:g} found -- labels are now considered {self.told_first}-indexed.")
+        first, last = self.told_first, self.told_first + count - 1
+        for number in numbers[(numbers < first) | (numbers > last)].tolist():
+            indexed = f"This won't work for {first}-indexed actions."
+            log(f"[warning] label {number:g} is not in {{{first},{last}}}. {indexed}")
 
     def named(self, batch: Batch) -> np.ndarray:
         labels = batch.label.copy()
@@ -120,7 +139,7 @@ class ListLabels(ClassLabels):
     """Labels of several words: ``class:cost class:cost`` or, with ``sets``, ``class,class``."""
 
     def __init__(self, classes: Classes, log: LogFunction | None = None, *, sets: bool) -> None:
-        super().__init__(classes, log)
+        super().__init__(classes, log, told=sets or bool(classes.names))
         self.sets = sets
 
     def check(self, batch: Batch) -> np.ndarray:
@@ -133,6 +152,8 @@ class ListLabels(ClassLabels):
             labels[labelled & (priced == 0)] = np.nan
         if self.log is None:
             self.refuse_numbers(batch, lists.indptr)
+        elif not self.told:
+            self.tell(lists.indices, self.log)
         return labels
 
     def lists(self, batch: Batch, labelled: np.ndarray) -> Csr:

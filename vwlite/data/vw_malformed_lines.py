@@ -23,12 +23,11 @@ class VwLog:
         self,
         log: Callable[[str], None],
         classes: ClassLabels | None,
-        class_weights: tuple[tuple[float, float], ...] = (),
         *,
         strict_parse: bool = False,
     ) -> None:
         """``classes`` reads labels that are no simple numbers."""
-        self.log, self.classes, self.class_weights, self.strict_parse = log, classes, class_weights, strict_parse
+        self.log, self.classes, self.strict_parse = log, classes, strict_parse
         self.examples = 0
 
     def examine(self, part: Parsed) -> Batch:
@@ -56,7 +55,6 @@ class VwLog:
     def relabel(self, batch: Batch) -> Batch:
         if self.classes:
             batch.label = self.classes.check(batch)
-        batch.weigh(self.class_weights, batch.label)
         return batch
 
     first_cached = relabel

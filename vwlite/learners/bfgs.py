@@ -1,6 +1,6 @@
 """L-BFGS over whole passes (Nocedal 1980), preconditioned by the diagonal of second derivatives.
 
-How far a step goes is found as Vowpal Wabbit does (``halving.py``) or, outside of ``vwlite vw``, by ``wolfe.py`` and,
+How far a step goes is found as Vowpal Wabbit does (``Halving``) or, outside of ``vwlite vw``, by ``wolfe.py`` and,
 with ``--l1``, ``orthant_wise.py``.
 """
 
@@ -18,7 +18,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig
-from vwlite.learners.gd import Gd
+from vwlite.learners.gd import CONSTANT, Gd
 from vwlite.learners.quasi_newton import OrthantWise, Pair, Problem, Wolfe, dot, two_loops
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, zeros
@@ -56,6 +56,10 @@ class Halving:
             w = self.column(0)
             self.learner.weights[:, 1] += np.float32(self.config.l2) * w
             self.learner.sums[0] += 0.5 * self.config.l2 * dot(w, w)
+            if self.config.no_bias_regularization:  # but for the curvature and the preconditioner, as in vw
+                constant = self.learner.weights[CONSTANT % len(w)]
+                constant[1] -= np.float32(self.config.l2) * constant[0]
+                self.learner.sums[0] -= 0.5 * self.config.l2 * float(constant[0]) ** 2
 
     def begin_row(self) -> None:
         g, sums = self.column(1), self.learner.sums
@@ -292,8 +296,8 @@ class Bfgs(Gd):
     def begin_row(self, loss: float, size: float, conditioned: float) -> None:
         """Of the table: the average loss and the gradient's squared length, as it is and preconditioned."""
         held = self.held_out() if self.current else None
-        shown = f"{loss:<10.5f}" if held is None else f"h{held:<10.5f}"
-        self.line = f"{self.current + 1:2d} {shown}\t{size:<10.5f}\t{conditioned:<10.5f}\t"
+        shown = f"{loss:<10.5f}\t" if held is None else f"h{held:<10.5f}\t" if held == held else "h unknown    "
+        self.line = f"{self.current + 1:2d} {shown}{size:<10.5f}\t{conditioned:<10.5f}\t"
 
     def tell(self, text: str) -> None:
         """End the row with ``text``."""

@@ -93,6 +93,8 @@ class PerClass(Gd):
 
     @property
     def first_norms(self) -> tuple[float, float]:
+        if self.kernel.rule is not None:  # whose scalars all classes share
+            return super().first_norms
         return float(self.norms[0, 0]), float(self.norms[0, 1])
 
     def hide_labels(self, batch: Batch, begin: int, end: int) -> None:
@@ -115,8 +117,11 @@ class PerClass(Gd):
         config, first = self.config, int(self.get("first"))
         classes = Classes(config.count, config.named_labels, None if first < 0 else first)
         if config.kind == "oaa":
-            return ClassLabels(classes, log)
-        return ListLabels(classes, log, sets=config.kind == "multilabel_oaa")
+            labels = ClassLabels(classes, log, told=not self.learning or bool(config.named_labels))
+        else:
+            labels = ListLabels(classes, log, sets=config.kind == "multilabel_oaa")
+        labels.told_first = config.indexing
+        return labels
 
     def want_scores(self) -> None:
         """Have the kernel keep every class's scores, ``raw`` and ``score`` float32[rows, classes]."""
@@ -257,7 +262,10 @@ class PerClass(Gd):
         if raw:
             if config.kind == "oaa":
                 return " " + self.pairs_text(self.score[row], first, everything, raw)
-            return self.pairs_text(self.raw[row], first, self.listed(batch, row) or everything, raw)
+            listed = self.listed(batch, row)
+            if self.vw_compat:  # it writes nothing without a label, and takes what is no class for the last one
+                listed = [number if number in everything else everything[-1 if first else 0] for number in listed]
+            return self.pairs_text(self.raw[row], first, listed or (() if self.vw_compat else everything), raw)
         if config.probabilities or config.scores:
             text = self.pairs_text(self.score[row], first, everything)
             return text + "\n " * (config.kind == "multilabel_oaa")  # as vw writes it
@@ -270,6 +278,11 @@ class PerClass(Gd):
         other = count - 1 if first else 0  # as in the kernel
         pairs = ((number, values[number - first if 0 <= number - first < count else other]) for number in numbers)
         return " ".join(f"{name(number)}:{value:g}" for number, value in self.shown(pairs, raw))
+
+    @property
+    def shows_raw(self) -> bool:
+        config = self.config
+        return not (self.vw_compat and (config.probabilities or config.scores or config.kind == "multilabel_oaa"))
 
     @property
     def lowest_first(self) -> bool:
@@ -286,6 +299,8 @@ class PerClass(Gd):
         if not self.kernel.probabilities:
             return []
         loss, weight = self.log_loss[:, int(held)].tolist()
+        if held and self.vw_compat:  # vw divides by the weight that was learned
+            return [("average multiclass log loss", f"{loss / self.log_loss[1, 0]:.6f} h")]
         return [("average multiclass log loss", loss / weight)] if weight else []
 
     def header(self) -> dict[str, Any]:

@@ -103,6 +103,8 @@ class FileBatches:
         with closing(self.read(number)) as batches:
             for batch in batches:
                 batch.holdout_mask = self.holdout_mask(batch)
+                if self.config.vw_compat and self.config.learning:
+                    batch.weigh(self.config.input.class_weights, batch.label, as_vw=True)
                 rows = len(batch)
                 yield self.masks.apply(batch, self.passes_before + number, done) if self.masks else batch
                 done += rows

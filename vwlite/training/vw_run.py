@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,14 @@ def run_like_vw(
     state = config, learner, plan, counters
     writer = VwModelWriter(*state, names=names and names.book, passes=earlier_passes, display=display)
     audit = audit_of(config, learner, plan, display)
-    learner.watch(config.passes, display.line, counters.held_out_loss)
+    holds_out = config.holdout.active(config.passes)
+
+    def held_out_loss() -> float | None:
+        """NaN where nothing was held out yet of what is to be."""
+        loss = counters.held_out_loss()
+        return math.nan if loss is None and holds_out else loss
+
+    learner.watch(config.passes, display.line, held_out_loss)
     source = FileBatches(
         *(config, learner, policy, display),
         passes_before=earlier_passes,

@@ -96,7 +96,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
             names = [name for name in ("unlabeled_weight", "labeled_weight", "sum_loss") if name in learner.SCALARS]
             learner.set(**{name: getattr(counters, name) for name in names})
     classes = None if learner.simple_labels else learner.labels(log)
-    policy = VwLog(log, classes, config.input.class_weights, strict_parse=arguments["strict_parse"])
+    policy = VwLog(log, classes, strict_parse=arguments["strict_parse"])
     output = config.output
     broken = run_like_vw(
         *(config, learner, plan, policy, counters, Console(output.quiet, output.driver_output == "stdout", bar=False)),
@@ -149,6 +149,8 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
 
 def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
     """What is typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with any."""
+    if not {"bfgs", "conjugate_gradient"} & {*typed}:
+        typed = {name: value for name, value in typed.items() if name != "no_bias_regularization"}
     if "csoaa_ldf" in typed or "wap_ldf" in typed:
         return typed
     dropped = OF_MODELS if arguments["initial"] and not {"oaa", "multilabel_oaa"} & {*typed} else ("csoaa_rank",)
@@ -172,9 +174,13 @@ def check_rule(typed: dict[str, Any]) -> None:
 
 
 def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
-    """Without options that do nothing by themselves."""
+    """Without options that do nothing by themselves, or beside others."""
     idle = {"simulation": "active", "mellowness": "active", "confidence_after_training": "confidence"}
-    return {name: value for name, value in typed.items() if name not in idle or idle[name] in typed}
+    left_out = {"coin": ("l1", "l2"), "pistol": ("l1", "l2"), "ftrl": ("constant",)}
+    names = {name for option, ones in left_out.items() if typed.get(option) for name in ones}
+    return {
+        name: value for name, value in typed.items() if name not in names and (name not in idle or idle[name] in typed)
+    }
 
 
 def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:
@@ -226,7 +232,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
     changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
     changes |= learner_choice.learner_changes(typed)
-    for name in ("csoaa_rank", "scores"):  # vw takes them with any model
+    for name in ("csoaa_rank", "scores", "no_bias_regularization"):  # vw takes them with any model
         if made.config.only_answers or not hasattr(made.config, name):
             changes.pop(name, None)
     if not made.config.own_loss:

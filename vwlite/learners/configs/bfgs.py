@@ -28,6 +28,9 @@ class BfgsConfig(GdConfig):
     termination: float = option(
         0.001, "Stop when the loss falls by a smaller share than this.", section="Batch optimisation", low=0, below=1
     )
+    no_bias_regularization: bool = option(
+        False, "--l2 leaves the constant alone.", section="Batch optimisation", vw_only=True, in_vw_models="forgotten",
+    )
 
     learner: ClassVar[str] = "bfgs"
     plays_in_trees: ClassVar[bool] = False
