@@ -1,6 +1,7 @@
 """An estimator in a folder of its own: how it is called there, stopped, and what it leaves."""
 
 import contextlib
+import faulthandler
 import os
 import signal
 import sys
@@ -197,6 +198,7 @@ def begin(folder, words, number, at):
     for descriptor, stream in enumerate(streams):
         os.dup2(stream.fileno(), descriptor)
     sys.stdin, sys.stdout, sys.stderr = streams
+    faulthandler.dump_traceback_later(60, exit=True)  # a run that hangs ends with another status
     sys.argv, count = ["vwlite", *words], 0
     for one in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, signal.SIG_DFL)

@@ -2,11 +2,14 @@
 
 import os
 import signal
+import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from vwlite.cli.signals import SIGNALS, Interrupts, listen
+from vwlite.cli.signals import SIGNALS, Interrupts, interrupt, listen
 from vwlite.interrupts import STOP, Interrupted, forget, obey
 
 
@@ -45,6 +48,26 @@ def test_ignored_signals_stay_ignored():
         os.kill(os.getpid(), signal.SIGHUP)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_no_lock_of_a_pool_of_threads_stays_held():
+    """Whichever call of its a signal finds: all tasks end, and so does the pool."""
+    signal.signal(signal.SIGTERM, interrupt)
+    for at in range(1, 60):
+        count = 0
+
+        def called(frame, event, argument, at=at):
+            nonlocal count
+            count += 1
+            if count == at:
+                sys.setprofile(None)
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        with pytest.raises(Interrupted), ThreadPoolExecutor(2) as pool:
+            sys.setprofile(called)
+            for _ in range(3):
+                pool.submit(int).result()
+            time.sleep(1)  # if it has come so far, a moment later
 
 
 def test_other_threads_change_no_handlers():

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from vwlite.cli.settings import plain
-from vwlite.cli.signals import listen
+from vwlite.cli.signals import interrupt, listen
 from vwlite.cli.stopping import stop
 from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError
 from vwlite.escapes import escaped, laid_out
@@ -136,6 +136,7 @@ def main() -> None:
         complain("vwlite: interrupted")
         status = 130
     except Interrupted as signalled:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         complain(f"vwlite: {escaped(str(signalled))}")
         status = 128 + signalled.number
     except StreamLost as lost:
@@ -161,10 +162,6 @@ def usage(error: click.ClickException) -> str:
 
 class StreamLost(Exception):
     """The reader of standard output went away; the OSError is the argument."""
-
-
-def interrupt(number: int, frame: object) -> None:
-    raise Interrupted(number)
 
 
 def complain(line: str) -> None:

@@ -4,11 +4,15 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from vwlite.interrupts import DESCRIPTOR, Guard, Interrupted, forget
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+THREADING = ("threading", "concurrent.futures.thread", "concurrent.futures._base")
+WAITING = ("wait", "_wait_for_tstate_lock")  # functions of these modules that wait for other threads
+PAUSE = 0.01  # seconds
 
 
 def listen() -> None:
@@ -16,6 +20,19 @@ def listen() -> None:
     if DESCRIPTOR is not None and threading.current_thread() is threading.main_thread():
         signal.set_wakeup_fd(DESCRIPTOR, warn_on_full_buffer=False)
     forget()
+
+
+def interrupt(number: int, frame: FrameType | None, again: bool = False) -> None:
+    """Raises Interrupted, or a moment later: within a pool of threads it could leave a lock held, for which all wait.
+
+    ``again``: a moment has passed, and what still waits there may be left.
+    """
+    while frame and frame.f_globals.get("__name__") not in THREADING:
+        frame = frame.f_back
+    if not frame or (again and frame.f_code.co_name in WAITING):
+        raise Interrupted(number)
+    signal.signal(signal.SIGALRM, lambda _, later: interrupt(number, later, again=True))
+    signal.setitimer(signal.ITIMER_REAL, PAUSE)
 
 
 class Interrupts(Guard):
@@ -42,9 +59,9 @@ class Interrupts(Guard):
             signal.signal(number, handler)
         forget()
 
-    def hear(self, number: int, frame: object = None) -> None:
+    def hear(self, number: int, frame: FrameType | None = None) -> None:
         if self.pending or not self.busy:
-            raise Interrupted(number)
+            interrupt(number, frame)
         self.pending = number
 
     @contextmanager
