@@ -33,7 +33,8 @@ from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.trainer import Trainer
 from vwlite.version import __version__
 
-OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
+# On what is learned; ``types`` are those of the model that the checkpoint goes on from.
+OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache", "types"])
 
 
 class Checkpoints:
