@@ -96,7 +96,8 @@ class Partial:
                 os.unlink(self.path)
 
 
-OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache"])  # on what is learned
+# On what is learned; ``types`` are those of the model that the checkpoint goes on from.
+OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache", "types"])
 
 
 class CheckpointFile:
