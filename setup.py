@@ -39,6 +39,8 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 class Build(build_ext):
     """Says which kernel is compiled; the last one that is named may be done first."""
 
+    command_name = "build_ext"  # distutils looks up the options by it, else by the name of the class
+
     def run(self):
         if not (self.inplace or self.editable_mode):
             self.extensions = [one for one in self.extensions if one.name != TESTING]
