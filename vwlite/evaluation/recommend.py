@@ -13,9 +13,9 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
+from vwlite.evaluation.catalogue import Catalogue, best, learned_of
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import sides_of
-from vwlite.evaluation.metric_table import Catalogue, best, learned_of
 from vwlite.evaluation.person_items import PersonItems, keys_of
 from vwlite.features.group_columns import without
 from vwlite.features.side_names import covers, sides_of_pair

@@ -105,12 +105,12 @@ def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Ite
 def evaluate(arguments: dict[str, Any]) -> int:
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
     refuse(*WITHOUT, taken=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
-    tagger = tagger_of(target) if target.sequences else None
-    corpus = read(arguments, paths_of(arguments), tagger is not None, tagger.space if tagger else None)
+    with_tags = tagger_of(target) if target.sequences else None
+    corpus = read(arguments, paths_of(arguments), with_tags is not None, with_tags.space if with_tags else None)
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
-    if tagger:
-        report = tagger.measured(tagger, corpus, arguments["scheme"], "conll" in (asked or ()))
+    if with_tags:
+        report = tagger.measured(with_tags, corpus, arguments["scheme"], "conll" in (asked or ()))
         report = choose(report, report, asked)
         report |= report.pop("conll", {})
     else:
