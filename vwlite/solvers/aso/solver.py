@@ -82,7 +82,7 @@ class AsoSolver(Solver):
     def corpus(self, reader: Reader, tags: bool = False, space: str | None = None) -> Corpus:
         """The text. ``tags`` and ``space`` as ``Corpus`` has them."""
         corpus = Corpus(reader.policy, tags=tags, space=space)
-        return corpus.take(map(reader.policy.examine, reader.open(self.input, text_format()).texts()))
+        return corpus.take(map(reader.policy.examine, reader.open(self.input, text_format(), at_once=True).texts()))
 
     def beside(self, reader: Reader, path: str, tags: bool = False) -> Corpus:
         """Another text."""

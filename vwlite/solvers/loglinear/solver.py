@@ -67,7 +67,7 @@ class L1(Solver):
     def read(self, reader: Reader) -> None:
         job, self.reader = self.job, reader
         self.texts, self.ranked = Texts(job, reader.policy), ranked_by(job)
-        self.lines = self.texts.read(reader.open(self.input, self.texts.format), self.ranked)
+        self.lines = self.texts.read(reader.open(self.input, self.texts.format, at_once=True), self.ranked)
         self.held_lines = None
         if job.holdout.path:
             self.held_lines = self.texts.read(reader.open(held_out_input(job, self.texts), self.texts.format))
