@@ -162,7 +162,7 @@ def test_lines_without_the_namespace_are_told(vwlite, write):
         ("--passes 2 --curriculum easy --curriculum-by colour", "takes length, rarest"),
         ("--passes 2 --curriculum easy --csoaa_ldf m", "do not go with groups of lines"),
         ("--shuffle --passes 2 --wap_ldf m", "do not go with groups of lines"),
-        ("--passes 2 --curriculum easy --curriculum-by loss:m --csoaa 3", "needs labels that are numbers, not names"),
+        ("--passes 2 --curriculum easy --curriculum-by loss:n --csoaa 3", "needs labels that are numbers, not names"),
     ],
 )
 def test_what_does_not_go_together(options, message, vwlite, write):

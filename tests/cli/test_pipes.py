@@ -332,7 +332,8 @@ ENDLESS = (
 @pytest.mark.parametrize("name", ["/dev/zero", "long"])
 @pytest.mark.parametrize("arguments", ENDLESS)
 def test_no_file_is_read_without_end(arguments, name, vwlite, write, monkeypatch, model):
-    for limit in ("data.block_parser.LONGEST_LINE", "data.input_stream.LARGEST", "reporting.runs.LARGEST"):
+    limits = ("data.block_parser.LONGEST_LINE", "data.dataset.LONGEST_LINE")
+    for limit in (*limits, "data.input_stream.LARGEST", "reporting.runs.LARGEST"):
         monkeypatch.setattr(f"vwlite.{limit}", 1 << 20)
     write("words", "a N B\nb V O\n\n"), write("long", b"x" * ((2 << 20) + 1))
     vwlite("train", write("pairs", "1 |a x |b y\n" * 9), "--dotproduct", "ab", "-f", "latent", "--quiet")
