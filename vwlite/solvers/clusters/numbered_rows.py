@@ -21,7 +21,7 @@ class Piece(NamedTuple):
 
 
 class NumberedRows:
-    """The first pass numbers the slots, and counts; from its end on the numbers are in the order of the slots, so that sums
+    """The first pass numbers the slots, and counts; at its end the numbers get the order of the slots, so that sums
     over them do not depend on how the data come.
 
     With ``unit`` all rows have length 1, but for those without any term: these count for nothing.
