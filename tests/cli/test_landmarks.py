@@ -5,6 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from vwlite import Model
+from vwlite.errors import UsageError
+
 RINGS = "".join(
     f"{1 if radius == 1 else -1} | x:{radius * np.cos(angle):.4f} y:{radius * np.sin(angle):.4f}\n"
     for angle in np.linspace(0, 2 * np.pi, 60, endpoint=False)
@@ -28,6 +31,17 @@ def test_chosen_lines_are_the_same_through_a_pipe(vwlite, tmp_path):
     piped = vwlite("landmarks", "-", "--count", "30", stdin=RINGS).stdout
     assert piped == (tmp_path / "some.vw").read_text()
     assert vwlite("landmarks", "rings.vw", "--count", "30", "--seed", "1").stdout != piped
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_second_file_is_refused(quiet, vwlite, write):
+    write("others.vw", RINGS[:60])
+    how = ("--landmarks", "rbf:some.vw", "--landmarks", "rbf:others.vw", "--gamma", "1")
+    said = "--landmarks is given twice: one file has the lines of all landmarks"
+    for command in ("train", "pca", "cluster"):
+        assert vwlite(command, "rings.vw", "-f", "m", *how, *quiet, status=2).stderr == f"vwlite: {said}\n"
+    with pytest.raises(UsageError, match=said):
+        Model(" ".join(how))
 
 
 def test_means_are_lines_of_slots(vwlite, write, tmp_path):

@@ -150,6 +150,8 @@ class Command(click.Command):
 
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
         """An option takes one value and has several, as from scripts with defaults before what is typed."""
+        if declared := getattr(option, "declared", None):
+            declared.check_once()
         if not values.get("quiet"):
             from vwlite.cli.console import say
 
