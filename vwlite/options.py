@@ -43,7 +43,7 @@ class Option(NamedTuple):
     vw_shown: str | None = None  # vw's default in words, where it is another
     in_vw_models: str = "kept"  # or forgotten; resumable: kept where learning can go on; added: to what is typed
     hidden: bool = False
-    once: str = ""  # what to do in place of typing it again, where another value would not be meant to replace the first
+    once: str = ""  # what to do in place of typing it again, where another value would not mean to replace the first
     # of the field
     name: str = ""
     type: str = ""  # its annotation, of one value where there may be several, without "| None"
