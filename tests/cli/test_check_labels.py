@@ -134,6 +134,16 @@ def test_training_on_names_says_which_options_learn_them(more, vwlite, write):
     assert f"need {option}, or vwlite l1" in vwlite("train", "table.csv", "--columns", "label=label", status=65).stderr
 
 
+@pytest.mark.parametrize(("name", "text", "options"), [
+    ("d.vw", "new york 2 |a b\nold york 'tag |a c\n", ()),
+    ("d.csv", 'y,a\n"new york",1\nold,2\n', ("--columns", "label=y")),
+])
+def test_training_on_labels_of_several_words_says_that_they_must_be_one(name, text, options, vwlite, write):
+    write(name, text)
+    said = vwlite("train", name, "-f", "model", "--quiet", *options, status=65).stderr
+    assert "; a label is one word: 'new_york' in place of 'new york'\n" in said and "named_labels" not in said
+
+
 def test_names_in_that_message_are_few(vwlite):
     said = vwlite("train", stdin="".join(f"n{n}\x1b |a\n" for n in range(30)), status=65).stderr
     assert "; labels that are names (n0\\x1b, n1\\x1b, " in said
@@ -148,6 +158,16 @@ def test_a_model_that_was_learnt_keeps_its_labels(vwlite, write):
     vwlite("train", "-f", "model", stdin="1 |a x\n")
     assert "--oaa" not in vwlite("train", "names.vw", "-i", "model", status=65).stderr
     assert "--oaa" not in vwlite("evaluate", "names.vw", "-i", "model", status=65).stderr
+
+
+@pytest.mark.parametrize(("name", "text", "options"), [
+    ("d.vw", "new york | a\nlos angeles | b\n", ()),
+    ("d.csv", "y,a\nNew York,1\nSan Jose,2\n", ("--columns", "label=y")),
+])
+def test_labels_of_several_words_are_no_classes_to_learn(name, text, options, vwlite, write):
+    write(name, text)
+    shown = vwlite("check", name, *options, status=65).stdout
+    assert "labels      none, read as names\n" in shown and "learn with" not in shown
 
 
 def test_sorted_names_are_not_to_be_shuffled_first(report):

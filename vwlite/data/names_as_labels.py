@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from vwlite.escapes import escaped
 from vwlite.numerals import DECIMAL
 
-WORD = re.compile(rb'"?([^\s|",]+)')
+WORDS = re.compile(rb"""\"?([^\s|",]+(?: +(?!'|[^\s|",]*\|)[^\s|",]+)*)""")  # up to a tag
+NUMBERS_BEHIND = re.compile(f"( (?:{DECIMAL}))+$")  # importance and initial prediction
 NAME = re.compile(f"(?!(?:{DECIMAL})$)[^:]+")  # neither a number nor a class with its cost
 MAX_SHOWN = 10  # names in a message
 MAX_NAMES = 1000  # that are remembered
@@ -24,8 +25,9 @@ class NamesAsLabels:
 
     def add(self, line: bytes, column: int) -> None:
         """``column``, from 0: where the label begins."""
-        found = WORD.match(line, column)
-        name = found[1].decode("utf-8", "surrogateescape") if found else ""
+        found = WORDS.match(line, column)
+        words = " ".join(found[1].decode("utf-8", "surrogateescape").split()) if found else ""
+        name = NUMBERS_BEHIND.sub("", words)
         if NAME.fullmatch(name):
             self.lines += 1
             if len(self.names) < MAX_NAMES:
@@ -35,6 +37,8 @@ class NamesAsLabels:
         """What ends a message about ``bad`` malformed lines; empty where most are malformed for another reason."""
         if 2 * self.lines <= bad:
             return ""
+        if blanks := [name for name in self.names if " " in name]:
+            return f"; a label is one word: {blanks[0].replace(' ', '_')!r} in place of {blanks[0]!r}"
         few = len(self.names) <= MAX_SHOWN
         some = ", ".join(escaped(name) for name in list(self.names)[:MAX_SHOWN]) + ", ..." * (not few)
         options = f"--oaa {len(self.names)} {named_labels(self.names)}" if few else "--oaa and --named_labels"

@@ -57,7 +57,8 @@ def run(arguments: dict[str, Any]) -> int:
         policy = BadLines(reader, tell and reading.say, to_the_end=True, **how)
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
-    report["learn_with"] = None if asked else reader.advice() or None
+    no_class = reader.counts is not None and not reader.counts
+    report["learn_with"] = None if asked or no_class else reader.advice() or None
     report["warnings"] = [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")

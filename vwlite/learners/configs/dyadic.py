@@ -11,7 +11,7 @@ from vwlite.features.side_names import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.shared import check_levels, random_seed
-from vwlite.learners.losses import LossConfig
+from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.learners.prediction_limits import given_range
 from vwlite.options import again, config, option
 
@@ -132,7 +132,8 @@ class DyadicConfig(LearnerConfig):
         object.__setattr__(self, "levels", tuple(self.levels))
         check_levels(self)
         if not self.loss.loss.dyadic:
-            raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct")
+            known = ", ".join(name for name, loss in LOSSES.items() if loss.dyadic)
+            raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct: it takes {known}")
         if not 1 <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:
