@@ -45,6 +45,7 @@ class Option(NamedTuple):
     vw_shown: str | None = None  # vw's default in words, where it is another
     in_vw_models: str = "kept"  # or forgotten; resumable: kept where learning can go on; added: to what is typed
     hidden: bool = False
+    once: str = ""  # what to do in place of typing it again, where another value would not mean to replace the first
     # of the field
     name: str = ""
     type: str = ""  # its annotation, of one value where there may be several, without "| None"
@@ -97,6 +98,11 @@ class Option(NamedTuple):
         """As ``not_one_of`` has it; empty where no other option has the value."""
         found = dict(self.elsewhere).get(value, "")
         return f": {found} is it" if found else ""
+
+    def check_once(self) -> None:
+        """Raises UsageError where the option may not be given again."""
+        if self.once:
+            raise UsageError(f"{self.display_name} is given twice: {self.once}")
 
     def within(self, value: float) -> bool:
         return (

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from vwlite import Model
+from vwlite.errors import UsageError
 from vwlite.storage.model_file import load
 from vwlite.training.model_loader import read_names
 
@@ -24,6 +26,17 @@ def files(write, vwlite):
 
 def same(tmp_path, one, two):
     return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_second_file_is_refused(quiet, vwlite, write):
+    write("others.vw", RINGS[:60])
+    how = ("--landmarks", "rbf:some.vw", "--landmarks", "rbf:others.vw", "--gamma", "1")
+    said = "--landmarks is given twice: one file has the lines of all landmarks"
+    for command in ("train", "pca", "cluster"):
+        assert vwlite(command, "rings.vw", "-f", "m", *how, *quiet, status=2).stderr == f"vwlite: {said}\n"
+    with pytest.raises(UsageError, match=said):
+        Model(" ".join(how))
 
 
 def test_means_are_lines_of_slots(vwlite, write, tmp_path):

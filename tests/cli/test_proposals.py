@@ -24,6 +24,18 @@ def test_every_command_proposes_a_choice(command, typed, proposed, vwlite):
     assert f" (did you mean {proposed}?)" in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(("command", "typed", "said"), [
+    ("predict", "--oaa 3", "--oaa ('vwlite train' has it, whose options the model keeps)"),
+    ("serve", "-q ab", "-q ('vwlite train' has it, whose options the model keeps)"),
+    ("evaluate", "--loss-function logistic", "--loss_function ('vwlite train' has it, whose options the model keeps)"),
+    ("check", "--passes 3", "--passes ('vwlite train' has it)"),
+    ("l1", "--multiclass 3", "--multiclass ('vwlite train' has it)"),
+])
+def test_an_option_of_training_is_not_answered_with_another(command, typed, said, vwlite):
+    told = vwlite(command, "data.vw", *typed.split(), status=2).stderr
+    assert told == f"vwlite: no such option {said} ('vwlite {command} --help' lists what there is)\n"
+
+
 @pytest.mark.parametrize(
     ("typed", "proposed"),
     [

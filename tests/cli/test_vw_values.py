@@ -119,6 +119,15 @@ def test_the_first_class_is_told_when_a_label_shows_it(vw):
     assert vw("0 | a\n", "--oaa 3 -t")[0].stdout == ""
 
 
+@pytest.mark.parametrize(("link", "wanted", "loss"), [
+    ("logistic", ["1", "1", "1", "1", "1"], "1.012117"), ("identity", ["-1", "1", "-1", "1", "1"], "1.512117"),
+])
+def test_two_classes_are_told_by_the_sign_of_the_linked_prediction(link, wanted, loss, vw):
+    """A label that is neither has the loss function's loss."""
+    done, found = vw(WEIGHED, f"--binary --link {link}")
+    assert (found, summary(done)["average loss"]) == (wanted, loss)
+
+
 def test_a_batch_of_which_nothing_is_held_out_says_so(vw):
     done, _ = vw(WEIGHED, "--bfgs --l2 .1 --passes 3 -c -k")
     rows = [line for line in done.stderr.splitlines() if line[:1] == " "]

@@ -144,9 +144,9 @@ class Active:
         return loss
 
     def wrong(self, p, y) -> np.float32:
-        """Of the shown prediction: a margin too small for the link to tell from none is -1."""
+        """Of the shown prediction: a margin too small for the link to tell from none is -1, but not to vw."""
         link = self.gd.options.link
-        middle = {"logistic": 0.5, "poisson": 1.0}.get(link, 0.0)
+        middle = {"logistic": 0.5, "poisson": 1.0}.get(link, 0.0) if self.strict else 0.0
         return F32((1 if LINKS[link](p) > middle else -1) != y)
 
 

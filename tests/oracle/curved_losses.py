@@ -54,7 +54,7 @@ class Logistic(SlopeSquared):
 
     def update(self, p, y, u, k):
         share = float((y - self.bottom) / (self.top - self.bottom))
-        if self.vw or not 0 < share < 1:
+        if self.vw or not 0 < share < 1 or k == 0:
             return self.mixed(lambda s: self.step(p, s, u, k), y)
         return F32((flow_end(float(p), share, float(u) * float(k)) - float(p)) / float(k))
 

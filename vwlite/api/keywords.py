@@ -135,6 +135,8 @@ def from_string(args: str, files: bool = False) -> dict[str, Any]:
         if not equals and not words:
             raise UsageError(f"option '{name}' requires an argument")
         read = reader(one)(value if equals else words.pop(0))
+        if key in found:
+            one.check_once()
         found[key] = (*found.get(key, ()), read) if repeatable(one) else read
     return found
 

@@ -14,6 +14,7 @@ from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig, with_free_bound
+from vwlite.options import options_of
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.base import LearnerConfig
@@ -70,9 +71,9 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         if name not in known:
             asking = " and ".join(f"--{one}" for one in kind.asked_together) or "--dotproduct"
             reason = f"does not go with {asking}" if own else f"needs {needed_by(name)}"
-            raise UsageError(f"--{name} {reason}")
+            raise UsageError(f"{typed_as(name)} {reason}")
         if name in kind.needs_pairs and not own:
-            raise UsageError(f"--{name} needs --dotproduct")
+            raise UsageError(f"{typed_as(name)} needs --dotproduct")
     return kind(loss=loss, **own, **{**defaults, **changes})
 
 
@@ -115,11 +116,11 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
     if len(asked) == 2 and goes_over(*(kind.learner for kind in upper_first)):
         return cast("type[GdConfig]", config_class(OVER.join(kind.learner for kind in upper_first)))
     if len(asked) > 1:
-        typed = [
-            (kind, f"--{name}") for kind in asked for name in (*kind.asked_by, *kind.asked_together) if name in options
-        ]
-        reasons = dict.fromkeys(f"; with {option} {kind.alone}" for kind, option in typed if kind.alone)
-        together = " and ".join(dict.fromkeys(option for _, option in typed))
+        typed = {
+            kind: [f"--{name}" for name in (*kind.asked_by, *kind.asked_together) if name in options] for kind in asked
+        }
+        reasons = (f"; with {' and '.join(names)} {kind.alone}" for kind, names in typed.items() if kind.alone)
+        together = " and ".join(dict.fromkeys(name for names in typed.values() for name in names))
         raise UsageError(f"{together} do not go together{''.join(reasons)}")
     return cast("type[GdConfig | DyadicConfig]", asked[0]) if asked else GdConfig
 
@@ -132,6 +133,14 @@ def asked_for(options: dict[str, Any]) -> list[type[LearnerConfig]]:
 
 
 def needed_by(name: str) -> str:
-    """What an option makes sense with: what asks for the first learner that has it."""
+    """What an option makes sense with: what else asks for the first learner that has it."""
     kind = next(kind for kind in config_classes() if name in {field.name for field in fields(kind)})
-    return " or ".join(f"--{one}" for one in kind.asked_by) or " and ".join(f"--{one}" for one in kind.asked_together)
+    others = [f"--{one}" for one in kind.asked_together if one != name]
+    return " or ".join(f"--{one}" for one in kind.asked_by) or " and ".join(others)
+
+
+def typed_as(name: str) -> str:
+    """How the option is spelled that sets a field, where that is not the field's name."""
+    kind = next(kind for kind in config_classes() if name in options_of(kind))
+    spelled = options_of(kind)[name].display_name
+    return f"--{name}" if spelled.replace("-", "_") == f"__{name}" else spelled

@@ -11,7 +11,7 @@ from vwlite.api import option_values
 from vwlite.cli import run_record
 from vwlite.cli.absent import format_instead, what_instead
 from vwlite.cli.files import Reads, guard
-from vwlite.cli.settings import VARIABLE, settings
+from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import called_here, not_one_of
@@ -157,6 +157,8 @@ class Command(click.Command):
 
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
         """An option takes one value and has several, as from scripts with defaults before what is typed."""
+        if declared := getattr(option, "declared", None):
+            declared.check_once()
         if not values.get("quiet"):
             from vwlite.cli.console import say
 
@@ -321,11 +323,24 @@ def alike(error: click.NoSuchOption) -> str:
     return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)" if last else ""
 
 
+def of_training(error: click.NoSuchOption) -> str:
+    """Where an option of ``vwlite train`` belongs that another command does not have; empty for another option."""
+    from vwlite.cli.train import command
+
+    params = error.ctx.command.params if error.ctx else []
+    known = [plain(name) for one in command.params for name in (*one.opts, *one.secondary_opts)]
+    if plain(error.option_name) not in known:
+        return ""
+    needs_model = any(one.name == "initial" and one.required for one in params)
+    return f" ('vwlite train' has it{', whose options the model keeps' if needs_model else ''})"
+
+
 def sentence(error: click.ClickException) -> str:
     """What click says, in the house's style: no capital, no full stop."""
     text = error.format_message().strip()
     if isinstance(error, click.NoSuchOption):
-        text = f"no such option {error.option_name}{what_instead(error.option_name) or alike(error)}"
+        known = what_instead(error.option_name) or of_training(error) or alike(error)
+        text = f"no such option {error.option_name}{known}"
     text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].split()[0].strip(chr(39))}: ", text)
     text = text[:1].lower() + text[1:] if text[1:2].islower() else text
     return text.removesuffix(".")

@@ -138,7 +138,7 @@ class FeatureConfig(Config):
     )
     landmarks: str = feature(
         "", f"Add the kernel of each example with every line of FILE: {', '.join(LANDMARK_KERNELS)}.", section=RANDOM,
-        metavar="KERNEL:FILE", read_as="landmarks", shape=True,
+        metavar="KERNEL:FILE", read_as="landmarks", shape=True, once="one file has the lines of all landmarks",
     )
     whiten: bool = feature(
         False, "So that dot products of landmark features are about the kernel's.", section=RANDOM, shape=True,

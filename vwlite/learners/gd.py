@@ -165,7 +165,10 @@ class Gd(Learner):
             answer = np.where(results.prediction[rows] > self.middle, np.float32(1), np.float32(-1))
             wrong = shown & ~np.isnan(batch.label[rows]) & (answer != batch.label[rows]) & (batch.importance[rows] > 0)
             results.prediction[rows] = np.where(shown, answer, 0)
-            results.loss[rows] = np.where(wrong, batch.importance[rows], 0)
+            loss = np.where(wrong, batch.importance[rows], 0)
+            if self.vw_compat:  # of another label it has the loss function's
+                loss = np.where(abs(batch.label[rows]) == 1, loss, results.loss[rows])
+            results.loss[rows] = loss
         return end
 
     tests_on_copy = False  # its kernel predicts with a table that has the weights only
@@ -187,8 +190,8 @@ class Gd(Learner):
 
     @property
     def middle(self) -> float:
-        """Between the two classes on the scale of predictions."""
-        return {"logistic": 0.5, "poisson": 1.0}.get(self.config.link, 0.0)
+        """Between the two classes on the scale of predictions; to vw always 0."""
+        return 0.0 if self.vw_compat else {"logistic": 0.5, "poisson": 1.0}.get(self.config.link, 0.0)
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

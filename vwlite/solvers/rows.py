@@ -125,11 +125,15 @@ class SlotRows:
     def __init__(self, bits: int, slots: np.ndarray) -> None:
         """``slots`` uint32[n], different ones, have the first numbers."""
         self.number = np.zeros(2**bits, np.int32)  # plus 1; memory is taken where slots occur
-        self.slots = slots
-        self.number[slots] = np.arange(1, len(slots) + 1)
+        self.renumber(slots)
 
     def __len__(self) -> int:
         return len(self.slots)
+
+    def renumber(self, slots: np.ndarray) -> None:
+        """Give numbers to the slots, all that there are, in another order."""
+        self.slots = slots
+        self.number[slots] = np.arange(1, len(slots) + 1)
 
     def find(self, slots: np.ndarray) -> np.ndarray:
         """int64[n]: the numbers of slots, -1 of unknown ones."""

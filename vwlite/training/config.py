@@ -81,7 +81,8 @@ class RunConfig(Config):
     def check_frozen(self, learner: Any) -> None:
         """Raises UsageError where ``learner``, an inner one if there are such, cannot leave parts as they are."""
         if not self.learner.can_freeze:
-            raise UsageError(f"--freeze does not go with --{self.learner.option}")
+            why = "parts of models of gradient descent, --ftrl and --dotproduct can stand"
+            raise UsageError(f"--freeze does not go with --{self.learner.option}: {why}")
         for name in ("l1", "l2"):
             if getattr(learner, name, 0):
                 raise UsageError(f"--{name} shrinks all weights, those of --freeze too: drop one")

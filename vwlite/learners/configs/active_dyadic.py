@@ -32,7 +32,7 @@ class ActiveDyadicConfig(DyadicConfig):
         if self.negatives:
             raise UsageError("--negatives does not go with --active: what is drawn needs no label")
         if not self.rank:
-            raise UsageError("--active does not go with --rank 0")
+            raise UsageError("--active does not go with --rank 0: without --dotproduct it takes linear models")
 
     def to_show(self, what: str) -> dict[str, Any]:
         return DyadicConfig.to_show(self, what)

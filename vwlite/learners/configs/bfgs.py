@@ -44,9 +44,9 @@ class BfgsConfig(GdConfig):
     has_sensitivity: ClassVar[bool] = False
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
-        for name in ("binary", "ftrl"):
+        for name, why in (("binary", "the sign of its predictions says the class"), ("ftrl", "drop one")):
             if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --bfgs")
+                raise UsageError(f"--{name} does not go with --bfgs: {why}")
         if self.loss.name == "perceptron":
             raise UsageError("--loss_function perceptron does not go with --bfgs: weights of 0 have no loss")
 

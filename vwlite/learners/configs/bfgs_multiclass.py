@@ -20,11 +20,13 @@ class BfgsMulticlassConfig(MulticlassConfig, BfgsConfig):
     asked_together: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
     includes: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
     alone: ClassVar[str] = "the weights of all classes are one vector, which is fitted to whole passes"
-    refused: ClassVar[tuple[str, ...]] = (*(name for name in REFUSED if name not in ("l1", "l2")), "average")
+    refused: ClassVar[tuple[str, ...]] = tuple(name for name in REFUSED if name not in ("l1", "l2"))
 
     def __post_init__(self) -> None:
         BfgsConfig.__post_init__(self)
         MulticlassConfig.__post_init__(self)
+        if self.average:
+            raise UsageError("--average does not go with --multiclass and --bfgs, which fits whole passes: drop one")
         if self.group_l1:
             raise UsageError("--group_l1 does not go with --bfgs: its steps are of single examples; --l1 is of weights")
         if self.class_loss == "crammer_singer":

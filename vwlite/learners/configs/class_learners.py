@@ -31,13 +31,15 @@ class ClassLearnersConfig(PerClassConfig):
         if getattr(self.base, "negatives", 0):
             raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
         if not (self.base.plays_in_trees or self.base.one_for_each_class):
-            raise UsageError(f"--{self.kind} does not go with --{self.base.option}")
+            why = "classes are over learners of numbers"
+            raise UsageError(f"--{self.kind} does not go with --{self.base.option}: {why}")
         if self.base.one_for_each_class and self.set_loss not in ("", "hamming"):
             why = "a label is learned from all examples at once, not after the answers of others"
             raise UsageError(f"--set-loss {self.set_loss} does not go with --{self.base.option}: {why}")
         if self.base.one_for_each_class and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):
             option = f"--{self.kind}" if self.kind == "csoaa" else "--hard_margin"
-            raise UsageError(f"{option} does not go with --{self.base.option} for classes")
+            way = "--oaa does" if self.kind == "csoaa" else "two classes have it"
+            raise UsageError(f"{option} does not go with --{self.base.option} for classes: {way}")
 
     @property
     def reads(self) -> int:  # type: ignore[override]

@@ -51,7 +51,7 @@ class DualConfig(GdConfig):
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
         if self.ftrl:
-            raise UsageError("--ftrl does not go with --dual")
+            raise UsageError("--ftrl does not go with --dual: both say how weights are learned, drop one")
         if self.loss.name not in LOSSES:
             raise UsageError(f"--dual takes --loss_function {', '.join(LOSSES)}, not {self.loss.name}")
         if self.loss.soft:

@@ -11,7 +11,7 @@ from vwlite.features.side_names import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.shared import check_levels, random_seed
-from vwlite.learners.losses import LossConfig, given_range
+from vwlite.learners.losses import LOSSES, LossConfig, given_range
 from vwlite.options import again, config, option
 
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
@@ -131,7 +131,8 @@ class DyadicConfig(LearnerConfig):
         object.__setattr__(self, "levels", tuple(self.levels))
         check_levels(self)
         if not self.loss.loss.dyadic:
-            raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct")
+            known = ", ".join(name for name, loss in LOSSES.items() if loss.dyadic)
+            raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct: it takes {known}")
         if not 1 <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:

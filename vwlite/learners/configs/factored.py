@@ -7,12 +7,12 @@ from typing import ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.outputs import OutputsConfig
-from vwlite.learners.configs.shared import random_seed
+from vwlite.learners.configs.shared import random_seed, refuse
 from vwlite.options import again, config, option
 
 REFUSED = (
     *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant"),
-    "ftrl",
+    *("ftrl", "power_t"),
 )
 
 
@@ -40,9 +40,5 @@ class FactoredConfig(OutputsConfig):
         object.__setattr__(self, "shared_rates", None)
         if self.outputs == 1:
             raise UsageError("--trace is of the weights of several outputs: it needs --outputs 2 or more")
-        for name in REFUSED:
-            if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --trace")
-        if self.power_t != 0.5:
-            raise UsageError("--power_t does not go with --trace")
+        refuse(self, REFUSED, "--trace", "--outputs without --trace takes it")
         object.__setattr__(self, "rank", min(self.rank, self.outputs))

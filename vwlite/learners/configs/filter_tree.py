@@ -34,7 +34,8 @@ class FilterTreeConfig(PerClassConfig):
         GdConfig.__post_init__(self)
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.probabilities or self.scores or self.oaa_subsample or self.binary:
-            raise UsageError("--filter_tree does not go with --probabilities, --scores, --oaa_subsample and --binary")
+            refused = "--probabilities, --scores, --oaa_subsample and --binary"
+            raise UsageError(f"--filter_tree does not go with {refused}: a tree has but its answer, --oaa has them")
         if self.base.levels:
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if getattr(self.base, "negatives", 0):

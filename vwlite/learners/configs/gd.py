@@ -105,7 +105,8 @@ class GdConfig(LearnerConfig):
             if getattr(self, name) is not None and not self.ftrl:
                 raise UsageError(f"--{name} needs --ftrl")
         if self.ftrl and (self.sgd or self.adaptive or self.normalized or self.invariant or self.sparse_l2):
-            raise UsageError("--ftrl does not go with --sgd, --adaptive, --normalized, --invariant and --sparse_l2")
+            refused = "--sgd, --adaptive, --normalized, --invariant and --sparse_l2"
+            raise UsageError(f"--ftrl does not go with {refused}, which are of gradient descent: drop one")
 
     @property
     def differs_from_vw(self) -> str:

@@ -64,7 +64,7 @@ class KsvmConfig(GdConfig):
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
         if self.ftrl:
-            raise UsageError("--ftrl does not go with --ksvm")
+            raise UsageError("--ftrl does not go with --ksvm, which has no weights: drop one")
         if self.loss.name != "hinge":
             raise UsageError(f"--ksvm has --loss_function hinge, not {self.loss.name}")
 

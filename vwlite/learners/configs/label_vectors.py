@@ -8,7 +8,7 @@ from vwlite.errors import UsageError
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.shared import check_levels
+from vwlite.learners.configs.shared import check_levels, refuse
 from vwlite.learners.configs.softmax import REFUSED
 from vwlite.options import again, config
 
@@ -44,9 +44,8 @@ class LabelVectorsConfig(PerClassConfig):
         """Raises UsageError for what none of these models has."""
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         check_levels(self)
-        for name in REFUSED:
-            if name != "initial_t" and getattr(self, name):
-                raise UsageError(f"--{name} does not go with {self.asked_as}")
+        names = (name for name in REFUSED if name not in ("initial_t", "power_t"))
+        refuse(self, names, self.asked_as, "--dot-l2 shrinks vectors" if self.l2 else "linear learners take it")
         if not self.fewest_pairs <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:

@@ -55,7 +55,7 @@ class LflConfig(LabelVectorsConfig):
         if self.class_loss != "multinomial":
             raise UsageError(f"--dotproduct with --multiclass takes --lfl-loss log or mse, not {self.class_loss}")
         if isinstance(self.dot_l2, str):
-            raise UsageError("--dot-l2 by namespace does not go with --multiclass")
+            raise UsageError("--dot-l2 by namespace does not go with --multiclass: type one number, for all vectors")
         self.check()
         self.check_base()
         if (self.lfl_loss == "mse" or self.answer in ("median", "mean")) and not self.has_numbers:

@@ -33,7 +33,7 @@ class LrqConfig(GdConfig):
         object.__setattr__(self, "lrq", tuple(self.lrq))
         read_pairs(self.lrq)
         if self.ftrl:
-            raise UsageError("--lrq does not go with --ftrl")
+            raise UsageError("--lrq does not go with --ftrl: factors are learned by gradient descent, drop one")
 
 
 def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:

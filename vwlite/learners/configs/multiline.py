@@ -48,7 +48,7 @@ class MultilineConfig(GdConfig):
         if bool(self.csoaa_ldf) == bool(self.wap_ldf):
             raise UsageError("--csoaa_ldf and --wap_ldf do not go together")
         if self.binary:
-            raise UsageError("--binary does not go with groups of lines")
+            raise UsageError("--binary does not go with groups of lines, which are answered with one of them: drop it")
 
     def to_show(self, what: str) -> dict[str, Any]:
         return {"probabilities": what == "probabilities", "csoaa_rank": what != "probabilities"}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import random_seed
+from vwlite.learners.configs.shared import random_seed, refuse
 from vwlite.options import config, option
 
 SECTION = "Networks"
@@ -17,7 +17,7 @@ MAX_DENSE = 1 << 26  # weights of all dense layers together
 LANES = 8  # rows are of a multiple of these numbers
 REFUSED = (
     *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant"),
-    "ftrl",
+    *("ftrl", "power_t"),
 )
 
 
@@ -71,11 +71,7 @@ def units_of(text: str) -> tuple[int, ...]:
 
 def check_network(config: Any) -> None:
     """Raises UsageError for options that a network does not have, and for too many weights."""
-    for name in REFUSED:
-        if getattr(config, name):
-            raise UsageError(f"--{name} does not go with --nn")
-    if config.power_t != 0.5:
-        raise UsageError("--power_t does not go with --nn")
+    refuse(config, REFUSED, "--nn", "learners without a network take it")
     if (count := sum(inputs * width for inputs, width in dense_shapes(config))) > MAX_DENSE:
         raise UsageError(f"--nn {config.nn} has {count:,} weights between its layers: more than {MAX_DENSE:,}")
 

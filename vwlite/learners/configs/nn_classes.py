@@ -31,7 +31,7 @@ class NnClassesConfig(MulticlassConfig):
             raise UsageError(f"--nn with --multiclass takes --loss_function multinomial, not {self.class_loss}")
         for name in (*OF_SHARES, "group_l1"):
             if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --nn")
+                raise UsageError(f"--{name} does not go with --nn: --multiclass without a network takes it")
 
     @property
     def hidden(self) -> tuple[int, ...]:

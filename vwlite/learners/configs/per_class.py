@@ -83,15 +83,15 @@ class PerClassConfig(GdConfig):
         if self.probabilities and self.loss.name != "logistic":
             raise UsageError("--probabilities needs --loss_function logistic")
         if self.kind != "oaa" and self.scores:
-            raise UsageError(f"--scores does not go with --{self.kind}")
+            raise UsageError(f"--scores does not go with --{self.kind}: -r writes scores")
         if self.kind == "csoaa" and self.probabilities:
-            raise UsageError("--probabilities does not go with --csoaa")
+            raise UsageError("--probabilities does not go with --csoaa, which predicts costs: --oaa has probabilities")
         if self.binary:
-            raise UsageError(f"--binary does not go with --{self.kind}")
+            raise UsageError(f"--binary does not go with --{self.kind}: it answers with classes")
         if self.oaa_subsample and not 0 < self.oaa_subsample < self.oaa:
             raise UsageError(f"--oaa_subsample takes 1 to one less than the classes of --oaa, not {self.oaa_subsample}")
         if self.oaa_subsample and (self.probabilities or self.scores):
-            raise UsageError("--oaa_subsample does not go with --probabilities and --scores")
+            raise UsageError("--oaa_subsample does not go with --probabilities and --scores: -r writes scores")
         self.check_sets()
         if self.kind != "csoaa" and self.cs_absolute_loss:
             raise UsageError("--cs_absolute_loss needs --csoaa")

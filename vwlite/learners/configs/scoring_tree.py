@@ -49,7 +49,7 @@ class ScoringTreeConfig(LabelVectorsConfig):
 
     def __post_init__(self) -> None:
         if isinstance(self.dot_l2, str):
-            raise UsageError("--dot-l2 by namespace does not go with --scoring")
+            raise UsageError("--dot-l2 by namespace does not go with --scoring: type one number, for all vectors")
         if self.dot_init is None:
             object.__setattr__(self, "dot_init", 0.1 / math.sqrt(max(self.rank, 1)))
         if self.pairs and not self.rank:

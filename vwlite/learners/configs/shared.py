@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.options import option
+from vwlite.options import option, options_of
+
+WHY_NOT = {  # what options of gradient descent say that another update leaves no room for
+    **dict.fromkeys(("sgd", "adaptive", "normalized", "invariant", "initial_t", "power_t"), "it has rates of its own"),
+    **dict.fromkeys(("l1", "l2", "sparse_l2"), "it has no such penalty"),
+    **dict.fromkeys(("min_prediction", "max_prediction", "binary"), "it answers with classes"),
+    **dict.fromkeys(("initial_weight", "constant"), "it has start values of its own"),
+    "ftrl": "it has an update of its own",
+    "oaa_subsample": "every example is learned by all classes",
+    "cs_absolute_loss": "its labels have no costs; --csoaa takes it",
+}
+
+
+def refuse(config: Any, names: Iterable[str], beside: str, instead: str) -> None:
+    """Raises UsageError for the first of these options that is set; ``instead`` says which learner takes it."""
+    for name in names:
+        if getattr(config, name) != options_of(type(config))[name].default:
+            way = "" if name in ("binary", "cs_absolute_loss") else f"; {instead}"
+            raise UsageError(f"--{name} does not go with {beside}: {WHY_NOT[name]}{way}")
 
 
 def random_seed() -> Any:

@@ -9,12 +9,13 @@ from vwlite.learners.configs.average import AverageConfig
 from vwlite.learners.configs.base import show_classes
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig, classes
+from vwlite.learners.configs.shared import refuse
 from vwlite.options import again, config, option, options_of
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 REFUSED = (
     *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction"),
-    *("max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss"),
+    *("max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss", "power_t"),
 )
 
 OF_SHARES = ("label_shares", "strict_shares", "smoothing")
@@ -61,17 +62,13 @@ class MulticlassConfig(PerClassConfig):
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.class_loss not in LOSSES:
             raise UsageError(f"--multiclass goes with --loss_function {', '.join(LOSSES)}, not {self.class_loss}")
-        for name in self.refused:
-            if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --multiclass")
+        refuse(self, self.refused, "--multiclass", "--oaa, a learner for each class, takes it")
         if self.average_after is not None and not self.average:
             raise UsageError("--average_after needs --average")
         if self.group_l1 and self.average:
             raise UsageError("--group_l1 does not go with --average: a mean of sparse weights is not sparse")
         if self.group_l1 and self.multiclass == 1:
             raise UsageError("--group_l1 is of several weights a feature: --multiclass 1 has one")
-        if self.power_t != 0.5:
-            raise UsageError("--power_t does not go with --multiclass")
         if self.class_loss != "multinomial":
             for name in OF_SHARES:
                 if getattr(self, name):

@@ -23,7 +23,8 @@ class Piece(NamedTuple):
 
 
 class NumberedRows:
-    """The first pass numbers the slots, in order of appearance after those of ``rows``, and counts.
+    """The first pass numbers the slots, and counts; at its end the numbers get the order of the slots, so that sums
+    over them do not depend on how the data come.
 
     With ``unit`` all rows have length 1, but for those without any term: these count for nothing.
     """
@@ -50,7 +51,16 @@ class NumberedRows:
             yield piece
             obey()
         if not self.read:
+            self.sort()
             self.weight = np.concatenate([np.zeros(0, np.float32), *weights])
+
+    def sort(self) -> None:
+        order = np.argsort(self.rows.slots)
+        self.rows.renumber(self.rows.slots[order])
+        number = np.empty(len(order), np.uint32)
+        number[order] = np.arange(len(order))
+        for piece in self.kept or []:
+            piece.terms.indices[:] = number[piece.terms.indices]
 
     @property
     def read(self) -> bool:

@@ -202,9 +202,8 @@ class Lloyd:
         config, slots = self.config, len(self.rows.rows)
         others = [number] * (number > 0)
         if self.before:
-            known = len(self.before.slots)
             self.means = np.zeros((slots, config.clusters), np.float32)
-            self.means[:known] = self.before.means
+            self.means[self.rows.rows.find(self.before.slots)] = self.before.means
         elif config.seeding == "scalable":
             found = scalable(self.rows, self.nearest_of, config.clusters, config.trim, config.seed, *others)
             self.means = dense(found, slots)
@@ -362,6 +361,4 @@ class Lloyd:
         self.squares = squares_of(self.means, self.config.spherical)
 
     def clusters(self, passes: int) -> Clusters:
-        slots = self.rows.rows.slots
-        order = np.argsort(slots)
-        return Clusters(slots[order], self.means[order], self.totals, passes)
+        return Clusters(self.rows.rows.slots, self.means, self.totals, passes)

@@ -194,7 +194,7 @@ class Finder:
         """Rows in the order of their slots, whatever that of the examples."""
         order = np.argsort(self.rows.slots)
         self.z, self.y, self.total = (one[order] for one in (self.z, self.y, self.total))
-        self.rows = SlotRows(self.source.plan.bits, self.rows.slots[order])
+        self.rows.renumber(self.rows.slots[order])
 
     def add_before(self) -> None:
         """What the data of the model come to that is gone on from, and the mean."""
