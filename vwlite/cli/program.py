@@ -17,10 +17,13 @@ def program() -> None:
         signal.signal(signal.SIGINT, stop)
     import contextlib
     import gc
+    import warnings
 
     from vwlite.cli.root import main
 
     gc.set_threshold(100_000)
+    if not sys.warnoptions:  # what is not finite is told in words where it matters
+        warnings.simplefilter("ignore", RuntimeWarning)
     try:
         main()
     except SystemExit as end:

@@ -57,7 +57,9 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     check(digest, deltas)
     config = learner_class(base.header["learner"]).config_from(base.header["config"], {})
     rule = rule_of(config, len(deltas))
-    values = base.arrays["weights"].values
+    values, names = base.arrays["weights"]
+    if any(len(delta.columns) != len(names) for delta in deltas):
+        raise ModelError("the deltas have other columns than their base")
     if len(deltas) == 1:
         for column, changed in enumerate(deltas[0].columns):
             values[deltas[0].slots, column] = changed

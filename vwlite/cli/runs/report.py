@@ -6,6 +6,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
+from vwlite.cli.runs.answers import to_measure
 from vwlite.cli.runs.named import described, module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -39,7 +40,7 @@ def measured(arguments: dict[str, Any]) -> Tested:
     if module_for(arguments["initial"], arguments["memory"]):
         what = described(arguments["initial"])
         raise UsageError(f"report --test does not go with {what}: 'vwlite evaluate --json' measures it")
-    config, model = build.open_model({**arguments, "files": arguments["tests"]})
+    config, model = build.open_model({**arguments, "files": arguments["tests"]}, to_measure(arguments["initial"]))
     display = Bar(arguments["quiet"], to_stdout=False)
     return tested(config, model, arguments["initial"], bad_lines_config(arguments), display)
 

@@ -56,6 +56,12 @@ class StreamHeader(TypedDict):
     idf: bool
 
 
+class Facts(TypedDict):
+    """Of the report; the problems are gone on with."""
+
+    listed: list[list]
+
+
 def content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """For the header, and arrays."""
     new = stream.newcomers
@@ -106,6 +112,7 @@ def load(path: str, config: LearnConfig, most: int) -> Stream:
         words, waiting = theta.words, words_from("waiting", arrays, told["waiting_spaces"])
         presence = numbers(arrays, "presence", np.int64, (len(words),))
         stream = Stream(config, most, words, presence, [], told["examples"], told["since"], newcomers_from(arrays))
+        require(header["aso"], Facts, "aso")
         stream.listed = header["aso"]["listed"]
         pairs = zip(waiting.key.tolist(), waiting.space.tolist(), waiting.names, strict=True)
         stream.newcomers.names = {key: (waiting.spaces[space], name) for key, space, name in pairs}

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from vwlite.solvers.tall_matrices import eigenpairs
+
 BLOCK = 1 << 14  # rows of U turned into float64 at once
 
 
@@ -16,7 +18,7 @@ def leading(u: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
     for begin in range(0, p if p > m else m, BLOCK):
         block = (u[begin : begin + BLOCK] if p > m else u[:, begin : begin + BLOCK].T).astype(np.float64)
         gram += block.T @ block
-    squares, vectors = np.linalg.eigh(gram)
+    squares, vectors = eigenpairs(gram)
     squares, vectors = squares[::-1], vectors[:, ::-1]
     h = min(h, int((squares > 1e-10 * max(squares[0], 1e-300)).sum())) if len(squares) else 0
     values = np.sqrt(squares[:h])
