@@ -3,7 +3,6 @@ memory or to its streams, the next one does not meet.
 """
 
 import importlib
-import json
 import os
 import pkgutil
 import re
@@ -42,8 +41,11 @@ def imported() -> None:
             continue
 
 
-def call(function: Callable[[], int | None], memory: int = MEMORY, stdin: str = os.devnull) -> Done:
-    """``function`` in a fork, in this folder: its result is the status; an exception is told, with the status 1."""
+def call(function: Callable[[], int | None], memory: int = MEMORY, stdout: str | None = None) -> Done:
+    """``function`` in a fork, in this folder: its result is the status; an exception is told, with the status 1.
+
+    ``stdout``: the file to which standard output is appended.
+    """
     imported()
     said = os.memfd_create("said")
     reader, writer = os.pipe()
@@ -51,7 +53,8 @@ def call(function: Callable[[], int | None], memory: int = MEMORY, stdin: str = 
     if not child:
         status = 1
         try:
-            status = limited(function, memory, (os.open(stdin, os.O_RDONLY), said, said), writer)
+            out = os.open(stdout, os.O_WRONLY | os.O_APPEND) if stdout else said
+            status = limited(function, memory, (os.open(os.devnull, os.O_RDONLY), out, said), writer)
         finally:
             os._exit(status)
     os.close(writer)
@@ -103,8 +106,3 @@ def command(words: list[str] | str, **more) -> Done:
         main()
 
     return call(run, **more)
-
-
-def told(data: object) -> str:
-    """What a function says of its result."""
-    return json.dumps(data, default=str)

@@ -1,9 +1,10 @@
 """How vwlite reads its command lines, where that is not as click does."""
 
 import re
+import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -15,6 +16,7 @@ from vwlite.cli.settings import VARIABLE, settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import called_here, not_one_of
+from vwlite.storage.output_checks import Printed
 
 OF_FORMATS = ("kind", "format")  # parameters whose values are formats of data
 FIRST_WINS = ("learning_rate", "power_t")  # given twice, vw takes the first value
@@ -186,6 +188,8 @@ class VwCommand(Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except Printed as error:
+            critical(str(error), sys.stderr)
         except VwliteError as error:
             critical(str(error))
         except MemoryError:
@@ -225,9 +229,10 @@ class VwCommand(Command):
         return settled
 
 
-def critical(message: str) -> None:
+def critical(message: str, file: TextIO | None = None) -> None:
+    """``file``: standard output."""
     with suppress(OSError):  # the exit status tells it too
-        print(f"[critical] vw: {laid_out(message)}")
+        print(f"[critical] vw: {laid_out(message)}", file=file)
 
 
 def like_an_option(token: str) -> bool:
