@@ -83,6 +83,12 @@ def test_a_line_without_a_task_is_left_out_and_said(vwlite, write, tmp_path):
     assert (tmp_path / "model").read_bytes() == usual
 
 
+def test_features_that_are_too_large_are_refused(vwlite, write):
+    write("big.vw", "".join(f"{n % 2} |a x{n % 7}:3e38 y{n % 5}:-3e38 z:3e38 |t t{n % 3}\n" for n in range(40)))
+    said = vwlite("aso", "tasks", "big.vw", "--task", "t", "-f", "m", "--quiet", status=70).stderr
+    assert said.startswith("vwlite: features are too large for their task to be solved")
+
+
 def test_models_in_the_wrong_place(vwlite):
     learn(vwlite, "--quiet")
     assert "made by vwlite aso learn" in vwlite("aso", "inspect", "model", status=76).stderr

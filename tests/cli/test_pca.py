@@ -135,6 +135,16 @@ def test_examples_that_are_all_their_mean_have_no_component(run_cli):
         assert run_cli("project", "-i", "m", "--scale", scale, stdin="1 | a b:2\n").stdout == "1 |pca 0:0\n"
 
 
+@pytest.mark.parametrize("center", [[], ["--center"]], ids=str)
+def test_features_whose_products_are_not_finite_are_refused(center, tmp_path, run_cli):
+    (tmp_path / "big.vw").write_text("".join(f"|a x{n % 7}:3e38 y{n % 5}:-3e38\n" for n in range(40)))
+    said = run_cli("pca", "big.vw", "-f", "m", "--dim", "2", *center, status=70).stderr
+    assert said.splitlines()[-1] == (
+        "vwlite: products of features are not finite numbers: features, or weights, are too large"
+    )
+    assert "Warning" not in said and not (tmp_path / "m").exists()
+
+
 def test_components_are_shown_by_name(data, run_cli):
     (data / "words.vw").write_text("|w apple apple pear\n|w apple pear\n|w zebra\n|w zebra zebra:2\n")
     run_cli("pca", "words.vw", "-f", "m", "--dim", "2", "--names", "--quiet")

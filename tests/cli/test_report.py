@@ -106,6 +106,19 @@ def test_classes_numbers_and_log_linear_models(vwlite, write, tmp_path):
     assert page(vwlite, tmp_path, "l1.json")[1] == ["Objective by pass"]
 
 
+@pytest.mark.parametrize("options", ["--dotproduct uw --rank 2", "", "--nn 4"])
+def test_classes_are_measured_as_by_evaluate(options, vwlite, write, tmp_path):
+    """With their probabilities, which latent models told only to evaluate."""
+    write("classes.vw", CLASSES.replace("|w", "|u a |w"))
+    learned = ("train", "classes.vw", "--multiclass", "4", *options.split())
+    vwlite(*learned, "-f", "classes", "--quiet", "--json", "c.json")
+    figures = json.loads(vwlite("evaluate", "-i", "classes", "classes.vw", "--json", "-").stdout)
+    tables = page(vwlite, tmp_path, "c.json", "--test", "classes.vw", "-i", "classes")[2]
+    shown = {row[0]: row[1] for table in tables for row in table if len(row) == 2}
+    assert float(shown["log_loss"]) == pytest.approx(figures["log_loss"], rel=1e-4)
+    assert float(shown["accuracy"]) == pytest.approx(figures["accuracy"], rel=1e-4)
+
+
 @pytest.mark.parametrize("command", ["check data.vw", "inspect model", "crr data.vw --qid none --steps 9"])
 def test_every_report_has_a_page(command, vwlite, tmp_path):
     vwlite(*command.split(), "--json", "one.json", status=None)

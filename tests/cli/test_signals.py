@@ -6,9 +6,11 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
+from vwlite.cli import program, root
 from vwlite.cli.signals import SIGNALS, Interrupts, interrupt, listen
 from vwlite.interrupts import STOP, Interrupted, forget, obey
 
@@ -100,3 +102,43 @@ def test_a_byte_is_set_while_python_does_not_look():
     finally:
         signal.set_wakeup_fd(-1)
         forget()
+
+
+@pytest.mark.parametrize(
+    ("cause", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "vwlite: interrupted\n"),
+        (Interrupted(signal.SIGTERM), 143, "vwlite: terminated\n"),
+    ],
+)
+def test_a_signal_while_a_class_is_made_is_one(cause, status, said, vwlite, monkeypatch):
+    """Of which Python 3.11 makes a RuntimeError."""
+    def fail(**more):
+        raise RuntimeError("Error calling __set_name__ on 'Field' instance 'ksvm' in 'KsvmConfig'") from cause
+
+    monkeypatch.setattr(root, "cli", fail)
+    assert vwlite("train", status=status).stderr == said
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, b"vwlite: interrupted\n"),
+        (Interrupted(signal.SIGTERM), 143, b"vwlite: terminated\n"),
+    ],
+)
+def test_a_signal_where_no_error_can_be_raised_ends_the_process(error, status, said, capfdbinary):
+    child = os.fork()
+    if not child:
+        program.unraisable(SimpleNamespace(exc_value=error))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == status
+    assert capfdbinary.readouterr().err == said
+
+
+def test_what_cannot_be_raised_is_told_else(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "__unraisablehook__", told.append)
+    lost = SimpleNamespace(exc_value=ValueError())
+    program.unraisable(lost)
+    assert told == [lost]

@@ -6,8 +6,7 @@ import zlib
 
 from vwlite.data.cache import END, ENTRY, MAGIC, TAIL
 from vwlite.storage import archive_writer
-from vwlite.storage.archive_writer import HEADER, Hasher
-from vwlite.storage.model_file import MODEL
+from vwlite.storage.archive_writer import DELTA, HEADER, MODEL, FileFormat, Hasher
 
 
 def sealed_model(data: bytes) -> bytes:
@@ -31,15 +30,15 @@ def sealed_model(data: bytes) -> bytes:
         text = json.dumps(header).encode()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         contents = []
-    return framed(text, contents)
+    return framed(text, contents, DELTA if b'"delta"' in text else MODEL)
 
 
-def framed(text: bytes, contents: list[tuple[str, bytes]]) -> bytes:
+def framed(text: bytes, contents: list[tuple[str, bytes]], format: FileFormat = MODEL) -> bytes:
     """The archive of a header and its members, right in all that surrounds them."""
     names, data = [HEADER, *(name for name, _ in contents)], [text, *(content for _, content in contents)]
     try:
         members = [archive_writer.Member(n, len(d), zlib.crc32(d)) for n, d in zip(names, data, strict=True)]
-        frame = archive_writer.frame(members, archive_writer.comment(MODEL, text))
+        frame = archive_writer.frame(members, archive_writer.comment(format, text))
     except (UnicodeError, struct.error):
         return text
     return b"".join(record + content for (_, record), content in zip(frame, [*data, b""], strict=True))

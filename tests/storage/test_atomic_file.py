@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from vwlite.errors import OutputError
-from vwlite.storage.atomic_file import atomic_output, check_writable
+from vwlite.storage.atomic_file import PendingFile, atomic_output, check_writable
 
 not_for_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 
@@ -128,6 +128,19 @@ def test_check_leaves_no_trace(tmp_path):
     assert os.listdir(tmp_path) == []
     check_writable("/dev/null")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_what_nobody_knows_any_more_is_dropped(tmp_path):
+    """As where a signal comes between the making of the file and what would remove it."""
+    pending = PendingFile(str(tmp_path / "f"))
+    child = os.fork()
+    if not child:
+        pending.__del__()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert len(os.listdir(tmp_path)) == 1
+    del pending
+    assert os.listdir(tmp_path) == []
 
 
 def test_leftovers_of_killed_writers_are_removed(tmp_path):

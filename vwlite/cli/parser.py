@@ -1,9 +1,10 @@
 """How vwlite reads its command lines, where that is not as click does."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -15,6 +16,7 @@ from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
 from vwlite.options import called_here, not_one_of
+from vwlite.storage.output_checks import Printed
 
 PART = "--help="  # all, or the beginning of a subject
 NOWHERE = click.Context(click.Command(None))
@@ -238,6 +240,8 @@ class VwCommand(Command):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except Printed as error:
+            critical(str(error), sys.stderr)
         except VwliteError as error:
             critical(str(error))
         except MemoryError:
@@ -285,9 +289,10 @@ class VwCommand(Command):
         return [*(part for name, values in added.items() for part in (name, ",".join(values))), *settled]
 
 
-def critical(message: str) -> None:
+def critical(message: str, file: TextIO | None = None) -> None:
+    """``file``: standard output."""
     with suppress(OSError):  # the exit status tells it too
-        print(f"[critical] vw: {laid_out(message)}")
+        print(f"[critical] vw: {laid_out(message)}", file=file)
 
 
 def is_news(option: click.Option, first: str, later: str) -> bool:

@@ -17,13 +17,39 @@ def program() -> None:
         signal.signal(signal.SIGINT, stop)
     import contextlib
     import gc
+    import warnings
 
     from vwlite.cli.root import main
 
+    sys.unraisablehook = unraisable
     gc.set_threshold(100_000)
+    if not sys.warnoptions:  # what is not finite is told in words where it matters
+        warnings.simplefilter("ignore", RuntimeWarning)
     try:
         main()
     except SystemExit as end:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
         os._exit(end.code)
+    except BaseException as error:  # main hears no signals before it begins and after it has ended
+        end_by_signal(error)
+        raise
+
+
+def unraisable(lost: "sys.UnraisableHookArgs") -> None:
+    """As Python has it, but for signals that come where no error can be raised, as in a callback while modules are
+    imported: they end the process, as they do elsewhere where nothing is half done.
+    """
+    end_by_signal(lost.exc_value)
+    sys.__unraisablehook__(lost)
+
+
+def end_by_signal(error: BaseException | None) -> None:
+    """End the process if the error is a signal's."""
+    from vwlite.interrupts import SIGINT, Interrupted
+
+    if isinstance(error, KeyboardInterrupt):
+        stop(SIGINT, None)
+    if isinstance(error, Interrupted):
+        os.write(2, f"vwlite: {error}\n".encode())
+        os._exit(128 + error.number)

@@ -116,18 +116,18 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; errors become one line and an exit code (see ``vwlite.errors``)."""
     open_streams()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # nohup
-            signal.signal(number, interrupt)
-    listen()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # whatever the locale, names are shown
             stream.reconfigure(errors="backslashreplace")
     before = signal.getsignal(signal.SIGINT)
     try:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+                signal.signal(number, interrupt)
+        listen()
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = cli(prog_name="vwlite", standalone_mode=False) or 0
+        status = called()
     except (click.ClickException, VwliteError, MemoryError) as error:
         status = told(error)
     except click.exceptions.Exit as error:
@@ -146,6 +146,16 @@ def main() -> None:
     if before == stop:
         signal.signal(signal.SIGINT, stop)
     leave(status if isinstance(status, int) else 0)
+
+
+def called() -> Any:
+    """What the command line answers. Python 3.11 makes another error of a signal that comes while it makes a class."""
+    try:
+        return cli(prog_name="vwlite", standalone_mode=False) or 0
+    except RuntimeError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt | Interrupted):
+            raise error.__cause__ from None
+        raise
 
 
 def usage(error: click.ClickException) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
 from vwlite._native.weight_table import changed_rows, take_column
-from vwlite.config_check import require
+from vwlite.config_check import Between, Double, require
 from vwlite.errors import ModelError
 from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import DELTA, write
@@ -17,10 +17,11 @@ from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import source_of
 from vwlite.storage.table_codec import CHUNK, ascend_below, set_rows
 from vwlite.storage.weight_table import written_chunks, zeros
-from vwlite.training.model_header import Header
+from vwlite.training.model_header import Natural, sound
 from vwlite.version import __version__
 
 SLOTS = "slots"
+MOST = 999_999  # shards
 COLUMN = "column_"  # begins the names of the others
 
 
@@ -38,6 +39,20 @@ class Task(NamedTuple):
     shown: tuple[str, ...] = ()  # sentences on the first malformed lines
     seconds: float = 0.0
     sums: tuple[float | str, ...] = ()
+
+
+class TaskHeader(TypedDict):
+    """A task as a file has it."""
+
+    number: Annotated[int, Between(1, MOST)]
+    of: Annotated[int, Between(1, MOST)]
+    base: str
+    writer: str
+    lines: Natural
+    bad: Natural
+    shown: list[str]
+    seconds: Double
+    sums: NotRequired[list[Double | str]]
 
 
 class Delta(NamedTuple):
@@ -115,11 +130,11 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
     """``dtype``: of its columns. Raises InputMissing, ModelError for a file that is damaged or no delta."""
     with Archive(path, DELTA) as archive:
         try:
-            header = archive.header["model"]
-            require(header, Header, "header")
-            told = archive.header["delta"]
+            header, told = archive.header["model"], archive.header["delta"]
+            require(told, TaskHeader, "delta")
+            features = sound(archive.path, header).features
             task = Task(**{**told, "shown": tuple(told["shown"]), "sums": tuple(told.get("sums", ()))})
-            if not 1 <= task.number <= task.of or not isinstance(task.base, str):
+            if task.number > task.of:
                 raise ValueError("the number of the shard")
             columns = [archive.map(f"{COLUMN}{i}") for i in range(len(archive.specs) - 1)]
             slots = archive.map(SLOTS)
@@ -129,6 +144,6 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
             raise ModelError(f"{archive.path} is no delta of this version's learners ({error})") from error
         shapes = [(dtype, slots.shape)] * max(len(columns), 1)
         fits = slots.dtype == np.uint32 and [(column.dtype, column.shape) for column in columns] == shapes
-        if not fits or not ascend_below(slots, 1 << int(header["features"]["bits"])):
+        if not fits or not ascend_below(slots, 1 << features.bits):
             raise archive.damaged("its slots")
         return Delta(task, header, slots, columns)

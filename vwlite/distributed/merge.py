@@ -13,9 +13,10 @@ import numpy as np
 from vwlite._native import merge_rows
 from vwlite.distributed.delta import Delta, Snapshot, Task, between, load, places, united
 from vwlite.distributed.rule import Rule, digest_of, first_base, rule_of
-from vwlite.errors import DataError, Diverged, ModelError, UsageError
+from vwlite.distributed.task import UNCHANGED
+from vwlite.errors import DataError, Diverged, ModelError, UsageError, VwliteError
 from vwlite.learners import learner_class
-from vwlite.learners.base import plain
+from vwlite.learners.base import Learner, plain
 from vwlite.storage import model_file
 from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
@@ -24,6 +25,8 @@ from vwlite.storage.model_file import Model
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.table_codec import NotFinite
 from vwlite.training.ledger import model_digest
+from vwlite.training.model_header import stored
+from vwlite.training.model_loader import restore
 from vwlite.version import __version__
 
 MERGED = 1 << 20  # slots that a thread merges at a time
@@ -65,7 +68,9 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     check(digest, deltas)
     config = learner_class(base.header["learner"]).config_from(base.header["config"], {})
     rule = rule_of(config, len(deltas))
-    values = base.arrays["weights"].values
+    values, names = base.arrays["weights"]
+    if any(len(delta.columns) != len(names) for delta in deltas):
+        raise ModelError("the deltas have other columns than their base")
     if len(deltas) == 1:
         for column, changed in enumerate(deltas[0].columns):
             values[deltas[0].slots, column] = changed
@@ -259,17 +264,23 @@ def merge_files(paths: Sequence[str], base: str | None = None, max_bad_ratio: fl
     if deltas and len(deltas) < len(paths):
         other = next(path for path in paths if path not in deltas)
         raise UsageError(f"{deltas[0]} is a delta and {other} is none: merge the deltas of a round, or models")
-    if deltas:
-        return merge_deltas([load(path) for path in deltas], base, max_bad_ratio)
-    if len(paths) == 1 and base is None:
+    if not deltas and len(paths) == 1 and base is None:
         raise UsageError("one model is merged already: name several")
-    return merge_models(paths, base)
+    try:
+        if deltas:
+            return merge_deltas([load(path) for path in deltas], base, max_bad_ratio)
+        return merge_models(paths, base)
+    except VwliteError:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # of numbers that no learner writes
+        raise ModelError(f"{', '.join(paths)} cannot be merged: a file is damaged ({error})") from error
 
 
 def merge_deltas(deltas: Sequence[Delta], base: str | None, max_bad_ratio: float = 0.01) -> Model:
     """The same of deltas at hand."""
     check_lines(deltas, max_bad_ratio)
-    check_agreement([(f"shard {delta.task.number}", delta.header) for delta in deltas])
+    headers = [(f"shard {delta.task.number}", delta.header) for delta in deltas]
+    check_agreement(headers)
     with ExitStack() as closing:
         if base is None:
             data = first_base(deltas[0].header, deltas[0].task.of)
@@ -277,7 +288,24 @@ def merge_deltas(deltas: Sequence[Delta], base: str | None, max_bad_ratio: float
                 raise ModelError("the deltas were learned from a model: name it with --base")
             base = closing.enter_context(readable(data, "the base"))
         digest = model_digest(base)
-        return merge(model_file.load(base, grows=True), digest, deltas)
+        check(digest, deltas)
+        begun = base_of(base)
+        check_agreement([("the base", begun.header), *headers])
+        return merge(begun, digest, deltas)
+
+
+def restored_learner(path: str) -> Learner:
+    """The learner of a model's file, which could go on learning: what it holds is sound. Raises ModelError."""
+    return restore(path, learning=True, vw_compat=False, **UNCHANGED).learner
+
+
+def base_of(path: str) -> Model:
+    """A model whose table is to be changed. Raises ModelError."""
+    columns = restored_learner(path).columns
+    model = model_file.load(path, grows=True)
+    if model.arrays["weights"].names != columns:
+        raise ModelError(f"{path} is damaged: its table has other columns than its options ask for")
+    return model
 
 
 def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
@@ -293,19 +321,19 @@ def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
 
 def merge_models(paths: Sequence[str], base: str | None) -> Model:
     """Of models made apart: the mean of what they changed, each weighted by its examples; see ``merge_apart``."""
-    headers = [model_file.read_header(path) for path in paths]
-    config = learner_class(headers[0].get("learner")).config_from(headers[0]["config"], {})
+    headers = [stored(path).header for path in paths]
+    config = stored(paths[0]).config
     rule_of(config, 2)
+    check_agreement(list(zip(paths, headers, strict=True)))
+    learner = restored_learner(paths[0])  # before memory is taken for a base of its size
     with ExitStack() as closing:
-        start = base or closing.enter_context(readable(first_base(headers[0], 1), "the base"))
-        begun = model_file.load(start, grows=True)
+        begun = base_of(base or closing.enter_context(readable(first_base(headers[0], 1), "the base")))
         check_agreement([("the base" if base is None else base, begun.header), *zip(paths, headers, strict=True)])
-        columns = len(begun.arrays["weights"].names)
-        before = Snapshot(begun.arrays["weights"].values, columns)
+        before = Snapshot(begun.arrays["weights"].values, len(learner.columns))
         deltas = []
         for number, (path, header) in enumerate(zip(paths, headers, strict=True), 1):
-            table = model_file.load(path, want=("weights",)).arrays["weights"].values
-            deltas.append(Delta(Task(number, len(paths), ""), header, *before.changes(np.ascontiguousarray(table))))
+            learner = learner if number == 1 else restored_learner(path)
+            deltas.append(Delta(Task(number, len(paths), ""), header, *before.changes(learner.weights)))
     return merge_apart(begun, deltas, config)
 
 

@@ -205,8 +205,9 @@ class Rounds:
     def worked(self, work: Work, base: str) -> list[Delta]:
         """What the workers make of all shards, in order."""
         how = replace(self.config.input, paths=(), threads=1), self.bad_lines
-        deltas = self.engine.run(work, base, self.shards, how, self.guard.check)
-        return sorted(deltas, key=lambda one: one.task.number)
+        with self.guard.undisturbed():  # a signal must not end the start of a process half way
+            deltas = self.engine.run(work, base, self.shards, how, self.guard.check)
+            return sorted(deltas, key=lambda one: one.task.number)
 
     def optimised(self, model: Model, then: Then) -> Model:
         """The model after L-BFGS, or ``model`` where that does better on the holdout file."""

@@ -46,7 +46,12 @@ def norms(row: np.ndarray, column: np.ndarray, weight: np.ndarray, columns: int)
 
 
 def singular_values(row: np.ndarray, column: np.ndarray, weight: np.ndarray, columns: int) -> np.ndarray:
-    """float64[columns], descending; below a 10^-8 of the largest they are rounding errors. ``row`` ascends from 0."""
+    """float64[columns], descending; below a 10^-8 of the largest they are rounding errors. ``row`` ascends from 0.
+
+    They are NaN where a weight is not a finite number.
+    """
+    if not np.isfinite(weight).all():
+        return np.full(columns, np.nan)
     made = np.zeros((columns, columns))
     for first in range(0, int(row[-1]) + 1 if len(row) else 0, CHUNK):
         begin, end = np.searchsorted(row, (first, first + CHUNK))

@@ -101,9 +101,14 @@ class Factored(Outputs):
     def own_norms(self) -> dict[str, Any]:
         table = self.weights.reshape(-1, 1 << self.layout[0])
         rows, outputs = table[table.any(axis=1)].astype(np.float64), self.factor_of_outputs.astype(np.float64)
-        both = np.linalg.qr(rows, mode="r") @ np.linalg.qr(outputs, mode="r").T
-        values = np.linalg.svd(both, compute_uv=False)[: self.config.rank] if len(rows) else np.zeros(self.config.rank)
-        lengths = np.sqrt(np.maximum(((rows @ (outputs.T @ outputs)) * rows).sum(axis=1), 0))
+        values = np.full(self.config.rank, np.nan)
+        if not len(rows):
+            values[:] = 0
+        elif np.isfinite(rows).all() and np.isfinite(outputs).all():
+            both = np.linalg.qr(rows, mode="r") @ np.linalg.qr(outputs, mode="r").T
+            values = np.linalg.svd(both, compute_uv=False)[: self.config.rank]
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.sqrt(np.maximum(((rows @ (outputs.T @ outputs)) * rows).sum(axis=1), 0))
         norms = {"2,1": lengths.sum(), "trace": values.sum(), "frobenius": np.sqrt((values**2).sum())}
         return {
             "norms": {name: float(value) for name, value in norms.items()}, "singular_values": values.tolist(),
@@ -118,8 +123,9 @@ class Factored(Outputs):
             squares, scale, *reached = self.rates[begin // width : end // width].T.astype(np.float64)
             known = (squares > 0) & (scale > 0)
             rate = np.divide(1, np.sqrt(squares) * scale, out=np.zeros_like(scale), where=known)
-            left = np.exp(-(self.penalty[0] - sum(reached)) * rate).astype(np.float32)
-            found[begin:end] = (self.weights[begin:end].reshape(-1, width) * left[:, None]).reshape(-1, 1)
+            with np.errstate(over="ignore", invalid="ignore"):  # of rates and weights that are not finite
+                left = np.exp(-(self.penalty[0] - sum(reached)) * rate).astype(np.float32)
+                found[begin:end] = (self.weights[begin:end].reshape(-1, width) * left[:, None]).reshape(-1, 1)
         return found
 
     def tables(self, predict_only: bool) -> dict[str, Table]:

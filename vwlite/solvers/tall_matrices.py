@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from vwlite.errors import Diverged
+
 CHUNK = 1 << 14  # rows of a matrix that are worked on in double precision at once
 TINY = 1e-12  # eigenvalues below this share of the largest one are rounding errors
 
@@ -23,11 +25,19 @@ def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a
 
 
+def eigenpairs(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, ascending, and eigenvectors of a symmetric matrix. Raises Diverged where it is not finite."""
+    if not np.isfinite(square).all():
+        raise Diverged("products of features are not finite numbers: features, or weights, are too large")
+    values, vectors = np.linalg.eigh(square)
+    return values, vectors
+
+
 def inverse_root(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """R, of as many columns as the rank, with R R' the pseudo-inverse of a positive semidefinite matrix, and its
     eigenvalues, ascending.
     """
-    values, vectors = np.linalg.eigh((square + square.T) / 2)
+    values, vectors = eigenpairs((square + square.T) / 2)
     kept = values > TINY * max(float(values[-1]), 1e-300)
     return vectors[:, kept] / np.sqrt(values[kept]), values
 
@@ -56,7 +66,7 @@ def leading(u: np.ndarray, h: int) -> tuple[np.ndarray, np.ndarray]:
     for begin in range(0, p if p > m else m, BLOCK):
         block = (u[begin : begin + BLOCK] if p > m else u[:, begin : begin + BLOCK].T).astype(np.float64)
         gram += block.T @ block
-    squares, vectors = np.linalg.eigh(gram)
+    squares, vectors = eigenpairs(gram)
     squares, vectors = squares[::-1], vectors[:, ::-1]
     h = min(h, int((squares > 1e-10 * max(squares[0], 1e-300)).sum())) if len(squares) else 0
     values = np.sqrt(squares[:h])

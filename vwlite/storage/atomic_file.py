@@ -71,9 +71,7 @@ def is_replaceable(path: str) -> bool:
 def check_writable(path: str) -> None:
     """Raise OutputError now if ``path`` cannot be written later. Creates a file beside it and removes that file."""
     if is_replaceable(path):
-        descriptor, temporary = _create(path, os.path.realpath(path), path)
-        os.close(descriptor)
-        os.unlink(temporary)
+        PendingFile(path).drop()
 
 
 @contextlib.contextmanager
@@ -123,11 +121,16 @@ def _written_beside(pending: "PendingFile", mode: str) -> Iterator[IO[Any]]:
 
 
 class PendingFile:
-    """A new file beside its target ``path``. ``take_name`` lets it replace the target; always call ``drop``."""
+    """A new file beside its target ``path``. ``take_name`` lets it replace the target; always call ``drop``.
+
+    It is dropped too when nothing knows it any more, as where a signal comes before anybody can call ``drop``.
+    """
+
+    descriptor, process = -1, 0
 
     def __init__(self, path: str, like: str | None = None) -> None:
         """``like``: as ``beside_output`` has it. Raises OutputError."""
-        self.path = path
+        self.path, self.process = path, os.getpid()
         self.target = os.path.realpath(path) if like is None else unfollowed(path)
         # kept open because the lock on it keeps _remove_stale of other processes from deleting the file
         self.descriptor, self.temporary = _create(path, self.target, path if like is None else like)
@@ -151,6 +154,10 @@ class PendingFile:
             with contextlib.suppress(OSError):
                 os.unlink(self.temporary)
             self._close()
+
+    def __del__(self) -> None:
+        if self.process == os.getpid():  # a fork's copy is not the owner
+            self.drop()
 
     def _close(self) -> None:
         os.close(self.descriptor)

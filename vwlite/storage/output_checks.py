@@ -70,6 +70,10 @@ class File:
         return status.st_dev, status.st_ino, name
 
 
+class Printed(UsageError):
+    """What is printed would go into another file of the run, be it only this message on standard output."""
+
+
 STANDARD_INPUT = File("-", "input", "the input")
 STANDARD_OUTPUT = File("-", "standard output", "standard output")
 
@@ -94,12 +98,13 @@ def check(reads: Sequence[File], writes: Iterable[File], links: bool = False, pr
     if printed is not None:
         first = targets.setdefault(printed, STANDARD_OUTPUT)
         if not first.is_stream:
-            raise UsageError(f"two outputs have the same name: {first.display_name} and standard output")
+            raise Printed(f"two outputs have the same name: {first.display_name} and standard output")
     clashes = [(file, targets[identity]) for file in reads if (identity := file.identity(0) or ()) in targets]
     updated = [target for file, target in clashes if target.role == file.role and file.role in UPDATED]
     for file, target in clashes:
         if target not in updated:
-            raise UsageError(f"{clash(file, target)}: give the output another name")
+            kind = Printed if target is targets.get(printed or ()) else UsageError
+            raise kind(f"{clash(file, target)}: give the output another name")
 
 
 def clash(file: File, target: File) -> str:

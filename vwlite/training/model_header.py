@@ -172,7 +172,11 @@ class Stored(NamedTuple):
 
 def stored(path: str) -> Stored:
     """What a learner's model says of itself, without its arrays. Raises ModelError, InputMissing."""
-    header = model_file.read_header(path)
+    return sound(path, model_file.read_header(path))
+
+
+def sound(path: str, header: dict[str, Any]) -> Stored:
+    """What a header of the file ``path`` says. Raises ModelError where that is not as it is declared."""
     kind = learner_class(str(header.get("learner")))
     try:
         require(header, Header, "header")

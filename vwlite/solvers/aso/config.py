@@ -8,6 +8,7 @@ from typing import Any
 from vwlite.errors import UsageError
 from vwlite.memory_limit import USUAL
 from vwlite.options import Config, config, option
+from vwlite.storage.output_checks import LEDGER
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
 
@@ -81,7 +82,7 @@ class ContinuedConfig(Config):
 
     initial: str | None = option(
         None, "Learn on from this model.", spelled=("-i", "--initial_regressor"), key="initial", reads="model",
-        shown="",
+        beside=(LEDGER,), shown="",
     )
     new_classes: bool = option(
         False, "Take in labels that the model has no class of.", spelled=("--new-classes",), needs=("initial",)
@@ -186,7 +187,7 @@ class OnlineConfig(Config):
     online: bool = option(False, "Hold the first examples in memory only; learn all others as they come.")
     initial: str | None = option(
         None, "Go on with a Theta that keeps its weights.", spelled=("-i", "--initial_theta"), key="initial",
-        reads="Theta", shown="",
+        reads="Theta", beside=(LEDGER,), shown="",
     )
     warmup: int = option(20_000, "Examples that choose problems and features.", low=1, needs=("online",))
     max_features: int = option(

@@ -57,6 +57,12 @@ class StreamHeader(TypedDict):
     idf: bool
 
 
+class Facts(TypedDict):
+    """Of the report; the problems are gone on with."""
+
+    listed: list[list]
+
+
 def content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """For the header, and arrays."""
     new = stream.newcomers
@@ -102,6 +108,7 @@ def load(path: str, config: LearnConfig, most: int) -> Stream:
     """Raises ModelError."""
     header, arrays = opened(path, THETA, "made by vwlite aso learn")
     try:
+        require(header["aso"], Facts, "aso")
         listed = header["aso"]["listed"]
         return stream_from({**header, "listed": listed}, arrays, theta_from(header, arrays).words, config, most)
     except ModelError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vwlite.errors import DataError
+from vwlite.errors import DataError, Diverged
 from vwlite.escapes import escaped
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary
@@ -85,8 +85,17 @@ def solved(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, n
     """w float64[q], v float64[h], intercept and least value of (1/n) |Xw + Zv + b - y|^2 + lambda |w|^2, Z = X Theta'.
 
     With A = X X' + n lambda I the residual is n lambda alpha, A alpha = y - [Z 1] g, and g solves the normal equations
-    of [Z 1] in the metric of A's inverse, by the pseudoinverse where columns depend on each other.
+    of [Z 1] in the metric of A's inverse, by the pseudoinverse where columns depend on each other. Raises Diverged
+    where features are so large that n lambda is lost beside their products.
     """
+    try:
+        return by_least_squares(task, theta, constant)
+    except np.linalg.LinAlgError as error:
+        why = "features are too large for their task to be solved: scale them, or take a larger --lambda"
+        raise Diverged(why) from error
+
+
+def by_least_squares(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
     ridge = task.size * task.penalty
     free = np.hstack((task.x @ theta[task.own], task.root[:, None][:, : int(constant)]))
     both = np.hstack((free, task.y[:, None]))

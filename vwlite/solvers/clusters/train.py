@@ -193,7 +193,7 @@ class Lloyd:
             monitor.step(done)
         self.examples = int((self.rows.weight > 0).sum())
         if not self.examples:
-            raise DataError("there is no example")
+            raise DataError("no example has a feature that counts" if done else "there is no example")
         if not self.before and self.examples < self.config.clusters:
             raise UsageError(f"{self.config.clusters} clusters are more than there are examples: {self.examples}")
 

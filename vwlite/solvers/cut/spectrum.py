@@ -12,7 +12,7 @@ from vwlite._native import graph_cut
 from vwlite._native.range_finder import random_signs
 from vwlite.interrupts import obey
 from vwlite.solvers.cut.graph import Graph
-from vwlite.solvers.tall_matrices import orthonormal, product, times
+from vwlite.solvers.tall_matrices import eigenpairs, orthonormal, product, times
 from vwlite.training.monitor import Monitor
 
 WHOLE = 500  # graphs of at most so many nodes are decomposed as they are
@@ -88,7 +88,7 @@ def spectrum(graph: Graph, count: int, monitor: Monitor, threads: int = 1, seed:
 def whole(graph: Graph, known: np.ndarray, count: int) -> Spectrum:
     matrix = np.zeros((len(graph), len(graph)))
     matrix[np.repeat(np.arange(len(graph)), np.diff(graph.indptr)), graph.index] = graph.normalised()
-    values, vectors = np.linalg.eigh(matrix - 3 * known @ known.T)  # which is moved below all others
+    values, vectors = eigenpairs(matrix - 3 * known @ known.T)  # which is moved below all others
     return Spectrum(values[::-1][:count].copy(), vectors[:, ::-1][:, :count].copy(), 0.0, 0)
 
 
@@ -102,7 +102,7 @@ def iterated(products: Products, x: np.ndarray, known: np.ndarray, count: int, m
     x = beside(x, known)
     while True:
         image = products.of(x)
-        values, turn = np.linalg.eigh(product(x, image))
+        values, turn = eigenpairs(product(x, image))
         values, turn = values[::-1], np.ascontiguousarray(turn[:, ::-1])
         x, image = times(x, turn), times(image, turn)
         image -= x * values

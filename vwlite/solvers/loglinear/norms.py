@@ -10,6 +10,7 @@ from vwlite.errors import UsageError
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.problems import Chains, Problem
+from vwlite.solvers.tall_matrices import eigenpairs
 
 
 class Norm(Protocol):
@@ -70,7 +71,7 @@ class Trace:
         """The matrix with its shorter side as columns, its singular values and right singular vectors."""
         matrix = weights.reshape(self.shape)
         tall = matrix if self.shape[0] >= self.shape[1] else matrix.T
-        squares, vectors = np.linalg.eigh(tall.T @ tall)
+        squares, vectors = eigenpairs(tall.T @ tall)
         return tall, np.sqrt(np.maximum(squares, 0)), vectors
 
     def value(self, weights: np.ndarray) -> float:

@@ -24,7 +24,7 @@ from vwlite.interrupts import obey
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.rows import Rows, SlotRows, check_slots
-from vwlite.solvers.tall_matrices import CHUNK, TINY, inverse_root, orthonormal, product, times
+from vwlite.solvers.tall_matrices import CHUNK, TINY, eigenpairs, inverse_root, orthonormal, product, times
 from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
@@ -201,10 +201,11 @@ class Finder:
         old, z = self.before, self.z
         if len(old.slots):
             at = self.rows.find(old.slots)
-            part = old.vectors @ ((old.values**2)[:, None] * product(old.vectors, z[at])).astype(np.float32)
-            if self.config.center and old.weight:
-                part += np.outer(old.total, old.total @ z[at]).astype(np.float32) / np.float32(old.weight)
-            self.y[at] += part
+            with np.errstate(over="ignore", invalid="ignore"):  # whose sums are then refused
+                part = old.vectors @ ((old.values**2)[:, None] * product(old.vectors, z[at])).astype(np.float32)
+                if self.config.center and old.weight:
+                    part += np.outer(old.total, old.total @ z[at]).astype(np.float32) / np.float32(old.weight)
+                self.y[at] += part
         if self.config.center and self.sums[0]:
             scale = (self.total @ z) / self.sums[0]
             for begin in range(0, len(z), CHUNK):
@@ -213,7 +214,7 @@ class Finder:
     def components(self) -> Components:
         """Of Nystrom's approximation; columns beyond its rank are 0."""
         half, _ = inverse_root(product(self.z, self.y))
-        squares, turn = np.linalg.eigh(half.T @ product(self.y, self.y) @ half)
+        squares, turn = eigenpairs(half.T @ product(self.y, self.y) @ half)
         squares, turn = squares[::-1], turn[:, ::-1]
         kept = squares > TINY * max(squares.max(initial=0.0), 1e-300)
         values = np.zeros(self.columns)
