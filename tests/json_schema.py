@@ -4,12 +4,14 @@ import re
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "integer": int, "number": (int, float)}
 OF_OBJECTS = {"required", "properties", "additionalProperties", "minProperties"}
-KNOWN = {"$schema", "title", "type", "const", "items", "minItems", "pattern", "minimum"} | OF_OBJECTS
+KNOWN = {"$schema", "anyOf", "title", "type", "const", "items", "minItems", "pattern", "minimum"} | OF_OBJECTS
 
 
 def complaints(value, schema, at="$"):
     """What is wrong with ``value``, a sentence each."""
     assert set(schema) <= KNOWN, f"{at}: a keyword that is not checked: {set(schema) - KNOWN}"
+    if "anyOf" in schema and all([*complaints(value, one, at)] for one in schema["anyOf"]):
+        yield f"{at} is none of what it may be"
     kinds = schema.get("type", list(TYPES))
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if isinstance(value, bool) or not any(isinstance(value, TYPES[kind]) for kind in kinds):

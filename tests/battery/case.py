@@ -101,10 +101,6 @@ class Case:
         line = self.text.splitlines()[0].replace("'r0", "'bad").replace("'0", "'bad")
         return f"{line} x:nan"
 
-    @property
-    def checkpoints(self):
-        return ("--save-every", 10) if "--online" in self.one.options else ()
-
     def here(self):
         return contextlib.chdir(self.folder)
 

@@ -185,13 +185,16 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
     long = {"data": case.write("long.vw", case.text * 6)}  # so that most of a run is learning
     case.learn(**long)
     whole, kept = case.outputs(), 0
-    for share in (0.15, 0.3, 0.5) if case.one.name in GIVEN else (0.2, 0.4):
+    shares = (0.3, 0.15, 0.5, 0.65, 0.8, 0.9)  # what comes before and after learning depends on the estimator
+    for share in shares if case.one.name in GIVEN else shares[:1]:
+        if kept == 2:
+            break
         case.clear()
         with case.blocks_of(699) as options:
-            status = case.interrupt(signal.SIGTERM, share, *case.checkpoints, *options, **long)
+            status = case.interrupt(signal.SIGTERM, share, *options, **long)
             kept += f"model{CHECKPOINT}" in case.left()
             assert status in (0, 143) and case.left().get("model", whole["model"]) == whole["model"]
-            case.learn(*case.checkpoints, *options, "--resume", **long)
+            case.learn(*options, "--resume", **long)
         assert case.outputs() == whole
     assert kept or case.one.name not in GIVEN  # others may read all of the text first
 

@@ -10,7 +10,6 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import NameIndex
 from vwlite.features.paired_sides import PairedSides
 from vwlite.learners.base import Learner
 from vwlite.learners.label_check import LabelCheck
@@ -24,6 +23,7 @@ from vwlite.training.model_writer import ModelWriter
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
+    from vwlite.features.name_index import NameIndex
     from vwlite.training.ledger import Ledger
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, policy_for, read
-from vwlite.cli.runs.inspect import top_of
-from vwlite.cli.runs.named import refuse
+from vwlite.cli.runs.named import refuse, top_of
 from vwlite.data import block_parser
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import available_cores

@@ -6,8 +6,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.inspect import of_vectors, to_measure
-from vwlite.cli.runs.named import module_for
+from vwlite.cli.runs.named import module_for, of_vectors, to_measure
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.measure import Opened, measure

@@ -5,8 +5,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.inspect import changes_for, of_vectors, top_of
-from vwlite.cli.runs.named import module_for
+from vwlite.cli.runs.named import changes_for, module_for, of_vectors, top_of
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.predict import predict

@@ -6,8 +6,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.inspect import to_measure
-from vwlite.cli.runs.named import described, module_for
+from vwlite.cli.runs.named import described, module_for, to_measure
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.reporting import charts, curves

@@ -8,8 +8,8 @@ from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.inspect import inspection_text, tell_of_names, top_of
-from vwlite.cli.runs.named import refuse
+from vwlite.cli.runs.inspect import inspection_text, tell_of_names
+from vwlite.cli.runs.named import refuse, top_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped

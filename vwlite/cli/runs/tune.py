@@ -26,7 +26,7 @@ from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, plain, sentence_of
-from vwlite.cli.runs.inspect import to_measure
+from vwlite.cli.runs.named import to_measure
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
 from vwlite.data.malformed_lines import BadLines
@@ -68,7 +68,7 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
     with command_of(name).make_context(name, words, parent=click.Context(cli, info_name="vwlite")) as context:
         guard(context)
         if name != "train":
-            importlib.import_module(f"vwlite.cli.runs.{name}").run(context.params)
+            context.invoke(context.command.callback, **context.params)
             return
         arguments, typed, options = context.params, build.typed(), build.declared()
     check_effects(typed, options)
