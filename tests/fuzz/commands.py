@@ -27,6 +27,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from fuzz.forks import in_memory
 from fuzz.inputs import CONLL, FORMATS, TEXT
 from fuzz.mutations import mutated
 from fuzz.sealing import sealed_cache
@@ -100,7 +101,7 @@ def run(line: str) -> int:
 
 def run_all(lines: list[str]) -> None:
     """In a child: the commands one after the other, what each prints and its status in files of the current folder."""
-    space = int(re.search(r"^VmSize:\s*(\d+)", Path("/proc/self/status").read_text(), re.M)[1]) << 10
+    space = in_memory("VmSize")
     resource.setrlimit(resource.RLIMIT_AS, (space + SPACE, space + SPACE))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -165,7 +166,7 @@ class Runs:
         if in_child(self.prepare)[0]:
             raise ExtraMissing(f"{name}: inputs cannot be made without the extras that read them")
         self.corpus = [path.read_bytes() for path in sorted(Path("seeds").iterdir())] + regressions(f"input_{name}")
-        self.before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        self.before = in_memory("VmRSS")  # an earlier program's most may count as this process's
         self.known, self.statuses, self.finds = statuses(), Counter[int](), Counter[str]()
         self.inputs = 0
         self.slowest, self.peak = 0.0, 0
