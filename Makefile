@@ -51,7 +51,7 @@ $(VENV)-vw/installed:
 	@touch $@
 
 annotate: build  ## Cython's HTML: which lines of the kernels touch Python
-	VWLITE_ANNOTATE=1 $(BIN)/python setup.py --name >build/annotate.log
+	VWLITE_ANNOTATE=1 $(BIN)/python setup.py --quiet build_ext --inplace
 	@find build/annotate-* -name '*.html'
 
 debug:  ## the same tests on kernels with bounds checks, in a build of their own

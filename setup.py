@@ -1,9 +1,11 @@
 """Builds the Cython kernels of ``cython_ext/`` as ``vwlite._native.*``."""
 
+import gc
 import os
 import re
 import sys
 import sysconfig
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -36,19 +38,21 @@ TESTING = "vwlite._native.testing"  # for the tests of a source tree; no part of
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Build(build_ext):
-    """Says which kernel is compiled; the last one that is named may be done first."""
+class BuildExt(build_ext):
+    """Translates the kernels to C and compiles them."""
 
-    command_name = "build_ext"  # distutils looks up the options by it, else by the name of the class
+    command_name = "build_ext"  # options are looked up by it, and by the name of the class without it
 
     def run(self):
         if not (self.inplace or self.editable_mode):
             self.extensions = [one for one in self.extensions if one.name != TESTING]
-        super().run()
+        translate(self.extensions)
+        if not ANNOTATE:
+            super().run()
 
     def build_extensions(self):
-        self.stale = [one.name for one in self.extensions if self.is_stale(one)]
-        self.named = 0
+        self.stale = [one for one in self.extensions if self.is_stale(one)]
+        self.compiled = 0
         super().build_extensions()
 
     def is_stale(self, ext):
@@ -56,10 +60,10 @@ class Build(build_ext):
         return self.force or newer_group([*ext.sources, *ext.depends], self.get_ext_fullpath(ext.name), "newer")
 
     def build_extension(self, ext):
-        if ext.name in self.stale:
-            self.named += 1
-            print(f"[{self.named:2}/{len(self.stale)}] {ext.name.rpartition('.')[2]}", flush=True)
         super().build_extension(ext)
+        if ext in self.stale:
+            self.compiled += 1
+            show_count("compiled", self.compiled, len(self.stale))
 
 
 class Manual(install_data):
@@ -86,22 +90,24 @@ def extension(name, source):
     )
 
 
-def translated():
-    """The extensions, each with its C code; what takes the longest to compile comes first."""
+def declared():
+    """The extensions, as yet without C code."""
     sources = sorted(Path("cython_ext").glob("*/*.pyx"))
     kernels = [extension(f"vwlite._native.{source.stem}", str(source)) for source in sources]
-    print(f"translating {len(kernels)} kernels to C", flush=True)
+    return [extension(SHARED, "cython_ext/shared.c"), *kernels]
+
+
+def translate(extensions):
+    """Give the extensions their C code, in the order of its size: what takes the longest to compile comes first."""
     before = Path("setup.py").stat().st_mtime
-    extensions = cythonize(
-        [extension(SHARED, "cython_ext/shared.c"), *kernels],
-        include_path=["cython_ext"],
-        build_dir=BUILD,
-        annotate=ANNOTATE,
-        nthreads=CORES,
-        quiet=True,
-        force=DEBUG or ANNOTATE or any(path.stat().st_mtime < before for path in Path(BUILD).rglob("*.c")),
-        shared_utility_qualified_name=SHARED,
-        compiler_directives={
+    options = {
+        "include_path": ["cython_ext"],
+        "build_dir": BUILD,
+        "annotate": ANNOTATE,
+        "quiet": True,
+        "force": DEBUG or ANNOTATE or any(path.stat().st_mtime < before for path in Path(BUILD).rglob("*.c")),
+        "shared_utility_qualified_name": SHARED,
+        "compiler_directives": {
             "language_level": 3,
             "boundscheck": DEBUG,
             "wraparound": False,
@@ -109,10 +115,25 @@ def translated():
             "cdivision": True,
             "freethreading_compatible": True,
         },
-    )
+    }
+    # Collecting garbage takes half of the time. Without it all processes together take a gigabyte.
+    with ProcessPoolExecutor(CORES, initializer=gc.disable) as pool:
+        tasks = {pool.submit(cythonize, [one], **options): one for one in extensions}
+        for done, task in enumerate(as_completed(tasks), 1):
+            tasks[task].sources = task.result()[0].sources
+            show_count("translated to C", done, len(tasks))
     for one in extensions:
         one.depends = ["setup.py", *headers(one.sources[0])]
-    return sorted(extensions, key=lambda one: -Path(one.sources[0]).stat().st_size)
+    extensions.sort(key=lambda one: -Path(one.sources[0]).stat().st_size)
+
+
+def show_count(done_to_them, done, total):
+    """On a terminal a line that counts; elsewhere a line for each quarter."""
+    text = f"kernels {done_to_them}: {done} of {total}"
+    if sys.stdout.isatty():
+        print(f"\r{text}", end="\n" if done == total else "", flush=True)
+    elif 4 * done // total > 4 * (done - 1) // total:
+        print(text, flush=True)
 
 
 def headers(source):
@@ -127,15 +148,17 @@ def headers(source):
     return sorted(found)
 
 
+ARGUMENTS = {
+    "ext_modules": declared(),
+    "cmdclass": {"build_ext": BuildExt, "install_data": Manual},
+    "data_files": [("share/man/man1", [])],
+    # Folders of build_ext's own: an editable install gives it temporary ones, and all is compiled once more.
+    "options": {
+        "build": {"build_base": BUILD, "build_lib": f"{BUILD}/lib", "parallel": CORES},
+        "bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)} if LIMITED else {},
+        "build_ext": {"build_temp": f"{BUILD}/objects", "build_lib": f"{BUILD}/lib"},
+    },
+}
+
 if __name__ == "__main__":  # processes that translate import this file
-    setup(
-        ext_modules=translated(),
-        cmdclass={"build_ext": Build, "install_data": Manual},
-        data_files=[("share/man/man1", [])],
-        # Folders of build_ext's own: an editable install gives it temporary ones, and all is compiled once more.
-        options={
-            "build": {"build_base": BUILD, "build_lib": f"{BUILD}/lib", "parallel": CORES},
-            "bdist_wheel": {"py_limited_api": "cp{}{}".format(*LEAST)} if LIMITED else {},
-            "build_ext": {"build_temp": f"{BUILD}/objects", "build_lib": f"{BUILD}/lib"},
-        },
-    )
+    setup(**ARGUMENTS)

@@ -285,7 +285,7 @@ def row_squares(const int64_t[::1] start, const float[::1] value, double[::1] sq
     with nogil:
         for i in range(rows):
             squares[i] = 0
-            for j in range(start[i], start[i + 1]):
+            for j in range(<size_t>start[i], <size_t>start[i + 1]):
                 squares[i] += <double>value[j] * value[j]
 
 

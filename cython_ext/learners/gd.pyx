@@ -102,7 +102,9 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
-    cdef Freezing f = Freezing(open_learner(state, config), open_groups(plan.frozen.groups), plan.frozen.constant, 0)
+    cdef Freezing f
+    f.m, f.groups = open_learner(state, config), open_groups(plan.frozen.groups)
+    f.constant, f.mask = plan.frozen.constant, 0
     cdef bint freezes = learning and (f.groups.size > 0 or f.constant)
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)

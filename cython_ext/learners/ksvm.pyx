@@ -109,7 +109,7 @@ cdef class KernelMachine:
         cdef Row row
         if end >= <size_t>start.shape[0] or end > <size_t>min(label.shape[0], importance.shape[0], task.shape[0], raw.shape[0]):
             raise ValueError("the arrays do not fit the rows")
-        row.again = again
+        row.again, row.index, row.value = again, NULL, NULL
         with nogil:
             while i < end and status == OK:
                 if stop[0]:
@@ -117,8 +117,9 @@ cdef class KernelMachine:
                     break
                 raw[i] = 0
                 if task[i] != ABSENT:
-                    row.index = NULL if empty else <const uint32_t *>&index[0] + start[i]
-                    row.value = NULL if empty else <const float *>&value[0] + start[i]
+                    if not empty:
+                        row.index = &index[0] + start[i]
+                        row.value = &value[0] + start[i]
                     row.size = start[i + 1] - start[i]
                     row.label, row.importance, row.learn = label[i], importance[i], task[i] == LEARN
                     row.origin = origin + <int64_t>(i - begin)

@@ -111,7 +111,8 @@ cdef inline void find_rows(const LabelModel *m, Scratch *s) noexcept nogil:
             prefetch(m.w + m.width * s.index[i])
     for pair in range(0 if s.in_cache else m.pairs):
         for side in range(2):
-            group, latent = group_of(m, pair, side, s), &m.latent[pair][side]
+            group = group_of(m, pair, side, s)
+            latent = &m.latent[pair][side]
             for i in range(group.size if group != NULL else 0):
                 for at in range(0, latent.stride, 16):
                     prefetch(latent.table + latent.stride * (group.index[i] & m.mask) + at)

@@ -159,7 +159,7 @@ cdef inline int open_labels(Outputs *q, lists, size_t rows) except -1:
 cdef inline int open_results_of_outputs(Outputs *q, state, size_t rows) except -1:
     cdef float[:, ::1] raw = state.raw, score = state.score, scratch = state.scratch
     cdef double[:, :, ::1] losses = state.losses
-    if raw.shape[1] != q.outputs or score.shape[1] != q.outputs or min(raw.shape[0], score.shape[0]) < <Py_ssize_t>max(rows, 1):
+    if raw.shape[1] != q.outputs or score.shape[1] != q.outputs or min(raw.shape[0], score.shape[0]) < <Py_ssize_t>max(rows, <size_t>1):
         raise ValueError("no room for the predictions")
     if losses.shape[0] != 2 or losses.shape[1] != q.outputs or losses.shape[2] != 2:
         raise ValueError("two sums of losses and two of weights for each output")

@@ -25,7 +25,9 @@ cdef inline const char *read_class(const char *p, const char *end, uint32_t *num
     while p != end and is_digit(p[0]) and p - begin < CLASS_DIGITS:
         number[0] = 10 * number[0] + <uint32_t>(p[0] - 48)
         p += 1
-    return NULL if p == begin or (p != end and is_digit(p[0])) else p
+    if p == begin or (p != end and is_digit(p[0])):
+        return NULL
+    return p
 
 
 cdef inline const char *read_cost(const char *p, const char *end, float *cost) noexcept nogil:

@@ -330,12 +330,12 @@ def alike(error: click.NoSuchOption) -> str:
 
 def of_training(error: click.NoSuchOption) -> str:
     """Where an option of ``vwlite train`` belongs that another command does not have; empty for another option."""
-    from vwlite.cli.train import command
-
-    params = error.ctx.command.params if error.ctx else []
-    known = [plain(name) for one in command.params for name in (*one.opts, *one.secondary_opts)]
-    if plain(error.option_name) not in known:
+    root = error.ctx and error.ctx.find_root()
+    train = root.command.get_command(root, "train") if root and isinstance(root.command, click.Group) else None
+    known = [plain(name) for one in train.params for name in (*one.opts, *one.secondary_opts)] if train else []
+    if not error.ctx or plain(error.option_name) not in known:
         return ""
+    params = error.ctx.command.params
     needs_model = any(one.name == "initial" and one.required for one in params)
     return f" ('vwlite train' has it{', whose options the model keeps' if needs_model else ''})"
 
