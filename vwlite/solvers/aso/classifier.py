@@ -1,9 +1,12 @@
 """The target problem: classes by one-versus-rest over rows and the features that Theta makes of them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
 
 import numpy as np
 
+from vwlite.config_check import require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows, Weights
@@ -13,7 +16,10 @@ from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.sgd import Position, Targets, solve, targets, zero_weights
+from vwlite.solvers.aso.sgd import Position, Stopped, Targets, solve, targets, zero_weights
+from vwlite.storage.array_check import numbers
+from vwlite.training.model_header import Natural
+from vwlite.training.monitor import Monitor
 
 FOLDS = 5
 ENOUGH = 5  # positive examples of a label for a cut of its own
@@ -121,20 +127,64 @@ def classes_in(corpus: Corpus, several: bool) -> Classes:
     return classes
 
 
-def fit(rows: Rows, made: Targets, config: SolverConfig, at: Position | None = None) -> Weights:
-    """One-versus-rest over rows (with their shared features)."""
-    features = int(rows.terms.indices.max(initial=0)) + 1
-    return solve(config, rows, made, zero_weights(features, rows.extra.shape[1], len(made.names)), at=at)
+class ProgressState(TypedDict):
+    """How far a stopped run had come; ``sizes`` of the measured counts."""
+
+    passes: Natural
+    steps: Natural
+    sizes: list[Natural]
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a run has done: ``counts``, float64[3, examples] each, of what ``--folds`` has measured, and passes."""
+
+    counts: list[np.ndarray] = field(default_factory=list)
+    stopped: Stopped = field(default_factory=Stopped)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What ``restored`` takes."""
+        at, weights = self.stopped.at, self.stopped.weights
+        header = {"passes": at.passes, "steps": at.steps, "sizes": [one.shape[1] for one in self.counts]}
+        arrays = {"counts": np.hstack([np.zeros((3, 0)), *self.counts])}
+        return header, {**arrays, "w": weights.w, "v": weights.v, "bias": weights.bias} if weights else arrays
+
+    @classmethod
+    def restored(cls, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> "Progress":
+        """Raises KeyError, ValueError."""
+        require(dict(header), ProgressState, "state")
+        sizes = header["sizes"]
+        counts = numbers(arrays, "counts", np.float64, (3, sum(sizes)))
+        found = cls(np.split(np.array(counts), np.cumsum(sizes)[:-1], axis=1) if sizes else [])
+        if header["passes"]:
+            bias = numbers(arrays, "bias", np.float32, (-1,))
+            w, v = (numbers(arrays, name, np.float32, (-1, len(bias))) for name in "wv")
+            found.stopped.keep(Weights(w, v, bias), Position(header["passes"], header["steps"]))
+        return found
+
+
+def fit(
+    rows: Rows, made: Targets, config: SolverConfig, at: Position | None = None, monitor: Monitor | None = None,
+    stopped: Stopped | None = None,
+) -> Weights:
+    """One-versus-rest over rows (with their shared features), from where a run ``stopped``, if it did.
+
+    Raises ValueError for a run on other rows.
+    """
+    features, at = int(rows.terms.indices.max(initial=0)) + 1, at or Position()
+    weights = zero_weights(features, rows.extra.shape[1], len(made.names))
+    before = stopped.take_up(weights, at) if stopped else 0
+    return solve(config, rows, made, weights, monitor, at, before, stopped)
 
 
 def train(
     corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL,
-    tuned: bool = False,
+    tuned: bool = False, monitor: Monitor | None = None, stopped: Stopped | None = None,
 ) -> Target:
     """Learn the classes of a labelled corpus; with ``tuned`` a bias includes the cut that folds choose for its class.
 
-    Raises UsageError where weights would take more bytes than ``memory`` and for an ``idf`` that Theta was learned
-    without, DataError, Diverged.
+    ``stopped``: as ``fit`` has it. Raises UsageError where weights would take more bytes than ``memory`` and for an
+    ``idf`` that Theta was learned without, DataError, Diverged.
     """
     check_idf(theta, config)
     classes, words = classes_in(corpus, several), corpus.vocabulary(idf=config.idf)
@@ -146,7 +196,7 @@ def train(
         config = replace(config, theta_scale=scale_for(len(labelled)))
     rows = with_shared(corpus.rows(words, config.unit).take(labelled), words, theta, config)
     at = Position()
-    found = fit(rows, made, config.solver, at)
+    found = fit(rows, made, config.solver, at, monitor, stopped)
     w = np.zeros((len(words), len(classes.names)), np.float32)
     w[: len(found.w)] = found.w
     bias = found.bias - tuned_cuts(rows, made, config.solver) if tuned else found.bias

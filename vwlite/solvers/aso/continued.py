@@ -12,8 +12,9 @@ from vwlite.memory_limit import USUAL
 from vwlite.solvers.aso.classifier import Target, check_room, joined, labels_of, with_shared
 from vwlite.solvers.aso.config import SolverConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.sgd import solve, zero_weights
+from vwlite.solvers.aso.sgd import Stopped, solve, zero_weights
 from vwlite.solvers.aso.tagger import classes_of, replace_decoding
+from vwlite.training.monitor import Monitor
 
 UNSEEN = -1.0  # bias of a class that no example had: with no weights the best score of the others' examples
 
@@ -28,12 +29,14 @@ def check_position(target: Target, path: str) -> None:
 
 
 def learn_on(
-    target: Target, corpus: Corpus, solver: SolverConfig, new_classes: bool = False, memory: float = USUAL
+    target: Target, corpus: Corpus, solver: SolverConfig, new_classes: bool = False, memory: float = USUAL,
+    monitor: Monitor | None = None, stopped: Stopped | None = None,
 ) -> Target:
     """``solver``: that of the model with the passes and threads to come. A corpus of sequences has its tags.
 
-    With ``new_classes`` there may be such, which come behind the others. Raises UsageError where weights would take
-    more bytes than ``memory`` and for labels that do not go with how sequences are decoded, DataError, Diverged.
+    ``stopped``: what a stopped run of the same goes on from. With ``new_classes`` there may be such, which come behind
+    the others. Raises UsageError where weights would take more bytes than ``memory`` and for labels that do not go with
+    how sequences are decoded, DataError, Diverged.
     """
     classes = extended(target.classes, corpus, new_classes)
     words = joined(corpus.vocabulary(), target.words)
@@ -44,7 +47,8 @@ def learn_on(
     at, config = replace(target.position), target.config
     weights = widened(target, words, len(classes.names))
     rows = with_shared(corpus.rows(words, config.unit).take(labelled), words, target.theta, config)
-    solve(solver, rows, made, weights, at=at)
+    before = stopped.take_up(weights, at) if stopped else 0
+    solve(solver, rows, made, weights, monitor, at, before, stopped)
     config = replace(config, solver=replace(solver, passes=at.passes))
     found = replace(target, classes=classes, words=words, weights=weights, config=config, position=at)
     if found.sequences:

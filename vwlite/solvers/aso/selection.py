@@ -179,8 +179,8 @@ class Data:
             return self.plain
         return replace(self.weighted, extra=self.shared[point.dim] * np.float32(point.scale))
 
-    def answers(self, point: Point, fold: int) -> tuple[np.ndarray, np.ndarray]:
-        """The examples of a fold, and bool[of them, classes] what those of all others tell of them. Raises Diverged."""
+    def measured(self, point: Point, fold: int) -> np.ndarray:
+        """float64[3, examples of the fold]: the counts of a point that all others teach. Raises Diverged."""
         rows, count = self.rows(point), len(self.made.names)
         known, held = np.flatnonzero(self.folds != fold), np.flatnonzero(self.folds == fold)
         place = np.full(len(rows), -1)
@@ -191,22 +191,22 @@ class Data:
         weights = zero_weights(int(rows.terms.indices.max(initial=0)) + 1, rows.extra.shape[1], count)
         solve(replace(point.config.solver, threads=1), rows.take(known), part, weights)
         scores = weights.scores(rows.take(held))
-        if self.several:
-            return held, scores > 0
-        chosen = np.zeros(scores.shape, bool)
-        chosen[np.arange(len(held)), scores.argmax(1)] = True
-        return held, chosen
-
-    def measure(self, point: Point, answers: list[tuple[np.ndarray, np.ndarray]]) -> None:
-        counted = np.flatnonzero(self.folds != EVERY)
-        true = np.zeros((len(self.folds), len(self.made.names)), bool)
-        true[self.made.positive.owner, self.made.positive.indices] = True
-        chosen = np.zeros(true.shape, bool)
-        for held, said in answers:
-            chosen[held] = said
-        importance = self.plain.importance.astype(np.float64)
+        chosen = scores > 0
+        if not self.several:
+            chosen = np.arange(count) == scores.argmax(1)[:, None]
+        place[held] = np.arange(len(held))
+        among = self.folds[owner] == fold
+        true = np.zeros(chosen.shape, bool)
+        true[place[owner[among]], index[among]] = True
         counts = [(chosen & true).sum(1), chosen.sum(1), true.sum(1)]
-        point.counts = np.stack([importance * count for count in counts])[:, counted]
+        return np.stack(counts) * self.plain.importance[held].astype(np.float64)
+
+    def gathered(self, counts: list[np.ndarray]) -> np.ndarray:
+        """The counts of all folds of a point, in the order of examples. Raises ValueError for those of other folds."""
+        found = np.zeros((3, len(self.folds)))
+        for fold, one in enumerate(counts):
+            found[:, self.folds == fold] = one
+        return found[:, self.folds != EVERY]
 
 
 def prepared(
@@ -230,10 +230,13 @@ def prepared(
 
 def select(
     corpus: Corpus, theta: Theta | None, config: TargetConfig, selection: SelectionConfig, several: bool = False,
-    monitor: Monitor | None = None,
+    monitor: Monitor | None = None, found: list[np.ndarray] | None = None,
 ) -> Selection:  # fmt: skip
-    """Try all points on every fold. Raises UsageError, DataError, Diverged."""
-    monitor = monitor or Monitor()
+    """Try all points on every fold. Raises UsageError, DataError, Diverged.
+
+    ``found``: the counts that were measured, to which the others are added; ValueError for those of other folds.
+    """
+    monitor, found = monitor or Monitor(), [] if found is None else found
     vary = read_vary(selection.vary, theta is not None)
     if config.theta_scale is None:
         config = replace(config, theta_scale=scale_for(int((corpus.label >= 0).sum())))
@@ -243,14 +246,16 @@ def select(
     if not (data.folds != EVERY).any():
         raise DataError("--folds: no class has two examples, so that nothing can be measured")
     jobs = [(point, fold) for point in points for fold in range(selection.folds)]
-    found = []
+    if len(found) > len(jobs):
+        raise ValueError("its folds")
     with ThreadPoolExecutor(config.solver.threads) as pool:
-        for number, answer in enumerate(pool.map(lambda job: data.answers(*job), jobs)):
+        for counts in pool.map(lambda job: data.measured(*job), jobs[len(found) :]):
             obey()
-            found.append(answer)
-            monitor.step(number + 1, len(jobs))
+            with monitor.update():
+                found.append(counts)
+            monitor.step(len(found), len(jobs))
     for number, point in enumerate(points):
-        data.measure(point, found[number * selection.folds : (number + 1) * selection.folds])
+        point.counts = data.gathered(found[number * selection.folds : (number + 1) * selection.folds])
     return Selection(points, best_of(points), "micro_f1" if several else "accuracy")
 
 

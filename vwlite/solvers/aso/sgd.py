@@ -1,7 +1,7 @@
 """Many binary problems over the same rows, each pass one pass over the data."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -69,6 +69,34 @@ class Position:
     steps: int = 0
 
 
+@dataclass(slots=True)
+class Stopped:
+    """A copy of the weights after a whole pass, and where that was; None before the first."""
+
+    weights: Weights | None = None
+    at: Position = field(default_factory=Position)
+
+    def keep(self, weights: Weights, at: Position) -> None:
+        self.weights = Weights(weights.w.copy(), weights.v.copy(), weights.bias.copy())
+        self.at = replace(at)
+
+    def take_up(self, weights: Weights, at: Position) -> int:
+        """Write them into ``weights`` and ``at``. Answers how many passes were made since ``at``, 0 before the first.
+
+        Raises ValueError where they are of other rows.
+        """
+        if not self.weights:
+            return 0
+        made = self.at.passes - at.passes
+        for name in ("w", "v", "bias"):
+            found, kept = getattr(weights, name), getattr(self.weights, name)
+            if found.shape != kept.shape or made < 0:
+                raise ValueError("its weights")
+            found[:] = kept
+        at.passes, at.steps = self.at.passes, self.at.steps
+        return made
+
+
 class Passes:
     """Threads that learn a part of ``problems`` each; what they learn does not depend on their number."""
 
@@ -102,16 +130,16 @@ class Passes:
 
 def solve(
     config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, monitor: Monitor | None = None,
-    at: Position | None = None,
+    at: Position | None = None, made: int = 0, stopped: Stopped | None = None,
 ) -> Weights:
-    """Learn on from ``weights`` and ``at``, both in place. The result does not depend on the number of threads.
+    """Learn on from ``weights`` and ``at``, both in place, after ``made`` of the passes.
 
-    Raises Diverged.
+    ``stopped`` keeps what a run goes on from. The result does not depend on the number of threads. Raises Diverged.
     """
     at, monitor = at or Position(), monitor or Monitor()
-    monitor.step(0, config.passes)
+    monitor.step(made, config.passes)
     with Passes(config, weights.w.shape[1]) as passes:
-        for number in range(config.passes):
+        for number in range(made, config.passes):
             order = np.arange(len(rows))
             gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + at.passes) % 2**64)
             at.steps, scale = passes.make(rows, targets, weights, order, at.steps)
@@ -119,9 +147,13 @@ def solve(
             weights.w *= np.float32(scale)
             if not np.isfinite(weights.bias).all():
                 raise Diverged(f"the weights are not finite numbers after pass {number + 1}; try a smaller -l")
-            done = f"pass {number + 1} of {config.passes}"
-            monitor.remark(f"{done} over {len(rows)} examples, {weights.w.shape[1]} problems")
             monitor.step(number + 1, config.passes)
+            if not stopped:
+                done = f"pass {number + 1} of {config.passes}"
+                monitor.remark(f"{done} over {len(rows)} examples, {weights.w.shape[1]} problems")
+            elif monitor.saves:
+                with monitor.update():
+                    stopped.keep(weights, at)
     return weights
 
 

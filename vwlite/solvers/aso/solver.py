@@ -13,7 +13,7 @@ from vwlite.features import theta as theta_file
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Request
 from vwlite.solvers.aso import model_file, online_file, task_file
-from vwlite.solvers.aso.classifier import Target, train
+from vwlite.solvers.aso.classifier import Progress, Target, train
 from vwlite.solvers.aso.config import (
     ContinuedConfig,
     CotrainConfig,
@@ -234,8 +234,10 @@ class TrainClasses(AsoSolver):
 
     def fit(self, monitor: Monitor) -> None:
         config, theta, selection, chosen = self.config, self.theta, self.selection, {}
+        self.progress = Progress.restored(*self.stopped) if self.stopped else Progress()
+        more: dict[str, Any] = {"memory": self.memory, "monitor": monitor, "stopped": self.progress.stopped}
         if selection.folds:
-            found = select(self.text, theta, config, selection, self.several, monitor)
+            found = select(self.text, theta, config, selection, self.several, monitor, self.progress.counts)
             for line in found.said():
                 monitor.line(line)
             chosen = {"selection": found.facts(selection.folds)}
@@ -243,11 +245,14 @@ class TrainClasses(AsoSolver):
             selection = replace(selection, dim=found.chosen.dim)
         theta = theta.cut(selection.dim) if theta and selection.dim else theta
         if self.how.sequences:
-            self.target = train_sequences(self.text, theta, config, self.how, self.memory)
+            self.target = train_sequences(self.text, theta, config, self.how, **more)
         else:
-            self.target = train(self.text, theta, config, self.several, self.memory, self.tuned)
+            self.target = train(self.text, theta, config, self.several, tuned=self.tuned, **more)
         examples = int((self.text.label >= 0).sum())
         self.facts = {"examples": examples, "classes": self.target.classes.names, **chosen}
+
+    def state(self) -> Content:
+        return self.progress.state()
 
     def content(self) -> Content:
         return model_file.content(self.target, self.facts)
@@ -282,9 +287,13 @@ class ContinueClasses(AsoSolver):
         threads = values.get("threads") or available_cores()
         solver = replace(self.target.config.solver, passes=values["passes"], threads=threads)
         new = self.request.config(ContinuedConfig).new_classes
-        self.found = learn_on(self.target, self.text, solver, new, self.memory)
+        self.progress = Progress.restored(*self.stopped) if self.stopped else Progress()
+        self.found = learn_on(self.target, self.text, solver, new, self.memory, monitor, self.progress.stopped)
         examples = int((self.text.label >= 0).sum())
         self.facts = {**self.kept_facts, "examples": examples, "classes": self.found.classes.names}
+
+    def state(self) -> Content:
+        return self.progress.state()
 
     def content(self) -> Content:
         return model_file.content(self.found, self.facts)

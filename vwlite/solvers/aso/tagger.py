@@ -33,8 +33,9 @@ from vwlite.solvers.aso.label_features import (
     read_kinds,
     recalled_space,
 )
-from vwlite.solvers.aso.sgd import solve, targets, zero_weights
+from vwlite.solvers.aso.sgd import Stopped, solve, targets, zero_weights
 from vwlite.solvers.loglinear.examples import BAD, BREAK, EMPTY, LINE, begins_file, ends_sequence, sequences_of
+from vwlite.training.monitor import Monitor
 
 PIECE = 1 << 22  # scores by the label before at a time
 KINDS = "y1"  # of label features, by default
@@ -135,14 +136,15 @@ def tagger_of(target: Target) -> Tagger:
 
 
 def train_sequences(
-    corpus: Corpus, theta: Theta | None, config: TargetConfig, how: SequenceConfig, memory: float = USUAL
+    corpus: Corpus, theta: Theta | None, config: TargetConfig, how: SequenceConfig, memory: float = USUAL,
+    monitor: Monitor | None = None, stopped: Stopped | None = None,
 ) -> Target:
     """Learn the classes of a corpus and how the labels of its sequences are chosen.
 
     The corpus has its tags and the words of ``recalled_space``.
     Raises as ``train`` and UsageError for labels that do not go with ``decode``.
     """
-    target = train(corpus, theta, config, memory=memory)
+    target = train(corpus, theta, config, memory=memory, monitor=monitor, stopped=stopped)
     label = classes_of(corpus, target)
     how = replace_decoding(how, target.classes.names, label, corpus.sequence)
     target = replace(target, sequences=how)
