@@ -24,9 +24,9 @@ from vwlite.learners.row_results import Results
 @pytest.mark.parametrize(
     "config",
     [
-        *(GdConfig(), GdConfig(ftrl=True), PerClassConfig(oaa=3), LrqConfig(lrq=("ab2",))),
-        *(CoinConfig(coin=True), AverageConfig(average=True), EctConfig(ect=3), DyadicConfig()),
-        *(NnConfig(nn="4,3"), NnClassesConfig(multiclass=3, indexing=1, nn="4"), VwNnConfig(vw_nn=2)),
+        GdConfig(), GdConfig(ftrl=True), PerClassConfig(oaa=3), LrqConfig(lrq=("ab2",)),
+        CoinConfig(coin=True), AverageConfig(average=True), EctConfig(ect=3), DyadicConfig(),
+        NnConfig(nn="4,3"), NnClassesConfig(multiclass=3, indexing=1, nn="4"), VwNnConfig(vw_nn=2),
     ],
     ids=lambda config: config.learner,
 )

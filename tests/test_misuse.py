@@ -35,9 +35,9 @@ def test_the_table_has_every_case(script):
 
 
 CHECKED = [
-    *("`h:nan`", "labels {0,2,5} with logistic", "`cat f | tool`", "a model as data", "half a `.gz`", "half a cache"),
-    *("labels changed after the cache was made", "`-b` other than the model's", "the input as `-f`"),
-    *("`-q` that matches nothing", "weights overflow", "the same file learned again", "`head -1` closes the pipe"),
+    "`h:nan`", "labels {0,2,5} with logistic", "`cat f | tool`", "a model as data", "half a `.gz`", "half a cache",
+    "labels changed after the cache was made", "`-b` other than the model's", "the input as `-f`",
+    "`-q` that matches nothing", "weights overflow", "the same file learned again", "`head -1` closes the pipe",
 ]
 
 

@@ -220,7 +220,7 @@ def test_table_of_levels(table, tmp_path):
     done = table("train.vw", "test.vw", 2, "--levels", "--json", "out.json", "--passes", 10)
     constant, linear, dyadic, flat, labels = json.loads((tmp_path / "out.json").read_text())["rows"]
     assert [row["model"] for row in (constant, linear, dyadic, flat, labels)] == [
-        *("constant", "linear", "dyadic", "labels", "labels"),
+        "constant", "linear", "dyadic", "labels", "labels",
     ]
     assert dyadic["levels_loss"] < linear["levels_loss"] and labels["error"] < flat["error"] < 1
     assert labels["log_loss"] < flat["log_loss"] and labels["mae"] == 2 * labels["levels_loss"]

@@ -46,12 +46,12 @@ from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
 CONFIGS = (
-    *(LossConfig, TransferConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig),
-    *(CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig),
-    *(CrrConfig, L1Config, HeldOutConfig),
-    *(PcaConfig, CutConfig, ClusterConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig),
-    *(LmConfig, RankConfig, FeaturesConfig),
-    *(TuneConfig, MemoryConfig, ServeConfig),
+    LossConfig, TransferConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig,
+    CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig,
+    CrrConfig, L1Config, HeldOutConfig,
+    PcaConfig, CutConfig, ClusterConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig,
+    LmConfig, RankConfig, FeaturesConfig,
+    TuneConfig, MemoryConfig, ServeConfig,
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
@@ -179,7 +179,7 @@ def test_a_learner_is_asked_for_by_options_that_there_are():
     assert set(asked) - {param.name for param in train.params} == {"vw_nn"}  # --nn of vwlite vw
     unasked = {config.learner for config in config_classes() if not config.asked_by}
     together = {
-        *("active_dyadic", "bfgs_multiclass", "bfgs_outputs", "factored", "lfl", "nn_classes", "scoring_tree"),
+        "active_dyadic", "bfgs_multiclass", "bfgs_outputs", "factored", "lfl", "nn_classes", "scoring_tree",
     }
     assert unasked == {"class_learners", "gd"} | together
 

@@ -13,8 +13,8 @@ NUMBERS = b"0 1 -1 2 0.5 .25 -3. 10 1e2 -1.5E-3 0.1 1.7 -0.0 12345.678 16777217 
 ODD_NUMBERS = [
     *b"nan -nan nan(2) inf -INF infinity +1 1e e5 -.e- - + . -. 0x1p3 -0 1e400 -1e400 1e-400 1e-45".split(),
     *b"1e38 1e99999999999 3e4294967297 1b 1..2 --1 1e+5 1_0 00000000000000000000001 16777161 0.016777161 5'".split(),
-    *(b"1e-37", b"1e-38", b"4e38", b"1e256", b"1e-128"),
-    *(b"0." + b"0" * 40 + b"1", b"1" * 45, b"." + b"123456789" * 5, b"1." + b"0" * 17 + b"1"),
+    b"1e-37", b"1e-38", b"4e38", b"1e256", b"1e-128",
+    b"0." + b"0" * 40 + b"1", b"1" * 45, b"." + b"123456789" * 5, b"1." + b"0" * 17 + b"1",
 ]
 NAMES = [
     *b"x y a b user the 12 007 item-7 +1_. 123456789012345678901234 exactly16letters seventeen-letters a1 A".split(),
@@ -26,7 +26,7 @@ SPACES = b"a b a b u user x 1 12 \xc3\xa9 affixed".split()
 FEATURES = [
     *(b" " + name for name in NAMES),
     *(b" x:" + number for number in NUMBERS),
-    *(b"\ty:2", b"  b", " é:t".encode()),
+    b"\ty:2", b"  b", " é:t".encode(),
 ]
 BARS = [*(b" |" + name for name in SPACES), b" |", b" |a:2", b" |b:.5", b" |x:-1e1"]
 ODDITIES = [
@@ -38,13 +38,13 @@ ODDITIES = [
 ]
 HEADS = [
     *(number + b" " for number in NUMBERS),
-    *(b"", b"", b"1 2 'tag", b"-1 0.5 3 'tag", b"'tag", b"2 1 0.25 ", b"1 2 3 'tag "),
+    b"", b"", b"1 2 'tag", b"-1 0.5 3 'tag", b"'tag", b"2 1 0.25 ", b"1 2 3 'tag ",
 ]
 ODD_HEADS = [
     *(number + b" " for number in ODD_NUMBERS),
     *(b"x " + number + b" t" for number in ODD_NUMBERS),
-    *(BOM, BOM + b"1 ", b"0\t1 ", b"1\t2\t3 ", b"1 2 3 4 ", b"1 2 3 4 'tag ", b"\r1 "),
-    *(b"-1 0.5 3 tag", b"save", b"1 save_x", b"1 -2 ", b"1"),
+    BOM, BOM + b"1 ", b"0\t1 ", b"1\t2\t3 ", b"1 2 3 4 ", b"1 2 3 4 'tag ", b"\r1 ",
+    b"-1 0.5 3 tag", b"save", b"1 save_x", b"1 -2 ", b"1",
 ]
 
 names = st.one_of(st.sampled_from(NAMES), st.text("abXY059. '\x01é", max_size=40).map(str.encode))

@@ -97,10 +97,10 @@ def test_a_model_goes_on_and_knows_what_it_has_seen(folder, run_here, caplog):
 
 
 REFUSED = [
-    *("-f data.vw", "-f -", "-f ''", "-f m -p m", "--save_per_pass", "--predict_only_model", "--resume", "--skip-seen"),
-    *("-k", "-f m --checkpoint-every soon", "-f m --bfgs --passes 3 --resume", "-f m --shuffle-first -p p"),
-    *("-f m --names -c", "-f m --invert_hash h -c", "-f m --passes 2 --curriculum easy -p p"),
-    *("-f m --filter_tree 3 --readable_model t", "-f m --log_multi 3 -r r", "--invert_hash -"),
+    "-f data.vw", "-f -", "-f ''", "-f m -p m", "--save_per_pass", "--predict_only_model", "--resume", "--skip-seen",
+    "-k", "-f m --checkpoint-every soon", "-f m --bfgs --passes 3 --resume", "-f m --shuffle-first -p p",
+    "-f m --names -c", "-f m --invert_hash h -c", "-f m --passes 2 --curriculum easy -p p",
+    "-f m --filter_tree 3 --readable_model t", "-f m --log_multi 3 -r r", "--invert_hash -",
     "-f m --max-memory 1e-9",
 ]
 

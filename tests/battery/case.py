@@ -21,13 +21,13 @@ from vwlite.storage.output_checks import LEDGER
 
 SHARED = TemporaryDirectory()  # with the texts and a Theta
 OPENERS = (  # of a model m and its text d; all that are there are tried
-    *("predict -i m d", "evaluate -i m d", "explain -i m d", "inspect m", "train d -i m -f out", "vw -d d -i m -t"),
-    *("merge m m -f out", "recommend -i m --of i d", "evaluate -i m d --against m --qid u", "crr d -i m -f out"),
-    *("l1 d -i m -f out", "cluster d -i m -f out", "pca d -i m -f out", "project -i m d", "lm vectors -i m"),
-    *("lm rank -i m d", "lm features -i m d --namespace u", "lm train d -i m -f out", "aso train d -i m -f out"),
-    *("aso train d --theta m -f out", "aso apply --theta m d", "aso inspect m", "aso learn d -i m -f out"),
-    *("aso cotrain d --unlabeled d --rounds 1 --theta m -f out", "l1 d --model multinomial --theta m -f out"),
-    *("train d --oaa 3 --named_labels a,b,c --theta m -f out", "report run.json -o out --test d -i m"),
+    "predict -i m d", "evaluate -i m d", "explain -i m d", "inspect m", "train d -i m -f out", "vw -d d -i m -t",
+    "merge m m -f out", "recommend -i m --of i d", "evaluate -i m d --against m --qid u", "crr d -i m -f out",
+    "l1 d -i m -f out", "cluster d -i m -f out", "pca d -i m -f out", "project -i m d", "lm vectors -i m",
+    "lm rank -i m d", "lm features -i m d --namespace u", "lm train d -i m -f out", "aso train d -i m -f out",
+    "aso train d --theta m -f out", "aso apply --theta m d", "aso inspect m", "aso learn d -i m -f out",
+    "aso cotrain d --unlabeled d --rounds 1 --theta m -f out", "l1 d --model multinomial --theta m -f out",
+    "train d --oaa 3 --named_labels a,b,c --theta m -f out", "report run.json -o out --test d -i m",
     "train d --curriculum easy --curriculum-by margin:m --passes 2 -f out",
 )
 

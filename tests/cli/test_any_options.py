@@ -42,11 +42,11 @@ VALUES = {
     "nn": ("3", "4,2", "0", ""),
 }
 LETTERS = (
-    *("quadratic", "cubic", "interactions", "ignore", "keep", "ignore_linear", "redefine", "affix", "ngram", "skips"),
+    "quadratic", "cubic", "interactions", "ignore", "keep", "ignore_linear", "redefine", "affix", "ngram", "skips",
 )
 LEARNERS = {
-    *("oaa", "csoaa", "multiclass", "multilabel_oaa", "filter_tree", "log_multi", "ect", "csoaa_ldf", "wap_ldf", "lrq"),
-    *("dotproduct", "ftrl", "coin", "pistol", "bfgs", "dual", "ksvm", "active", "confidence", "binary", "initial"),
+    "oaa", "csoaa", "multiclass", "multilabel_oaa", "filter_tree", "log_multi", "ect", "csoaa_ldf", "wap_ldf", "lrq",
+    "dotproduct", "ftrl", "coin", "pistol", "bfgs", "dual", "ksvm", "active", "confidence", "binary", "initial",
     "nn",
 }
 NUMBERS = ("0", "1", "2", "3", "5", "10", "0.5", "-1", "1e-3", "1e10", "x", "")

@@ -33,8 +33,8 @@ def test_the_averaged_perceptron(vwlite, write, weights):
 @pytest.mark.parametrize(
     "options",
     [
-        *("--multiclass 3", "--multiclass 3 --loss_function logistic --average_after 20", "--filter_tree 3"),
-        *("--multiclass 3 --loss_function crammer_singer", "--oaa 3", "--oaa 3 --sgd -l 0.1 --l2 1e-3", "--csoaa 3"),
+        "--multiclass 3", "--multiclass 3 --loss_function logistic --average_after 20", "--filter_tree 3",
+        "--multiclass 3 --loss_function crammer_singer", "--oaa 3", "--oaa 3 --sgd -l 0.1 --l2 1e-3", "--csoaa 3",
     ],
 )
 def test_a_mean_of_classes(vwlite, write, options):

@@ -7,8 +7,8 @@ import pytest
 
 LINES = "".join(f"{1 if (n * n + n // 3) % 7 > 2 else -1} |w a{n % 7} b{n % 3} c:{n % 5 / 2}\n" for n in range(60))
 LOSSES = (
-    *("hinge", "absolute", "tanh", "geman_mcclure", "quantile", "truncated --loss_scale 1.5", "modified_huber", "lp"),
-    *("exponential", "squared", "logistic"),
+    "hinge", "absolute", "tanh", "geman_mcclure", "quantile", "truncated --loss_scale 1.5", "modified_huber", "lp",
+    "exponential", "squared", "logistic",
 )
 
 

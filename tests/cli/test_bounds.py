@@ -29,8 +29,8 @@ def test_a_line_that_makes_too_many_features(options, vwlite, write):
 @pytest.mark.parametrize(
     "command",
     [
-        *("train --oaa 3", "train --dotproduct ab", "train --names", "train --csoaa_ldf m", "train --lrq aa9999"),
-        *("l1 --model multinomial", "crr --qid none --alpha 1"),
+        "train --oaa 3", "train --dotproduct ab", "train --names", "train --csoaa_ldf m", "train --lrq aa9999",
+        "l1 --model multinomial", "crr --qid none --alpha 1",
     ],
 )
 def test_whatever_learns_it(command, vwlite, write):

@@ -12,8 +12,8 @@ from vwlite.cli.root import COMMANDS, plain
 
 HERE = Path(__file__).resolve().parent
 OF_ALL = (
-    *("test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py"),
-    *("../battery/estimators.py", "../battery/laws.py", "../golden/make.py"),
+    "test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py",
+    "../battery/estimators.py", "../battery/laws.py", "../golden/make.py",
 )
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
@@ -24,12 +24,12 @@ SHARED = {
     "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py", "test_solver_run.py"],
     "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
-        *("test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py"),
-        *("test_l1_tree.py", "test_phrases.py", "test_solver_run.py"),
+        "test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py",
+        "test_l1_tree.py", "test_phrases.py", "test_solver_run.py",
     ],
     "evaluate": ["test_levels.py", "test_mask_ids.py", "test_phrases.py"],
     "predict": [
-        *("test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py"),
+        "test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py",
         "test_asked_and_drawn.py",
     ],
     "crr": [*OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py"],
@@ -38,17 +38,17 @@ SHARED = {
     "lm train": ["test_solver_run.py"],
     "train": [
         *OF_TERMS,
-        *("test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py"),
-        *("test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py"),
-        *("test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py"),
-        *("test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py"),
-        *("test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py"),
-        *("test_transfer.py", "test_factored.py"),
+        "test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py",
+        "test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py",
+        "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
+        "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
+        "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
+        "test_transfer.py", "test_factored.py",
     ],
     "vw": [
-        *("test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py"),
-        *("test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py"),
-        *("test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py"),
+        "test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py",
+        "test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py",
+        "test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py",
         "test_factored.py",
         "test_scoring_tree.py",
     ],

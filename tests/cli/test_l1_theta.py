@@ -31,7 +31,7 @@ def train(vwlite, *options, data="few.vw", **more):
 
 
 APPLIED = [
-    *((), ("--theta-unit",), ("--theta-scale", "0.5", "--theta-dim", "2")),
+    (), ("--theta-unit",), ("--theta-scale", "0.5", "--theta-dim", "2"),
     ("--no-theta-unit", "--theta-groups", "w/1,v/1"),
 ]
 

@@ -13,7 +13,7 @@ LINES = [f"{1 + (u * i + u) % 5} '{u}.{i} |user u{u} |item i{i}\n" for u in rang
 CHOSEN = ("mae", "mae_raw", "rmse", "rmse_raw", "accuracy", "loss")
 MODELS = [
     "--dotproduct user,item --rank 2 --loss_function quantile --passes 5",
-    *("--loss_function quantile", "--coin", "--average --sgd -l 0.1", "--lrq ui2", "--loss_function poisson"),
+    "--loss_function quantile", "--coin", "--average --sgd -l 0.1", "--lrq ui2", "--loss_function poisson",
 ]
 
 

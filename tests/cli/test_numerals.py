@@ -24,8 +24,8 @@ def test_what_is_one():
 
 
 TYPED = [
-    *("-l", "-b", "--passes", "--power_t", "--classweight", "--oaa", "-P", "--checkpoint-every", "--ngram"),
-    *("--feature_limit", "--hash_seed", "--random_seed", "--block-size", "--holdout_period", "--max-bad-ratio"),
+    "-l", "-b", "--passes", "--power_t", "--classweight", "--oaa", "-P", "--checkpoint-every", "--ngram",
+    "--feature_limit", "--hash_seed", "--random_seed", "--block-size", "--holdout_period", "--max-bad-ratio",
 ]
 
 
@@ -40,9 +40,9 @@ def test_options(option, number, vwlite, write):
 @pytest.mark.parametrize(
     "command",
     [
-        *("aso learn data.vw --aux freq -f out --dim 1_0", "aso learn data.vw --aux freq-k:\u0661 -f out"),
-        *("tune data.vw -f out --vary -l\u00a01_0..20", "check data.vw -b 1_8", "inspect data.vw --top 1_0"),
-        *("vw data.vw -l 1_0", "vw data.vw --limit_output 1_0"),
+        "aso learn data.vw --aux freq -f out --dim 1_0", "aso learn data.vw --aux freq-k:\u0661 -f out",
+        "tune data.vw -f out --vary -l\u00a01_0..20", "check data.vw -b 1_8", "inspect data.vw --top 1_0",
+        "vw data.vw -l 1_0", "vw data.vw --limit_output 1_0",
     ],
 )
 def test_options_of_other_commands(command, vwlite, write):

@@ -334,9 +334,9 @@ def test_readable_model_and_names(learn, tmp_path, weights):
 
 
 LETTERS = [  # é has two bytes, and shares the first one with ô and ñ
-    *("--ignore é", "--keep aé", "--ignore_linear é", "--spelling é", "--affix +2é", "--ngram é2"),
-    *("--ngram 2 --skips é1", "--feature_limit é2", "--redefine é:=a", "--redefine a:=é", "-q é", "-q aé"),
-    *("--cubic abé", "--interactions éa", "--dotproduct é", "--dotproduct aé", "--lrq aé2"),
+    "--ignore é", "--keep aé", "--ignore_linear é", "--spelling é", "--affix +2é", "--ngram é2",
+    "--ngram 2 --skips é1", "--feature_limit é2", "--redefine é:=a", "--redefine a:=é", "-q é", "-q aé",
+    "--cubic abé", "--interactions éa", "--dotproduct é", "--dotproduct aé", "--lrq aé2",
     "--random_features rbf:64 --random_of é",
 ]
 

@@ -138,8 +138,8 @@ def test_labels_that_are_words_are_shuffled(options, more, vwlite, write, tables
 @pytest.mark.parametrize(
     "more",
     [
-        *("--shuffle-first", "--passes 3 --shuffle", "--passes 3 --curriculum easy", "--passes 3 --curriculum random"),
-        *("--curriculum easy --curriculum-steps 10", "--dotproduct ui --passes 3"),
+        "--shuffle-first", "--passes 3 --shuffle", "--passes 3 --curriculum easy", "--passes 3 --curriculum random",
+        "--curriculum easy --curriculum-steps 10", "--dotproduct ui --passes 3",
         "--dotproduct ui --passes 3 --curriculum anti --curriculum-by rarest --curriculum-weights linear",
         "--passes 2 --shuffle --classweight 2:3",
     ],

@@ -112,7 +112,7 @@ def short_spans(monkeypatch):
 
 
 ON_A_MODEL = [
-    *("pca", "cluster", "crr", "crr-l1", "crr-average", "crr-curriculum", "crr-queries", "l1", "l1-crf", "lm"),
+    "pca", "cluster", "crr", "crr-l1", "crr-average", "crr-curriculum", "crr-queries", "l1", "l1-crf", "lm",
     "aso-train",
 ]
 

@@ -88,7 +88,7 @@ def test_going_on_from_a_model_reads_columns_as_it_did(vwlite, write, tmp_path):
     vwlite("train", "more.vw", "--format", "vw", "-i", "m", "-f", "text", *LEARN)
     assert content(tmp_path / "table")[1] == content(tmp_path / "text")[1]
     assert content(tmp_path / "table") == content(tmp_path / "untold")
-    vwlite("train", "more.csv", *("--format", "csv", "--columns", "label=click =color"), "-i", "m", "-f", "o", *LEARN)
+    vwlite("train", "more.csv", "--format", "csv", "--columns", "label=click =color", "-i", "m", "-f", "o", *LEARN)
     assert content(tmp_path / "o")[0]["columns"] == "label=click? =text:text,age:number,color:text ignore=*"
 
 

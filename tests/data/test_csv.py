@@ -118,8 +118,8 @@ def quoted(cell, delimiter, always=False):
 @st.composite
 def lines(draw, delimiter=","):
     cells = [
-        *(draw(labels), draw(st.sampled_from(["", "1", "2.5", "0", "-1", "x"])), draw(numbers), draw(texts)),
-        *(draw(st.lists(texts, max_size=3).map(" ".join)), draw(texts), draw(tags)),
+        draw(labels), draw(st.sampled_from(["", "1", "2.5", "0", "-1", "x"])), draw(numbers), draw(texts),
+        draw(st.lists(texts, max_size=3).map(" ".join)), draw(texts), draw(tags),
         draw(st.sampled_from(["", "0.25"])),
     ]
     if not draw(st.integers(0, 15)):

@@ -49,8 +49,8 @@ def web():
 @pytest.mark.parametrize(
     ("path", "url"),
     [
-        *(("s3://bucket/a", 1), ("memory://a", 1), ("zip://a::s3://b", 1), ("a.vw", 0), ("C://a", 0)),
-        *(("/a://b", 0), ("-", 0), ("a:b", 0), ("1 |a http://b", 0), ("", 0)),
+        ("s3://bucket/a", 1), ("memory://a", 1), ("zip://a::s3://b", 1), ("a.vw", 0), ("C://a", 0),
+        ("/a://b", 0), ("-", 0), ("a:b", 0), ("1 |a http://b", 0), ("", 0),
     ],
 )
 def test_what_is_a_url(path, url):

@@ -110,7 +110,7 @@ EVERY = tuple(dict.fromkeys((*COMMANDS, *(command for some in BY_KIND.values() f
 def text_for(learner: str) -> bytes:
     named = dict.fromkeys(("l1", "aso", "aso-theta"), NAMED)
     of_classes = (
-        *("many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes"),
+        "many", "multiclass", "lfl", "filter_tree", "scoring_tree", "log_multi", "ect", "nn_classes",
         "bfgs_multiclass",
     )
     of_outputs = dict.fromkeys(("outputs", "bfgs_outputs", "factored"), TARGETS)

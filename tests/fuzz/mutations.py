@@ -9,12 +9,12 @@ import struct
 from vwlite.data.cache import TAIL
 
 WORDS = (
-    *(b"|", b" |", b"|a ", b":", b"::", b"'tag", b"\n", b"\r\n", b"\t", b"\0", b" ", b"#", b"qid:", b"\xff", b"|a:2 "),
-    *(b"nan", b"-nan", b"inf", b"-inf", b"1e39", b"1e-46", b"-0", b"0x1p3", b".", b"-", b"+", b"e", b"1e", b"1e+"),
-    *(b"4294967296", b"18446744073709551616", b"-1", b"0", b"1", b"2147483648", b"9" * 40, b"0." + b"0" * 400 + b"1"),
-    *(b"null", b"[]", b"{}", b"true", b'""', b"[[[[", b'"<f4"', b'"|u1"', b'"<u4"', b"1e999", b"NaN", b'"bits": 32'),
-    *(b"user", b"item", b"constant", b"save", b"\xef\xbb\xbf", b"\xe2\x82\xac", b"a" * 300, b"|a b c d " * 20),
-    *(b",", b'"', b'""', b'","', b",\n", b"true", b"n/a", b'{"a":', b'"a":[', b"\\u00e9", b"\\ud83d", b"\\"),
+    b"|", b" |", b"|a ", b":", b"::", b"'tag", b"\n", b"\r\n", b"\t", b"\0", b" ", b"#", b"qid:", b"\xff", b"|a:2 ",
+    b"nan", b"-nan", b"inf", b"-inf", b"1e39", b"1e-46", b"-0", b"0x1p3", b".", b"-", b"+", b"e", b"1e", b"1e+",
+    b"4294967296", b"18446744073709551616", b"-1", b"0", b"1", b"2147483648", b"9" * 40, b"0." + b"0" * 400 + b"1",
+    b"null", b"[]", b"{}", b"true", b'""', b"[[[[", b'"<f4"', b'"|u1"', b'"<u4"', b"1e999", b"NaN", b'"bits": 32',
+    b"user", b"item", b"constant", b"save", b"\xef\xbb\xbf", b"\xe2\x82\xac", b"a" * 300, b"|a b c d " * 20,
+    b",", b'"', b'""', b'","', b",\n", b"true", b"n/a", b'{"a":', b'"a":[', b"\\u00e9", b"\\ud83d", b"\\",
 )
 BYTES = b"|: \n'0123456789.-+eE\0\xff#ab,[]{}\""
 NUMBERS = (0, 1, 2, 7, 8, 63, 64, 127, 128, 255, 256, 65535, 65536, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1)

@@ -56,7 +56,7 @@ def made() -> dict[str, list[bytes]]:
     return {
         "vw": [
             *(bytes([choice]) + text for choice, text in enumerate(VW * 5)),
-            *(b"\x20" + named.LINES, b"\x40" + GROUPS, b"\x41" + GROUPS, b"\x58" + GROUPS),
+            b"\x20" + named.LINES, b"\x40" + GROUPS, b"\x41" + GROUPS, b"\x58" + GROUPS,
         ],
         "groups": [bytes([choice]) + GROUPS for choice in range(0, 32, 5)],
         "sequences": [

@@ -17,7 +17,7 @@ TUBE = 0.25
 LABELS = {**{name: [-1, 1] for name in (*MARGIN, "logistic")}, "poisson": [0, 1, 3]}  # others: any number
 ENDLESS = ["logistic", "exponential", "tanh"]  # the larger a margin the better
 FORGIVING = [
-    *("absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh", "lp", "squared_hinge", "tube"),
+    "absolute", "truncated", "geman_mcclure", "exponential", "modified_huber", "tanh", "lp", "squared_hinge", "tube",
 ]
 PLAIN = ["squared", "classic", "hinge", "quantile", "expectile", "perceptron"]  # no exp or log but in updates
 DEVIANCE = {"poisson": 2}  # its value grows twice as fast as its slope says

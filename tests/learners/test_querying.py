@@ -67,16 +67,16 @@ def learn(case, chunk=None):
 
 
 TINY_MARGIN = (
-    *("active", [b"-1 |x b", b"1 |x", b"1 |x b:1e-10"]),
+    "active", [b"-1 |x b", b"1 |x", b"1 |x b:1e-10"],
     Options(bits=10, loss="logistic", rules=frozenset(), link="logistic", noconstant=True),
-    *(None, 8.0, 0, True, False),
+    None, 8.0, 0, True, False,
 )
 
 
 BETWEEN_TWO_CLASSES = (
-    *("active", [b"1 |x", b"0 |x a a a a a"] * 4),
+    "active", [b"1 |x", b"0 |x a a a a a"] * 4,
     Options(bits=10, loss="logistic", rules=frozenset({"invariant"})),
-    *(None, 8.0, 0, False, False),
+    None, 8.0, 0, False, False,
 )
 
 

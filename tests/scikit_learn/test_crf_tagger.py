@@ -51,9 +51,9 @@ def test_the_model_is_that_of_the_command(name, sequences, run_cli, tmp_path):
     seed = ["--seed", str(check_random_state(0).randint(2**31))] if estimator.solver == "sgd" else []
     options = options.split() if options else []
     run_cli(
-        *("l1", tmp_path / "data.vw", "-f", tmp_path / "model", "--model", "crf", "--quiet"),
+        "l1", tmp_path / "data.vw", "-f", tmp_path / "model", "--model", "crf", "--quiet",
         *(() if estimator.C == 1 else ("--l1", str(estimator.C))),
-        *(*seed, *options),
+        *seed, *options,
     )
     assert fitted.model_.dumps() == (tmp_path / "model").read_bytes()
 

@@ -170,10 +170,10 @@ CHECKS = (
     estimator_checks.check_mixin_order,
 )
 OF_OTHER_ROWS = [
-    *(TextHasher(), TextHasher(bits=10, ngram=["2"])),
-    *(DyadicRegressor(), DyadicRegressor(rank=3, loss="quantile", early_stopping=True)),
-    *(DyadicClassifier(), DyadicClassifier(loss="hinge", bits=20), DyadicClassifier(multiclass="softmax")),
-    *(CRFTagger(), CRFTagger(solver="owlqn", C=2)),
+    TextHasher(), TextHasher(bits=10, ngram=["2"]),
+    DyadicRegressor(), DyadicRegressor(rank=3, loss="quantile", early_stopping=True),
+    DyadicClassifier(), DyadicClassifier(loss="hinge", bits=20), DyadicClassifier(multiclass="softmax"),
+    CRFTagger(), CRFTagger(solver="owlqn", C=2),
 ]
 
 

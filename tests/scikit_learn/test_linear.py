@@ -62,14 +62,14 @@ SAME = {  # estimator, y, the command's options
     "in order": (VWClassifier(shuffle=False, passes=2), Y2, [*LOGISTIC, "--passes", "2", *OF_SEED_0]),
     "ftrl": (
         VWClassifier(solver="ftrl", l1=0.01, learning_rate=1),
-        *(Y2, ["--ftrl", "--ftrl_alpha", "1", "--l1", "0.01", *LOGISTIC, *SHUFFLED]),
+        Y2, ["--ftrl", "--ftrl_alpha", "1", "--l1", "0.01", *LOGISTIC, *SHUFFLED],
     ),
     "coin": (VWRegressor(solver="coin"), TRUTH, ["--coin", *SHUFFLED]),
     "numbers": (VWRegressor(), TRUTH, [*SHUFFLED, *CENTRED]),
     "poisson": (VWRegressor(loss="poisson", centre=False), abs(TRUTH), ["--loss_function", "poisson", *SHUFFLED]),
     "namespaces": (
         VWClassifier(namespaces=SPACES, interactions=["user,item"]),
-        *(Y2, [*CROSSED, *LOGISTIC, *SHUFFLED]),
+        Y2, [*CROSSED, *LOGISTIC, *SHUFFLED],
     ),
     "bfgs": (VWRegressor(solver="bfgs", centre=False), TRUTH, ["--bfgs", "--passes", "10"]),
     "bfgs of classes": (VWClassifier(solver="bfgs"), Y3, ["--bfgs", "--multiclass", "3", *OF_THREE, "--passes", "10"]),
@@ -77,7 +77,7 @@ SAME = {  # estimator, y, the command's options
     "several, ftrl": (VWRegressor(solver="ftrl"), SEVERAL, ["--ftrl", "--outputs", "3", *IN_ONE_ORDER]),
     "several, bfgs": (
         VWRegressor(solver="bfgs", centre=False, l2=1, passes=30),
-        *(SEVERAL, ["--bfgs", "--outputs", "3", "--l2", "1", "--passes", "30"]),
+        SEVERAL, ["--bfgs", "--outputs", "3", "--l2", "1", "--passes", "30"],
     ),
 }
 

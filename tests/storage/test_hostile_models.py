@@ -96,10 +96,10 @@ def changed(seed, path, value):
 
 
 WRONG = [
-    *(("model.kind", None), ("model.passes", None), ("model.config", 384), ("model.config.adaptive", None)),
-    *(("model.counters", {}), ("model.counters.sum_loss", "inf"), ("model.scalars.norm_sum", None)),
-    *(("model.scalars", {"rate": 1.0}), ("model.counters.weight", "w"), ("model.features.bits", 32)),
-    *(("model.features.bits", 5), ("model.seen", "w"), ("model.learner", "dyadic"), ("model.resumable", "yes")),
+    ("model.kind", None), ("model.passes", None), ("model.config", 384), ("model.config.adaptive", None),
+    ("model.counters", {}), ("model.counters.sum_loss", "inf"), ("model.scalars.norm_sum", None),
+    ("model.scalars", {"rate": 1.0}), ("model.counters.weight", "w"), ("model.features.bits", 32),
+    ("model.features.bits", 5), ("model.seen", "w"), ("model.learner", "dyadic"), ("model.resumable", "yes"),
 ]
 
 
@@ -113,9 +113,9 @@ def test_damaged_models_are_not_merged(path, value):
 
 
 OF_DELTAS = [
-    *(("delta.of", 2**40), ("delta.number", 0), ("delta.base", 5), ("delta.lines", "x"), ("delta.sums", ["a", []])),
-    *(("delta.shown", "x"), ("delta", []), ("delta.writer", None), ("model.kind", None), ("model.config", [])),
-    *(("model.features.bits", 5), ("model.features.bits", 30), ("model.counters", {}), ("model.scalars", {})),
+    ("delta.of", 2**40), ("delta.number", 0), ("delta.base", 5), ("delta.lines", "x"), ("delta.sums", ["a", []]),
+    ("delta.shown", "x"), ("delta", []), ("delta.writer", None), ("model.kind", None), ("model.config", []),
+    ("model.features.bits", 5), ("model.features.bits", 30), ("model.counters", {}), ("model.scalars", {}),
 ]
 
 
@@ -178,9 +178,9 @@ OPTIONS = {
     "dyadic": "-b 26 --dotproduct ab --rank 12",
 }
 ON_LARGE = [
-    *("inspect plain", "inspect plain --json - --readable_model out", "inspect narrow", "inspect dyadic --factors a"),
-    *("predict -i plain text --quiet", "predict -i narrow text --quiet", "predict -i shrunk text --quiet"),
-    *("evaluate -i plain text", "train text -i plain -f out --quiet", "vw -d text -i plain -t -p out --quiet"),
+    "inspect plain", "inspect plain --json - --readable_model out", "inspect narrow", "inspect dyadic --factors a",
+    "predict -i plain text --quiet", "predict -i narrow text --quiet", "predict -i shrunk text --quiet",
+    "evaluate -i plain text", "train text -i plain -f out --quiet", "vw -d text -i plain -t -p out --quiet",
 ]
 
 

@@ -163,7 +163,7 @@ def test_sampling_takes_as_many_as_the_weights_add_up_to():
     "options",
     [
         *({"by": by} for by in ("x", "length:3", "margin", "loss", "value:")),
-        *({"start": 0.0}, {"start": 1.5}, {"width": 0.3}, {"sample": True}, {"weights": "linear", "width": 0.0}),
+        {"start": 0.0}, {"start": 1.5}, {"width": 0.3}, {"sample": True}, {"weights": "linear", "width": 0.0},
     ],
 )
 def test_bad_options(options):

@@ -33,7 +33,7 @@ def run(config, given, held=lambda numbers: None, seed=3):
     for batch in StepwiseCurriculum(config, seed, FEATURES, notes.append, held).chosen(given):
         sizes = np.diff(batch.namespace_start[batch.row_namespace].astype(int))
         found += zip(
-            *(batch.numbers.tolist(), batch.label.tolist(), batch.importance.tolist(), sizes.tolist()), strict=True
+            batch.numbers.tolist(), batch.label.tolist(), batch.importance.tolist(), sizes.tolist(), strict=True
         )
     return found, notes
 

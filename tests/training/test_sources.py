@@ -127,8 +127,8 @@ def test_listeners_hear_of_everything_in_their_order_until_one_ends_the_run(row_
         event
         for number in (1, 2)
         for event in (
-            *(("begin_pass", number), *learned, ("between",)),
-            *(("pass_read", number), ("end_pass", number)),
+            ("begin_pass", number), *learned, ("between",),
+            ("pass_read", number), ("end_pass", number),
         )
     ]
     wanted = [("begin", 0), *passes, ("end",)]

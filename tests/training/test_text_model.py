@@ -48,13 +48,13 @@ def test_fresh_model():
     counters.example_number, counters.total_features = 1234567, 12345678
     counters.sum_loss, counters.labeled_weight = 49.820812, 1234567
     assert written(learner, counters=counters) == [
-        *("Id ", "Min label:-0.25", "Max label:0", "bits:18", "lda:0", "0 ngram:", "0 skip:"),
-        *("options:", ":1", "initial_t 0", "norm normalizer 660.154", "t 91", "sum_loss 49.8208"),
-        *("sum_loss_since_last_dump 0", "dump_interval 5", "min_label -0.25", "max_label 0"),
-        *("weighted_labeled_examples 1.23457e+06", "weighted_labels 0"),
-        *("weighted_unlabeled_examples 0", "example_number 1234567", "total_features 12345678"),
-        *("total_weight 90", "sd::oec.weighted_labeled_examples 0", "current_pass 1"),
-        *("l1_state 0.001", "l2_state 1"),
+        "Id ", "Min label:-0.25", "Max label:0", "bits:18", "lda:0", "0 ngram:", "0 skip:",
+        "options:", ":1", "initial_t 0", "norm normalizer 660.154", "t 91", "sum_loss 49.8208",
+        "sum_loss_since_last_dump 0", "dump_interval 5", "min_label -0.25", "max_label 0",
+        "weighted_labeled_examples 1.23457e+06", "weighted_labels 0",
+        "weighted_unlabeled_examples 0", "example_number 1234567", "total_features 12345678",
+        "total_weight 90", "sd::oec.weighted_labeled_examples 0", "current_pass 1",
+        "l1_state 0.001", "l2_state 1",
     ]
 
 
@@ -63,8 +63,8 @@ def test_without_state_only_header_and_weights():
     learner.weights[3] = 0.5, 2, 1, 7
     features = FeatureConfig(bits=4, ngram=("2", "a3"), skips=("a1",))
     assert written(learner, features, predict_only=True) == [
-        *("Id ", "Min label:0", "Max label:0", "bits:4", "lda:0", "2 ngram:2 a3 ", "1 skip:a1 "),
-        *("options:", ":0", "3:0.5"),
+        "Id ", "Min label:0", "Max label:0", "bits:4", "lda:0", "2 ngram:2 a3 ", "1 skip:a1 ",
+        "options:", ":0", "3:0.5",
     ]
 
 

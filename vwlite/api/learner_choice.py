@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 OF_CLASSES_OF_ANY = ("named_labels", "indexing")
 OF_TREES = ("filter_tree", "costs", *OF_CLASSES_OF_ANY)
 OF_CLASS_LEARNERS = (
-    *(*KINDS, *OF_CLASSES_OF_ANY, "probabilities", "scores"),
-    *("oaa_subsample", "sequential", "set_loss", "label_order", "cs_absolute_loss"),
+    *KINDS, *OF_CLASSES_OF_ANY, "probabilities", "scores",
+    "oaa_subsample", "sequential", "set_loss", "label_order", "cs_absolute_loss",
 )
 
 

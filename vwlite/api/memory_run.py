@@ -136,7 +136,7 @@ def writer_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored |
     counters = Counters(simple_labels=learner.simple_labels)
     labels = Negative(model.negative_label if model else None)
     return MemoryWriter(
-        *(config, learner, plan, counters), names=model.names if model else None, labels=labels, model=model
+        config, learner, plan, counters, names=model.names if model else None, labels=labels, model=model
     )
 
 
@@ -158,7 +158,7 @@ class LearningRun:
         parts.counters.dump_interval = math.inf  # nobody sees a table of progress
         learner.watch(config.passes, display.line, parts.counters.held_out_loss)
         self.source = FileBatches(
-            *(config, learner, parts.policy, display),
+            config, learner, parts.policy, display,
             passes_before=parts.writer.passes,
             ahead=parts.names.ahead if parts.names else None,
             counts_terms=bool(plan.weights and plan.weights.waiting),
@@ -333,7 +333,7 @@ def lists_of(
 
     names = model.names.names if model.names else {}
     recommend(
-        *(config, model, names, how, nullcontext(keep), bad_lines),
+        config, model, names, how, nullcontext(keep), bad_lines,
         display=Log(),
         open_inputs=open_inputs,
         open_seen=open_seen,

@@ -111,7 +111,7 @@ class Model(Described):
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
-                *(config, self._learner, self._plan, self._begun(), inputs_of(data, columns)),
+                config, self._learner, self._plan, self._begun(), inputs_of(data, columns),
                 bad_lines_config(self._typed, bad_lines),
                 keep_predictions,
             )
@@ -185,7 +185,7 @@ class Model(Described):
             tester = self._learner.tester(**self._learner.config.shows_probabilities_of_classes)
             columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
             return measure(
-                *(replace(config, learner=tester.config), replace(current, learner=tester)),
+                replace(config, learner=tester.config), replace(current, learner=tester),
                 bad_lines_config(self._typed, bad_lines),
                 asked=metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics),
                 qid=qid,
@@ -251,8 +251,8 @@ class Model(Described):
             current = replace(self._current(), learner=self._tester()[0])
             config, how = self._for_test(threads, kind_of(data, kind)), RecommendConfig(of=of, top=top)
             return memory_run.lists_of(
-                *(config, current, how, inputs_of(data, columns)),
-                *(seen, bad_lines_config(self._typed, bad_lines)),
+                config, current, how, inputs_of(data, columns),
+                seen, bad_lines_config(self._typed, bad_lines),
             )
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:

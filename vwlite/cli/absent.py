@@ -16,9 +16,9 @@ ABSENT = (
     Absent(
         "contextual bandits",
         (
-            *("cb", "cb_*", "cbify*", "cbzo", "ccb_*", "cats*", "slates", "warm_cb*"),
-            *("explore_eval", "multiworld_test", "large_action_space"),
-            *("epsilon*", "first*", "bag", "softmax", "squarecb", "regcb*", "rnd*", "synthcover*"),
+            "cb", "cb_*", "cbify*", "cbzo", "ccb_*", "cats*", "slates", "warm_cb*",
+            "explore_eval", "multiworld_test", "large_action_space",
+            "epsilon*", "first*", "bag", "softmax", "squarecb", "regcb*", "rnd*", "synthcover*",
         ),
         "`--csoaa` where the cost of every action is known, or `--csoaa_ldf m` for actions with features; for logged "
         "actions a regression of the cost, with 1 / the action's probability as the importance",

@@ -7,7 +7,7 @@ from vwlite.cli.root import SETTINGS
 
 
 @click.command(
-    *("completion",),
+    "completion",
     context_settings=SETTINGS,
     short_help="Print what makes a shell complete command lines.",
 )

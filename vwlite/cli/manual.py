@@ -89,10 +89,10 @@ def man(one: Page, date: str = "") -> str:
     lines = [
         f'.TH {one.file.upper()} 1 "{date}" "vwlite {__version__}" "User Commands"',
         ".ad l",  # long option values leave lines that cannot be adjusted
-        *(".SH NAME", roff(f"{one.file} - {one.about.rstrip('.')}")),
-        *(".SH SYNOPSIS", f".B {roff(one.usage)}"),
-        *(".SH EXAMPLES", ".nf", *map(roff, one.examples), ".fi"),
-        *(".SH DESCRIPTION", roff(one.about)),
+        ".SH NAME", roff(f"{one.file} - {one.about.rstrip('.')}"),
+        ".SH SYNOPSIS", f".B {roff(one.usage)}",
+        ".SH EXAMPLES", ".nf", *map(roff, one.examples), ".fi",
+        ".SH DESCRIPTION", roff(one.about),
     ]
     for paragraph in one.text:
         lines += [".PP", roff(paragraph)]

@@ -157,7 +157,7 @@ data_files = click.argument("files", nargs=-1, type=Reads("input"), metavar="[FI
 data_options = family(
     "Input",
     file(
-        *(Reads("input"), "-d", "--data"), help="Input file, - for stdin; the same as a bare FILE. Repeatable.",
+        Reads("input"), "-d", "--data", help="Input file, - for stdin; the same as a bare FILE. Repeatable.",
         multiple=True, cls=DataOption,
     ),
     options_in(InputConfig, "Input"),

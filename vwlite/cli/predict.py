@@ -20,7 +20,7 @@ from vwlite.learners.configs.gd import GdConfig
 @click.option("--raw", is_flag=True, help="Sums of weights times values without the link (one number: clipped).")
 @options.output("raw_predictions", raw_predictions={"help": "Also write the sums, neither clipped nor linked."})
 @click.option(
-    *("--confidence", "--active", "confidence"),
+    "--confidence", "--active", "confidence",
     is_flag=True,
     help="Beside each prediction, the importance that would flip its sign: labels of the least are worth asking for.",
 )
@@ -28,7 +28,7 @@ from vwlite.learners.configs.gd import GdConfig
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
 @options.count("--top", "most", help="Of scores or probabilities of classes: the N best, the best first.")
 @click.option(
-    *("--predict", "answer"),
+    "--predict", "answer",
     type=Choice(ANSWERS),
     help="Of labels with latent vectors: the likeliest (the default), or as numbers the median or the mean.",
 )

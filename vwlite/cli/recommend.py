@@ -18,11 +18,11 @@ from vwlite.evaluation.config import RecommendConfig
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
 @options.options_in(RecommendConfig, only=("of",))
 @options.file(
-    *(People(), "--for", "people"), multiple=True,
+    People(), "--for", "people", multiple=True,
     help="For the lines of this file, the same as a bare FILE, or for one line of such features. Repeatable.",
 )
 @options.file(
-    *(Reads("input"), "--for-file", "for_file"),
+    Reads("input"), "--for-file", "for_file",
     help="For one line of such features for each line of this file, NS=NAME with blanks between; - is standard input.",
 )
 @options.options_in(RecommendConfig, only=("near", "top", "exclude", "test", "relevant"))

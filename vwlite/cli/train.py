@@ -30,8 +30,8 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.options_in(
     OutputConfig, "Output",
     only=(
-        *("predictions", "raw_predictions", "readable_model", "invert_hash", "names", "save_per_pass"),
-        *("predict_only_model", "support"),
+        "predictions", "raw_predictions", "readable_model", "invert_hash", "names", "save_per_pass",
+        "predict_only_model", "support",
     ),
 )
 @options.restart_options

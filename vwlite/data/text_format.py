@@ -122,8 +122,8 @@ class Workspace:
         if self.names:
             name, kind = self.name[:features], self.kind[:features]
             names = Names(
-                *(name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3]),
-                *(self.namespace_name[:segments, 0], self.namespace_name[:segments, 1]),
+                name[:, 0], name[:, 1], kind[:, 0], kind[:, 1], name[:, 2], name[:, 3],
+                self.namespace_name[:segments, 0], self.namespace_name[:segments, 1],
             )
         counts = rows, segments, features
         return Batch(*[array[: counts[per] + more] for array, per, more in self.columns], text, names)

@@ -32,8 +32,8 @@ class TextWriter:
         spaces, values = self.spaces(batch), self.texts(batch.value)
         names, text, starts = batch.names, bytes(batch.text), batch.namespace_start.tolist()
         features = zip(
-            *(names.start.tolist(), names.end.tolist(), names.kind.tolist()),
-            *(names.value_start.tolist(), names.value_end.tolist(), values),
+            names.start.tolist(), names.end.tolist(), names.kind.tolist(),
+            names.value_start.tolist(), names.value_end.tolist(), values,
             strict=True,
         )
         words = [self.word(text, *one) for one in features]

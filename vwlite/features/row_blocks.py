@@ -44,8 +44,8 @@ class RowBlocks(NamedTuple):
             blocks = blocks[kept[blocks]]
         features = ranges(self.namespace_start, blocks)
         return RowBlocks(
-            *(sums(sizes), self.namespace_char[blocks], self.namespace_hash[blocks]),
-            *(sums(np.diff(self.namespace_start)[blocks]), self.feature_hash[features], self.value[features]),
+            sums(sizes), self.namespace_char[blocks], self.namespace_hash[blocks],
+            sums(np.diff(self.namespace_start)[blocks]), self.feature_hash[features], self.value[features],
         )
 
     def merged(self, rows: np.ndarray) -> RowBlocks:
@@ -72,8 +72,8 @@ def blocks_of(batch: Batch) -> RowBlocks:
     blocks = int(batch.row_namespace[-1])
     features = int(batch.namespace_start[blocks])
     columns = (
-        *(batch.row_namespace, batch.namespace_char[:blocks], batch.namespace_hash[:blocks]),
-        *(batch.namespace_start[: blocks + 1], batch.feature_hash[:features], batch.value[:features]),
+        batch.row_namespace, batch.namespace_char[:blocks], batch.namespace_hash[:blocks],
+        batch.namespace_start[: blocks + 1], batch.feature_hash[:features], batch.value[:features],
     )
     return RowBlocks(*(np.asarray(one, kind) for one, kind in zip(columns, COLUMNS.values(), strict=True)))
 

@@ -57,8 +57,8 @@ class Rows:
             while status == UNSTABLE and row < end:
                 origin = learner.rows + row - begin
                 status, row = learner.machine.run_rows(
-                    *(known, batch.label, batch.importance, task, results.raw),
-                    *(row, end, origin, learner.again, STOP),
+                    known, batch.label, batch.importance, task, results.raw,
+                    row, end, origin, learner.again, STOP,
                 )
                 if status == UNSTABLE and not learner.vw_compat:
                     break

@@ -286,8 +286,8 @@ TRANSFERS: Mapping[str, Mapping[str, Any]] = {
 }
 OWN = {"loss_function": "loss", "link": "link", "logistic_min": "limits", "logistic_max": "limits"}
 FOR_CLASSES = (
-    *("multiclass", "oaa", "csoaa", "multilabel_oaa", "csoaa_ldf", "wap_ldf"),
-    *("log_multi", "ect", "filter_tree"),
+    "multiclass", "oaa", "csoaa", "multilabel_oaa", "csoaa_ldf", "wap_ldf",
+    "log_multi", "ect", "filter_tree",
 )
 
 

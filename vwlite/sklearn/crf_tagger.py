@@ -31,8 +31,8 @@ Rows = Sequence[Sequence[Any]]  # sequences of dicts, or of lines
 Labels = Sequence[Sequence[Any]]
 OF_LOSS = ("cost", "aggressiveness", "l2", "gap")  # parameters that do nothing beside other values of ``loss``
 OPTIONS = (  # of the command that are parameters of the same name and type
-    *("loss", *OF_LOSS, "order", "group", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance"),
-    *("dense_pairs", "shuffle"),
+    "loss", *OF_LOSS, "order", "group", "solver", "penalty", "rate", "learning_rate", "decay", "passes", "tolerance",
+    "dense_pairs", "shuffle",
 )
 
 

@@ -27,8 +27,8 @@ from vwlite.solvers.crr.train import Descent
 from vwlite.training.monitor import LineMonitor
 
 SHARED = (  # parameters that are called as the solver calls them
-    *("pair_loss", "truncate", "alpha", "penalty", "l1", "steps", "rate", "learning_rate", "average", "calibrate"),
-    *("project", "sampling"),
+    "pair_loss", "truncate", "alpha", "penalty", "l1", "steps", "rate", "learning_rate", "average", "calibrate",
+    "project", "sampling",
 )
 
 

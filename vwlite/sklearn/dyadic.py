@@ -23,8 +23,8 @@ from vwlite.sklearn.sides import SIDES, Sides, is_pair
 from vwlite.sklearn.validation import LabelledClasses, importance
 
 OPTIONS = (
-    *("rank", "learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init", "dot_init_kind"),
-    *("dot_offset", "no_dot_linear"),
+    "rank", "learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init", "dot_init_kind",
+    "dot_offset", "no_dot_linear",
 )  # of ``vwlite train --dotproduct``, by name
 LETTERS = "ui"  # of user and item
 

@@ -24,8 +24,8 @@ _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
 _INTEGERS = frozenset({"example_number", "total_features", "holdout_best_pass", "more_labels", "queries"})
 _TOTALS = frozenset(
     (
-        *("example_number", "labeled_weight", "unlabeled_weight", "weighted_labels", "sum_loss", "total_features"),
-        *("first_label", "second_label", "more_labels"),
+        "example_number", "labeled_weight", "unlabeled_weight", "weighted_labels", "sum_loss", "total_features",
+        "first_label", "second_label", "more_labels",
     )
 )
 _UNSET_LABEL = float("nan")

@@ -78,14 +78,14 @@ class Training:
         self.config, self.bad_lines, self.checkpoints, self.display = config, bad_lines, checkpoints, display
         self.fresh = model is None
         self.parts = parts = LearningParts(
-            *(config, *begin_learner(config, model), model, bad_lines, display, ledger, writer)
+            config, *begin_learner(config, model), model, bad_lines, display, ledger, writer
         )
         self.learner, self.plan, self.counters, self.writer = parts.learner, parts.plan, parts.counters, parts.writer
         self.policy, self.names = parts.policy, parts.names
         self.audit = audit_of(config, self.learner, self.plan, display)
         self.learner.watch(config.passes, display.line, self.counters.held_out_loss)
         self.source = FileBatches(
-            *(config, self.learner, self.policy, display),
+            config, self.learner, self.policy, display,
             passes_before=self.writer.passes - (checkpoints.passes_done if checkpoints else 0),
             digested=bool(ledger or checkpoints),
             ahead=self.names and self.names.ahead,
@@ -112,7 +112,7 @@ class Training:
                 listeners.append(saving)
                 closing.enter_context(saving.saving())
             trainer = Trainer(
-                *(self.learner, self.plan, self.source, listeners),
+                self.learner, self.plan, self.source, listeners,
                 passes=config.data_passes,
                 row_by_row=config.output.audit,
                 guard=guard,
@@ -121,9 +121,9 @@ class Training:
         if saving:
             saving.remove()
         return TrainResult(
-            *(self.parts, trainer.passes_done, self.stopping.stopped),
-            *(self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions)),
-            *(config, self.table.history.entries),
+            self.parts, trainer.passes_done, self.stopping.stopped,
+            self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions),
+            config, self.table.history.entries,
         )
 
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:

@@ -140,7 +140,7 @@ def run_like_vw(
 
     learner.watch(config.passes, display.line, held_out_loss)
     source = FileBatches(
-        *(config, learner, policy, display),
+        config, learner, policy, display,
         passes_before=earlier_passes,
         ahead=names and names.ahead,
         holds_out_groups=False,

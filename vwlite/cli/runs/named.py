@@ -25,9 +25,9 @@ UNNAMED = {
 }
 OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
-    *("confidence", "raw", "answer", "levels", "jsonl", "examples", "audit"),
-    *("readable_model", "invert_hash", "factors", "out", "most", "by_class"),
-    *("dot_unseen", "min_updates", "scheme"),
+    "confidence", "raw", "answer", "levels", "jsonl", "examples", "audit",
+    "readable_model", "invert_hash", "factors", "out", "most", "by_class",
+    "dot_unseen", "min_updates", "scheme",
 )
 
 

@@ -32,7 +32,7 @@ from vwlite.training.model_loader import Restored
 
 IDLE_BESIDE_NEAR = (
     *(one.key for config in (InputConfig, BadLinesConfig) for one in options_of(config).values()),
-    *("exclude", "relevant"),
+    "exclude", "relevant",
 )
 Show = Callable[[Recommendations | None], None]
 

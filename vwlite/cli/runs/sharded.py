@@ -57,7 +57,7 @@ def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mappi
 def learn_rounds(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
     """Learn all shards, round after round."""
     done = train_shards(
-        *(arguments, typed, options, lambda: engine_of(arguments["workers"], arguments["scheduler"])),
+        arguments, typed, options, lambda: engine_of(arguments["workers"], arguments["scheduler"]),
         say=say,
         display=lambda output: Console(output.quiet, bar=False),
         interrupts=Interrupts,

@@ -26,7 +26,7 @@ def run(arguments: dict[str, Any]) -> int:
         learn = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
         return learn(arguments, typed, options)
     done = train_files(
-        *(arguments, typed, options),
+        arguments, typed, options,
         say=say,
         display=lambda output: Console(output.quiet, output.driver_output == "stdout", output.bar),
         interrupts=Interrupts,

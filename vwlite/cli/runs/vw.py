@@ -33,8 +33,8 @@ from vwlite.training.vw_run import run_like_vw
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
 OF_MODELS = ("ldf_override", "csoaa_rank", "probabilities", "scores")  # may be typed for a model that has them
 PRESERVED = (
-    *("example_number", "total_features", "labeled_weight", "old_labeled_weight", "unlabeled_weight"),
-    *("weighted_labels", "sum_loss", "sum_loss_since_dump", "dump_interval"),
+    "example_number", "total_features", "labeled_weight", "old_labeled_weight", "unlabeled_weight",
+    "weighted_labels", "sum_loss", "sum_loss_since_dump", "dump_interval",
 )
 LOSS_OPTIONS = {
     "quantile_tau": "quantile",
@@ -99,7 +99,7 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
     policy = VwLog(log, classes, strict_parse=arguments["strict_parse"])
     output = config.output
     broken = run_like_vw(
-        *(config, learner, plan, policy, counters, Console(output.quiet, output.driver_output == "stdout", bar=False)),
+        config, learner, plan, policy, counters, Console(output.quiet, output.driver_output == "stdout", bar=False),
         earlier_passes=model.passes if goes_on else 0,
         regularizer=arguments["output_feature_regularizer_text"],
         dry_run=arguments["dry_run"],

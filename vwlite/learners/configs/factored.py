@@ -11,8 +11,8 @@ from vwlite.learners.configs.shared import random_seed, refuse
 from vwlite.options import again, config, option
 
 REFUSED = (
-    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant"),
-    *("ftrl", "power_t"),
+    "sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant",
+    "ftrl", "power_t",
 )
 
 

@@ -16,8 +16,8 @@ MAX_UNITS = 10000  # of a layer
 MAX_DENSE = 1 << 26  # weights of all dense layers together
 LANES = 8  # rows are of a multiple of these numbers
 REFUSED = (
-    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant"),
-    *("ftrl", "power_t"),
+    "sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "initial_weight", "constant",
+    "ftrl", "power_t",
 )
 
 

@@ -42,7 +42,7 @@ class ScoringTreeConfig(LabelVectorsConfig):
     includes: ClassVar[tuple[str, ...]] = ("dyadic",)
     alone: ClassVar[str] = "each class has one score for all its contests"
     needs_pairs: ClassVar[tuple[str, ...]] = (
-        *("rank", "dot_l2", "dot_init", "dot_init_kind", "no_dot_linear", "dot_unseen", "min_updates"),
+        "rank", "dot_l2", "dot_init", "dot_init_kind", "no_dot_linear", "dot_unseen", "min_updates",
     )
     linear_l2: ClassVar[float] = 0.0
     fewest_pairs: ClassVar[int] = 0

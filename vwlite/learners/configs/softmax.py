@@ -14,8 +14,8 @@ from vwlite.options import again, config, option, options_of
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
 REFUSED = (
-    *("sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction"),
-    *("max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss", "power_t"),
+    "sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction",
+    "max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss", "power_t",
 )
 
 OF_SHARES = ("label_shares", "strict_shares", "smoothing")

@@ -167,7 +167,7 @@ def part_from(config: LearnConfig, words: Vocabulary, told: PartHeader, place: i
     weights = Weights(np.require(w, requirements="W"), np.zeros((0, count), np.float32), np.array(bias))
     nothing = np.zeros(0, np.uint32)
     part = Part(
-        *(aux, told["number"], told["kind"], told["names"], source, nothing, weights, told["step"], told["scale"])
+        aux, told["number"], told["kind"], told["names"], source, nothing, weights, told["step"], told["scale"]
     )
     seen = part.seen(words, config.solver.seed)
     if not count or len(w) != int(seen.sum()) or (words.find(source) < 0).any() or not told["scale"] > 0:

@@ -51,8 +51,8 @@ from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 
 OF_NO_EFFECT = (  # on what is learned
-    *("threads", "files", "quiet", "json_path", "force", "config_file", "bad_lines", "memory", "model", "initial"),
-    *("checkpoint_every", "resume", "skip_seen", "lock_wait", "max_bad_ratio", "strict"),
+    "threads", "files", "quiet", "json_path", "force", "config_file", "bad_lines", "memory", "model", "initial",
+    "checkpoint_every", "resume", "skip_seen", "lock_wait", "max_bad_ratio", "strict",
 )
 State = tuple[Mapping[str, Any], Mapping[str, Any]]
 

@@ -126,8 +126,8 @@ def pair_index(
     totals = pairs[end - 1] if len(end) else np.zeros(0)
     alias_prob, alias_index = alias_table(totals if sampling == "pairs" else np.ones(len(totals)))
     return PairIndex(
-        *(batch, row, cumulative_importance, group_start, cumulative_weight),
-        *(pairs, start, end, alias_prob, alias_index, labels[group_start[end] - 1].astype(np.float64)),
+        batch, row, cumulative_importance, group_start, cumulative_weight,
+        pairs, start, end, alias_prob, alias_index, labels[group_start[end] - 1].astype(np.float64),
         candidates=float(totals.sum()) / 2,
         label=labels[group_start[:-1]].astype(np.float64),
     )
