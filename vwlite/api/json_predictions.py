@@ -59,7 +59,7 @@ class JsonPredictions(Predictions):
     def shown(self, answer: Any) -> Any:
         if isinstance(answer, np.ndarray) and self.learner.outputs:
             values = [number(value) for value in answer]
-            named = getattr(self.learner.config, "named_outputs", ())
+            named = self.learner.config.named_outputs
             return dict(zip(named, values, strict=True)) if named else values
         if isinstance(answer, np.ndarray):
             pairs = self.learner.shown(zip(self.classes, answer, strict=True), self.raw)  # type: ignore[attr-defined]

@@ -50,7 +50,7 @@ def check_letters(typed: Mapping[str, Any], options: Mapping[str, Option]) -> No
 
 def check_idle(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:
     """Raises UsageError for an option that ``learner``, a configuration, has no use for."""
-    rule, names = getattr(learner, "idle", ("", ()))
+    rule, names = learner.idle
     for name in names:
         if name in typed:
             raise UsageError(f"{spelled([name], options)[0]} does nothing with --{rule}: drop one of the two")

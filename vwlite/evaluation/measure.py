@@ -245,7 +245,7 @@ def comparable(
     ``graded``: labels are any numbers, whatever the loss is made for.
     """
     loss = config.learner.loss
-    signs = getattr(config.learner, "binary", False)  # in place of probabilities
+    signs = config.learner.binary  # in place of probabilities
     shares = loss.name == "logistic" and config.learner.link == "logistic" and not (signs or graded)
     labels, *columns = outcomes.columns()
     if shares:

@@ -78,7 +78,7 @@ class Learner:
 
     def set_levels(self) -> None:
         """Answer with the levels of the options, if there are any."""
-        values = getattr(self.config, "levels", ())
+        values = self.config.levels
         self.levels = Levels(values) if values else None
         if self.levels or "custom_output" in vars(self):
             self.custom_output = self.levels is not None

@@ -82,7 +82,7 @@ def malformed_line_policy(
     """
     labels: LabelCheck | ClassLabels | None = None
     if check_labels and learner.simple_labels:
-        levels = getattr(config.learner, "levels", ())
+        levels = config.learner.levels
         labels = LabelCheck(config.learner.loss, model.negative_label if model else None, levels)
     elif check_labels or learner.multiline:  # whose labels say what can be predicted
         labels = learner.labels()
@@ -100,8 +100,8 @@ def malformed_line_policy(
 
 def pairs_by_position(config: RunConfig) -> bool:
     """Whether lines are malformed whose sides of a dot product differ in length."""
-    learner = getattr(config.learner, "base", None) or config.learner
-    return bool(config.features.dotproduct) and getattr(learner, "rank", 1) == 0 and not config.vw_compat
+    learner = config.learner.base or config.learner
+    return bool(config.features.dotproduct) and learner.rank == 0 and not config.vw_compat
 
 
 def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) -> list[Listener]:

@@ -45,7 +45,7 @@ class RunConfig(Config):
         shuffled = self.input.shuffle or self.input.shuffle_first
         if self.learner.multiline and (shuffled or self.curriculum.order):
             raise UsageError("--shuffle, --shuffle-first and --curriculum do not go with groups of lines")
-        if self.curriculum.needs_numbers and getattr(self.learner, "label_words", None) is not None:
+        if self.curriculum.needs_numbers and self.learner.label_words is not None:
             raise UsageError(f"--curriculum-by {self.curriculum.by} needs labels that are numbers, not names or lists")
         self.curriculum.check_passes(self.passes)
         if self.curriculum.order and (shuffled or self.output.predictions or self.output.raw_predictions):
@@ -61,20 +61,20 @@ class RunConfig(Config):
             raise UsageError(f"{self.learner.differs_from_vw} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
-        if self.output.support and not (hasattr(self.learner, "dual") or hasattr(self.learner, "ksvm")):
+        if self.output.support and not self.learner.has_support:
             raise UsageError("--support is for --ksvm, and for --dual with two classes or numbers")
-        if hasattr(self.learner, "ksvm") and not self.vw_compat:
+        if self.learner.has_kernel and not self.vw_compat:
             self.check_kernel()
         if self.features.weighs_terms:
             self.check_weighting()
-        if self.features.random_only and getattr(self.learner, "lrq", ()):
+        if self.features.random_only and self.learner.lrq:
             raise UsageError("--random_only leaves no features for --lrq")
         if self.features.freeze:
-            self.check_frozen(getattr(self.learner, "base", self.learner))
+            self.check_frozen(self.learner.base or self.learner)
         if self.output.readable_model or self.output.invert_hash:
             self.learner.check_text_form()
         sides = {side for pair in self.features.dotproduct for side in sides_of_pair(pair)}
-        for name in getattr(getattr(self.learner, "base", self.learner), "decays", ()):
+        for name in (self.learner.base or self.learner).decays:
             if sides and name not in sides:
                 raise UsageError(f"--dot-l2 {name}: --dotproduct has {' '.join(sorted(sides))}")
 
@@ -90,7 +90,7 @@ class RunConfig(Config):
     def check_weighting(self) -> None:
         """Raises UsageError for what needs the terms as the text has them."""
         options = "--value, --weight and --unit"
-        if self.learner.multiline or getattr(self.learner, "lrq", ()):
+        if self.learner.multiline or self.learner.lrq:
             raise UsageError(f"{options} do not go with --{self.learner.option}, which needs the namespaces of terms")
 
     def check_kernel(self) -> None:

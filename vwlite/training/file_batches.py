@@ -34,7 +34,7 @@ class MalformedLinePolicy(Protocol):
 def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
     text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
-    words = getattr(config.learner, "label_words", None)
+    words = config.learner.label_words
     return text if words is None else text.of_words(words, learner.multiline, bool(learner.outputs))
 
 
@@ -68,7 +68,7 @@ class FileBatches:
         self.holdout = Holdout(config.holdout, config.holds_out)
         again = config.data_passes > 1 or config.curriculum.by_pass or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
-        seed = getattr(config.learner, "random_seed", config.input.seed)
+        seed = config.input.seed if config.learner.random_seed is None else config.learner.random_seed
         self.masks = Masks(config.features, seed) if config.learning and config.features.mask_ids else None
         self.curriculum: Curriculum | None = None
         self.read_ahead = False

@@ -72,7 +72,7 @@ def restore(
         header, kind, config, features = stored(path)
         if learner_name:
             kind = learner_class(learner_name)
-        if confident and getattr(config, "levels", ()):
+        if confident and config.levels:
             raise UsageError("--confidence does not go with --levels: it is of numbers, by their sign")
         rates = confident and header["resumable"] and config.has_sensitivity
         if rates:
@@ -101,7 +101,7 @@ def restore(
             feature_changes = {}
         forgotten = {} if header["resumable"] else (dropped or {})
         config = kind.config_from(header["config"], {**forgotten, **learner_changes})
-        if getattr(config, "pairs", 0) != pairs:
+        if config.pairs != pairs:
             raise ValueError("pairs of latent vectors without dot products")
         features = change_features(path, features, feature_changes, vw_compat)
         with of_the_model(path):

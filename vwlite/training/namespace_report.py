@@ -221,7 +221,7 @@ class NumberSides(Listener):
 
     @staticmethod
     def concerns(config: RunConfig) -> bool:
-        crossed = config.features.dotproduct or getattr(config.learner, "lrq", ())
+        crossed = config.features.dotproduct or config.learner.lrq
         return bool(config.learning and crossed and not config.vw_compat)
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -257,7 +257,7 @@ def sides_of(config: RunConfig, plan: Plan) -> Iterator[tuple[str, int]]:
     """The names of the sides, as they were typed, and their groups."""
     for value, groups in zip(config.features.dotproduct, plan.pairs, strict=True):
         yield from zip(sides_of_pair(value), groups, strict=True)
-    for *letters, _ in read_pairs(getattr(config.learner, "lrq", ())):
+    for *letters, _ in read_pairs(config.learner.lrq):
         yield from ((chr(letter), letter) for letter in letters)
 
 

@@ -35,6 +35,22 @@ class LearnerConfig(Config):
     can_freeze: ClassVar[bool] = False  # parts of it may stand while the rest learns
     only_answers: ClassVar[bool] = False  # there are no scores beside a prediction
     shrinks: ClassVar[tuple[str, ...]] = ("l1", "l2")  # options of regularisation that a run tells of
+    has_kernel: ClassVar[bool] = False  # examples are compared by a kernel, whose options may be of another one
+    has_support: ClassVar[bool] = False  # its predictions are sums over examples, which --support writes
+    label_words: ClassVar[bool | None] = None  # whether labels are lists of words; None: they are numbers
+    idle: ClassVar[tuple[str, tuple[str, ...]]] = ("", ())  # an option, and others that do nothing beside it
+
+    # Options of some learners, as they are for all others.
+    base: ClassVar[Any] = None  # what it is put over
+    binary: ClassVar[bool] = False
+    decays: ClassVar[Mapping[str, float]] = {}
+    levels: ClassVar[tuple[float, ...]] = ()
+    lrq: ClassVar[tuple[str, ...]] = ()
+    named_outputs: ClassVar[tuple[str, ...]] = ()
+    pairs: ClassVar[int] = 0  # of dot products
+    probabilities: ClassVar[bool] = False
+    random_seed: ClassVar[int | None] = None  # that of the input
+    rank: ClassVar[int] = 1
 
     @classmethod
     def asked_with(cls, typed: Collection[str]) -> bool:
@@ -99,7 +115,7 @@ def show_number(config: Any, what: str) -> dict[str, Any]:
     changes: dict[str, Any] = {"link": "logistic" if what == "probabilities" else "identity"}
     if config.levels:
         changes["levels"] = ()
-    return {**changes, "binary": False} if getattr(config, "binary", False) else changes
+    return {**changes, "binary": False} if config.binary else changes
 
 
 def show_classes(what: str, loss: str, needed: str) -> dict[str, Any]:

@@ -36,6 +36,7 @@ class DualConfig(GdConfig):
     random_seed: int = random_seed()
 
     learner: ClassVar[str] = "dual"
+    has_support: ClassVar[bool] = True
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("dual",)
     takes_levels: ClassVar[bool] = False

@@ -50,6 +50,8 @@ class KsvmConfig(GdConfig):
     random_seed: int = random_seed()  # of the choice of vectors that take a step
 
     learner: ClassVar[str] = "ksvm"
+    has_kernel: ClassVar[bool] = True
+    has_support: ClassVar[bool] = True
     plays_in_trees: ClassVar[bool] = False
     asked_by: ClassVar[tuple[str, ...]] = ("ksvm",)
     takes_levels: ClassVar[bool] = False

@@ -55,7 +55,7 @@ def check_levels(config: Any) -> None:
     if len(values) < 2 or not all(low < high for low, high in pairwise(values)):
         shown = ",".join(f"{value:g}" for value in values)
         raise UsageError(f"--levels takes two numbers or more, ascending and each once, not {shown}")
-    if getattr(config, "binary", False):
+    if config.binary:
         raise UsageError("--levels and --binary do not go together: the answer is one or the other")
     if config.loss.loss.two_classes and not config.loss.soft:
         raise UsageError(f"--levels goes with losses of numbers, not --loss_function {config.loss.name} of two classes")
