@@ -33,7 +33,7 @@ class JsonPredictions(Predictions):
     def __init__(self, writer: PredictionWriter, learner: Learner, key: str, raw: bool) -> None:
         super().__init__(writer, learner, raw=raw, fill_gaps=True)
         self.key = key
-        self.classes = [str(one) for one in classes_of(learner)] if hasattr(learner.config, "named_labels") else []
+        self.classes = [str(one) for one in classes_of(learner)]
 
     def write_gap(self) -> None:
         self.writer.write_bytes(NO_ANSWER)

@@ -279,7 +279,7 @@ class AnsweringRun(TestRun):
 
     def test(self, learner: Learner) -> None:
         """Have this learner answer."""
-        if self.collected.raw or getattr(learner.config, "probabilities", False):
+        if self.collected.raw or learner.config.probabilities:
             partial(getattr(learner, "want_scores", int))()
         self.collected.learner = self.trainer.learner = learner
         learner.answer_all()
