@@ -30,6 +30,7 @@ from vwlite.evaluation.metric_table import (
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
 from vwlite.features.config import QueryConfig
 from vwlite.features.group_columns import Queries
+from vwlite.learners.best_constant import fitted_constant
 from vwlite.learners.label_check import Levels
 from vwlite.learners.row_results import Results
 from vwlite.options import options_of
@@ -215,7 +216,8 @@ def measure(
     if not len(outcomes):
         raise DataError(NO_LABELS)
     columns, kind = comparable(config, outcomes, graded)
-    report = metrics.evaluate(*columns, **kind, loss=average(counters), metrics=others, graded=bool(ranked))
+    losses = {"loss": average(counters), "best_constant_loss": loss_of_constant(config, outcomes)}
+    report = metrics.evaluate(*columns, **kind, **losses, metrics=others, graded=bool(ranked))
     if levels:
         report |= levels.report(of_levels if names else None)
         in_order = ("examples", "weight", *(names or report))
@@ -253,6 +255,15 @@ def comparable(
     binary = loss.loss.two_classes and not graded and metrics.are_binary(labels)
     kind = {"task": "binary" if binary else "regression", "output": "probability" if shares else "score"}
     return (labels, *columns), kind
+
+
+def loss_of_constant(config: RunConfig, outcomes: metrics.Outcomes) -> float | None:
+    """The average loss of the best constant prediction; None where the loss is no measure of one."""
+    labels, _, weights, _ = outcomes.columns()
+    counted = weights > 0
+    if config.learner.binary or config.learner.levels or config.learner.loss.name == "perceptron" or not counted.any():
+        return None
+    return fitted_constant(config.learner.loss, labels[counted], weights[counted])[1]
 
 
 def average(counters: Counters) -> float | None:

@@ -56,6 +56,7 @@ TABLE = (
         "average loss of the model's own loss function; cost above the best",
         larger=False,
     ),
+    Metric("best_constant_loss", (NUMBERS,), "the same loss of always predicting the best constant"),
     Metric(
         "accuracy",
         (SIDES, SETS, LEVELS, *EVERY_CLASS),

@@ -42,6 +42,7 @@ class Sample:
     score: np.ndarray  # float32[n], what orders the rows: predictions before clip and link
     threshold: float  # predictions above it say "positive"; NaN in regression
     loss: float  # the caller's average loss, NaN when not given
+    best_constant_loss: float  # that of the best constant, likewise
 
     @cached_property
     def total(self) -> float:
@@ -121,6 +122,11 @@ def _ratio(numerator: float, denominator: float) -> float:
 @computes
 def loss(sample: Sample) -> float:
     return sample.loss
+
+
+@computes
+def best_constant_loss(sample: Sample) -> float:
+    return sample.best_constant_loss
 
 
 @computes
@@ -272,6 +278,7 @@ def evaluate(
     *,
     output: str = "probability",
     loss: float | None = None,
+    best_constant_loss: float | None = None,
     metrics: Iterable[str] | None = None,
     graded: bool = False,
 ) -> dict[str, Any]:
@@ -282,22 +289,22 @@ def evaluate(
     whether the predictions of a binary task are of the kind ``"probability"`` or ``"score"``
     (margins). A regression whose labels happen to be binary has the metrics of order too and, where they are named,
     those of two classes; where it is ``graded``, all labels above 0 are positives to metrics of order.
-    ``loss`` is the average loss, which only the caller knows. ``metrics`` names the
-    wanted ones, by default all that apply; ``examples`` and ``weight`` are always there. Rows
-    whose weight is not positive count for nothing, as in training. A metric without a value (AUC
-    of a single class, anything of no rows) is NaN.
+    ``loss`` is the average loss and ``best_constant_loss`` that of the best constant, which only the caller knows.
+    ``metrics`` names the wanted ones, by default all that apply; ``examples`` and ``weight`` are always there. Rows
+    whose weight is not positive count for nothing, as in training. A metric without a value (AUC of a single class,
+    anything of no rows) is NaN. With probabilities the labels count as 0 and 1, otherwise as they are.
 
-    With probabilities the labels count as 0 and 1 in every metric, otherwise as they are.
-
-    Raises ``DataError`` for missing labels and labels that are not binary, ``Diverged`` for
-    predictions that are not finite, ``UsageError`` for predictions that are not probabilities
-    and for metrics unknown or inapplicable.
+    Raises ``DataError`` for missing labels and labels that are not binary, ``Diverged`` for predictions that are not
+    finite, ``UsageError`` for predictions that are not probabilities and for metrics unknown or inapplicable.
     """
     kind = _kind_of(task, output)
     columns = _counted(labels, predictions, weights, scores)
     unasked, asked = _levels_of(columns[0], graded) if kind == NUMBERS else (kind, kind)
-    chosen = _choose(metrics, unasked, asked, loss)
-    sample = _sample(columns, kind, loss)
+    known = {"loss": loss, "best_constant_loss": best_constant_loss}
+    untold = [name for name, value in known.items() if value is None]
+    untold += ["best_constant_loss"] if kind == PROBABILITIES else []  # there is best_constant_log_loss
+    chosen = _choose(metrics, unasked, asked, untold)
+    sample = _sample(columns, kind, **known)
     report: dict[str, Any] = {"examples": len(sample.label), "weight": sample.total}
     report.update((name, COMPUTED[name](sample)) for name in chosen)
     return report
@@ -313,7 +320,7 @@ def sample(
     output: str = "probability",
 ) -> Sample:
     """The rows that ``evaluate`` measures of the same columns; raises what it raises for them."""
-    return _sample(_counted(labels, predictions, weights, scores), _kind_of(task, output), None)
+    return _sample(_counted(labels, predictions, weights, scores), _kind_of(task, output))
 
 
 def _kind_of(task: str, output: str) -> str:
@@ -331,13 +338,14 @@ def _counted(
     return [np.asarray(column, np.float32)[counted] for column in columns]
 
 
-def _sample(columns: list[np.ndarray], kind: str, loss: float | None) -> Sample:
+def _sample(columns: list[np.ndarray], kind: str, **losses: float | None) -> Sample:
     label, prediction, weight, score = columns
     _check(label, prediction, score, kind)
     threshold = 0.5 if kind == PROBABILITIES or (kind == NUMBERS and (label == 0).any()) else 0.0
     if kind == PROBABILITIES:
         label = (label > 0).astype(np.float32)
-    return Sample(label, prediction, weight, score, threshold, math.nan if loss is None else float(loss))
+    known = (losses.get(name) for name in ("loss", "best_constant_loss"))
+    return Sample(label, prediction, weight, score, threshold, *(math.nan if one is None else one for one in known))
 
 
 def are_binary(label: np.ndarray) -> bool:
@@ -353,12 +361,12 @@ def _levels_of(label: np.ndarray, graded: bool) -> tuple[str, str]:
     return NUMBERS, ORDER if graded or not several else NUMBERS
 
 
-def _choose(names: Iterable[str] | None, unasked: str, asked: str, loss: float | None) -> list[str]:
+def _choose(names: Iterable[str] | None, unasked: str, asked: str, untold: list[str]) -> list[str]:
     if names is None:
         has = LADDER[: LADDER.index(unasked) + 1]
         rows = (BY_NAME[name] for name in names_of(*has))
         offered = (row.name for row in rows if not row.asked and row.unasked in ("", *has))
-        return [name for name in offered if name != "loss" or loss is not None]
+        return [name for name in offered if name not in untold]
     chosen = list(names)
     for name in chosen:
         if name not in COMPUTED:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from vwlite._native.loss_functions import value
+from vwlite._native.loss_functions import evaluate, value
 from vwlite.learners.losses import LossConfig
+
+GRID = 64  # quantiles of the labels among which the search for the best constant begins
+GOLDEN = (math.sqrt(5) - 1) / 2
+PRECISION = 1e-7  # of the constant, as a share of the range of labels
 
 
 class LabelSummary(NamedTuple):
@@ -61,6 +65,50 @@ def best_log_odds(config: LossConfig, labels: LabelSummary) -> tuple[float, floa
         return None
     odds = math.log(share / (1 - share))
     return odds, -share * math.log(share) - (1 - share) * math.log(1 - share)
+
+
+def fitted_constant(config: LossConfig, label: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
+    """The constant prediction, before the link, of least average loss over float32[n] labels, and that loss.
+
+    The mean and the log odds where these are the best, else by golden-section search around the best quantile of the
+    labels: the best there is of convex losses, a good one of others. ``weight`` float32[n], above 0.
+    """
+    values, place = np.unique(label, return_inverse=True)
+    mass = np.bincount(place, weight)
+    mass /= mass.sum()
+    mean, low, high = float(values @ mass), float(values[0]), float(values[-1])
+    if config.name == "logistic":
+        share = (mean - config.logistic_min) / (config.logistic_max - config.logistic_min)
+        inner = [one for one in (share, 1 - share) if 0 < one < 1]
+        odds = math.log(share / (1 - share)) if len(inner) == 2 else math.copysign(math.inf, share - 0.5)
+        return odds, -sum(one * math.log(one) for one in inner)
+    params = config.params((low, high))
+
+    def loss(constant: float) -> float:
+        one = np.full(len(values), constant, np.float32)
+        return float(evaluate(config.loss.code, params, one, values)[0] @ mass)
+
+    if config.name in ("squared", "classic"):
+        return mean, loss(mean)
+    if config.loss.two_classes or config.name == "poisson":
+        low, high = config.loss.initial_range if config.loss.initial_range[0] == -50 else (-1.0, 1.0)
+        grid = np.linspace(low, high, GRID)
+    else:
+        places = np.searchsorted(mass.cumsum(), np.linspace(0, 1, GRID))
+        grid = np.unique(values[np.minimum(places, len(values) - 1)])
+    at = min(range(len(grid)), key=lambda place: loss(grid[place]))
+    return least(loss, float(grid[at]), float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)]))
+
+
+def least(loss: Callable[[float], float], best: float, low: float, high: float) -> tuple[float, float]:
+    """Where ``loss`` is least between ``low`` and ``high``, by golden-section search, or at ``best``, and that loss."""
+    found, width = (best, loss(best)), high - low
+    while high - low > PRECISION * width:
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        sides = (left, loss(left)), (right, loss(right))
+        low, high = (low, right) if sides[0][1] <= sides[1][1] else (left, high)
+        found = min(found, *sides, key=lambda one: one[1])
+    return found
 
 
 def best_of_two(

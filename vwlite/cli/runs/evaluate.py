@@ -4,7 +4,7 @@ from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
-from vwlite.cli.console import Bar
+from vwlite.cli.console import Bar, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for, of_vectors, to_measure
 from vwlite.errors import UsageError
@@ -12,6 +12,8 @@ from vwlite.evaluation.config import RankingConfig
 from vwlite.evaluation.measure import Opened, measure
 from vwlite.evaluation.metric_report import as_table
 from vwlite.options import fields_of
+
+ROUNDING = 1e-5  # of sums of float32 losses
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -24,7 +26,17 @@ def run(arguments: dict[str, Any]) -> int:
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), "against": opened(arguments)}
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
+    if not arguments["quiet"]:
+        tell_of_constant(report)
     return tell(report, arguments["json_path"])
+
+
+def tell_of_constant(report: dict[str, Any]) -> None:
+    """A note where always predicting the best constant would have a smaller loss."""
+    loss = report.get("loss")
+    constant = report.get("best_constant_loss", report.get("best_constant_log_loss"))
+    if loss is not None and constant is not None and loss > constant * (1 + ROUNDING) + ROUNDING:
+        say(f"note: always predicting the best constant has a smaller loss, {constant:g}")
 
 
 def opened(arguments: dict[str, Any]) -> Opened | None:
