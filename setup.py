@@ -22,6 +22,8 @@ SANITIZE = os.environ.get("VWLITE_SANITIZE", "").split()
 # A wheel is for this Python and all later ones (abi3), but not for those without GIL, whose ABI is another.
 LIMITED = "bdist_wheel" in sys.argv and not (DEBUG or SANITIZE or sysconfig.get_config_var("Py_GIL_DISABLED"))
 LEAST = (3, 11)  # as requires-python has it
+# What pip asks for first, in processes that do not know yet that a wheel is next, and of what kind its kernels are.
+METADATA = {"egg_info", "dist_info"}.intersection(sys.argv)
 # One folder for each kind of build and Python, so that none takes another's C code or objects for its own.
 KIND = "debug" if DEBUG else "annotate" if ANNOTATE else "abi3" if LIMITED else "release"
 BUILD = f"build/{KIND}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
@@ -86,10 +88,14 @@ def extension(name, source):
     )
 
 
-def translated():
-    """The extensions, each with its C code; what takes the longest to compile comes first."""
-    sources = sorted(Path("cython_ext").glob("*/*.pyx"))
-    kernels = [extension(f"vwlite._native.{source.stem}", str(source)) for source in sources]
+def sources():
+    """The extensions, but for the one that they share, as they are written."""
+    found = sorted(Path("cython_ext").glob("*/*.pyx"))
+    return [extension(f"vwlite._native.{source.stem}", str(source)) for source in found]
+
+
+def translated(kernels):
+    """All extensions, each with its C code; what takes the longest to compile comes first."""
     print(f"translating {len(kernels)} kernels to C", flush=True)
     before = Path("setup.py").stat().st_mtime
     extensions = cythonize(
@@ -129,7 +135,7 @@ def headers(source):
 
 if __name__ == "__main__":  # processes that translate import this file
     setup(
-        ext_modules=translated(),
+        ext_modules=sources() if METADATA else translated(sources()),
         cmdclass={"build_ext": Build, "install_data": Manual},
         data_files=[("share/man/man1", [])],
         # Folders of build_ext's own: an editable install gives it temporary ones, and all is compiled once more.
