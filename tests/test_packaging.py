@@ -52,18 +52,41 @@ def test_kernels_share_cythons_memoryviews():
     assert [path.name.split(".")[0] for path in holders] == ["shared"]
 
 
-def test_a_kernel_is_made_again_for_the_headers_it_includes_and_no_others(monkeypatch):
+@pytest.fixture
+def setup(monkeypatch):
+    """The module ``setup.py``, in the project's folder."""
     pytest.importorskip("Cython")
     pytest.importorskip("setuptools")
     spec = importlib.util.spec_from_file_location("setup", PROJECT / "setup.py")
-    setup = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(setup)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     monkeypatch.chdir(PROJECT)
+    return module
+
+
+def test_an_editable_install_finds_what_was_compiled(setup):
+    """It sets the command up anew, with options that are found by the command's name."""
+    from setuptools import Distribution
+
+    distribution = Distribution({"cmdclass": {"build_ext": setup.BuildExt}, "options": {"build_ext": {"build_temp": "x"}}})
+    distribution.get_command_obj("build_ext").ensure_finalized()
+    assert distribution.reinitialize_command("build_ext").build_temp == "x"
+
+
+def test_a_kernel_is_made_again_for_the_headers_it_includes_and_no_others(setup):
     simd = [f"cython_ext/base/{name}.h" for name in ("byte_scan", "simd")]
     assert setup.headers("cython_ext/learners/adaptive_rates_simd.h") == simd
     classes = setup.headers("cython_ext/learners/class_blocks.h")
     assert {"cython_ext/base/simd.h", "cython_ext/learners/class_scan_simd.h"} < {*classes}
     assert "cython_ext/solvers/l1_penalties_simd.h" not in classes
+
+
+@pytest.mark.parametrize("command", ["egg_info --egg-base", "dist_info --output-dir"])
+def test_metadata_need_no_kernel(command, tmp_path):
+    """pip asks for them before it builds a wheel, whose kernels are of another kind."""
+    pytest.importorskip("setuptools")
+    said = output(sys.executable, "setup.py", *command.split(), str(tmp_path))
+    assert "translated" not in said and list(tmp_path.iterdir())
 
 
 def test_kernels_have_names_of_their_own():

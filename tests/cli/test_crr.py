@@ -110,7 +110,7 @@ def test_leaves_no_temporary_files(vwlite, names_in, monkeypatch, tmp_path):
         "--redefine x:=u", "--ngram 2", "--ngram 2 --skips 1", "--feature_limit 1", "--affix +2u", "--spelling i",
         "--noconstant", "--hash all", "--hash_seed 3", "-b 12", "--bit_precision 10",
         "--loss_function hinge", "--loss_function logistic --logistic_min 0 --logistic_max 2",
-        "--pair-sampling query", "--rate constant", "--rate invsqrt -l 0.1", "--rate constant --learning_rate 0.01",
+        "--pair-sampling pairs", "--rate constant", "--rate invsqrt -l 0.1", "--rate constant --learning_rate 0.01",
         "--project", "--average", "--average --average_after 10", "--l1 0.01",
         "--calibrate", "--loss_function absolute", "--loss_function modified_huber", "--pair_loss hinge", "--pairs all",
         "--pairs lambda-ndcg", "--pairs lambda-map", "--pairs lambda-ndcg --truncate 2", "--pairs all --query_limit 3",
@@ -125,6 +125,14 @@ def test_every_option_makes_another_model(vwlite, tmp_path, options):
     crr(vwlite, *options.split(), "-f", "other")
     assert not same(tmp_path, "m", "other")
     vwlite("predict", "-i", "other", "data.vw")
+
+
+def test_queries_are_drawn_alike_unless_a_step_takes_all_pairs_of_one(vwlite, tmp_path):
+    made = {"m": "", "n": "--pair-sampling query", "a": "--pairs all", "b": "--pairs all --pair-sampling pairs"}
+    for name, typed in made.items():
+        crr(vwlite, "-f", name, *typed.split())
+    weights = {name: vwlite("inspect", name).stdout.partition("weight ")[2] for name in made}
+    assert weights["m"] == weights["n"] != weights["a"] == weights["b"] != ""
 
 
 def test_l1_leaves_few_weights_and_tells_how_many(vwlite, weights, tmp_path):

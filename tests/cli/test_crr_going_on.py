@@ -29,7 +29,7 @@ WAYS = [
     "--loss_function logistic --logistic_min 0 --logistic_max 2 --calibrate", "--calibrate", "--pair_loss absolute",
     "--pairs lambda-ndcg --average_after 700", "--pairs lambda-map --no-average",
     "--pairs all --alpha 0.3 --no-average",
-    "--pairs all --rate constant --no-average", "-q ui", "--qid item", "--pair-sampling query", "-b 12 --names",
+    "--pairs all --rate constant --no-average", "-q ui", "--qid item", "--pair-sampling pairs", "-b 12 --names",
     "--weight idf", "--random_features rbf:64", "--rate constant -l 0.9 --lambda 1", "--pair-buffer 100",
 ]  # fmt: skip
 
@@ -49,9 +49,9 @@ def test_a_model_goes_on_with_newer_data_and_other_draws(vwlite, header, tmp_pat
     crr(vwlite, "--steps", "1000", "-f", "m")
     vwlite("crr", "data.svm", "--format", "svmlight", "-i", "m", "-f", "n", "--steps", "500", "--quiet")
     assert header("n")["crr"]["steps"] == 1500 and header("n")["crr"]["examples"] == 5
-    crr(vwlite, "-i", "m", "-f", "m", "--steps", "500", "--alpha", "1", "--seed", "9", "--pair-sampling", "query")
+    crr(vwlite, "-i", "m", "-f", "m", "--steps", "500", "--alpha", "1", "--seed", "9", "--pair-sampling", "pairs")
     told = header("m")["crr"]
-    assert (told["alpha"], told["seed"], told["steps"], told["sampling"]) == (1, 9, 1500, "query")
+    assert (told["alpha"], told["seed"], told["steps"], told["sampling"]) == (1, 9, 1500, "pairs")
     done = vwlite("crr", "data.vw", "-i", "m", "--steps", "3000", "--json", "j")
     rows = [int(line.split()[0]) for line in done.stderr.splitlines() if line.split()[0].isdigit()]
     assert rows == [2048, 4096, 4500]

@@ -197,3 +197,11 @@ def test_defaults_with_other_learners_are_told(vwlite):
 
 def test_bits_of_named_labels_are_told(vwlite):
     assert "the whole hash" in " ".join(vwlite("l1", "--help").stdout.split())
+
+
+@pytest.mark.parametrize("name", ["pca", "cluster"])
+def test_what_is_refused_is_not_listed(name, vwlite, write):
+    write("d", "|f a:1\n|f b:2\n")
+    assert "noconstant" not in vwlite(name, "--help=all").stdout
+    needed = ("--dim", "1") if name == "pca" else ("-k", "1")
+    assert "neither a constant" in vwlite(name, "d", "-f", "m", "--noconstant", *needed, status=2).stderr

@@ -1,6 +1,7 @@
 """What every --json has in common: schema 1."""
 
 import json
+import re
 from pathlib import Path
 
 import click
@@ -158,3 +159,12 @@ def test_models_know_nothing_of_times(vwlite, write, tmp_path):
     vwlite("train", "data.vw", "-f", "m", "--quiet")
     vwlite("train", "data.vw", "-f", "n", "--quiet", "--json", "run.json")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["ksvm", "dual"])
+def test_figures_stand_where_the_page_says(name, vwlite, write):
+    page = Path(__file__).resolve().parents[2] / "docs" / f"{name}.md"
+    listed = re.search(rf"`--json` has under `{name}`:(.+?)\.\n", page.read_text(), re.S)[1]
+    write("d", "1 | a b\n-1 | b c\n1 | a c:2\n")
+    told = json.loads(vwlite("train", "d", f"--{name}", "--l2", "1", "--json", "-", "--quiet").stdout)
+    assert set(re.findall(r"`(\w+)`", listed)) == set(told["result"][name])

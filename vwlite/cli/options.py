@@ -174,6 +174,9 @@ cache_options_without_k = family(  # where -k is something else
 )
 table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryConfig, TABLE))
 feature_options = options_in(FeatureConfig, "Features")
+feature_options_without_constant = options_in(  # where there is none; typed, it is refused with the reason
+    FeatureConfig, "Features", noconstant={"hidden": True}
+)
 weighting_options = options_in(FeatureConfig, WEIGHTING)
 random_options = options_in(FeatureConfig, RANDOM)
 learned_options = options_in(FeatureConfig, LEARNED)

@@ -17,7 +17,7 @@ from vwlite.solvers.pca.config import PcaConfig
 @options.data_options
 @options.cache_options
 @options.table_options
-@options.feature_options
+@options.feature_options_without_constant
 @options.weighting_options
 @options.random_options
 @options.bad_line_options

@@ -69,8 +69,9 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         At the end give scores the scale and offset at which they predict labels best.
     project : bool, default=False
         Keep the weights in the ball of radius ``1 / sqrt(penalty)``.
-    sampling : {"pairs", "query"}, default="pairs"
-        All pairs are as likely; or all queries, and all pairs of a query.
+    sampling : {"pairs", "query"} or None, default=None
+        All pairs are as likely; or all queries, and all pairs of a query. None: ``query``, and ``pairs`` where a step
+        takes all pairs of a query.
     random_state : int, RandomState or None, default=0
         Of the draws.
     verbose : int, default=0
@@ -99,7 +100,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         average: bool | None = None,
         calibrate: bool = False,
         project: bool = False,
-        sampling: str = "pairs",
+        sampling: str | None = None,
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:

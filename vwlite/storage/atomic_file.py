@@ -5,7 +5,9 @@ import errno
 import fcntl
 import os
 import re
+import shutil
 import stat
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO
@@ -89,6 +91,25 @@ def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
     else:
         with _explained(path), _open_direct(path, mode) as file:
             yield file
+
+
+@contextlib.contextmanager
+def written_anywhere(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """The file; where it only takes one byte after the other, a temporary one, whose bytes it gets when the block ends.
+
+    Pipes do, and what is open behind other data, as standard output may be. Raises OutputError.
+    """
+    if file.seekable() and not file.tell() and not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_APPEND:
+        yield file
+        return
+    try:
+        made = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
+    except OSError as error:
+        raise OutputError(f"cannot write a temporary file: {error.strerror}") from None
+    with made:
+        yield made
+        made.seek(0)
+        shutil.copyfileobj(made, file, 1 << 20)
 
 
 @contextlib.contextmanager

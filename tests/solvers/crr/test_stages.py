@@ -132,7 +132,7 @@ def test_steps_are_those_of_the_twin(tmp_path, by, alpha):
         for n, (y, q, x) in enumerate(random_text(np.random.default_rng(5), 60, 6, [0, 1, 2, 3]))
     ]
     curriculum = CurriculumConfig("easy", by, start=0.3, steps=70)
-    config = train.CrrConfig(alpha=alpha, penalty=0.05, seed=3, steps=400)
+    config = train.CrrConfig(alpha=alpha, penalty=0.05, seed=3, steps=400, sampling="pairs")
     data = read(tmp_path, as_svmlight(rows), config, "svmlight")
     notes, queries = [], np.concatenate(data.columns["query"])
     learner = descent(config, data, LineMonitor(notes.append), curriculum=curriculum).learner

@@ -58,7 +58,7 @@ def trained(tmp_path, text, **options):
     """Learner, facts and data of a training."""
     loss, kind = options.pop("loss", LossConfig()), options.pop("kind", "vw")
     features = {"noconstant": options.pop("noconstant", False)}
-    config = train.CrrConfig(loss=loss, **options)
+    config = train.CrrConfig(loss=loss, **{"sampling": "pairs", **options})
     made = descent(config, read(tmp_path, text, config, kind, **features))
     return made.learner, made.facts, made.data
 

@@ -76,9 +76,10 @@ class CrrConfig(Config):
     project: bool = option(
         False, "Keep the weights in the ball of radius 1/sqrt(lambda), as Pegasos does.", settled=True
     )
-    sampling: str = option(
-        "pairs", "All pairs are as likely; or all queries, and all pairs of a query.", spelled=("--pair-sampling",),
+    sampling: str | None = option(
+        None, "All pairs are as likely; or all queries, and all pairs of a query.", spelled=("--pair-sampling",),
         key="sampling", choices=SAMPLING, needs=("pairing=random", "pairing=all"),
+        shown="query; pairs where --pairs takes queries",
     )
     pair_buffer: int = option(
         0, "Keep N examples of each label of a query instead of a cache.", spelled=("--pair-buffer",), low=0, shown=""
@@ -137,6 +138,11 @@ class CrrConfig(Config):
     def share(self) -> float:
         """``alpha``, with its default."""
         return (0.0 if self.takes_queries else 0.5) if self.alpha is None else self.alpha
+
+    @property
+    def draws(self) -> str:
+        """``sampling``, with its default."""
+        return self.sampling or ("pairs" if self.takes_queries else "query")
 
     @property
     def schedule(self) -> str:

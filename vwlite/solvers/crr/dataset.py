@@ -218,7 +218,7 @@ class TrainingSet:
         self.counters.example_number = len(label)
         self.rows = Rows(self.batches)
         location = (self.column("batch"), self.column("row"))
-        pairs = pair_index(query, label, importance, location, config.sampling)
+        pairs = pair_index(query, label, importance, location, config.draws)
         self.rows_of_index = RowColumns(query, label, importance, location) if keep else None
         if wants_pairs and not len(pairs.query_start):
             raise DataError(

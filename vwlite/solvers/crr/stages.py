@@ -58,7 +58,7 @@ class Stages:
             if end <= done:
                 ranking.begin()
             elif columns is None or difficulty is None:
-                yield far_pairs(self.whole, self.config.sampling, ranking), end
+                yield far_pairs(self.whole, self.config.draws, ranking), end
             else:
                 yield self.easy_rows(columns, difficulty, ranking), end
         if ranking.steps:
@@ -69,7 +69,7 @@ class Stages:
     def easy_rows(self, columns: RowColumns, difficulty: np.ndarray, ranking: StepRanking) -> PairIndex:
         """The rows that are admitted, drawn as often as their weights say."""
         admitted = ranking.admit(difficulty)
-        index = columns.index(self.config.sampling, admitted.rows, admitted.weights)
+        index = columns.index(self.config.draws, admitted.rows, admitted.weights)
         if self.config.share < 1 and not len(index.query_start):
             raise DataError(
                 f"curriculum, step {ranking.steps}: of the {len(admitted.rows)} easiest examples no query has two "

@@ -49,7 +49,7 @@ class Weights:
         self.l1, self.received = config.l1, np.zeros(slots) if config.l1 else None
         self.seed, self.squares = config.seed * 0x9E3779B97F4A7C15 % 2**64, None
         if config.takes_queries:
-            self.weighting, self.mean_of_pairs = PAIRINGS.index(config.pairing) - 1, config.sampling == "query"
+            self.weighting, self.mean_of_pairs = PAIRINGS.index(config.pairing) - 1, config.draws == "query"
             self.ranks, self.query_limit = config.truncate or ALL_RANKS, config.query_limit
             self.gradient = np.zeros(2 * slots)
             if config.schedule == "adaptive":
