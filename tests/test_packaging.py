@@ -68,7 +68,8 @@ def test_an_editable_install_finds_what_was_compiled(setup):
     """It sets the command up anew, with options that are found by the command's name."""
     from setuptools import Distribution
 
-    distribution = Distribution({"cmdclass": {"build_ext": setup.BuildExt}, "options": {"build_ext": {"build_temp": "x"}}})
+    options = {"build_ext": {"build_temp": "x"}}
+    distribution = Distribution({"cmdclass": {"build_ext": setup.BuildExt}, "options": options})
     distribution.get_command_obj("build_ext").ensure_finalized()
     assert distribution.reinitialize_command("build_ext").build_temp == "x"
 

@@ -315,12 +315,16 @@ cdef inline int add_random_features(const Plan *plan, Scratch *s) noexcept nogil
 
 cdef inline int expand_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
     """``expand`` for a plan that makes groups."""
-    cdef int g, status
-    cdef size_t total = 0
+    cdef int status
     s.terms = 0
     status = make_groups(rows, row, plan, s)
-    if status != OK:
-        return status
+    return status if status != OK else expand_made_groups(plan, s)
+
+
+cdef inline int expand_made_groups(const Plan *plan, Scratch *s) noexcept nogil:
+    """Fill in the terms of groups that are there."""
+    cdef int g, status
+    cdef size_t total = 0
     for g in range(s.groups):
         if s.group[g].number < LETTERS:
             total += s.group[g].size

@@ -87,6 +87,15 @@ VARIANTS = {  # other ways of them, by the command and its text
     "train names": ("--oaa 3 --named_labels a,b,c --theta theta -q ut --passes 3",),
     "train lists": ("--multilabel_oaa 3 --lrq ui2",),
     "train groups": ("--csoaa_ldf mc -q :: --loss_function logistic --probabilities --passes 2",),
+    "train decisions": (
+        "--cb 3 --cb_type dr -q ui --clip_p 0.6 --passes 2 --holdout_off",
+        "--cb 3 --cb_type direct --ftrl",
+        "--cb 3 --cb_type ips --cost_offset 1 --passes 3",
+    ),
+    "train decision-groups": (
+        "--cb_adf -q ui --cost_offset max --passes 2 --holdout_off",
+        "--cb_adf --cb_type dm --coin",
+    ),
     "train targets": ("--outputs 3 --ftrl", "--outputs 3 --sparse_l2 0.01 --passes 3"),
     "crr signs": (
         "--qid none --steps 500 --pair-buffer 9",

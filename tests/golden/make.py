@@ -70,6 +70,9 @@ LEARNERS = {  # name: the text it learns, and the command
     "scoring-tree": ("classes", "train", *BITS, "--filter_tree", "3", "--scoring", "--dotproduct", "ui", "--rank", "2"),
     "csoaa-ldf": ("groups", "train", *BITS, "--csoaa_ldf", "mc"),
     "wap-ldf": ("groups", "train", *BITS, "--wap_ldf", "m"),
+    "cb": ("decisions", "train", *BITS, "--cb", "3", "--cost_offset", "max"),
+    "cb-coin": ("decisions", "train", *BITS, "--cb", "3", "--coin"),
+    "cb-adf": ("decision-groups", "train", *BITS, "--cb_adf", "--cb_type", "dr"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
     "vw-nn": ("numbers", "vw", *BITS, "--nn", "3"),
     "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),
@@ -126,6 +129,13 @@ def texts():
     ]
     found["groups"] = [
         f"{1 + row % 3}:{c} {word}" + "\n" * (row % 3 == 2) for (row, _, _, c), word in zip(rows, words, strict=True)
+    ]
+    found["decisions"] = [
+        f"{1 + c}:{u / 4}:{(1 + i % 2) / 2} 'r{row} {word}" for (row, u, i, c), word in zip(rows, words, strict=True)
+    ]
+    found["decision-groups"] = [
+        f"{f'{c}:{u / 4}:0.5 ' if row % 9 in (0, 4, 8) else ''}{word}" + "\n" * (row % 3 == 2)
+        for (row, u, _, c), word in zip(rows, words, strict=True)
     ]
     return {name: "\n".join(lines) + "\n" for name, lines in found.items()}
 

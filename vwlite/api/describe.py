@@ -45,7 +45,7 @@ def classes_of(learner: Learner) -> list[int | str]:
         return []
     if config.named_labels:
         return list(config.named_labels)
-    first = max(int(learner.get("first")), 0) if learner.get("first") >= 0 else 1
+    first = int(learner.get("first")) if "first" in learner.SCALARS and learner.get("first") >= 0 else 1
     return list(range(first, first + config.count))
 
 

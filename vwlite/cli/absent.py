@@ -14,14 +14,14 @@ class Absent(NamedTuple):
 
 ABSENT = (
     Absent(
-        "contextual bandits",
+        "bandits that explore",
         (
-            "cb", "cb_*", "cbify*", "cbzo", "ccb_*", "cats*", "slates", "warm_cb*",
-            "explore_eval", "multiworld_test", "large_action_space",
+            "cb_explore*", "cb_force_legacy", "cb_sample", "cb_dro", "cb_m*", "cbify*", "cbzo", "ccb_*", "cats*",
+            "slates", "warm_cb*", "explore_eval", "multiworld_test", "large_action_space",
             "epsilon*", "first*", "bag", "softmax", "squarecb", "regcb*", "rnd*", "synthcover*",
         ),
-        "`--csoaa` where the cost of every action is known, or `--csoaa_ldf m` for actions with features; for logged "
-        "actions a regression of the cost, with 1 / the action's probability as the importance",
+        "`--cb K` for decisions that were logged, or `--cb_adf` for actions with features; `--csoaa` or "
+        "`--csoaa_ldf m` where the cost of every action is known",
     ),
     Absent("learning to search", ("search*",), "`vwlite l1 --model crf` for label sequences"),
     Absent("topics", ("lda*",), "`vwlite aso learn` for structure in text without labels"),

@@ -8,7 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.evaluation.config import PhraseConfig, RankingConfig
+from vwlite.evaluation.config import PhraseConfig, RankingConfig, ValueConfig
 from vwlite.evaluation.metric_table import sections
 from vwlite.features.config import QueryConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
@@ -31,6 +31,7 @@ class WithMetrics(Command):
 @options.options_in(QueryConfig)
 @options.options_in(RankingConfig)
 @options.options_in(PhraseConfig)
+@options.options_in(ValueConfig)
 @options.file(Reads("model"), "--against", help="Compare with this model, query by query.")
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.options_in(GdConfig, only=["levels"])
@@ -47,6 +48,7 @@ def command(**arguments: Any) -> int:
     vwlite evaluate -i model test.vw --metric auc,log_loss --json -
     vwlite evaluate -i model test.vw --metric mse,map,ndcg,ndcg@10 --qid tag
     vwlite evaluate -i model test.vw --metric mrr,gauc,p@5 --qid tag --bootstrap 1000 --against other
+    vwlite evaluate -i policy later.vw --value --against old
 
     Importance weights count; examples without a label do not. Metrics of order go by the sums that predictions are made
     of, before they are clipped and linked, whatever the loss. A metric without a value, such as the AUC where all

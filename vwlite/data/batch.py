@@ -103,6 +103,7 @@ class Batch:
     path: str = ""  # the file of the rows, or TABLE; empty for a cache
     first_line: int = 0  # number of the block's first line within its file, from 0; in a cache, of the first row
     lists: Csr | None = None  # classes and their costs, infinite where unknown, where labels are lists of classes
+    probability: np.ndarray | None = None  # float32[n], of the action shown, where labels are logged decisions
     holdout_mask: np.ndarray | None = None  # uint8[n], 1 where a row is held out; None: none is
     release: Any = None  # called when the arrays may be reused
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from vwlite.errors import UsageError
+from vwlite.numerals import read_decimal
 from vwlite.options import Config, again, config, option
 
 STEPS_PER_PASS = 10_000  # of ``vwlite crr`` in a pass of ``vwlite tune``
@@ -33,6 +35,30 @@ class RankingConfig(Config):
         0, "Draw the queries anew N times: a 95% interval for each metric of rankings.", low=0, metavar="N",
         shown="none",
     )
+
+
+@config
+class ValueConfig(Config):
+    """How policies are valued."""
+
+    value: bool = option(False, "What the policy of a model of --cb or --cb_adf costs, which is all that it tells.")
+    cost_range: str = option(
+        "", "The least and the highest cost that there may be, for intervals.", metavar="LOW,HIGH",
+        shown="those of the data",
+    )
+
+    def __post_init__(self) -> None:
+        if self.cost_range and not self.span:
+            raise UsageError(f"--cost_range takes two numbers, ascending, such as 0,1, not {self.cost_range!r}")
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """The two numbers; None where there are none."""
+        try:
+            low, high = map(read_decimal, self.cost_range.split(","))
+        except ValueError:
+            return None
+        return (low, high) if low < high else None
 
 
 @config

@@ -15,7 +15,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import metrics, ranking_metrics
 from vwlite.evaluation.class_metrics import ALWAYS, ClassOutcomes, Contingency, choose
-from vwlite.evaluation.config import RankingConfig
+from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.metric_table import (
     LEVELS,
@@ -188,16 +188,23 @@ def measure(
     against: Opened | None = None,
     quiet: bool = False,
     display: Display | None = None,
+    valued: ValueConfig | None = None,
     open_inputs: Callable[..., Inputs] = Inputs,
 ) -> dict[str, Any]:
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
-    model, which is measured on the same data and compared query by query. The model only tests; one of classes shows
-    its probabilities where it has any. Raises UsageError for metrics that do not fit, DataError without labelled
-    examples.
+    model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose
+    value is told. The model only tests; one of classes shows its probabilities where it has any. Raises UsageError for
+    metrics that do not fit, DataError without labelled examples.
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
+    if hasattr(model.learner, "decisions"):
+        if asked or qid:
+            raise UsageError(f"--{'metric' if asked else 'qid'} does not go with a policy, whose value is told")
+        return measure_policy(config, model, bad_lines, against, valued and valued.span, how)
+    if valued and (valued.value or valued.cost_range):
+        raise UsageError(f"--{'value' if valued.value else 'cost_range'} is for models of --cb and --cb_adf")
     if not model.learner.simple_labels:
         if qid or against:
             what = "several outputs" if model.learner.outputs else "classes"
@@ -320,3 +327,25 @@ def measure_classes(
     if not len(outcomes):
         raise DataError(NO_LABELS)
     return outcomes.report(names)
+
+
+def measure_policy(
+    config: RunConfig,
+    model: Restored,
+    bad_lines: BadLinesConfig | None,
+    against: Opened | None,
+    span: tuple[float, float] | None,
+    how: dict[str, Any],
+) -> dict[str, Any]:
+    """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
+    from vwlite.evaluation.logged_value import Decisions, value_report
+
+    found, other = Decisions(model.learner), None
+    evaluate(config, model, bad_lines, collectors=[found], **how)
+    if against:
+        if not hasattr(against.model.learner, "decisions"):
+            raise UsageError("--against takes another model of --cb or --cb_adf here")
+        other = Decisions(against.model.learner)
+        quiet = replace(bad_lines or BadLinesConfig(), keep=None)
+        evaluate(against.config, against.model, quiet, collectors=[other], **{**how, "quiet": True})
+    return value_report(found, span, other)

@@ -30,6 +30,8 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "ksvm": "ksvm.Ksvm",
     "active": "active.Active",
     "ldf": "multiline.Multiline",
+    "cb": "bandit.Bandit",
+    "cb_adf": "bandit_groups.BanditGroups",
     "lrq": "lrq.Lrq",
     "dyadic": "dyadic.Dyadic",
     "active_dyadic": "active_dyadic.ActiveDyadic",

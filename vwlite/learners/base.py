@@ -68,6 +68,7 @@ class Learner:
     custom_output = False  # predictions are more than a number a row: ``lines`` writes them
     places_tags = False  # ``lines`` puts the tags in as well
     queried = 0  # labels that were asked for in the rows run last
+    limits_answers = False  # labels say what can be predicted
     multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
     def __init__(self, config: Any, bits: int, *, learning: bool, vw_compat: bool) -> None:
@@ -236,6 +237,10 @@ class Learner:
 
     def prediction_text(self, results: Results, row: int) -> str:
         return value_text(float(results.prediction[row]))
+
+    def shown_features(self, results: Results, row: int) -> int:
+        """How many features a row just run has, as the progress table shows it."""
+        return int(results.features[row])
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         """What the summary says beside the average loss."""

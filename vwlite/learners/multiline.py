@@ -36,7 +36,7 @@ class Multiline(Gd):
     native = kernel
     kernel_config = MultilineKernelConfig
     simple_labels = False
-    multiline = True
+    multiline = limits_answers = True
 
     def __init__(
         self, config: MultilineConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True

@@ -84,7 +84,7 @@ def malformed_line_policy(
     if check_labels and learner.simple_labels:
         levels = config.learner.levels
         labels = LabelCheck(config.learner.loss, model.negative_label if model else None, levels)
-    elif check_labels or learner.multiline:  # whose labels say what can be predicted
+    elif check_labels or learner.limits_answers:
         labels = learner.labels()
     return BadLines(
         labels,

@@ -280,7 +280,8 @@ class ProgressTable(Counting):
         held = self.holdout and self.pass_number > 1
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
-            self.display.line(format_row(self.counters, label, prediction, int(results.features[row]), held))
+            features = self.learner.shown_features(results, row)
+            self.display.line(format_row(self.counters, label, prediction, features, held))
         if not self.learner.gathers(self.pass_number):
             self.history.add(self.pass_number)
         self.counters.dumped(holdout=held)

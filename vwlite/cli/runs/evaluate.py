@@ -8,7 +8,7 @@ from vwlite.cli.console import Bar, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.named import module_for, of_vectors, to_measure
 from vwlite.errors import UsageError
-from vwlite.evaluation.config import RankingConfig
+from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.measure import Opened, measure
 from vwlite.evaluation.metric_report import as_table
 from vwlite.options import fields_of
@@ -24,6 +24,7 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model(arguments, {**to_measure(arguments["initial"], arguments), **of_vectors()})
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
+    asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), "against": opened(arguments)}
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     if not arguments["quiet"]:

@@ -27,7 +27,7 @@ OF_RANKINGS = ("qid", "gain", "discount", "bootstrap", "against")
 WITHOUT = (
     "confidence", "raw", "answer", "levels", "jsonl", "examples", "audit",
     "readable_model", "invert_hash", "factors", "out", "most", "by_class",
-    "dot_unseen", "min_updates", "scheme",
+    "dot_unseen", "min_updates", "scheme", "value", "cost_range",
 )
 
 

@@ -155,6 +155,37 @@ def shops(draw: Random, n: int) -> Iterator[str]:
         yield f"{sales + draw.gauss(0, 0.3):.2f} |shop s{shop} |x {' '.join(f'{name}:{v:g}' for name, v in x.items())}"
 
 
+DAYTIMES, DRINKS = ("morning", "noon", "evening"), ("coffee", "tea", "juice")
+CHANCES = (0.5, 0.25, 0.25)  # of the actions, the favourite first
+
+
+def shown(draw: Random) -> tuple[str, int, str]:
+    """A daytime, the drink that was offered then, and cost and probability: one drink of each daytime sells well."""
+    time = pick(draw, DAYTIMES)
+    favourite, place = int(3 * draw.random()), int(4 * draw.random()) // 2 * (1 + int(2 * draw.random()))
+    drink = (favourite + place) % 3
+    cost = int(draw.random() > (0.8 if drink == DAYTIMES.index(time) else 0.2))
+    return time, drink, f"{cost}:{CHANCES[place]}"
+
+
+def decisions(draw: Random, n: int) -> Iterator[str]:
+    """Which of three drinks was offered, whether nobody bought it (its cost), and how likely the offer was."""
+    for _ in range(n):
+        time, drink, seen = shown(draw)
+        yield f"{drink + 1}:{seen} |user {time} age:{draw.random():.1f}"
+
+
+def offers(draw: Random, n: int) -> Iterator[str]:
+    """The same, a line for every drink."""
+    for _ in range(n):
+        time, drink, seen = shown(draw)
+        yield f"shared |user {time}"
+        for place, name in enumerate(DRINKS):
+            label = f"{place}:{seen} " if place == drink else ""
+            yield f"{label}|item {name} price:{0.1 * (1 + int(3 * draw.random())):.1f}"
+        yield ""
+
+
 FILES: dict[str, tuple[Callable[[Random, int], Iterator[str]], int]] = {
     **{"clicks.vw": (clicks, 2000), "clicks-test.vw": (clicks, 500)},
     **{f"days/{day}": (clicks, 500) for day in ("monday.vw.gz", "tuesday.vw.bz2", "wednesday.vw")},
@@ -171,6 +202,7 @@ FILES: dict[str, tuple[Callable[[Random, int], Iterator[str]], int]] = {
     "clicks-test.jsonl": (lambda draw, n: click_objects(n, 1), 500),
     "friends.vw": (friends, 300),
     **{"tasks.vw": (shops, 600), "tasks-test.vw": (shops, 200)},
+    **{"decisions.vw": (decisions, 1000), "decisions-test.vw": (decisions, 1000), "offers.vw": (offers, 500)},
 }
 OF_SYSTEM = 9  # the byte of gzip's header that names the system, which versions of Python fill in differently
 UNKNOWN = 255

@@ -1,0 +1,142 @@
+"""The actions of a logged decision: their terms and weights, predictions and updates. They are lines of a group, or every row
+has the same ones.
+"""
+
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from base.byte_scan cimport prefetch
+from base.status cimport NO_MEMORY, OK, UNSTABLE
+from features.expand_row cimport CONSTANT, expand_made_groups
+from features.group_lines cimport NO_ROW, GroupLines, find_line, set_row
+from features.multiline_expand cimport Line, expand_line, reserve_line
+from features.namespace_groups cimport Rows, make_groups
+from features.plan cimport Plan
+from features.row_buffer cimport Scratch
+from learners.gd_update cimport SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
+
+cdef enum:
+    REGRESSOR_NORMS = SCALARS + 3  # position in the scalars, named in vwlite/learners/bandit.py
+    PREFETCH_LINES = 16            # cache lines of a feature's slots that are prefetched, at most
+
+
+cdef struct Bandit:
+    Learner m              # at work on a set of weights: its table and norms point there
+    float *table
+    int type
+    uint32_t actions       # of every row; 0: those of a group are its lines
+    uint32_t block         # actions have slots of their own before terms are crossed, in blocks of so many, as in vw; 0: behind
+    int shift              # the slots of a feature begin at its hash * 2^shift
+    uint32_t mask
+    float clip_p
+    bint from_highest      # costs are learned as differences to the highest one so far, otherwise to ``offset``
+    float offset
+    # CSR lists of each row's actions, from 1, with the cost observed or infinite; of a group's line one entry at most
+    const int64_t *start
+    const uint32_t *named
+    const float *cost
+    const float *probability  # (rows,) of the action shown; NaN: none was
+    double *sums           # (2, SUMS) over events not held out and held out
+    float *scores          # (rows, actions) costs predicted, or NULL
+    GroupLines *lines
+    float *score           # (max_actions,) scratch
+    float *estimate        # (max_actions,) scratch: the regressor's predictions
+    uint8_t *allowed       # (max_actions,) scratch
+    size_t max_actions
+
+
+cdef struct Event:
+    size_t first           # row of the first action, or the only row
+    size_t last            # row with the event's label and answer
+    size_t shared
+    const size_t *has_shared
+    size_t count           # of actions
+    size_t possible        # how many of them are allowed
+    size_t observed        # the action shown; ``count``: none
+    float cost
+    float probability
+
+
+cdef inline void select_weights(Bandit *q, size_t action, bint regressor) noexcept nogil:
+    """Work with the weights of an action; those of the regressor lie behind the policy's."""
+    cdef size_t place = regressor
+    if q.actions and not q.block:
+        place = regressor * <size_t>q.actions + action
+    q.m.table = q.table + q.m.stride * place
+    q.m.norms = q.m.scalars + (REGRESSOR_NORMS if regressor else 0)
+
+
+cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint32_t action, const Plan *plan,
+                             Line *line) noexcept nogil:
+    """Fill ``line.s`` with the terms of a row whose features are moved to the slots of an action, and then crossed."""
+    cdef Scratch *s = &line.s
+    cdef uint32_t low = ~(q.block - 1)
+    cdef size_t i, at = 0
+    cdef int g, status
+    s.terms = 0
+    status = make_groups(rows, row, plan, s)
+    if status != OK:
+        return status
+    for g in range(s.groups):
+        at += s.group[g].size
+    if not reserve_line(line, 0, at):
+        return NO_MEMORY
+    at = 0
+    for g in range(s.groups):
+        for i in range(s.group[g].size):
+            line.hash[at + i] = (s.group[g].index[i] & low) + action
+        s.group[g].index = line.hash + at
+        at += s.group[g].size
+    status = expand_made_groups(plan, s)
+    if status == OK and plan.constant:
+        s.index[s.linear - 1] = ((CONSTANT & low) + action) & plan.mask
+    return status
+
+
+cdef inline int ready_action(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, size_t action,
+                             Line **line) noexcept nogil:
+    """Point ``line`` to the terms of an action, at their slots, which are prefetched unless they are kept."""
+    cdef size_t i, part, parts = 1, row = e.first, first = e.first
+    cdef int status
+    if not q.actions:
+        row += action
+    elif q.block:
+        first = e.first * q.actions
+        row = first + action
+    else:
+        parts = min(<size_t>PREFETCH_LINES, (q.m.stride * q.actions + 15) / 16)
+    if find_line(q.lines, row, first, row & 1, line):
+        return OK
+    set_row(q.lines, line[0], NO_ROW)
+    if q.block:
+        status = expand_moved(q, rows, e.first, <uint32_t>action, plan, line[0])
+    else:
+        status = expand_line(rows, row, e.has_shared, plan, line[0])
+    if status != OK:
+        return status
+    for i in range(line[0].s.terms):
+        line[0].s.index[i] = (line[0].s.index[i] << q.shift) & q.mask
+        for part in range(parts):
+            prefetch(q.table + q.m.stride * line[0].s.index[i] + 16 * part)
+    set_row(q.lines, line[0], <ssize_t>row)
+    return OK
+
+
+cdef inline int update_action(Bandit *q, Line *line, size_t action, bint regressor, float target, float weight,
+                       float *predicted) noexcept nogil:
+    """Learn a cost. ``predicted`` is the prediction made before, within the range of all targets."""
+    cdef float raw
+    cdef int status
+    select_weights(q, action, regressor)
+    if not q.m.frozen:
+        widen_range(&q.m, target)
+    raw = inner_product(&q.m, &line.s, 0)
+    predicted[0] = clip(raw, &q.m)
+    status = OK if isfinite(raw) else UNSTABLE
+    if weight > 0 and (q.m.vw_compat or status == OK):
+        status |= learn_row(&q.m, &line.s, predicted[0], target, weight)
+        if q.m.rule != NULL:
+            predicted[0] = clip(q.m.raw, &q.m)
+        q.m.table = q.table
+        sync_if_due(&q.m)
+    return status

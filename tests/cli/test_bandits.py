@@ -1,0 +1,254 @@
+"""Logged decisions against a plain twin, event by event, and what must be the same."""
+
+import random
+
+import pytest
+from oracle.bandit import TYPES, Bandit
+
+RATE = ("--sgd", "--power_t", "0", "-l", "0.02", "-b", "24")
+CHANCES = (0.1, 0.2, 0.3, 0.4)
+WAYS = {
+    "plain": ("", {}),
+    "clipped": ("--clip_p 0.25", {"clip_p": 0.25}),
+    "offset": ("--cost_offset 0.75", {"offset": 0.75}),
+    "highest": ("--cost_offset max", {"offset": None}),
+}
+
+
+def events(count, seed):
+    """Features of the event, of its actions; the actions possible, the one shown, its cost and probability."""
+    draw = random.Random(seed)
+    for n in range(count):
+        context = [(f"u{draw.randrange(5)}", 1.0), ("x", round(draw.uniform(-1, 1), 2))]
+        own = [[(f"a{a}", 1.0), ("t", round(draw.uniform(0, 1), 2))] for a in range(draw.randint(1, 4))]
+        possible = sorted(draw.sample(range(4), draw.randint(1, 4)))
+        shown = None if n % 7 == 3 else (draw.choice(possible), draw.choice([-1, 0, 0.5, 2]), draw.choice(CHANCES))
+        yield context, own, possible, shown
+
+
+def words(features):
+    return " ".join(f"{name}:{value}" for name, value in features)
+
+
+def label(shown, first=0):
+    return f"{shown[0] + first}:{shown[1]}:{shown[2]}" if shown else ""
+
+
+def numbers(text):
+    return {int(word.partition(":")[0]): float(word.partition(":")[2]) for word in text.split()}
+
+
+def learned(vwlite, tmp_path, *options):
+    """Best actions and predicted costs of all actions, as each event was met."""
+    best = vwlite("train", "log", *options, *RATE, "-p", "-", "-r", "scores", "-f", "model", "--quiet").lines
+    return [int(one) for one in best], [numbers(line) for line in (tmp_path / "scores").read_text().splitlines()]
+
+
+def agree(best, scores, costs, possible):
+    assert scores == {a: pytest.approx(costs[a], rel=1e-4, abs=1e-5) for a in scores} and {*scores} == {*possible}
+    assert costs[best] == pytest.approx(min(costs[a] for a in possible), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("way", WAYS)
+def test_the_same_actions_for_all(kind, way, vwlite, write, tmp_path):
+    typed, how = WAYS[way]
+    log, twin = list(events(120, 1)), Bandit(kind, 0.02, **how)
+    lines = []
+    for context, _, possible, shown in log:
+        others = [str(a + 1) for a in possible if not shown or a != shown[0]]
+        limited = len(others) != (3 if shown else 4) and len(possible) > 1
+        named = [*([label(shown, 1)] if shown else []), *(others if limited else [])]
+        lines.append(" ".join([*named, "|", words(context)]))
+    write("log", "\n".join(lines) + "\n")
+    best, scores = learned(vwlite, tmp_path, "--cb", "4", "--cb_type", kind, *typed.split())
+    assert len(best) == len(log)
+    for n, (context, _, possible, shown) in enumerate(log):
+        possible = possible if len(possible) > 1 else range(4)
+        actions = [[((name, a), value) for name, value in [*context, ("Constant", 1)]] for a in range(4)]
+        agree(best[n] - 1, {a - 1: cost for a, cost in scores[n].items()}, twin.costs(actions), possible)
+        if shown:
+            twin.learn(actions, possible, *shown)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_line_for_each_action(kind, way, vwlite, write, tmp_path):
+    typed, how = WAYS[way]
+    log, twin, text = [], Bandit(kind, 0.02, **how), []
+    for context, own, _, shown in events(120, 2):
+        shown = shown and (shown[0] % len(own), *shown[1:])
+        log.append((context, own, shown))
+        of_lines = [f"{label(shown) if shown and a == shown[0] else ''} |a {words(line)}" for a, line in enumerate(own)]
+        text.append("\n".join([f"shared |u {words(context)}", *of_lines, "\n"]))
+    write("log", "".join(text))
+    best, scores = learned(vwlite, tmp_path, "--cb_adf", "--cb_type", kind, *typed.split())
+    assert len(best) == len(log)
+    for n, (context, own, shown) in enumerate(log):
+        actions = [[*line, *context, ("Constant", 1)] for line in own]
+        agree(best[n], scores[n], twin.costs(actions), range(len(own)))
+        if shown:
+            twin.learn(actions, range(len(own)), *shown)
+
+
+def test_what_is_the_same(vwlite, write, weights):
+    """mtr is direct where every probability is 1 / actions; shifted costs are an offset; dr of no regressor is ips."""
+    text = "".join(f"{1 + n % 3}:{{}}:{1 / 3} |u x{n % 4} y:{n % 5}\n" for n in range(60))
+    write("log", text.format(*[n % 2 for n in range(60)]))
+    write("shifted", text.format(*[n % 2 - 0.5 for n in range(60)]))
+    for name, options in (("m", ""), ("d", "--cb_type direct"), ("o", "--cost_offset 0.5")):
+        vwlite("train", "log", "-f", name, "--cb", "3", "--sgd", "--quiet", *options.split())
+    vwlite("train", "shifted", "-f", "s", "--cb", "3", "--sgd", "--quiet")
+    shown = {name: list(weights(name).values()) for name in "mdos"}
+    assert shown["m"] == pytest.approx(shown["d"], rel=1e-5) and any(shown["m"])
+    assert shown["o"] == pytest.approx(shown["s"], rel=1e-5)
+
+
+BAD = {
+    "1:1:2 |a b": "the probability of '1:1:2' is not above 0 and at most 1",
+    "1:1:0 |a b": "the probability of '1:1:0' is not above 0 and at most 1",
+    "1:1:-1 |a b": "the probability of '1:1:-1' is not above 0 and at most 1",
+    "2:x:0.5 |a b": "bad label word '2:x:0.5', expected action:cost:probability, finite numbers",
+    "2:1e40:0.5 |a b": "bad label word '2:1e40:0.5', expected action:cost:probability, finite numbers",
+    "2:1:nan |a b": "bad label word '2:1:nan', expected action:cost:probability, finite numbers",
+    "1:1:1:1 |a b": "bad label word '1:1:1:1', expected action:cost:probability",
+    ":1:1 |a b": "bad label word ':1:1', expected action:cost:probability",
+    "4:1:0.5 |a": "action 4 of '4:1:0.5' is none of 1 to 3",
+    "0:1:0.5 |a": "action 0 of '0:1:0.5' is none of 1 to 3",
+    "1:1:0.5 2:0:0.5 |a": "two costs of one event",
+}
+GOOD = "1:1:0.5 |a b\n2:0:0.5 |a c\n3:1:0.5 |a d\n"
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_lines_that_are_left_out(line, vwlite, write, weights):
+    write("good", GOOD), write("bad", GOOD + line + "\n")
+    options = ("--cb", "3", "--max-bad-ratio", "1")
+    vwlite("train", "good", "-f", "g", *options)
+    done = vwlite("train", "bad", "-f", "m", "-p", "-", *options)
+    assert f"bad line bad:4:1: {BAD[line]}: {line}\n" in done.stderr and len(done.lines) == 3
+    assert weights("m") == weights("g")
+    assert vwlite("predict", "-i", "m", "bad", "--max-bad-ratio", "1").lines[3:] == ["nan"]
+    assert "bad:4:1" in vwlite("train", "bad", "-f", "m", *options, "--strict", status=65).stderr
+
+
+BAD_GROUPS = {
+    " |a b\n1:1:2 |a c\n |a d\n": (5, "the probability of '1:1:2' is not above 0 and at most 1"),
+    "0:1:0.5 |a b\n1:0:0.5 |a c\n": (5, "two costs of one event"),
+    "0:1:0.5 1:0:0.5 |a c\n": (4, "two costs of one event"),
+    "shared |a b\n": (4, "a shared line without lines of actions"),
+    " |a b\nshared |a c\n": (5, "a shared line that is not the group's first, or has a label"),
+    "shared 1:1:0.5 |a b\n |a c\n": (4, "a shared line that is not the group's first, or has a label"),
+    "0:1:0.5 |a b\n|a:x b\n": (5, "bad namespace value"),
+}
+
+
+@pytest.mark.parametrize("group", BAD_GROUPS)
+def test_groups_that_are_left_out(group, vwlite, write, weights):
+    """Whole, and predicted as one."""
+    line, sentence = BAD_GROUPS[group]
+    good = "0:1:0.5 |a b\n |a c\n\n"
+    write("good", good + good), write("bad", good + group + "\n" + good)
+    options = ("--cb_adf", "--max-bad-ratio", "1")
+    vwlite("train", "good", "-f", "g", *options)
+    done = vwlite("train", "bad", "-f", "m", *options)
+    assert f"bad line bad:{line}:" in done.stderr and sentence in done.stderr and done.stderr.count("bad line") == 1
+    assert weights("m") == weights("g")
+    shown = vwlite("predict", "-i", "m", "bad", "--max-bad-ratio", "1").lines
+    assert shown[1] == "nan" and len(shown) == 3
+
+
+def test_what_predict_shows(vwlite, write):
+    write("d", GOOD * 9), write("e", "1 3 'one|a b\n |a c\n2:1 3|a d\n")
+    vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")
+    assert vwlite("predict", "-i", "m", "e").lines == ["3 one", "2", "2 3"]
+    shown = vwlite("predict", "-i", "m", "e", "--scores").lines
+    assert [word.partition(":")[0] for word in shown[0].split()] == ["3", "1", "one"]
+    assert len(vwlite("predict", "-i", "m", "e", "--scores", "--top", "1").lines[1].split()) == 1
+    assert [word[:2] for word in vwlite("predict", "-i", "m", "e", "--raw").lines[1].split()] == ["1:", "2:", "3:"]
+    assert vwlite("predict", "-i", "m", "e", "--jsonl").lines[0] == '{"prediction": 3, "tag": "one"}'
+    assert "--scores has predicted costs" in vwlite("predict", "-i", "m", "e", "--probabilities", status=2).stderr
+
+
+def test_what_predict_shows_of_groups(vwlite, write):
+    write("d", "0:1:0.5 |a b\n |a c\n\n |a b\n1:0:0.5 |a c\n\n" * 9), write("e", "shared tag|s x\n|a b\n|a c\n\n|a b\n")
+    vwlite("train", "d", "-f", "m", "--cb_adf", "--quiet")
+    assert vwlite("predict", "-i", "m", "e").lines == ["1 tag", "0"]
+    ranked = vwlite("predict", "-i", "m", "e", "--scores").lines
+    assert [[word.partition(":")[0] for word in line.split()] for line in ranked] == [["1", "0", "tag"], ["0"]]
+    raw = vwlite("predict", "-i", "m", "e", "--raw").lines
+    assert [[word.partition(":")[0] for word in line.split()] for line in raw] == [["0", "1", "tag"], ["0"]]
+
+
+def test_vw_answers_from_0_with_an_empty_line_behind(vwlite, write):
+    write("d", GOOD), write("g", "shared |s x\n0:1:0.5 |a b\n |a c\n\n")
+    assert vwlite("vw", "d", "--cb", "3", "-p", "-", "--quiet").lines == ["0", "", "1", "", "1", ""]
+    assert vwlite("vw", "g", "--cb_adf", "-p", "-", "--quiet").lines == ["0", ""]
+    assert vwlite("vw", "g", "--cb_adf", "--rank_all", "-p", "-", "--quiet").lines == ["0:0,1:0", ""]
+    done = vwlite("vw", "d", "--cb", "3", "-P", "1").stderr
+    assert "2.000000 2.000000            1            1.0        0:1:0.5            0:0        6\n" in done
+    assert "cb_type = mtr\n" in done and "Input label = CB\nOutput pred = MULTICLASS\n" in done
+    lenient = "1:1:7 |a b\n2:x:0.5 |a c\n"
+    write("e", lenient)
+    assert "0:1:1 " in vwlite("vw", "e", "--cb", "3", "-P", "1").stderr
+
+
+def test_a_model_of_vw_keeps_its_slots(vwlite, write):
+    write("d", "1:1:0.5 |a 1 2\n2:0:0.5 |a 3 4\n1:0:0.5 |a 5 6\n" * 5)
+    vwlite("vw", "d", "--cb", "3", "-f", "m", "--quiet")
+    of_vw = [int(line) + 1 for line in vwlite("vw", "-t", "-i", "m", "d", "-p", "-", "--quiet").lines if line]
+    assert [int(line) for line in vwlite("predict", "-i", "m", "d").lines] == of_vw
+    assert "--audit does not go with --cb" in vwlite("predict", "-i", "m", "d", "--audit", status=2).stderr
+    assert "explain does not go with --cb" in vwlite("explain", "-i", "m", "d", status=2).stderr
+
+
+def test_the_summary_has_the_estimates(vwlite, write):
+    write("d", "1:1:0.5 |a b\n2:0.5:0.25 |a b\n |a b\n1:0:0.5 |a b\n")
+    done = vwlite("train", "d", "--cb", "2", "-f", "m", "--json", "j")
+    weights = [word for line in done.stderr.splitlines() if " = " in line for word in [line.split(" = ")]]
+    shown = {name: value for name, value in weights if name in ("average loss", "ips", "snips", "cost")}
+    assert shown["cost"] == "0.500000" and shown["ips"] == shown["average loss"] != "n.a."
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--cb 3 --oaa 3", "--oaa and --cb do not go together; with --cb an example is a logged decision"),
+        ("--cb 3 --cb_adf", "--cb and --cb_adf do not go together"),
+        ("--cb 3 --binary", "--binary does not go with --cb"),
+        ("--cb 3 --bfgs", "--bfgs and --cb do not go together"),
+        ("--cb 3 --cost_offset most", "--cost_offset takes a number, or max, not 'most'"),
+        ("--cb 3 --clip_p 2", "--clip_p takes a number from 0 to 1, not 2"),
+        ("--cb 3 --cb_type sm", "--cb_type: 'sm' is not one of mtr, ips, dm, dr, direct"),
+        ("--cb 300 -b 8", "300 actions need more than the 256 slots of -b 8"),
+        ("--cb 3 --readable_model r", "models of --cb are not written as vw's text"),
+        ("--cb_type dr", "--cb_type needs --cb"),
+        ("--cb_adf --shuffle --passes 2", "do not go with groups of lines"),
+    ],
+)
+def test_what_is_refused(options, message, vwlite, write):
+    write("d", GOOD)
+    assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
+
+
+def test_what_vw_does_not_have(vwlite, write):
+    write("d", GOOD)
+    for options in ("--cb_type direct", "--cost_offset 1"):
+        done = vwlite("vw", "d", "--cb", "3", *options.split(), status=1)
+        assert "is none of vw's" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("options", ["--cb 3", "--cb 3 --cb_type dr --cost_offset max", "--cb 3 --coin --cb_type ips"])
+def test_going_on_is_one_run(options, vwlite, write, weights):
+    write("all", GOOD * 4)
+    vwlite("train", "all", "-f", "m", "--quiet", "--passes", "2", "--holdout_off", *options.split())
+    vwlite("train", "all", "-f", "n", "--quiet", *options.split())
+    vwlite("train", "all", "-i", "n", "-f", "n", "--quiet")
+    assert weights("m") == weights("n") != {}
+
+
+def test_options_of_a_model_stay(vwlite, write):
+    write("d", GOOD)
+    vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")
+    done = vwlite("train", "d", "-i", "m", "-f", "n", "--cb_type", "dr", status=2)
+    assert "--cb_type dr contradicts m, which was made with --cb_type mtr" in done.stderr

@@ -1,0 +1,148 @@
+"""What policies cost: against numbers of another program, formulas, and how often the intervals hold."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from vwlite.errors import UsageError
+from vwlite.evaluation import policy_value
+from vwlite.evaluation.config import ValueConfig
+from vwlite.evaluation.policy_value import Weighted
+
+P = [0.5, 0.25, 0.25, 0.5, 0.1, 0.4] * 50
+MATCH = [1, 0, 1, 0, 0, 1, 0, 1, 1, 0] * 30
+COST = [0, 1, 0.5, 1, 0, 0, 1, 0, 1, 0.5, 1, 0, 1, 0, 0] * 20
+
+
+def logged(low, high, add=0.0):
+    return Weighted(np.array(MATCH) / P, np.array(COST) + add, low, high, 10.0)
+
+
+def test_the_interval_is_that_of_vw_estimators():
+    """Its cressieread.Interval(wmin=0, wmax=10), with costs as negative rewards."""
+    assert policy_value.cv(logged(0, 1))[1:] == pytest.approx((0.2980646217957307, 0.6921413907176219), abs=1e-6)
+    assert policy_value.cv(logged(-1, 2))[1:] == pytest.approx((0.2980646217957307, 0.6921413907176219), abs=1e-6)
+
+
+def test_formulas():
+    of = logged(0, 1)
+    terms = of.weight * of.cost
+    assert policy_value.ips(of).value == pytest.approx(terms.mean())
+    assert policy_value.snips(of).value == pytest.approx(terms.sum() / of.weight.sum())
+    slope = np.cov(of.weight, terms)[0, 1] / of.weight.var(ddof=1)
+    assert policy_value.cv(of).value == pytest.approx(terms.mean() + (1 - of.weight.mean()) * slope)
+    low, value, high = (policy_value.ips(of)[place] for place in (1, 0, 2))
+    assert high - value == pytest.approx(value - low) == pytest.approx(1.96 * terms.std(ddof=1) / 300**0.5, rel=1e-4)
+
+
+def test_a_constant_added_to_costs_is_added_to_the_value():
+    plain, more = policy_value.cv(logged(0, 1)), policy_value.cv(logged(7, 8, add=7))
+    assert np.array(more) - 7 == pytest.approx(np.array(plain))
+
+
+def test_students_distribution():
+    assert [policy_value.student(n) for n in (4, 10, 1000)] == pytest.approx([2.7764, 2.2281, 1.9623], abs=1e-3)
+
+
+def test_few_costs_that_differ_widen_the_interval():
+    terms = np.array([0.9] * 50)
+    plain = Weighted(np.ones(50), np.array([0.0, 1.0] * 25), 0, 1, 4)
+    rare = plain._replace(cost=np.array([0.0] * 48 + [1.0] * 2))
+    assert policy_value.robust(terms, plain).high < policy_value.robust(terms, rare).high
+    assert policy_value.robust(terms, plain).value == policy_value.robust(terms, rare).value
+
+
+@pytest.mark.parametrize("chances", [[0.1], [0.02, 0.1, 0.8]])
+def test_intervals_hold(chances):
+    draw, hits = np.random.default_rng(1), 0
+    for _ in range(100):
+        p = draw.choice(chances, 500)
+        match = draw.random(500) < p
+        cost = (draw.random(500) < np.where(match, 0.2, 0.5)).astype(float)
+        _, low, high = policy_value.cv(Weighted(match / p, cost, 0, 1, 1 / min(chances)))
+        hits += low <= 0.2 <= high
+    assert hits >= 90
+
+
+def test_ranges_of_costs():
+    assert ValueConfig(cost_range="-1,0").span == (-1, 0) and ValueConfig().span is None
+    for wrong in ("1", "1,0", "a,b", "0,1,2"):
+        with pytest.raises(UsageError, match="--cost_range takes two numbers"):
+            ValueConfig(cost_range=wrong)
+
+
+def log_of(seed, count=400, groups=False):
+    draw, lines = random.Random(seed), []
+    for _ in range(count):
+        user, action = draw.randrange(3), draw.choices(range(3), (2, 1, 1))[0]
+        seen = f"{int(draw.random() > (0.8 if action == user else 0.2))}:{(0.5, 0.25, 0.25)[action]}"
+        if groups:
+            of_actions = [f"{f'{a}:{seen} ' if a == action else ''}|a a{a}" for a in range(3)]
+            lines.append("\n".join([f"shared |u u{user}", *of_actions, ""]))
+        else:
+            lines.append(f"{action + 1}:{seen} |u u{user}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_the_command(groups, run_here, tmp_path):
+    (tmp_path / "log").write_text(log_of(1, groups=groups))
+    (tmp_path / "later").write_text(log_of(2, groups=groups))
+    options = ("--cb_adf", "-q", "ua") if groups else ("--cb", "3")
+    run_here("train", "log", "-f", "new", *options, "--quiet")
+    run_here("train", "log", "-f", "old", *options, "--quiet", "--cb_type", "dm", "-l", "0")
+    report = json.loads(run_here("evaluate", "-i", "new", "later", "--value", "--against", "old", "--json", "-").stdout)
+    found = {row["estimate"]: row for row in report["estimates"]}
+    answers = [int(line) for line in run_here("predict", "-i", "new", "later").lines]
+    lines = (tmp_path / "later").read_text().splitlines()
+    labels = [line.split()[0].split(":") for line in lines if line[:1].isdigit()]
+    assert len(answers) == len(labels) == report["examples"] == 400
+    weight = [(int(a) == answer) / float(p) for (a, _, p), answer in zip(labels, answers, strict=True)]
+    costs = [float(c) for _, c, _ in labels]
+    assert found["ips"]["value"] == pytest.approx(np.mean(np.array(weight) * costs), rel=1e-6)
+    assert report["matched"] == sum(map(bool, weight)) and report["mean_weight"] == pytest.approx(np.mean(weight))
+    for name in ("cv", "ips", "snips", "dr"):
+        assert found[name]["low"] < 0.2 < found[name]["high"]
+    assert found["dm"]["low"] is None
+    policies = {row["policy"]: row for row in report["policies"]}
+    assert policies["logged"]["value"] == pytest.approx(np.mean(costs))
+    assert policies["constant"]["value"] > found["cv"]["high"] and policies["uniform"]["value"] > found["cv"]["high"]
+    other, difference = report["against"]
+    assert other["value"] > found["cv"]["value"] and difference["high"] < 0
+
+
+def test_types_that_predict_no_costs_have_no_dr(run_here, tmp_path):
+    (tmp_path / "log").write_text(log_of(1))
+    run_here("train", "log", "-f", "m", "--cb", "3", "--cb_type", "ips", "--quiet")
+    report = json.loads(run_here("evaluate", "-i", "m", "log", "--json", "-").stdout)
+    assert [row["estimate"] for row in report["estimates"]] == ["cv", "ips", "snips"]
+    assert "estimate     value       low      high" in run_here("evaluate", "-i", "m", "log").stdout
+
+
+def test_wrong_probabilities_are_told(run_here, tmp_path):
+    (tmp_path / "log").write_text(log_of(1).replace(":0.5 ", ":0.1 "))
+    run_here("train", "log", "-f", "m", "--cb", "3", "--quiet")
+    assert "are the probabilities right?" in run_here("evaluate", "-i", "m", "log").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ("-i m log --metric auc", 2, "--metric does not go with a policy"),
+        ("-i m log --qid u", 2, "--qid does not go with a policy"),
+        ("-i m log --cost_range 0,0.5", 2, "--cost_range 0,0.5: costs are 0 to 1"),
+        ("-i m none", 65, "there is no logged decision"),
+        ("-i m log --against gd", 2, "--against takes another model of --cb or --cb_adf"),
+        ("-i gd numbers --value", 2, "--value is for models of --cb and --cb_adf"),
+        ("-i gd numbers --cost_range 0,1", 2, "--cost_range is for models of --cb and --cb_adf"),
+    ],
+)
+def test_what_is_refused(words, status, message, run_here, tmp_path):
+    (tmp_path / "log").write_text(log_of(1))
+    (tmp_path / "none").write_text("|u u1\n|u u2\n")
+    (tmp_path / "numbers").write_text("1 |u u1\n0 |u u2\n")
+    run_here("train", "log", "-f", "m", "--cb", "3", "--quiet")
+    run_here("train", "numbers", "-f", "gd", "--quiet")
+    assert message in run_here("evaluate", *words.split(), status=status).stderr

@@ -1,0 +1,134 @@
+"""What a policy costs, estimated from decisions that another policy took and logged with their probabilities.
+
+``cv`` is the inverse propensity score with the mean weight as a control variate; its interval is the empirical
+likelihood's with the Cressie-Read divergence (Karampatziakis, Langford and Mineiro 2019, "Empirical likelihood for
+contextual bandits"). ``dr`` is doubly robust (Dudik, Langford and Li 2011).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+Z = 1.959963984540054  # the 97.5% point of the normal distribution
+FEW = 20  # matched events with another cost than the commonest: a normal interval of fewer is not to be trusted
+
+
+class Estimate(NamedTuple):
+    """A value with the ends of its 95% interval; NaN where there is none."""
+
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+
+
+class Weighted(NamedTuple):
+    """Logged events: weights (the policy's probability of the action shown over the logged one), costs, the costs'
+    range, and the largest weight that an event of this log may have.
+    """
+
+    weight: np.ndarray
+    cost: np.ndarray
+    low: float
+    high: float
+    largest: float
+
+
+def normal(terms: np.ndarray) -> Estimate:
+    """The mean of terms."""
+    n, mean = len(terms), float(terms.mean())
+    if n < 2:
+        return Estimate(mean)
+    half = Z * float(terms.std(ddof=1)) / math.sqrt(n)
+    return Estimate(mean, mean - half, mean + half)
+
+
+def ips(of: Weighted) -> Estimate:
+    return normal(of.weight * of.cost)
+
+
+def snips(of: Weighted) -> Estimate:
+    total = float(of.weight.sum())
+    if not total:
+        return Estimate(math.nan)
+    value = float((of.weight * of.cost).sum()) / total
+    spread = normal(of.weight * (of.cost - value))
+    half = (spread.high - spread.low) / 2 * len(of.weight) / total
+    return Estimate(value, value - half, value + half)
+
+
+def cv(of: Weighted) -> Estimate:
+    low, high = cressie_read(of)
+    terms = of.weight * of.cost
+    mean, variance = float(of.weight.mean()), float(of.weight.var())
+    slope = float(np.mean((of.weight - mean) * (terms - terms.mean()))) / variance if variance else 0.0
+    return Estimate(float(terms.mean()) + (1 - mean) * slope, low, high)
+
+
+def cressie_read(of: Weighted) -> tuple[float, float]:
+    """The ends of the interval of ``cv``."""
+    total, n = float(of.weight.sum()), len(of.weight)
+    moments = {extra: Moments(of, extra) for extra in (0.0, of.largest)}
+    reference = moments[of.largest if total < n else 0.0]
+    gap = (n + 1) * reference.distance if reference.variance > 0 else 0.0
+    ends = []
+    for worst, sign in ((of.low, -1), (of.high, 1)):
+        found = [end for one in moments.values() if (end := one.end(worst, sign, gap)) is not None]
+        outer = sign * max((sign * end for end in found), default=sign * worst)
+        ends.append(min(max(outer, of.low), of.high))
+    return ends[0], ends[1]
+
+
+class Moments:
+    """Those of the events and of an imagined one with the weight ``extra``."""
+
+    def __init__(self, of: Weighted, extra: float) -> None:
+        self.of, self.extra = of, extra
+        self.weight = np.append(of.weight, extra)
+        self.mean, self.variance = float(self.weight.mean()), float(self.weight.var())
+
+    @property
+    def distance(self) -> float:
+        return (1 - self.mean) ** 2 / self.variance
+
+    def end(self, worst: float, sign: int, gap: float) -> float | None:
+        """An end of the interval where the imagined event costs ``worst``; None where this one tells nothing."""
+        if not self.variance > 0:
+            return None
+        n = len(self.weight)
+        terms = np.append(self.of.weight * self.of.cost, self.extra * worst)
+        covariance = float(np.mean((self.weight - self.mean) * (terms - terms.mean())))
+        room = (student(n - 1) ** 2 + gap) / n - self.distance
+        if not room > 0:
+            return None
+        left = max(float(terms.var()) - covariance**2 / self.variance, 0.0)
+        middle = float(terms.mean()) + (1 - self.mean) * covariance / self.variance
+        return middle + sign * math.sqrt(left * room)
+
+
+def student(n: int) -> float:
+    """The 97.5% point of Student's distribution with ``n`` degrees of freedom, by Fisher's expansion."""
+    z = Z
+    parts = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(part / n**power for power, part in enumerate(parts, 1))
+
+
+def robust(terms: np.ndarray, of: Weighted) -> Estimate:
+    """The mean of terms of ``dr``, or of differences of two policies' terms.
+
+    Where few matched events have another cost than most, each end is that with an imagined term beside.
+    """
+    plain = normal(terms)
+    matched = of.cost[of.weight > 0]
+    _, counts = np.unique(matched, return_counts=True)
+    if len(matched) - counts.max(initial=0) >= FEW:
+        return plain
+    far = of.largest * (of.high - of.low)
+    return Estimate(plain.value, normal(np.append(terms, -far)).low, normal(np.append(terms, far)).high)

@@ -1,0 +1,238 @@
+"""Contextual bandits: a policy that shows the action whose predicted cost is least, learned from logged decisions.
+
+``mtr`` is importance-weighted regression (Bietti, Agarwal and Langford 2021, "A contextual bandit bake-off"), ``ips``
+and ``dr`` are inverse propensity scores and doubly robust (Dudik, Langford and Li 2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from vwlite._native import bandit as kernel
+from vwlite.data.batch import Batch
+from vwlite.data.class_labels import LogFunction
+from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.logged_decisions import DecisionLabels, no_labels
+from vwlite.errors import UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
+from vwlite.learners.gd import SCALARS, Gd, KernelConfig
+from vwlite.learners.row_results import Results, WeightedSum
+
+T = TypeVar("T")
+NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
+
+
+class BanditKernelConfig(KernelConfig):
+    def __init__(self, config: BanditConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        self.type, self.actions, self.clip_p = TYPES.index(config.cb_type), config.cb, config.clip_p
+        self.from_highest, self.offset = config.cost_offset == HIGHEST, config.offset
+
+
+class Bandit(Gd):
+    """The same actions for every row: ``(hash * W + action) mod 2^bits``, behind them those of ``dr``'s regressor.
+
+    A model of ``vwlite vw`` has vw's slots instead: those of actions are apart before features are crossed.
+    """
+
+    name = "cb"
+    config_type = BanditConfig
+    # ``events``: with a cost; ``actions``: how many these had together
+    SCALARS = (*SCALARS, "events", "actions", "highest_cost", *(f"regressor_{name}" for name in NORMS))
+    native: Any = kernel
+    kernel_config = BanditKernelConfig
+    simple_labels = False
+    places_tags = True
+    supports_audit = False
+    limits_answers = True
+    shown_actions: int | None = None  # of scores, None: all
+    limits_raw = False  # whether these are raw predictions
+    lowest_first = True
+
+    def __init__(
+        self, config: BanditConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        self.block = 0
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        self.lay_out(vw_compat and config.cb > 0)
+        if self.layout[0] > bits:
+            raise UsageError(f"{config.cb} actions need more than the {1 << bits} slots of -b {bits}")
+        self.sums = np.zeros((2, 4))  # not held out, held out: weight, cost, share and cost of matches, see the kernel
+        self.wants_scores = config.scores
+        self.scores = np.zeros((1, config.cb), np.float32)
+
+    def lay_out(self, like_vw: bool) -> None:
+        """Give actions vw's slots, or those of their own."""
+        config = self.config
+        self.block = 1 << config.cb.bit_length() if like_vw else 0
+        sets = config.weight_sets * (1 if like_vw else max(config.cb, 1))
+        self.layout = (sets - 1).bit_length(), sets
+
+    @property
+    def is_sum(self) -> bool:  # type: ignore[override]
+        """Not with vw's slots, which no name tells."""
+        return not self.block
+
+    @property
+    def class_names(self) -> list[str]:  # type: ignore[override]
+        actions = [str(action) for action in range(1, self.config.cb + 1)]
+        return [*actions, *(f"regressor's {action}" for action in actions * (self.config.weight_sets - 1))]
+
+    def set_scalars(self) -> None:
+        super().set_scalars()
+        self.set(regressor_multiplier=1.0)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        stack = (*super().described[0], "csoaa_ldf-rank", "cb_adf", "shared_feature_merger", "cb_to_cbadf")
+        return stack, "CB", "MULTICLASS"
+
+    @property
+    def own_settings(self) -> list[str]:
+        return [f"cb_type = {self.config.cb_type}"]
+
+    def labels(self, log: LogFunction | None = None) -> DecisionLabels:
+        return DecisionLabels(self.config.cb, log)
+
+    def want_scores(self) -> None:
+        self.wants_scores = True
+
+    want_sums = want_scores
+
+    def tester(self, **changes: Any) -> Bandit:
+        other = super().tester(**changes)
+        other.sums, other.wants_scores = np.zeros((2, 4)), other.config.scores
+        return other
+
+    @property
+    def offset(self) -> float:
+        """What scores are differences to."""
+        highest = self.config.cost_offset == HIGHEST
+        return self.get("highest_cost") if highest else self.config.offset
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        rows = len(results) if self.wants_scores else 1
+        if len(self.scores) < rows:
+            self.scores = np.zeros((rows, self.config.cb), np.float32)
+        if batch.probability is None:
+            no_labels(batch)
+        return super().run(batch, plan, results, begin, end)
+
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
+        if raw or self.config.scores:
+            return self.scores[rows]
+        return results.prediction[rows].astype(np.int64)
+
+    def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
+        if raw or self.config.scores:
+            return np.full((1, self.config.cb), np.nan, np.float32)
+        return np.array([-1])
+
+    def show_top(self, top: int, raw: bool) -> None:
+        self.shown_actions, self.limits_raw = top, raw
+
+    def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
+        """Of actions that were possible and their costs those that are shown; the least cost first, or as they come."""
+        possible = [(action, cost) for action, cost in pairs if cost != np.inf]
+        limited = self.shown_actions is not None and raw == self.limits_raw
+        ordered = sorted(possible, key=lambda pair: pair[1]) if limited or not raw else possible
+        return ordered[: self.shown_actions] if limited else ordered
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        """With the tag; vw ends every answer with an empty line."""
+        if raw or self.config.scores:
+            text = pairs_text(self.shown(enumerate(self.scores[row].tolist(), 1), raw))
+        else:
+            text = f"{results.prediction[row]:.0f}"
+        tag = tag_of(batch, row)
+        shown = f"{text} {tag.decode('utf-8', 'surrogateescape')}" if tag else text
+        return shown + "\n" * self.vw_compat
+
+    @property
+    def custom_output(self) -> bool:  # type: ignore[override]
+        return True
+
+    @property
+    def shows_raw(self) -> bool:  # type: ignore[override]
+        return not self.vw_compat
+
+    def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
+        """The least first."""
+        best = self.shown(enumerate((self.scores[row] - np.float32(self.offset)).tolist()), False)[:classes]
+        return [WeightedSum(place, str(place + 1), score) for place, score in best]
+
+    def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
+        """Of the events with a cost that were just run: cost, probability, the action shown and the best one, their
+        predicted costs, and how many actions were possible. ``want_scores`` is to be called before.
+        """
+        found = []
+        for row in (np.flatnonzero(~np.isnan(batch.probability[begin:end])) + begin).tolist():
+            entries = batch.lists.row(row)
+            costs = batch.lists.values[entries]
+            place = int(np.isfinite(costs).argmax())
+            shown, best = int(batch.lists.indices[entries][place]), int(results.prediction[row])
+            scores = self.scores[row]
+            predicted = float(scores[shown - 1]), float(scores[best - 1])
+            possible = int((scores != np.inf).sum())
+            found.append((float(costs[place]), float(batch.probability[row]), shown, best, *predicted, possible))
+        return found
+
+    def event_row(self, batch: Batch, row: int) -> int:
+        """The row with the label of the event whose answer is at ``row``, or ``row`` itself."""
+        return row
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        row = self.event_row(batch, row)
+        entries = batch.lists.row(row)
+        known = np.isfinite(batch.lists.values[entries])
+        if not known.any():
+            return "unknown"
+        place = entries.start + int(known.argmax())
+        cost, probability = batch.lists.values[place], batch.probability[row]
+        return f"{self.action_at(batch, row, int(batch.lists.indices[place]))}:{cost:.2g}:{probability:.2g}"
+
+    def action_at(self, batch: Batch, row: int, number: int) -> int:
+        """The action that a label names, as it is shown."""
+        return number - self.vw_compat
+
+    def prediction_text(self, results: Results, row: int) -> str:
+        score = f"{self.best_score(results, row):.2f}".rstrip("0").rstrip(".")
+        return f"{results.prediction[row]:.0f}:{'0' if score == '-0' else score}"
+
+    def best_score(self, results: Results, row: int) -> float:
+        return float(results.raw[row])
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        """The average loss is the inverse propensity score."""
+        weight, cost, matched, estimate = self.sums[int(held)].tolist()
+        if self.vw_compat or not weight:
+            return []
+        snips = estimate / matched if matched else "n.a."
+        return [("ips", estimate / weight), ("snips", snips), ("cost", cost / weight)]
+
+    def report(self) -> dict[str, Any]:
+        weight, cost, matched, estimate = self.sums[0].tolist()
+        if not weight:
+            return {}
+        return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "like_vw": bool(self.block)}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        if self.config.cb:
+            self.lay_out(bool(header["like_vw"]))
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        super().load(arrays, scalars, whole)
+        for name in self.SCALARS[len(SCALARS) :]:
+            self.set(**{name: float(scalars[name])})
+
+
+def pairs_text(pairs: Iterable[tuple[int, float]], between: str = " ") -> str:
+    return between.join(f"{action}:{cost:g}" for action, cost in pairs)

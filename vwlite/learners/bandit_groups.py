@@ -1,0 +1,115 @@
+"""Contextual bandits whose actions are the lines of a group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, first_of_group
+from vwlite.data.class_labels import LogFunction
+from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.bandit import Bandit, pairs_text
+from vwlite.learners.configs.bandit_groups import BanditGroupsConfig
+from vwlite.learners.multiline import line_of
+from vwlite.learners.row_results import Results, WeightedSum
+
+
+class BanditGroups(Bandit):
+    """An action is the place of its line, from 0; what is told of a group is that of its last row."""
+
+    name = "cb_adf"
+    config_type = BanditGroupsConfig
+    multiline = True
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        stack = super().described[0][:-1]
+        return stack, "CB", "ACTION_SCORES"
+
+    def labels(self, log: LogFunction | None = None) -> DecisionLabels:
+        return GroupDecisionLabels(log)
+
+    @property
+    def ranks(self) -> bool:
+        """Whether all actions are answered, with the costs predicted."""
+        return self.config.scores or self.config.rank_all
+
+    @property
+    def class_names(self) -> list[str]:  # type: ignore[override]
+        return ["policy", "regressor"] if self.config.weight_sets > 1 else []
+
+    def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
+        return [WeightedSum(0, "", float(results.raw[row] - np.float32(self.offset)))]
+
+    def answer_of(self, results: Results, row: int) -> float:
+        """Of a line the cost predicted."""
+        return float(results.raw[row])
+
+    def first_action(self, batch: Batch, last: int) -> int:
+        first = first_of_group(batch, last)
+        return first + int(bool(batch.flags[first] & SHARED))
+
+    def ranked(self, batch: Batch, results: Results, last: int, raw: bool) -> list[tuple[int, float]]:
+        """The actions and costs of the group that ends with the row ``last``, as they are shown."""
+        costs = results.raw[self.first_action(batch, last) : last + 1]
+        return self.shown(enumerate(costs.tolist()), raw)
+
+    def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
+        """A number for every group, or a list of actions and costs."""
+        lasts = rows[batch.flags[rows] & INNER == 0]
+        if raw or self.ranks:
+            return [self.ranked(batch, results, row, raw) for row in lasts.tolist()]
+        return results.prediction[lasts].astype(np.int64)
+
+    def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
+        return [[]] if raw or self.ranks else np.array([-1])
+
+    def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
+        found = []
+        for last in (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin).tolist():
+            row = self.event_row(batch, last)
+            if batch.probability[row] != batch.probability[row]:
+                continue
+            first, best = self.first_action(batch, last), int(results.prediction[last])
+            cost, p = float(batch.lists.values[batch.lists.row(row)][0]), float(batch.probability[row])
+            predicted = float(results.raw[row]), float(results.raw[first + best])
+            found.append((cost, p, row - first, best, *predicted, last + 1 - first))
+        return found
+
+    def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
+        """A line for every group that ends in the rows ``[begin, end)``, to vw with an empty one behind."""
+        lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
+        return b"".join(self.line(batch, results, row, raw) for row in lasts.tolist())
+
+    def line(self, batch: Batch, results: Results, last: int, raw: bool) -> bytes:
+        if raw or self.ranks:
+            text = pairs_text(self.ranked(batch, results, last, raw), "," if self.vw_compat else " ")
+        else:
+            text = f"{results.prediction[last]:.0f}"
+        return line_of(text, tag_of(batch, first_of_group(batch, last))) + b"\n" * self.vw_compat
+
+    def event_row(self, batch: Batch, row: int) -> int:
+        rows = np.arange(first_of_group(batch, row), row + 1)
+        known = ~np.isnan(batch.probability[rows])
+        return int(rows[known][0]) if known.any() else row
+
+    def action_at(self, batch: Batch, row: int, number: int) -> int:
+        return row - self.first_action(batch, row)
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        self.batch, self.constant = batch, plan.constant
+        return super().run(batch, plan, results, begin, end)
+
+    def shown_features(self, results: Results, row: int) -> int:
+        """Those of the shared line belong to every line, though vw counts them once."""
+        first, counted = self.first_action(self.batch, row), super().shown_features(results, row)
+        if not (self.vw_compat and first > 0 and self.batch.flags[first - 1] & SHARED):
+            return counted
+        start = self.batch.namespace_start[self.batch.row_namespace[first - 1 : first + 1]]
+        return counted + (row - first) * int(start[1] - start[0]) - int(self.constant)
+
+    def best_score(self, results: Results, row: int) -> float:
+        return float(results.raw[self.first_action(self.batch, row) + int(results.prediction[row])])

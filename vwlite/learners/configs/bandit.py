@@ -1,0 +1,93 @@
+"""Options of contextual bandits: decisions were logged, each with the cost of the action that was shown."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.numerals import read_decimal
+from vwlite.options import again, config, option
+
+TYPES = ("mtr", "ips", "dm", "dr", "direct")  # numbered as in the kernel
+SECTION = "Logged decisions"
+HIGHEST = "max"
+
+
+@config
+class LoggedConfig(GdConfig):
+    """As ``GdConfig``; what learners from logged decisions have in common."""
+
+    cb_type: str = option(
+        "mtr", "How costs that nobody saw are made up for: by importance-weighted regression, inverse propensity "
+        "scores, a cost of 0, doubly robust, or not at all (direct).",
+        section=SECTION, choices=TYPES, shape=True,
+    )
+    clip_p: float = option(
+        0.0, "Take probabilities below this for this.", section=SECTION, low=0, high=1, in_vw_models="forgotten"
+    )
+    cost_offset: str = option(
+        "", "Learn costs as differences to this number, or to the highest cost so far.", section=SECTION,
+        metavar="X|max", settled=True,
+    )
+    scores: bool = again(PerClassConfig, "scores", False)
+
+    plays_in_trees: ClassVar[bool] = False
+    goes_over_bases: ClassVar[bool] = True
+    takes_levels: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    label_words: ClassVar[bool] = True
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.binary:
+            raise UsageError(f"--binary does not go with --{self.option}, which answers with actions: drop it")
+        if self.cost_offset not in ("", HIGHEST) and not math.isfinite(self.offset):
+            raise UsageError(f"--cost_offset takes a number, or {HIGHEST}, not {self.cost_offset!r}")
+
+    @property
+    def offset(self) -> float:
+        """The number that ``cost_offset`` is; 0 for another word that it takes, NaN for what it does not."""
+        if self.cost_offset in ("", HIGHEST):
+            return 0.0
+        try:
+            return read_decimal(self.cost_offset)
+        except ValueError:
+            return math.nan
+
+    @property
+    def weight_sets(self) -> int:
+        """How many sets of weights an action has."""
+        return 2 if self.cb_type == "dr" else 1
+
+    @property
+    def differs_from_vw(self) -> str:
+        if self.cb_type == "direct":
+            return "--cb_type direct is none of vw's types"
+        return "--cost_offset is none of vw's options" if self.cost_offset else super().differs_from_vw
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        if what == "probabilities":
+            raise UsageError("--probabilities: the policy shows its best action always; --scores has predicted costs")
+        return {"scores": what == "scores", **({"as_raw": True} if what == "raw" else {})}
+
+
+@config
+class BanditConfig(LoggedConfig):
+    """As ``LoggedConfig``; ``cb`` is the number of actions."""
+
+    cb: int = option(
+        0, "N actions of every example; labels are words action:cost:probability, of the action that was shown.",
+        section=SECTION, unit="actions", low=1, high=(1 << 24) - 1, shown="", shape=True, needed=True,
+    )
+
+    learner: ClassVar[str] = "cb"
+    asked_by: ClassVar[tuple[str, ...]] = ("cb",)
+    alone: ClassVar[str] = "an example is a logged decision"
+    written_as_text: ClassVar[bool] = False
+    named_labels: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def count(self) -> int:
+        return self.cb
