@@ -27,7 +27,7 @@ cdef enum:
     EVENTS = SCALARS       # positions in the scalars, named in vwlite/learners/bandit.py
     ACTIONS = SCALARS + 1
     HIGHEST_COST = SCALARS + 2
-    SUMS = 4               # of events with a cost: weight, weighted cost, 1 / probability and cost / probability of matches
+    SUMS = 5               # of events with a cost, see ``sums`` in vwlite/learners/bandit.py
 
 
 cdef inline int estimate_costs(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, float cost,
@@ -73,6 +73,7 @@ cdef inline int learn_event(Bandit *q, const Rows *rows, const Plan *plan, const
     cdef Line *line
     if scalars[EVENTS] == 0 or e.cost > scalars[HIGHEST_COST]:
         scalars[HIGHEST_COST] = e.cost
+        q.sums[4] = 0
     scalars[EVENTS] += 1
     scalars[ACTIONS] += e.possible
     cost = e.cost - base_of(q)
@@ -201,6 +202,8 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
         if best == e.observed:
             sums[2] += weight / e.probability
             sums[3] += weight * (e.cost / e.probability)
+        if e.cost == <float>q.m.scalars[HIGHEST_COST]:
+            sums[4] += weight
     if q.actions:
         count_time(&q.m, weight, labeled, held)
     elif q.m.vw_compat and not labeled:

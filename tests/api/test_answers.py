@@ -24,7 +24,7 @@ def read(lines, answers):
 @pytest.mark.parametrize("asked", ["probabilities", "scores"])
 @pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
 def test_they_are_those_of_the_command(options, text, asked, run_here, tmp_path):
-    if "ldf" in options:
+    if "ldf" in options or "adf" in options:
         pytest.skip("below")
     model = Model(options)
     model.learn(text)
@@ -62,6 +62,20 @@ def test_groups_of_lines(run_here, tmp_path):
     assert model.predict(GROUPS).shape == (80,)
     shares = model.predict(GROUPS, probabilities=True)
     assert shares.reshape(-1, 2).sum(axis=1) == pytest.approx(1, abs=1e-6)
+
+
+def test_actions_that_are_lines(run_here, tmp_path):
+    text = b"".join(b"0:%d:0.5 |a a%d\n|a b%d\n\n" % (n % 2, n % 5, n % 3) for n in range(40))
+    model = Model("--cb_adf")
+    model.learn(text)
+    model.save(tmp_path / "m")
+    (tmp_path / "d").write_bytes(text)
+    ranked = model.predict(text, scores=True)
+    for line, ranking in zip(run_here("predict", "-i", "m", "d", "--scores").lines, ranked, strict=True):
+        pairs = [word.split(":") for word in line.split()]
+        assert [int(action) for action, _ in pairs] == [action for action, _ in ranking]
+        assert [float(cost) for _, cost in pairs] == pytest.approx([cost for _, cost in ranking], abs=1e-5)
+    assert model.predict(text).tolist() == [ranking[0][0] for ranking in ranked]
 
 
 def test_two_kinds_at_once():

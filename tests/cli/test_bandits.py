@@ -163,8 +163,9 @@ def test_what_predict_shows(vwlite, write):
     vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")
     assert vwlite("predict", "-i", "m", "e").lines == ["3 one", "2", "2 3"]
     shown = vwlite("predict", "-i", "m", "e", "--scores").lines
-    assert [word.partition(":")[0] for word in shown[0].split()] == ["3", "1", "one"]
-    assert len(vwlite("predict", "-i", "m", "e", "--scores", "--top", "1").lines[1].split()) == 1
+    assert [word.partition(":")[0] for word in shown[0].split()] == ["1", "3", "one"]
+    top = vwlite("predict", "-i", "m", "e", "--scores", "--top", "2").lines[1].split()
+    assert top[0].startswith("2:") and len(top) == 2
     assert [word[:2] for word in vwlite("predict", "-i", "m", "e", "--raw").lines[1].split()] == ["1:", "2:", "3:"]
     assert vwlite("predict", "-i", "m", "e", "--jsonl").lines[0] == '{"prediction": 3, "tag": "one"}'
     assert "--scores has predicted costs" in vwlite("predict", "-i", "m", "e", "--probabilities", status=2).stderr
@@ -193,6 +194,13 @@ def test_vw_answers_from_0_with_an_empty_line_behind(vwlite, write):
     assert "0:1:1 " in vwlite("vw", "e", "--cb", "3", "-P", "1").stderr
 
 
+def test_vw_ranks_with_any_model(vwlite, write):
+    write("g", "0:1:0.5 |a b\n |a c\n\n")
+    vwlite("vw", "g", "--cb_adf", "-f", "m", "--quiet")
+    assert vwlite("vw", "-t", "-i", "m", "g", "--rank_all", "-p", "-", "--quiet").lines[0].startswith("1:")
+    assert vwlite("vw", "-t", "-i", "m", "g", "-p", "-", "--quiet").lines == ["1", ""]
+
+
 def test_a_model_of_vw_keeps_its_slots(vwlite, write):
     write("d", "1:1:0.5 |a 1 2\n2:0:0.5 |a 3 4\n1:0:0.5 |a 5 6\n" * 5)
     vwlite("vw", "d", "--cb", "3", "-f", "m", "--quiet")
@@ -208,6 +216,14 @@ def test_the_summary_has_the_estimates(vwlite, write):
     weights = [word for line in done.stderr.splitlines() if " = " in line for word in [line.split(" = ")]]
     shown = {name: value for name, value in weights if name in ("average loss", "ips", "snips", "cost")}
     assert shown["cost"] == "0.500000" and shown["ips"] == shown["average loss"] != "n.a."
+
+
+def test_costs_that_are_mostly_the_highest(vwlite, write):
+    write("d", "1:1:0.5 |a b\n2:1:0.5 |a b\n1:1:0.5 |a b\n2:0:0.5 |a b\n")
+    said = "75% of the costs are the highest, 1, and what was never shown counts as 0: --cost_offset max learns"
+    assert said in vwlite("train", "d", "--cb", "2", "-f", "m").stderr
+    assert "of the costs" not in vwlite("train", "d", "--cb", "2", "-f", "m", "--cost_offset", "max").stderr
+    assert "of the costs" not in vwlite("vw", "d", "--cb", "2", "-f", "m").stderr
 
 
 @pytest.mark.parametrize(

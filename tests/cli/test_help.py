@@ -27,7 +27,10 @@ SHARED = {
         "test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py",
         "test_l1_tree.py", "test_phrases.py", "test_solver_run.py",
     ],
-    "evaluate": ["test_levels.py", "test_mask_ids.py", "test_phrases.py"],
+    "evaluate": [
+        "test_levels.py", "test_mask_ids.py", "test_phrases.py",
+        "../evaluation/test_policy_value.py",
+    ],
     "predict": [
         "test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py",
         "test_asked_and_drawn.py",
@@ -43,14 +46,13 @@ SHARED = {
         "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
         "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
         "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
-        "test_transfer.py", "test_factored.py",
+        "test_transfer.py", "test_factored.py", "test_bandits.py",
     ],
     "vw": [
         "test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py",
         "test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py",
         "test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py",
-        "test_factored.py",
-        "test_scoring_tree.py",
+        "test_factored.py", "test_scoring_tree.py", "test_bandits.py",
     ],
 }
 

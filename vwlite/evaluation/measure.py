@@ -173,6 +173,7 @@ class Opened(NamedTuple):
     model: Restored
 
 
+LOSS = "loss"  # of a policy: its value, which is what 'vwlite tune' goes by
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
 NO_LABELS = "there is no labelled example to measure the model on"
 
@@ -200,9 +201,10 @@ def measure(
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
     if hasattr(model.learner, "decisions"):
-        if asked or qid:
-            raise UsageError(f"--{'metric' if asked else 'qid'} does not go with a policy, whose value is told")
-        return measure_policy(config, model, bad_lines, against, valued and valued.span, how)
+        if asked not in (None, LOSS) or qid:
+            raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
+        report = measure_policy(config, model, bad_lines, against, valued and valued.span, how)
+        return {**({LOSS: report["estimates"][0]["value"]} if asked else {}), **report}
     if valued and (valued.value or valued.cost_range):
         raise UsageError(f"--{'value' if valued.value else 'cost_range'} is for models of --cb and --cb_adf")
     if not model.learner.simple_labels:

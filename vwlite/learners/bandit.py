@@ -23,6 +23,7 @@ from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 
 T = TypeVar("T")
+MOST = 2 / 3  # of the costs
 NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
 
 
@@ -61,7 +62,9 @@ class Bandit(Gd):
         self.lay_out(vw_compat and config.cb > 0)
         if self.layout[0] > bits:
             raise UsageError(f"{config.cb} actions need more than the {1 << bits} slots of -b {bits}")
-        self.sums = np.zeros((2, 4))  # not held out, held out: weight, cost, share and cost of matches, see the kernel
+        # Not held out, held out: weights, costs, of matches 1 / probability and cost / probability, weights of the
+        # highest cost.
+        self.sums = np.zeros((2, 5))
         self.wants_scores = config.scores
         self.scores = np.zeros((1, config.cb), np.float32)
 
@@ -105,7 +108,7 @@ class Bandit(Gd):
 
     def tester(self, **changes: Any) -> Bandit:
         other = super().tester(**changes)
-        other.sums, other.wants_scores = np.zeros((2, 4)), other.config.scores
+        other.sums, other.wants_scores = np.zeros((2, 5)), other.config.scores
         return other
 
     @property
@@ -136,11 +139,11 @@ class Bandit(Gd):
         self.shown_actions, self.limits_raw = top, raw
 
     def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
-        """Of actions that were possible and their costs those that are shown; the least cost first, or as they come."""
+        """Of actions that were possible and their costs those that are shown; of some of them the least cost first."""
         possible = [(action, cost) for action, cost in pairs if cost != np.inf]
-        limited = self.shown_actions is not None and raw == self.limits_raw
-        ordered = sorted(possible, key=lambda pair: pair[1]) if limited or not raw else possible
-        return ordered[: self.shown_actions] if limited else ordered
+        if self.shown_actions is None or raw != self.limits_raw:
+            return possible
+        return cheapest_first(possible)[: self.shown_actions]
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         """With the tag; vw ends every answer with an empty line."""
@@ -162,7 +165,8 @@ class Bandit(Gd):
 
     def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
         """The least first."""
-        best = self.shown(enumerate((self.scores[row] - np.float32(self.offset)).tolist()), False)[:classes]
+        scores = enumerate((self.scores[row] - np.float32(self.offset)).tolist())
+        best = cheapest_first(self.shown(scores, False))[:classes]
         return [WeightedSum(place, str(place + 1), score) for place, score in best]
 
     def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
@@ -208,14 +212,22 @@ class Bandit(Gd):
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         """The average loss is the inverse propensity score."""
-        weight, cost, matched, estimate = self.sums[int(held)].tolist()
+        weight, cost, matched, estimate, _ = self.sums[int(held)].tolist()
         if self.vw_compat or not weight:
             return []
         snips = estimate / matched if matched else "n.a."
         return [("ips", estimate / weight), ("snips", snips), ("cost", cost / weight)]
 
+    def warnings(self) -> list[str]:
+        weight, *_, at_highest = self.sums[0].tolist()
+        highest = self.get("highest_cost")
+        if self.config.cost_offset or not highest or at_highest <= MOST * weight:
+            return super().warnings()
+        said = f"{at_highest / weight:.0%} of the costs are the highest, {highest:g}, and what was never shown counts"
+        return [*super().warnings(), f"{said} as 0: --cost_offset max learns differences to it"]
+
     def report(self) -> dict[str, Any]:
-        weight, cost, matched, estimate = self.sums[0].tolist()
+        weight, cost, matched, estimate, _ = self.sums[0].tolist()
         if not weight:
             return {}
         return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}
@@ -232,6 +244,10 @@ class Bandit(Gd):
         super().load(arrays, scalars, whole)
         for name in self.SCALARS[len(SCALARS) :]:
             self.set(**{name: float(scalars[name])})
+
+
+def cheapest_first(pairs: list[tuple[T, Any]]) -> list[tuple[T, Any]]:
+    return sorted(pairs, key=lambda pair: pair[1])
 
 
 def pairs_text(pairs: Iterable[tuple[int, float]], between: str = " ") -> str:

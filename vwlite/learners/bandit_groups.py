@@ -11,7 +11,7 @@ from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit import Bandit, pairs_text
+from vwlite.learners.bandit import Bandit, cheapest_first, pairs_text
 from vwlite.learners.configs.bandit_groups import BanditGroupsConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results, WeightedSum
@@ -53,9 +53,10 @@ class BanditGroups(Bandit):
         return first + int(bool(batch.flags[first] & SHARED))
 
     def ranked(self, batch: Batch, results: Results, last: int, raw: bool) -> list[tuple[int, float]]:
-        """The actions and costs of the group that ends with the row ``last``, as they are shown."""
+        """The actions and costs of the group that ends with the row ``last``, as they are shown: raw ones in order."""
         costs = results.raw[self.first_action(batch, last) : last + 1]
-        return self.shown(enumerate(costs.tolist()), raw)
+        shown = self.shown(enumerate(costs.tolist()), raw)
+        return shown if raw else cheapest_first(shown)
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
         """A number for every group, or a list of actions and costs."""

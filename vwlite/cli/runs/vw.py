@@ -31,7 +31,8 @@ from vwlite.training.output_config import OutputConfig, ProgressRule
 from vwlite.training.vw_run import run_like_vw
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
-OF_MODELS = ("ldf_override", "csoaa_rank", "probabilities", "scores")  # may be typed for a model that has them
+# May be typed for a model that has them.
+OF_MODELS = ("ldf_override", "csoaa_rank", "rank_all", "probabilities", "scores")
 PRESERVED = (
     "example_number", "total_features", "labeled_weight", "old_labeled_weight", "unlabeled_weight",
     "weighted_labels", "sum_loss", "sum_loss_since_dump", "dump_interval",
@@ -232,7 +233,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
     changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
     changes |= learner_choice.learner_changes(typed)
-    for name in ("csoaa_rank", "scores", "no_bias_regularization"):  # vw takes them with any model
+    for name in ("csoaa_rank", "rank_all", "scores", "no_bias_regularization"):  # vw takes them with any model
         if made.config.only_answers or not hasattr(made.config, name):
             changes.pop(name, None)
     if not made.config.own_loss:
