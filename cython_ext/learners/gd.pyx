@@ -5,11 +5,12 @@ from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport unlikely
 from learners.gd_update cimport (
-    Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
-    prefetch_slots, shrink_slots, sync_if_due, widen_range
+    Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product, learn_in_units, learn_known,
+    open_learner, prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
 from learners.frozen_terms cimport Groups, drop_taken, open_groups, take_constant, take_terms
 from features.namespace_groups cimport Rows
+from learners.label_units cimport LABEL_COUNT, LABEL_SUMS, LabelUnits, in_label_units, set_units
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
 from losses.loss_types cimport value_needs_update
@@ -37,17 +38,20 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning,
                             bint copies) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it; with ``copies`` on copies of its slots."""
-    cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p, reported
+    cdef float y = rows.label[row], weight = rows.importance[row], start = rows.initial_prediction[row]
+    cdef float loss = 0, product = 0, p, reported
+    cdef bint in_units = m.labels.sums != NULL
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learn = learning and labeled and not held
     cdef int status = OK
     s.copied = False
     if copies and learn and weight > 0:
-        out.raw[row] = copied_product(m, s, row, rows.initial_prediction[row])
+        product = copied_product(m, s, row, 0 if in_units else start)
     else:
-        out.raw[row] = inner_product(m, s, rows.initial_prediction[row])
+        product = inner_product(m, s, 0 if in_units else start)
+    out.raw[row] = <float>in_label_units(&m.labels, product, start) if in_units else product
     reported = clip(out.raw[row], m)              # for FTRL vw reports the prediction clipped to the labels before this one
-    if learn and not m.frozen:
+    if learn and not m.frozen and not in_units:   # of labels in units of their spread the range is that before the row
         widen_range(m, y)
     p = clip(out.raw[row], m)
     if unlikely(not isfinite(out.raw[row])):
@@ -55,7 +59,10 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and (m.vw_compat or status == OK):
-        status |= learn_known(m, s, p, y, weight, value_needs_update(&m.loss, &m.params, loss, p, y), copies and s.copied)
+        if in_units:
+            status |= learn_in_units(m, s, product, start, y, weight, copies and s.copied)
+        else:
+            status |= learn_known(m, s, p, y, weight, value_needs_update(&m.loss, &m.params, loss, p, y), copies and s.copied)
         sync_if_due(m)
     out.loss[row] = loss * weight if weight > 0 else 0
     out.prediction[row] = apply_link(m.link, reported if m.ftrl else p)
@@ -89,9 +96,25 @@ cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s,
         worth += take_constant(f.m.table, f.m.stride, s)
         s.constant = False
     drop_taken(&f.groups, s)
+    if f.m.labels.sums != NULL:
+        worth *= f.m.labels.spread
     initial = <float>(rows.initial_prediction[row] + worth)
     shifted.initial_prediction = &initial - row
     return process_row(&f.m, &shifted, row, s, out, learning, False)
+
+
+cdef LabelUnits open_labels(state, config, bint centred, bint freezes):
+    cdef LabelUnits units = LabelUnits(NULL, 0, 0, config.by_deviation, centred, False)
+    cdef double[::1] sums
+    if state.label_sums is not None:
+        sums = state.label_sums
+        if sums.shape[0] != LABEL_SUMS:
+            raise ValueError("wrong number of sums of labels")
+        units.sums = &sums[0]
+        set_units(&units)
+        # weights that stand are worth as much as before while the unit is the same
+        units.stand = freezes and sums[LABEL_COUNT] > 0
+    return units
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
@@ -111,6 +134,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Results out = open_results(results)
     cdef int status
     f.mask = native_plan.mask
+    f.m.labels = open_labels(state, config, native_plan.constant, freezes)
     # a step without per-coordinate rates depends on the norm, which is summed by namespace
     native_plan.flat = plan.flat and (f.m.stride == 4 or not learning) and not freezes
     check_fit(state, &native_plan, &rows, end, learning)

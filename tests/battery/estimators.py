@@ -66,8 +66,13 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--oaa 2 --probabilities --loss_function logistic",
         "--coin --passes 3",
         "--names --passes 2 --holdout_off",
+        "--label-units spread --loss_function absolute --l2 1e-4",
     ),
-    "train numbers": ("--levels -1,-0.5,0,0.5,1,1.5,2,2.5,3 --min_prediction 0", "--dual --l2 1 --loss_function tube"),
+    "train numbers": (
+        "--label-units spread -q ui --passes 3 --names",
+        "--levels -1,-0.5,0,0.5,1,1.5,2,2.5,3 --min_prediction 0",
+        "--dual --l2 1 --loss_function tube",
+    ),
     "train classes": (
         "--oaa 3 --loss_function logistic --oaa_subsample 1 --passes 2 --holdout_off",
         "--oaa 3 --average --passes 2 --holdout_off",

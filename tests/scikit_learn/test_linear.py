@@ -65,7 +65,8 @@ SAME = {  # estimator, y, the command's options
         Y2, ["--ftrl", "--ftrl_alpha", "1", "--l1", "0.01", *LOGISTIC, *SHUFFLED],
     ),
     "coin": (VWRegressor(solver="coin"), TRUTH, ["--coin", *SHUFFLED]),
-    "numbers": (VWRegressor(), TRUTH, [*SHUFFLED, *CENTRED]),
+    "numbers": (VWRegressor(), TRUTH, [*SHUFFLED, "--label-units", "spread"]),
+    "raw numbers": (VWRegressor(label_units="raw"), TRUTH, [*SHUFFLED, *CENTRED]),
     "poisson": (VWRegressor(loss="poisson", centre=False), abs(TRUTH), ["--loss_function", "poisson", *SHUFFLED]),
     "namespaces": (
         VWClassifier(namespaces=SPACES, interactions=["user,item"]),

@@ -108,7 +108,8 @@ def sums_of_row(
     made = []
     for one in wanted:
         places = slots + np.uint32(one.weight_set)
-        weights = np.array(shrunk(learner.weights[places, 0], learner), float)
+        own = shrunk(learner.weights[places, 0], learner)
+        weights = np.array(learner.in_label_units(own, names, places), float)
         linear = CrossedTerms(names.__getitem__, values, weights)
         made.append(Sum(one.name, one.value, base, *strongest([linear, *crossed], places, top)))
     return made

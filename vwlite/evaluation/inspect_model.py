@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -71,6 +71,7 @@ class Inspection:
     path: str
     restored: Restored
     names: dict[int, str]
+    label_units: dict[str, Any] = field(default_factory=dict)  # see ``label_units_of``
 
     @property
     def has_names(self) -> bool:
@@ -97,6 +98,7 @@ class Inspection:
             "names": len(self.names),
             **self.norms(),
             **gamma_of(self.restored),
+            **self.label_units,
             **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
         }
 
@@ -164,12 +166,20 @@ def gamma_of(restored: Restored) -> dict[str, float]:
     return {"gamma": random.gamma} if random and random.gamma is not None else {}
 
 
+def label_units_of(learner: Any) -> dict[str, Any]:
+    """The units that labels were learned in, where these are not the labels' own."""
+    if getattr(learner.config, "label_units", "raw") == "raw":
+        return {}
+    units = learner.config.label_units
+    return {"label_units": units, "label_mean": learner.label_mean, "label_spread": learner.spread}
+
+
 def changed_options(restored: Restored) -> dict[str, Any]:
     """Options that are not at their default, as JSON data."""
     header = restored.header
     learner = {key: value for key, value in header["config"].items() if key not in ("loss", "link")}
     stored = {**header["features"], **learner}
-    defaults = default_options()
+    defaults = {**default_options(), "label_units": stored.get("label_units")}  # which the header tells of by itself
     return {name: value for name, value in stored.items() if value != defaults.get(name)}
 
 
@@ -182,8 +192,9 @@ def default_options() -> dict[str, Any]:
 def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
     restored = restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={})
+    units = label_units_of(restored.learner)
     restored = replace(restored, learner=restored.learner.predicting())
-    return Inspection(path, restored, stored_names(path, restored))
+    return Inspection(path, restored, stored_names(path, restored), units)
 
 
 def stored_names(path: str, model: Restored) -> dict[int, str]:

@@ -231,6 +231,10 @@ class Learner:
         """The prediction for a row just run; of classes with a name, and of sets, that."""
         return float(results.prediction[row])
 
+    def in_label_units(self, weights: np.ndarray, names: Sequence[str], slots: np.ndarray) -> np.ndarray:
+        """Weights, float32[n], of features of these names and slots, as they add up to predictions of labels."""
+        return weights
+
     def label_text(self, batch: Batch, row: int) -> str:
         """A row's label as the progress table shows it."""
         return value_text(float(batch.label[row]))
@@ -245,6 +249,11 @@ class Learner:
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         """What the summary says beside the average loss."""
         return []
+
+    @property
+    def closing_line(self) -> str:
+        """What the summary ends with, if anything."""
+        return ""
 
     resumable = True  # a run of it can go on from a model at any example
     finished = False  # nothing is left to be done, whatever the number of passes
@@ -304,6 +313,9 @@ class Learner:
         config = asdict(self.config)
         if not config.get("levels"):  # a model of before this option
             config.pop("levels", None)
+        for one in (config, config.get("base") or {}):
+            if one.get("label_units") == "raw":  # likewise
+                del one["label_units"]
         return {
             "learner": self.name,
             "config": config,

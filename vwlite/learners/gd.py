@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from vwlite._native import gd as kernel
 from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.features.feature_names import CONSTANT as CONSTANT_NAME
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import learner_class
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import PageToucher, Table, page_toucher, values_of, with_stride, written_chunks, zeros
 
@@ -30,6 +33,15 @@ SCALARS = (
     "max_label",
     "rate",  # learning rate, decayed by the passes so far
 )
+LABEL_SUMS = (  # of the labels learned, where these are in units of their spread
+    "label_weight",  # sum of importance
+    "label_count",  # examples
+    "label_mean",
+    "label_variance",  # to which one example adds as much as there is at most
+    "label_variance_all",  # without this limit
+    "label_deviation",  # mean distance from the mean
+)
+NORMAL_RATIO = 1.2533  # of label_units.pxd
 COLUMNS = ("w", "adaptive", "normalized")  # of the table; a fourth is scratch
 
 
@@ -43,6 +55,7 @@ class KernelConfig(CommonConfig):
         self.simd_width = 16  # terms or classes processed at a time, at most; 0 for one. Results do not depend on it
         self.l1, self.l2, self.sparse_l2 = config.l1, config.l2, config.sparse_l2
         self.overshrunk = np.zeros(1, np.uint8)
+        self.by_deviation = config.loss.label_spread == "deviation"
         self.ftrl = config.ftrl
         self.ftrl_alpha = 0.5 if config.ftrl_alpha is None else config.ftrl_alpha
         self.ftrl_beta = 1.0 if config.ftrl_beta is None else config.ftrl_beta
@@ -57,6 +70,7 @@ class Gd(Learner):
     SCALARS = SCALARS
     native = kernel
     kernel_config: ClassVar[type[KernelConfig]] = KernelConfig
+    label_sums: np.ndarray | None = None  # float64[len(LABEL_SUMS)]; None where labels are learned as they are
     names_zero_weights = False  # in vw's text of a model; of a slot whose weight is 0 something else is known
 
     def __init__(
@@ -67,6 +81,8 @@ class Gd(Learner):
         self.weights = zeros(1 << bits, self.stride)
         self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
+        if config.label_units == "spread":
+            self.label_sums = np.zeros(len(LABEL_SUMS))
         self.set_scalars()
         if start:
             self.set_weights()
@@ -84,7 +100,7 @@ class Gd(Learner):
         """The numbers before the first example."""
         config = self.config
         own = not self.vw_compat and self.learns_numbers  # of classes vw has the clipped scores
-        first = config.loss.start_range(own)
+        first = FREE if config.label_units == "spread" else config.loss.start_range(own)
         low, high = config.prediction_bounds or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
         self.start_time = config.start_time  # of the first run; a model hands it on
@@ -94,7 +110,7 @@ class Gd(Learner):
 
     def set_weights(self) -> None:
         """The table before the first example. In a table that is not empty only slots of zeros are set."""
-        config, constant = self.config, CONSTANT & ((1 << self.bits) - 1)
+        config, constant = self.config, self.constant_slot
         initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
         if not (initial_t or config.initial_weight or config.constant or config.random_weights):
             return
@@ -175,11 +191,54 @@ class Gd(Learner):
 
     def tester(self, **changes: Any) -> Gd:
         other = super().tester(**changes)
+        if self.label_sums is not None:
+            other.label_sums = self.label_sums.copy()
         if self.tests_on_copy or self.owes_shrinkage:
             other.stride, other.weights = 1, self.weights_alone()
             other.kernel = self.kernel_config(other.config, vw_compat=self.vw_compat, frozen=True)
             other.apply_shrinkage()
         return other
+
+    def predicting(self) -> Learner:
+        if self.label_sums is None:
+            return self
+        other = super().tester()
+        other.weights, other.label_sums = np.array(self.weights), None
+        constant = float(self.weights[self.constant_slot, 0])
+        for begin, end, _ in written_chunks(other.weights):
+            other.weights[begin:end, 0] = other.weights[begin:end, 0].astype(float) * self.spread
+        other.weights[self.constant_slot, 0] = constant * self.spread + self.label_mean
+        return other
+
+    @property
+    def constant_slot(self) -> int:
+        return CONSTANT & ((1 << self.bits) - 1)
+
+    @property
+    def label_mean(self) -> float:
+        return 0.0 if self.label_sums is None else float(self.label_sums[LABEL_SUMS.index("label_mean")])
+
+    @property
+    def spread(self) -> float:
+        """The unit that labels are learned in."""
+        if self.label_sums is None:
+            return 1.0
+        if self.kernel.by_deviation:
+            return NORMAL_RATIO * float(self.label_sums[LABEL_SUMS.index("label_deviation")])
+        return math.sqrt(self.label_sums[LABEL_SUMS.index("label_variance")])
+
+    def in_label_units(self, weights: np.ndarray, names: Sequence[str], slots: np.ndarray) -> np.ndarray:
+        if self.label_sums is None:
+            return weights
+        unnamed = np.array([name in ("", CONSTANT_NAME) for name in names], bool)
+        mean = np.where(unnamed & (slots == self.constant_slot), self.label_mean, 0.0)
+        return (weights.astype(float) * self.spread + mean).astype(np.float32)
+
+    @property
+    def closing_line(self) -> str:
+        if self.label_sums is None or not self.label_sums.any():
+            return ""
+        return f"labels: mean {self.label_mean:.6g}, spread {self.spread:.6g}"
 
     def weights_alone(self) -> np.ndarray:
         """float32[2^bits, 1], a copy of the weights that predict."""
@@ -236,7 +295,10 @@ class Gd(Learner):
         return [COLUMNS.index(name) for name in wanted if name in self.columns]
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "start_time": self.start_time}
+        found = {**super().header(), "start_time": self.start_time}
+        if self.label_sums is not None:
+            found["scalars"] |= dict(zip(LABEL_SUMS, self.label_sums.tolist(), strict=True))
+        return found
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return {"weights": Table(self.weights, self.columns[:1] if predict_only else self.columns)}
@@ -249,6 +311,10 @@ class Gd(Learner):
         for name in SCALARS:
             if whole or name in ("gravity", "contraction", "min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
+        if self.label_sums is not None:
+            self.label_sums[:] = [scalars[name] for name in LABEL_SUMS]
+            if not (np.isfinite(self.label_sums).all() and np.delete(self.label_sums, 2).min() >= 0):
+                raise ValueError("sums of labels that cannot be")
         values = values_of(arrays, "weights") if "weights" in arrays else arrays["weights.w"].reshape(-1, 1)
         if len(values) != 1 << self.bits:
             raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")

@@ -68,6 +68,7 @@ class Loss(NamedTuple):
     own_range: tuple[float, float] | None = None  # the same outside of ``vwlite vw``, where it is another
     two_classes: bool = False  # labels are -1 and 1
     dyadic: bool = True  # whether learners of latent vectors take it
+    label_spread: str = ""  # what labels may be learned in units of: "standard" or mean "deviation", "" for none
     split_rate: bool = False  # whether shards learn faster than one learner (vwlite.distributed.rule): by measurement
 
 
@@ -77,7 +78,15 @@ FREE = (-FLOAT32_MAX, FLOAT32_MAX)
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("squared", 0, "squared error, linear beyond the labels seen", "mean", "any number", split_rate=True),
+        Loss(
+            name="squared",
+            code=0,
+            about="squared error, linear beyond the labels seen",
+            meaning="mean",
+            label_rule="any number",
+            label_spread="standard",
+            split_rate=True,
+        ),
         Loss("classic", 1, "squared error with plain gradient steps", "mean", "any number"),
         Loss(
             name="hinge",
@@ -109,6 +118,7 @@ LOSSES = {
             meaning="quantile_tau-th quantile",
             label_rule="any number",
             parameters=("quantile_tau",),
+            label_spread="deviation",
         ),
         Loss(
             name="expectile",
@@ -117,6 +127,7 @@ LOSSES = {
             meaning="(1 - expectile_q)-th expectile",
             label_rule="any number",
             parameters=("expectile_q",),
+            label_spread="standard",
         ),
         Loss(
             name="poisson",
@@ -128,7 +139,15 @@ LOSSES = {
             link="poisson",
             initial_range=(-50.0, 50.0),
         ),
-        Loss("absolute", 7, "absolute error, for outliers", "median", "any number", dyadic=False),
+        Loss(
+            name="absolute",
+            code=7,
+            about="absolute error, for outliers",
+            meaning="median",
+            label_rule="any number",
+            dyadic=False,
+            label_spread="deviation",
+        ),
         Loss(
             name="truncated",
             code=8,
@@ -137,6 +156,7 @@ LOSSES = {
             label_rule="any number",
             parameters=("loss_scale",),
             dyadic=False,
+            label_spread="deviation",
         ),
         Loss(
             name="geman_mcclure",
@@ -146,6 +166,7 @@ LOSSES = {
             label_rule="any number",
             parameters=("loss_scale",),
             dyadic=False,
+            label_spread="deviation",
         ),
         Loss("exponential", 10, "exp(-margin), as boosting has it", "half the log odds", **OF_MARGIN, **ENDLESS),
         Loss(
@@ -165,6 +186,7 @@ LOSSES = {
             label_rule="any number",
             parameters=("lp_power", "loss_scale"),
             dyadic=False,
+            label_spread="standard",
         ),
         Loss("squared_hinge", 14, "hinge squared", "margin", initial_range=FREE, **OF_MARGIN),
         Loss(
@@ -175,6 +197,7 @@ LOSSES = {
             label_rule="any number",
             parameters=("tube",),
             dyadic=False,
+            label_spread="deviation",
         ),
         Loss("perceptron", 16, "margin of mistakes, by plain steps", "margin", initial_range=FREE, **OF_MARGIN),
     )
@@ -241,6 +264,11 @@ class LossConfig(Config):
     def loss(self) -> Loss:
         """The table's row."""
         return LOSSES[self.name]
+
+    @property
+    def label_spread(self) -> str:
+        """As ``Loss`` has it."""
+        return "deviation" if self.name == "lp" and self.lp_power <= 1 else self.loss.label_spread
 
     @property
     def soft(self) -> bool:

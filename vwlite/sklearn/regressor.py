@@ -10,10 +10,16 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 
 from vwlite.api.model import Model
+from vwlite.learners.losses import LOSSES
 from vwlite.sklearn.base import LinearEstimator, learns_in_parts
 from vwlite.sklearn.validation import importance
 
 MEANS = "means"  # of several outputs, among what a new model is made of
+
+
+def has_spread(loss: str) -> bool:
+    """Whether a loss takes labels in units of their spread; of one that is none it does not matter."""
+    return loss in LOSSES and bool(LOSSES[loss].label_spread)
 
 
 class VWRegressor(RegressorMixin, LinearEstimator):
@@ -25,7 +31,10 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     Parameters are those of ``LinearEstimator``, and
 
     centre : bool, default=True
-        With solvers gd and bfgs the constant's weight starts at the weighted mean of y, as of the first call.
+        With solvers gd and bfgs the constant's weight starts at the weighted mean of y, as of the first call, unless
+        labels are in units of their spread, which begin with the mean by themselves.
+    label_units : {"spread", "raw"}, default=None
+        As ``vwlite train --label-units``; None is "spread" with solver gd and a loss that takes it, one number a row.
     """
 
     _shape: tuple[int, ...]  # of a row of y: () or (K,)
@@ -35,6 +44,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         *,
         loss: str | None = None,
         centre: bool = True,
+        label_units: str | None = None,
         solver: str = "gd",
         learning_rate: float = 0.5,
         power_t: float = 0.5,
@@ -72,6 +82,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
             verbose=verbose,
         )
         self.centre = centre
+        self.label_units = label_units
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWRegressor:
         """Learn from X, n rows, dense or sparse, and y, n numbers or (n, K). Raises ValueError."""
@@ -119,9 +130,19 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     def _learner(self, y: np.ndarray, weight: np.ndarray) -> dict[str, Any]:
         several = self._outputs > 1
         mean = np.average(y, axis=0, weights=weight) if weight.any() else np.zeros(y.shape[1:])
-        centred = self.centre and mean.any() and self.solver in ("gd", "bfgs")
+        units = self._units
+        starts = self.solver in ("gd", "bfgs") and units.get("label_units") != "spread"
+        centred = self.centre and mean.any() and starts
         start = {} if not centred else {MEANS: mean} if several else {"constant": float(mean)}
-        return {"loss_function": self.loss or "squared", **({"outputs": self._outputs} if several else {}), **start}
+        outputs = {"outputs": self._outputs} if several else {}
+        return {"loss_function": self.loss or "squared", **outputs, **start, **units}
+
+    @property
+    def _units(self) -> dict[str, str]:
+        if self.label_units is not None:
+            return {"label_units": self.label_units}
+        takes = self.solver == "gd" and self._outputs == 1 and has_spread(self.loss or "squared")
+        return {"label_units": "spread"} if takes else {}
 
     def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:
         model = super()._new_model(seed, {name: value for name, value in learner.items() if name != MEANS})

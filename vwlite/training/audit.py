@@ -79,8 +79,9 @@ def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndar
     if learner.stride > 1 and learner.config.modes[0] and not learner.config.ftrl:
         squares = np.ascontiguousarray(table[:, COLUMNS.index("adaptive")])
     with np.errstate(all="ignore"):
-        order = np.argsort(-abs(table[:, 0] * values), kind="stable")
-    return format_terms(names, slots, values, shrunk(table[:, 0], learner), squares, order)
+        order = np.argsort(-abs(learner.in_label_units(table[:, 0], names, slots) * values), kind="stable")
+    weights = learner.in_label_units(shrunk(table[:, 0], learner), names, slots)
+    return format_terms(names, slots, values, weights, squares, order)
 
 
 class WeightNames(Listener):

@@ -297,7 +297,7 @@ def told(config: RunConfig) -> dict[str, Any]:
     return {
         **{name: value for name, value in asdict(config.input).items() if name not in OF_NO_EFFECT},
         **config.features.header(),
-        **asdict(config.learner),
+        **{name: value for name, value in asdict(config.learner).items() if (name, value) != ("label_units", "raw")},
         **asdict(config.holdout),
         "curriculum": {**asdict(config.curriculum), "passes": config.curriculum.passes or 0},  # 0: half of all
         **kept,

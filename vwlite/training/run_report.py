@@ -317,6 +317,8 @@ class Summary(Listener):
         constant = self.constant(self.learner, self.counters) if self.constant else None
         extra = self.learner.summary_lines(self.holdout)
         self.display.line(summary(self.counters, self.passes, self.holdout, constant, extra).rstrip("\n"))
+        if line := self.learner.closing_line:
+            self.display.line(line)
 
 
 def vw_constant_of(learner: Learner, counters: Counters) -> Constant | None:

@@ -77,6 +77,11 @@ class GdConfig(LearnerConfig):
         in_vw_models="forgotten",
     )
     levels: tuple[float, ...] = levels()
+    label_units: str = option(
+        "raw",
+        "Learn labels as they are, or in units of their spread, so that their scale and offset do not matter.",
+        section="Update", spelled=("--label-units",), choices=("raw", "spread"), settled=True,
+    )
     binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
     ftrl: bool = option(
         False, "FTRL-proximal updates instead, with --l1 and --l2 as it has them.", section="Update", settled=True
@@ -99,6 +104,8 @@ class GdConfig(LearnerConfig):
         object.__setattr__(self, "levels", tuple(self.levels))
         self.check_ftrl()
         check_levels(self)
+        if self.label_units == "spread" and (reason := self.raw_because):
+            raise UsageError(f"--label-units spread does not go with {reason}: drop it")
 
     def check_ftrl(self) -> None:
         for name in ("ftrl_alpha", "ftrl_beta"):
@@ -109,7 +116,18 @@ class GdConfig(LearnerConfig):
             raise UsageError(f"--ftrl does not go with {refused}, which are of gradient descent: drop one")
 
     @property
+    def raw_because(self) -> str:
+        """The option with which labels are learned as they are; empty where they may be in units of their spread."""
+        if self.learner != "gd":
+            return f"--{self.option}"
+        if not self.loss.label_spread:
+            return f"--loss_function {self.loss.name}"
+        return f"--link {self.link}" if self.link != "identity" else "--binary" if self.binary else ""
+
+    @property
     def differs_from_vw(self) -> str:
+        if self.label_units != "raw":
+            return "--label-units spread is none of vw's options"
         return "--levels is none of vw's options" if self.levels else ""
 
     def to_show(self, what: str) -> dict[str, Any]:

@@ -1,0 +1,134 @@
+"""``--label-units`` of the commands: the bytes of models, and what is shown of them."""
+
+import json
+
+import numpy as np
+import pytest
+from friedman import friedman, lines_of
+from in_process import call
+
+import vwlite
+
+
+def train(folder, *arguments, status=0):
+    return call(folder, "train", "--label-units", "spread", *arguments, status=status)
+
+
+def scalars(model):
+    return model._writer().header()["scalars"]
+
+
+def test_parts_caches_and_threads_give_the_bytes_of_one_run(tmp_path):
+    text = lines_of(*friedman()).splitlines(keepends=True)
+    (tmp_path / "all").write_text("".join(text))
+    (tmp_path / "first").write_text("".join(text[:15]))
+    (tmp_path / "second").write_text("".join(text[15:]))
+    train(tmp_path, "all", "-f", "whole", "-p", "whole.p")
+    train(tmp_path, "first", "-f", "part", "-p", "first.p")
+    call(tmp_path, "train", "second", "-i", "part", "-f", "part", "-p", "second.p")
+    predictions = [(tmp_path / name).read_bytes() for name in ("whole.p", "first.p", "second.p")]
+    assert predictions[0] == predictions[1] + predictions[2]
+    whole, part = (vwlite.load(str(tmp_path / name)) for name in ("whole", "part"))
+    assert scalars(whole) == scalars(part)
+    np.testing.assert_array_equal(whole.weights, part.weights)
+    train(tmp_path, "all", "-f", "threaded", "--threads", "3")
+    assert (tmp_path / "threaded").read_bytes() == (tmp_path / "whole").read_bytes()
+    for name in ("plain", "cached"):
+        cache = ["-c"] if name == "cached" else []
+        train(tmp_path, "all", "-f", name, "--passes", "3", *cache)
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "cached").read_bytes()
+
+
+def test_a_model_keeps_its_units(tmp_path):
+    text = lines_of(*friedman())
+    (tmp_path / "data").write_text(text)
+    train(tmp_path, "data", "-f", "spread")
+    call(tmp_path, "train", "data", "-f", "raw")
+    header = vwlite.load(str(tmp_path / "raw"))._writer().header()
+    assert "label_units" not in header["config"]
+    assert not [name for name in header["scalars"] if name.startswith("label_")]
+    for model, other in (("spread", "raw"), ("raw", "spread")):
+        done = call(tmp_path, "train", "data", "-i", model, "-f", "more", "--label-units", other, status=None)
+        assert done.status == 2
+        assert f"--label-units {other} contradicts {model}" in done.stderr
+    train(tmp_path, "data", "-i", "spread", "-f", "more")
+    call(tmp_path, "train", "data", "-i", "spread", "-f", "again")
+    assert (tmp_path / "more").read_bytes() == (tmp_path / "again").read_bytes()
+    call(tmp_path, "train", "data", "-i", "raw", "-f", "more")
+    assert "label_units" not in vwlite.load(str(tmp_path / "more"))._writer().header()["config"]
+
+
+@pytest.mark.parametrize("args", ["", "-b 10"])
+def test_weights_are_shown_in_units_of_the_labels(tmp_path, args):
+    X, y = friedman()
+    text = lines_of(X, y)
+    (tmp_path / "data").write_text(text)
+    train(tmp_path, "data", "-f", "model", "--names", *args.split())
+    call(tmp_path, "inspect", "model", "--json", "facts", "--readable_model", "text")
+    facts = json.loads((tmp_path / "facts").read_bytes())
+    model = vwlite.load(str(tmp_path / "model"))
+    assert (facts["label_units"], facts["options"].get("label_units")) == ("spread", None)
+    assert facts["label_mean"] == pytest.approx(y.mean(), abs=y.std())
+    assert facts["label_spread"] == pytest.approx(y.std(), rel=0.2)
+    weights = {entry["name"]: entry["weight"] for entry in facts["top"]}
+    sums = X.round(6) @ [weights[f"f^x{place}"] for place in range(10)] + weights["Constant"]
+    np.testing.assert_allclose(sums, model.predict(text, raw=True), rtol=1e-4)
+    slot = model.slot("x3", "f")
+    assert model.weights[slot] == np.float32(weights["f^x3"])
+    assert f"\n{slot}:{weights['f^x3']:g} " in (tmp_path / "text").read_text()
+    for terms, value in zip(model.explain(text), model.predict(text, raw=True), strict=True):
+        assert sum(term.product for term in terms) == pytest.approx(value, rel=1e-5)
+        assert {term.name: np.float32(term.weight) for term in terms} == {
+            name: np.float32(weight) for name, weight in weights.items()
+        }
+
+
+def test_the_summary_tells_of_the_labels(tmp_path):
+    (tmp_path / "data").write_text(lines_of(*friedman()))
+    lines = train(tmp_path, "data", "-f", "model").stderr.splitlines()
+    facts = vwlite.load(str(tmp_path / "model"))._learner
+    assert f"labels: mean {facts.label_mean:.6g}, spread {facts.spread:.6g}" in lines
+    assert "labels:" not in call(tmp_path, "train", "data", "-f", "raw").stderr
+
+
+def test_models_of_several_shards_have_raw_labels(tmp_path):
+    (tmp_path / "data").write_text(lines_of(*friedman()))
+    done = train(tmp_path, "data", "-f", "rounds", "--workers", "1", "--shards", "2", status=2)
+    assert "--label-units raw" in done.stderr
+    for name in ("one", "two"):
+        train(tmp_path, "data", "-f", name)
+    done = call(tmp_path, "merge", "one", "two", "-f", "both", status=None)
+    assert done.status == 2
+    assert "--label-units raw" in done.stderr
+
+
+def test_vw_learns_labels_as_they_are(tmp_path):
+    (tmp_path / "data").write_text(lines_of(*friedman()))
+    call(tmp_path, "vw", "data", "-p", "vw", "--quiet")
+    train(tmp_path, "data", "-f", "model", "-p", "raw", "--label-units", "raw", "--quiet")
+    assert (tmp_path / "vw").read_bytes() == (tmp_path / "raw").read_bytes()
+    call(tmp_path, "vw", "data", "--label-units", "spread", status=1)
+    train(tmp_path, "data", "-f", "model")
+    for testing in ([], ["-t"]):
+        done = call(tmp_path, "vw", "data", "-i", "model", *testing, status=1)
+        assert "--label-units spread is none of vw's options" in done.stdout
+
+
+def test_confidence_needs_labels_as_they_are(tmp_path):
+    (tmp_path / "data").write_text(lines_of(*friedman()))
+    train(tmp_path, "data", "-f", "model")
+    done = call(tmp_path, "predict", "-i", "model", "data", "--confidence", status=None)
+    assert done.status == 2
+    assert "--label-units raw" in done.stderr
+
+
+def test_frozen_parts_keep_what_they_are_worth(tmp_path):
+    X, y = friedman()
+    (tmp_path / "data").write_text(lines_of(X, y))
+    (tmp_path / "other").write_text(lines_of(X, 3 * y + 50))
+    train(tmp_path, "data", "-f", "model")
+    call(tmp_path, "train", "other", "-i", "model", "-f", "frozen", "--freeze", "f")
+    before, after = (vwlite.load(str(tmp_path / name)) for name in ("model", "frozen"))
+    names = [f"x{place}" for place in range(10)]
+    np.testing.assert_array_equal(before.coefficients(names, "f"), after.coefficients(names, "f"))
+    assert after.weights.sum() != before.weights.sum()
