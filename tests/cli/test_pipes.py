@@ -347,3 +347,15 @@ def test_closed_standard_output(model, tmp_path, cli_env):
     command = f"{sys.executable} -m vwlite predict -i model data.vw >&-"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=cli_env, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (73, b"vwlite: standard output is closed\n")
+
+
+@pytest.mark.parametrize("arguments", ["train data.vw", "l1 data.vw", "pca data.vw --dim 2", "merge model model"])
+def test_a_model_goes_to_standard_output_whatever_that_is(arguments, model, start, vwlite, tmp_path):
+    vwlite(*arguments.split(), "-f", "made")
+    made = (tmp_path / "made").read_bytes()
+    piped, said = start(*arguments.split(), "-f", "/dev/stdout").communicate()
+    assert b"cannot write" not in said and piped == made
+    (tmp_path / "out").write_bytes(b"before ")
+    with open(tmp_path / "out", "ab") as out:
+        assert start(*arguments.split(), "-f", "/dev/stdout", stdout=out).wait() == 0
+    assert (tmp_path / "out").read_bytes() == b"before " + made

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, NamedTuple
 from mmh3 import mmh3_x64_128
 
 from vwlite.errors import OutputError
-from vwlite.storage.atomic_file import Flusher, OpenOutput, atomic_output
+from vwlite.storage.atomic_file import Flusher, OpenOutput, atomic_output, written_anywhere
 from vwlite.storage.ordered_pool import in_order
 from vwlite.version import __version__
 
@@ -171,7 +171,7 @@ def write(
             f"{os.fspath(path)}: the header takes {len(blank)} bytes, at most {HEADER_LIMIT} fit"
         )
     frames = frame(members(blank, specs), b"")
-    with open_output(path) as file:
+    with open_output(path) as opened, written_anywhere(opened) as file:
         done, flusher = [], Flusher(file)
         try:
             for (spec, pieces), (offset, record) in zip(sources, frames[1:-1], strict=True):

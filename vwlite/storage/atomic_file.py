@@ -92,6 +92,28 @@ def atomic_output(path: str, mode: str = "wb") -> Iterator[IO[Any]]:
 
 
 @contextlib.contextmanager
+def written_anywhere(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """The file; where it only takes one byte after the other, a temporary one, whose bytes it gets when the block ends.
+
+    Pipes do, and what is open behind other data, as standard output may be. Raises OutputError.
+    """
+    if file.seekable() and not file.tell() and not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_APPEND:
+        yield file
+        return
+    import shutil  # what most runs need not import
+    import tempfile
+
+    try:
+        made = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
+    except OSError as error:
+        raise OutputError(f"cannot write a temporary file: {error.strerror}") from None
+    with made:
+        yield made
+        made.seek(0)
+        shutil.copyfileobj(made, file, 1 << 20)
+
+
+@contextlib.contextmanager
 def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]]:
     """As ``atomic_output``, for a regular file whose name is derived from that of the file ``like``.
 
