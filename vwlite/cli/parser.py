@@ -330,9 +330,11 @@ def alike(error: click.NoSuchOption) -> str:
 
 def of_training(error: click.NoSuchOption) -> str:
     """Where an option of ``vwlite train`` belongs that another command does not have; empty for another option."""
-    from vwlite.cli.train import command
-
-    params = error.ctx.command.params if error.ctx else []
+    root = error.ctx.find_root() if error.ctx else None
+    command = root.command.get_command(root, "train") if root and isinstance(root.command, click.Group) else None
+    if not error.ctx or not command:
+        return ""
+    params = error.ctx.command.params
     known = [plain(name) for one in command.params for name in (*one.opts, *one.secondary_opts)]
     if plain(error.option_name) not in known:
         return ""
