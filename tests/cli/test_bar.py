@@ -17,9 +17,9 @@ DATA = "1 |user ann |item tea:2\n-1 |user bob |item tea\n"
 def train_on_a_terminal(tmp_path, cli_env):
     """Runs ``vwlite train ARGUMENTS`` with the data on standard input; returns what the terminal was sent."""
 
-    def run(*arguments):
+    def run(*arguments, width=80):
         screen, terminal = os.openpty()
-        termios.tcsetwinsize(terminal, (24, 80))
+        termios.tcsetwinsize(terminal, (24, width))
         command = [sys.executable, "-m", "vwlite", "train", *arguments]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": terminal}
         with open(screen, "rb", buffering=0) as shown:
@@ -55,6 +55,12 @@ def test_bar_on_a_terminal(arguments, drawn, train_on_a_terminal, write, names_i
     assert (b"B/s" in text) == drawn
     assert (b"\nnumber of examples = 2\r\n" in text.replace(b"\r\r", b"\r")) == ("--quiet" not in arguments)
     assert names_in() == ["data.vw", "model", *(["model.ledger"] if "data.vw" in arguments else [])]
+
+
+def test_a_terminal_that_does_not_tell_its_width_has_80_columns(train_on_a_terminal, write):
+    write("data.vw", DATA)
+    shown = [train_on_a_terminal("data.vw", "-f", "model", "--quiet", "--bar", width=width) for width in (0, 80)]
+    assert b"B/s]" in shown[0] and len(shown[0]) == len(shown[1])
 
 
 def test_no_bar_without_a_terminal(vwlite, write):

@@ -79,6 +79,9 @@ class Console(Display):
         from tqdm import tqdm
 
         more = {"unit_scale": True, "leave": False, "file": sys.stderr, "delay": self.delay, **more}
+        with suppress(OSError):
+            if not os.get_terminal_size(sys.stderr.fileno()).columns:  # nobody told the terminal how wide it is
+                more["ncols"] = 79
         self.bar = tqdm(**more)
 
     def advance(self, size: int) -> None:

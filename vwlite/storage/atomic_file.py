@@ -102,6 +102,9 @@ def written_anywhere(file: IO[bytes]) -> Iterator[IO[bytes]]:
     if file.seekable() and not file.tell() and not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_APPEND:
         yield file
         return
+    import shutil  # what most runs need not import
+    import tempfile
+
     try:
         made = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
     except OSError as error:
