@@ -5,9 +5,7 @@ import errno
 import fcntl
 import os
 import re
-import shutil
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from typing import IO, Any, BinaryIO
