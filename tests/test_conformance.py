@@ -19,6 +19,7 @@ MORE = "audit_regressor,binary,classweight,feature_limit,ftrl,ksvm,lrq,multilabe
 SELECTED = {  # and how many cases there are at least
     ("--tier", "core", "--family", FAMILIES): 180,
     ("--tier", "extra", "--family", MORE): 36,
+    ("--only", "39,40,85,146,338,340,341,343"): 8,  # logged decisions; others of their families explore
     ("--only", "38,595"): 2,  # networks; others of their family ask for an audit and for dropout
 }
 

@@ -170,6 +170,7 @@ cdef int open_terms(VwNn *q) noexcept nogil:
         return NO_MEMORY
     q.alone.terms, q.output.terms = 1, q.units + 1
     q.alone.linear = q.output.linear = 0       # no namespace has their squared norms
+    q.alone.constant = q.output.constant = False
     q.alone.value[0] = 1
     for i in range(q.units + 1):
         q.output.index[i], q.output.value[i] = (OUTPUT_SLOT + i + q.units) & q.mask, 1

@@ -12,6 +12,7 @@ TEXT = b"1 |a b c:2 |b x |s d |user u\n-1 't |a x |b y z\n"
 CLASSES = TEXT.replace(b"-1", b"3")
 TARGETS = b"1,-2 |a b |c x:2\n,3.5 2 |a c:2 |b d\n"
 GROUPS = b"1:0 |a c |s d\n2:0.5 |a d\n\n"
+DECISIONS = b"1:0:0.5 |a b c:2 |b x |s d\n2:1:0.5 3 't |a x |b y z\n"
 NAMED = b"B-NP 'x |a b c:2 |w x\nI-NP 'y^x |a b |w y\n\n"  # a tree as well
 PREDICTING = (
     "predict -i model text --quiet",
@@ -114,8 +115,10 @@ def text_for(learner: str) -> bytes:
         "bfgs_multiclass",
     )
     of_outputs = dict.fromkeys(("outputs", "bfgs_outputs", "factored"), TARGETS)
+    logged = {"cb": DECISIONS, "cb+coin": DECISIONS, "cb_adf": b"0:0:0.5 |a c |s d\n|a d\n\n"}
     words = dict.fromkeys(("lm", "cluster"), texts()["numbers"].encode())  # which their models know
-    return {"ldf": GROUPS, **words, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}.get(learner, TEXT)
+    found = {"ldf": GROUPS, **logged, **words, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}
+    return found.get(learner, TEXT)
 
 
 def commands_for(learner: str) -> tuple[str, ...]:
