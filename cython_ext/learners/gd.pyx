@@ -35,6 +35,16 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch_slots(m, s)
 
 
+cdef int learn_labels_in_units(Learner *m, Scratch *s, float product, float start, float y, float weight,
+                               bint copied) noexcept nogil:
+    return learn_in_units(m, s, product, start, y, weight, copied)
+
+
+# called by its address, so that it is not inlined and the code for raw labels keeps its registers
+ctypedef int (*LearnInUnits)(Learner *m, Scratch *s, float product, float start, float y, float weight, bint copied) noexcept nogil
+cdef LearnInUnits LEARN_IN_UNITS = learn_labels_in_units
+
+
 cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning,
                             bint copies) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it; with ``copies`` on copies of its slots."""
@@ -49,7 +59,9 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
         product = copied_product(m, s, row, 0 if in_units else start)
     else:
         product = inner_product(m, s, 0 if in_units else start)
-    out.raw[row] = <float>in_label_units(&m.labels, product, start) if in_units else product
+    out.raw[row] = product
+    if unlikely(in_units):
+        out.raw[row] = <float>in_label_units(&m.labels, product, start)
     reported = clip(out.raw[row], m)              # for FTRL vw reports the prediction clipped to the labels before this one
     if learn and not m.frozen and not in_units:   # of labels in units of their spread the range is that before the row
         widen_range(m, y)
@@ -59,8 +71,8 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and (m.vw_compat or status == OK):
-        if in_units:
-            status |= learn_in_units(m, s, product, start, y, weight, copies and s.copied)
+        if unlikely(in_units):
+            status |= LEARN_IN_UNITS(m, s, product, start, y, weight, copies and s.copied)
         else:
             status |= learn_known(m, s, p, y, weight, value_needs_update(&m.loss, &m.params, loss, p, y), copies and s.copied)
         sync_if_due(m)

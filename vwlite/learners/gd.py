@@ -204,10 +204,11 @@ class Gd(Learner):
             return self
         other = super().tester()
         other.weights, other.label_sums = np.array(self.weights), None
-        constant = float(self.weights[self.constant_slot, 0])
-        for begin, end, _ in written_chunks(other.weights):
-            other.weights[begin:end, 0] = other.weights[begin:end, 0].astype(float) * self.spread
-        other.weights[self.constant_slot, 0] = constant * self.spread + self.label_mean
+        constant = float(self.weights[self.constant_slot, 0]) * self.spread + self.label_mean
+        with np.errstate(over="ignore"):
+            for begin, end, _ in written_chunks(other.weights):
+                other.weights[begin:end, 0] = other.weights[begin:end, 0].astype(float) * self.spread
+            other.weights[self.constant_slot, 0] = constant
         return other
 
     @property
@@ -232,7 +233,8 @@ class Gd(Learner):
             return weights
         unnamed = np.array([name in ("", CONSTANT_NAME) for name in names], bool)
         mean = np.where(unnamed & (slots == self.constant_slot), self.label_mean, 0.0)
-        return (weights.astype(float) * self.spread + mean).astype(np.float32)
+        with np.errstate(over="ignore"):
+            return (weights.astype(float) * self.spread + mean).astype(np.float32)
 
     @property
     def closing_line(self) -> str:
