@@ -6,7 +6,7 @@ from libc.stdint cimport uint8_t
 
 from base.byte_scan cimport prefetch, unlikely
 from learners.ftrl cimport Ftrl, update_terms
-from learners.label_units cimport LABEL_COUNT, LABEL_MEAN, LabelUnits, add_label
+from learners.label_units cimport LabelUnits
 from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
 from base.float32 cimport ONE
 from losses.loss_types cimport Loss, LossParams, needs_update, read_params
@@ -326,37 +326,6 @@ cdef inline int update_ftrl(Learner *m, const Scratch *s, float p, float y, floa
 cdef inline int learn_known(Learner *m, Scratch *s, float p, float y, float weight, bint loses, bint copied) noexcept nogil:
     """``learn_row`` where it is known whether the example has a loss; on copies of its slots if ``copied``."""
     return update_ftrl(m, s, p, y, weight) if m.ftrl else update(m, s, p, y, weight, loses, copied)
-
-
-cdef inline void widen_range_seen(Learner *m, float label) noexcept nogil:
-    """``widen_range``, where all numbers are in the range before the first label, and only that after it."""
-    if m.labels.sums[LABEL_COUNT] == 0:
-        m.scalars[MIN_LABEL] = m.params.min_label = label
-        m.scalars[MAX_LABEL] = m.params.max_label = label
-    else:
-        widen_range(m, label)
-
-
-cdef inline int learn_in_units(Learner *m, Scratch *s, float product, float start, float y, float weight, bint copied) noexcept nogil:
-    """Learn a row whose sum of weighted features is ``product`` in units of the labels' spread, which they first change."""
-    cdef LossParams shown
-    cdef double middle, part
-    cdef float p
-    cdef int status = OK
-    if not m.frozen:
-        widen_range_seen(m, y)
-    if not m.labels.stand:
-        add_label(&m.labels, <double>y - start, weight)
-    if m.labels.spread > 0:
-        middle, part, shown = start + m.labels.sums[LABEL_MEAN], 1 / m.labels.unit, m.params
-        m.params.min_label = <float>((shown.min_label - middle) * part)
-        m.params.max_label = <float>((shown.max_label - middle) * part)
-        m.params.scale = <float>(shown.scale * part)
-        m.params.tube = <float>(shown.tube * part)
-        p, y = clip(<float>(product * (m.labels.spread * part)), m), <float>((y - middle) * part)
-        status = learn_known(m, s, p, y, weight, needs_update(&m.loss, &m.params, p, y), copied)
-        m.params = shown
-    return status
 
 
 cdef inline int learn_row(Learner *m, Scratch *s, float p, float y, float weight) noexcept nogil:

@@ -42,7 +42,7 @@ class Sample:
     score: np.ndarray  # float32[n], what orders the rows: predictions before clip and link
     threshold: float  # predictions above it say "positive"; NaN in regression
     loss: float  # the caller's average loss, NaN when not given
-    best_constant_loss: float  # that of the best constant, likewise
+    best_constant_loss: float = math.nan  # that of the best constant, likewise
 
     @cached_property
     def total(self) -> float:
