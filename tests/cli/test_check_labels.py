@@ -203,3 +203,11 @@ def test_only_blanks_part_the_words_of_labels(odd, report):
     assert report(f"{odd}# a\n1 1:2\n", "--format", "svmlight", status=65)["labels_are"] == "numbers"
     costs = f"a{odd}b:1 c:0 |a\n"
     assert report(costs)["labels"] == {f"a{odd}b": 1, "c": 1}
+
+
+@pytest.mark.parametrize(("values", "advised"), [
+    ("1500 2500.5", True), ("-40 3", True), (".001 .02", True), ("-1 19", False), ("0 0", False),
+])
+def test_numbers_of_other_units_are_learned_in_units_of_their_spread(values, advised, report):
+    found = report("".join(f"{value} |a b:{value}\n" for value in values.split()))
+    assert found["learn_with"] == ("--label-units spread" if advised else None)

@@ -67,5 +67,6 @@ def test_evaluate_tells_of_a_model_that_loses_to_it(rate, run_cli, tmp_path):
     found = dict(line.split() for line in done.stdout.splitlines())
     constant = np.var([float(line.split()[0]) for line in lines.splitlines()])
     assert float(found["best_constant_loss"]) == pytest.approx(constant, rel=1e-5)
-    note = f"vwlite: note: always predicting the best constant has a smaller loss, {constant:g}\n"
+    way = "train --label-units spread learns numbers of any unit"
+    note = f"vwlite: note: always predicting the best constant has a smaller loss, {constant:g}; {way}\n"
     assert (done.stderr == note) == (float(found["loss"]) > constant)

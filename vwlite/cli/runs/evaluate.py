@@ -11,6 +11,8 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.measure import Opened, measure
 from vwlite.evaluation.metric_report import as_table
+from vwlite.learners.configs.base import LearnerConfig
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import fields_of
 
 ROUNDING = 1e-5  # of sums of float32 losses
@@ -28,16 +30,18 @@ def run(arguments: dict[str, Any]) -> int:
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), "against": opened(arguments)}
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     if not arguments["quiet"]:
-        tell_of_constant(report)
+        tell_of_constant(report, config.learner)
     return tell(report, arguments["json_path"])
 
 
-def tell_of_constant(report: dict[str, Any]) -> None:
+def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
     """A note where always predicting the best constant would have a smaller loss."""
     loss = report.get("loss")
     constant = report.get("best_constant_loss", report.get("best_constant_log_loss"))
     if loss is not None and constant is not None and loss > constant * (1 + ROUNDING) + ROUNDING:
-        say(f"note: always predicting the best constant has a smaller loss, {constant:g}")
+        raw = isinstance(learner, GdConfig) and learner.label_units == "raw" and not learner.raw_because
+        way = "; train --label-units spread learns numbers of any unit" if raw else ""
+        say(f"note: always predicting the best constant has a smaller loss, {constant:g}{way}")
 
 
 def opened(arguments: dict[str, Any]) -> Opened | None:
