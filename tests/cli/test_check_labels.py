@@ -211,3 +211,23 @@ def test_only_blanks_part_the_words_of_labels(odd, report):
 def test_numbers_of_other_units_are_learned_in_units_of_their_spread(values, advised, report):
     found = report("".join(f"{value} |a b:{value}\n" for value in values.split()))
     assert found["learn_with"] == ("--label-units spread" if advised else None)
+
+
+@pytest.mark.parametrize(("text", "labels", "advice"), [
+    ("2:0.5:0.25 |a b\n1:1:0.5 2 3 |a c\n3 |a d\n", "logged decisions (2 actions); 1: 1, 2: 1", "--cb 2"),
+    (
+        "shared |u a\n|i x\n7:1:0.5 |i y\n\n2:0:0.5 |i x\n|i y\n\n",
+        "groups of lines with logged decisions (2 actions, 2 groups); 0: 1, 1: 1", "--cb_adf",
+    ),
+])
+def test_logged_decisions(text, labels, advice, vwlite):
+    shown = vwlite("check", stdin=text).lines
+    assert f"labels      {labels}" in shown and f"learn with  {advice}" in shown
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("1:1:0.5 | a\n1:1:0.5 | b\n1:1:1.5 | c\n", "<stdin>:3: the probability of '1:1:1.5' is not above 0 and at most 1"),
+    ("| a\n0:1:0.5 | b\n\n0:1:0.5 | a\n1:1:0.5 | b\n\n", "<stdin>:5: two costs of one event"),
+])
+def test_logged_decisions_that_are_malformed(text, said, vwlite):
+    assert f"bad line {said}: " in vwlite("check", stdin=text, status=65).stderr

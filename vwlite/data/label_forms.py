@@ -22,6 +22,7 @@ from vwlite.numerals import DECIMAL
 HEAD = 1 << 16  # bytes at the start of the text that are examined
 LONGEST_SEQUENCE = 200  # lines; texts with longer sequences on average are taken for single lines
 NUMBER, COST, LIST = (re.compile(rule) for rule in (DECIMAL, f".+:{DECIMAL}", "[0-9]+(?:,[0-9]+)+|,"))
+DECISION = re.compile(f"[0-9]+:{DECIMAL}:{DECIMAL}")
 SHARED = tuple(word.decode() for word in SHARED_WORDS)
 
 
@@ -44,8 +45,10 @@ FORMS = {
     "costs": Form(words=True, lists=True),
     "lists": Form(words=True, lists=True),
     "groups of lines with costs": Form(words=True, lists=True, groups=True),
+    "logged decisions": Form(words=True, lists=True),
+    "groups of lines with logged decisions": Form(words=True, lists=True, groups=True),
 }
-NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS = FORMS
+NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FORMS
 
 
 def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
@@ -66,12 +69,15 @@ def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     labels = [words_of(text_of(batch, row)) or [EMPTY_SET] for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
     gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines
     count = len(labels)
+    shared = sum(words[0] in SHARED for words in labels)
+    decisions = sum(any(map(DECISION.fullmatch, words)) for words in labels)
+    if decisions and 2 * (decisions + shared) > count:
+        return DECISION_GROUPS if shared or gaps else DECISIONS
     costs = sum(words[0] in SHARED or any(map(COST.fullmatch, words)) for words in labels)
     lists = sum(bool(LIST.fullmatch(words[0])) for words in labels)
     number = NUMBER_CELL if config.kind in TABLES else NUMBER  # with truth values, and words for what is absent
     numbers = sum(bool(number.fullmatch(words[0])) for words in labels)
     if 2 * costs > count:
-        shared = any(words[0] in SHARED for words in labels)
         single = 2 * sum(len(words) == 1 for words in labels) > count
         return GROUPS if shared or (gaps and single) else COSTS
     if 2 * (lists + numbers) >= count:

@@ -10,9 +10,20 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, TAGGED, Batch
 from vwlite.data.class_labels import EMPTY_SET, MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
-from vwlite.data.label_forms import COSTS, GROUPS, LISTS, NAMES, NUMBER, NUMBERS, SEQUENCES
+from vwlite.data.label_forms import (
+    COSTS,
+    DECISION_GROUPS,
+    DECISIONS,
+    GROUPS,
+    LISTS,
+    NAMES,
+    NUMBER,
+    NUMBERS,
+    SEQUENCES,
+)
 from vwlite.data.label_order import LabelOrder
 from vwlite.data.label_vocabulary import LabelVocabulary
+from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.names_as_labels import named_labels
 from vwlite.data.parse_errors import Code
@@ -200,6 +211,57 @@ class Groups(Numbers):
 
     def advice(self) -> str:
         return "--csoaa_ldf mc"
+
+
+class Decisions(Numbers):
+    """Of ``--cb``, each a line; the counts are of the actions that were shown."""
+
+    form = DECISIONS
+    rule: DecisionLabels
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self.rule = DecisionLabels(MAX_CLASS)
+
+    def check(self, batch: Batch) -> np.ndarray:
+        labels = self.rule.check(batch)
+        self.wrong = {row: escaped(sentence) for row, sentence in self.rule.malformed.items()}
+        lists = batch.lists
+        self.counts.update(map(str, lists.indices[np.isfinite(lists.values)].tolist()))
+        return labels
+
+    def advice(self) -> str:
+        return f"--cb {number_of_classes(self.counts, from_zero=False)}"
+
+
+class DecisionGroups(Numbers):
+    """Of ``--cb_adf``: groups of lines, one of which at most has been observed."""
+
+    form, multiline = DECISION_GROUPS, True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self.rule = GroupDecisionLabels()
+
+    def check(self, batch: Batch) -> np.ndarray:
+        """The counts are of places of lines in their groups, from 0."""
+        labels = self.rule.check(batch)
+        self.wrong = {row: escaped(sentence) for row, sentence in self.rule.malformed.items()}
+        shown = batch.flags & (BLANK | SAVE) == 0
+        ends, actions = shown & (batch.flags & INNER == 0), shown & (batch.flags & SHARED == 0)
+        self.groups += int(ends.sum())
+        before = np.cumsum(actions) - actions  # lines of actions
+        group = np.cumsum(ends) - ends
+        first = np.full(int(ends.sum()) + 1, len(batch))
+        np.minimum.at(first, group[shown], before[shown])
+        observed = actions & ~np.isnan(batch.probability)
+        self.counts.update(map(str, (before[observed] - first[group[observed]]).tolist()))
+        return labels
+
+    def advice(self) -> str:
+        return "--cb_adf"
 
 
 def unlabelled(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:

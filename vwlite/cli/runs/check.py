@@ -12,12 +12,33 @@ from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_forms import COSTS, FORMS, GROUPS, LISTS, NAMES, NUMBERS, SEQUENCES, form_of_inputs
+from vwlite.data.label_forms import (
+    COSTS,
+    DECISION_GROUPS,
+    DECISIONS,
+    FORMS,
+    GROUPS,
+    LISTS,
+    NAMES,
+    NUMBERS,
+    SEQUENCES,
+    form_of_inputs,
+)
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
-from vwlite.evaluation.label_report import ClassNumbers, Groups, Names, Numbers, Traps, TwoClasses, Words
+from vwlite.evaluation.label_report import (
+    ClassNumbers,
+    DecisionGroups,
+    Decisions,
+    Groups,
+    Names,
+    Numbers,
+    Traps,
+    TwoClasses,
+    Words,
+)
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
@@ -37,6 +58,8 @@ OF_FORMS: dict[str, Callable[[], Numbers]] = {
     GROUPS: Groups,
     COSTS: partial(Words, sets=False),
     LISTS: partial(Words, sets=True),
+    DECISIONS: Decisions,
+    DECISION_GROUPS: DecisionGroups,
 }
 
 
@@ -145,7 +168,8 @@ def labels(report: dict[str, Any]) -> str:
     if report["classes"]:
         unit = "sequences" if report["labels_are"] == SEQUENCES else "groups"
         parts = "" if report["groups"] is None else f", {report['groups']} {unit}"
-        what += f" ({report['classes']} class{'es' * (report['classes'] > 1)}{parts})"
+        one_and_more = ("action", "actions") if what in (DECISIONS, DECISION_GROUPS) else ("class", "classes")
+        what += f" ({report['classes']} {one_and_more[report['classes'] > 1]}{parts})"
     if report["labels"] is not None:
         return f"{what}; " + ", ".join(f"{escaped(label)}: {count}" for label, count in report["labels"].items())
     if report["classes"]:
