@@ -210,3 +210,10 @@ def test_weights_of_no_class_are_not_shown_by_class(vwlite, write):
         assert "--by-class goes with classes that have weights of their own" in said
     vwlite("l1", "c", "--model", "multinomial", "-f", "m", "--quiet")
     assert vwlite("inspect", "m", "--by-class").stdout == vwlite("inspect", "m").stdout
+
+
+def test_factors_of_names_that_are_no_utf8_keep_their_bytes(vwlite, tmp_path):
+    (tmp_path / "data.vw").write_bytes(b"1 |u caf\xe9 |i tea\n2 |u b |i coffee\n" * 5)
+    vwlite("train", "data.vw", "-f", "m", "--dotproduct", "ui", "--rank", "2", "--names", "--quiet")
+    vwlite("inspect", "m", "--factors", "u", "--out", "out.tsv")
+    assert b"caf\xe9" in (tmp_path / "out.tsv").read_bytes()

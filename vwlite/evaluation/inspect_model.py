@@ -285,8 +285,8 @@ def write_tsv(factors: list[Factors], file: TextIO) -> None:
 def write_factors(factors: list[Factors], path: str) -> None:
     """Write to ``path``: ``arrays_of`` when it ends in .npz, else text. Raises OutputError."""
     if not path.endswith(".npz"):
-        with atomic_output(path, "w") as file:
-            write_tsv(factors, file)
+        with atomic_output(path) as file:  # names keep the bytes that they have in data
+            file.writelines(f"{line}\n".encode("utf-8", "surrogateescape") for line in tsv_lines(factors))
         return
     arrays = arrays_of(factors)
     with atomic_output(path) as file:
