@@ -5,39 +5,22 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr
 
 from text.labels cimport read_word
+from text.single_word cimport end_of_label, read_digits
 from text.number_parser cimport POWERS, fill_powers
 from text.batch_builder cimport TAGGED
 from base.status cimport OK
 
 
-cdef inline const char *end_of_word(const char *p, const char *end) noexcept nogil:
-    while p != end and p[0] != 32:
-        p += 1
-    return p
-
-
-cdef inline const char *next_word(const char *p, const char *end) noexcept nogil:
-    while p != end and p[0] == 32:
-        p += 1
-    return p
-
-
 cdef inline bint read_observation(const char *p, const char *end, bint tagged, const float *powers, uint32_t *action, float *cost,
                                   float *probability) noexcept nogil:
     """Read the word and, if ``tagged``, a tag from ``[p, end)``. False for anything else."""
-    cdef const char *stop = end_of_word(p, end)
-    cdef const char *rest = next_word(stop, end)
+    cdef const char *stop = end_of_label(p, end, tagged)
+    cdef const char *begin = p
     cdef const char *colon
-    cdef int digits = 0
-    if stop == end or (tagged and (rest == end or next_word(end_of_word(rest, end), end) != end)) or \
-            (not tagged and rest != end):
+    if stop == NULL:
         return False
-    action[0] = 0
-    while <unsigned char>(p[0] - 48) <= 9 and digits < 9:
-        action[0] = 10 * action[0] + <uint32_t>(p[0] - 48)
-        digits += 1
-        p += 1
-    if not digits or p[0] != 58:
+    p = read_digits(p, action)
+    if p == begin or p[0] != 58:
         return False
     colon = <const char *>memchr(p + 1, 58, <size_t>(stop - p - 1))
     return colon != NULL and read_word(p + 1, colon, powers, True, cost) == OK and \

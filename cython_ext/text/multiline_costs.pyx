@@ -4,43 +4,24 @@ from libc.math cimport INFINITY
 from libc.stdint cimport uint8_t, uint32_t
 
 from text.labels cimport read_word
+from text.single_word cimport end_of_label, read_digits
 from text.number_parser cimport POWERS, fill_powers
 from text.batch_builder cimport TAGGED
 from base.status cimport OK
 
 
-cdef inline const char *end_of_word(const char *p, const char *end) noexcept nogil:
-    while p != end and p[0] != 32:
-        p += 1
-    return p
-
-
-cdef inline const char *next_word(const char *p, const char *end) noexcept nogil:
-    while p != end and p[0] == 32:
-        p += 1
-    return p
-
-
 cdef inline bint read_cost(const char *p, const char *end, bint tagged, const float *powers, uint32_t *number,
                            float *cost) noexcept nogil:
-    """Read ``class[:cost]`` and, if ``tagged``, a tag from ``[p, end)``. False for anything else. A space ends every word of a
-    label.
-    """
-    cdef const char *stop = end_of_word(p, end)
-    cdef const char *rest = next_word(stop, end)
-    cdef int digits = 0
-    if stop == end or (tagged and (rest == end or next_word(end_of_word(rest, end), end) != end)) or \
-            (not tagged and rest != end):
+    """Read ``class[:cost]`` and, if ``tagged``, a tag from ``[p, end)``. False for anything else."""
+    cdef const char *stop = end_of_label(p, end, tagged)
+    cdef const char *begin = p
+    if stop == NULL:
         return False
-    number[0] = 0
-    while <unsigned char>(p[0] - 48) <= 9 and digits < 9:
-        number[0] = 10 * number[0] + <uint32_t>(p[0] - 48)
-        digits += 1
-        p += 1
+    p = read_digits(p, number)
     cost[0] = INFINITY
-    if digits and p == stop:
+    if p != begin and p == stop:
         return True
-    return digits > 0 and p[0] == 58 and read_word(p + 1, stop, powers, True, cost) == OK
+    return p != begin and p[0] == 58 and read_word(p + 1, stop, powers, True, cost) == OK
 
 
 def read_costs(batch, const uint8_t[::1] wanted, uint32_t[::1] number, float[::1] cost, uint8_t[::1] found):

@@ -55,18 +55,26 @@ def test_constants_that_are_known():
     assert fitted_constant(config_of("logistic"), share[1:], np.ones(3)) == (np.inf, 0)
 
 
-@pytest.mark.parametrize("rate", ["0.5", "5000"])
-def test_evaluate_tells_of_a_model_that_loses_to_it(rate, run_cli, tmp_path):
+@pytest.mark.parametrize(("rule", "loses"), [("--adaptive", True), ("--sgd", False)])
+def test_evaluate_tells_of_a_model_that_loses_to_it(rule, loses, run_cli, tmp_path):
     draw = np.random.default_rng(0)
     lines = "".join(f"{3000 + 2000 * x:.1f} | x:{x:.3f}\n" for x in draw.random(900))
     (tmp_path / "data.vw").write_text(lines)
-    raw = ("--link", "identity", "-l", rate)
-    rule = "--sgd" if rate == "0.5" else "--adaptive"
-    assert run_cli("train", "data.vw", "-f", "m", "--quiet", rule, *raw).returncode == 0
+    assert run_cli("train", "data.vw", "-f", "m", "--quiet", rule).returncode == 0
     done = run_cli("evaluate", "data.vw", "-i", "m")
     found = dict(line.split() for line in done.stdout.splitlines())
     constant = np.var([float(line.split()[0]) for line in lines.splitlines()])
     assert float(found["best_constant_loss"]) == pytest.approx(constant, rel=1e-5)
+    assert (float(found["loss"]) > constant) == loses
     way = "train --label-units spread learns numbers of any unit"
     note = f"vwlite: note: always predicting the best constant has a smaller loss, {constant:g}; {way}\n"
-    assert (done.stderr == note) == (float(found["loss"]) > constant)
+    assert done.stderr == (note if loses else "")
+
+
+def test_it_is_measured_where_it_is_asked_for(run_cli, tmp_path):
+    (tmp_path / "signs.vw").write_text("1 | a\n1 | b\n-1 | c\n1 | a\n")
+    assert run_cli("train", "signs.vw", "-f", "m", "--loss_function", "logistic", "--quiet").returncode == 0
+    asked = run_cli("evaluate", "signs.vw", "-i", "m", "--metric", "best_constant_loss,best_constant_log_loss,loss")
+    found = dict(line.split() for line in asked.stdout.splitlines())
+    assert found["best_constant_loss"] == found["best_constant_log_loss"] == "0.562335"
+    assert "best_constant_loss" not in run_cli("evaluate", "signs.vw", "-i", "m").stdout

@@ -225,7 +225,9 @@ def measure(
     if not len(outcomes):
         raise DataError(NO_LABELS)
     columns, kind = comparable(config, outcomes, graded)
-    losses = {"loss": average(counters), "best_constant_loss": loss_of_constant(config, outcomes)}
+    asked_constant = kind["output"] != "probability" if others is None else "best_constant_loss" in others
+    constant_loss = loss_of_constant(config, outcomes) if asked_constant else None
+    losses = {"loss": average(counters), "best_constant_loss": constant_loss}
     report = metrics.evaluate(*columns, **kind, **losses, metrics=others, graded=bool(ranked))
     if levels:
         report |= levels.report(of_levels if names else None)

@@ -81,7 +81,7 @@ def run(arguments: dict[str, Any]) -> int:
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
-    report["learn_with"] = reader.advice() or for_units(report) or None if labelled and not asked else None
+    report["learn_with"] = reader.advice() or advise_units(report) or None if labelled and not asked else None
     report["warnings"] += [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
@@ -98,7 +98,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def for_units(report: dict[str, Any]) -> str:
+def advise_units(report: dict[str, Any]) -> str:
     """The option that learns numbers of any unit, where labels are too large or too small to be learned as they are."""
     if report["labels_are"] != NUMBERS or report["label_min"] is None:
         return ""
