@@ -107,7 +107,7 @@ def test_a_signal_stops_a_kernel_at_work(command, vwlite, write):
 
 
 def test_the_number_of_contests_is_no_matter_of_lists():
-    from vwlite.learners.ect import draw
+    from vwlite.learners.trees import draw
 
     contests, finals = draw(1 << 17, 2)
     assert len(contests) == 3 * (1 << 17) - 2 and len(finals) == 2 and contests.dtype == np.uint32

@@ -9,7 +9,7 @@ from vwlite.errors import UsageError
 from vwlite.learners.configs.base import LearnerConfig, show_number
 from vwlite.learners.configs.shared import check_levels, levels
 from vwlite.learners.losses import LINKS, LossConfig, given_range
-from vwlite.options import config, option
+from vwlite.options import again, config, option
 
 OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options
 OF_UPDATES = ("sgd", "adaptive", "normalized", "invariant")
@@ -177,3 +177,73 @@ class GdConfig(LearnerConfig):
     @property
     def prediction_bounds(self) -> tuple[float, float] | None:
         return given_range(self.min_prediction, self.max_prediction)
+
+
+@config
+class CoinConfig(GdConfig):
+    """As ``GdConfig``, of which loss, bounds, ``ftrl_alpha`` (4; PiSTOL: 1) and ``ftrl_beta`` (1; 0.5) matter."""
+
+    ftrl_alpha: float | None = again(GdConfig, "ftrl_alpha", None, shown="4 with --coin, 1 with --pistol")
+    ftrl_beta: float | None = again(
+        GdConfig, "ftrl_beta", None, low=None, above=0, shown="1 with --coin, 0.5 with --pistol"
+    )
+    coin: bool = option(False, "Coin betting, which needs no learning rate.", section="Update")
+    pistol: bool = option(False, "PiSTOL, which needs none either.", section="Update")
+
+    learner: ClassVar[str] = "coin"
+    asked_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
+    is_base: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.coin == self.pistol:
+            raise UsageError("--coin and --pistol do not go together")
+        if self.ftrl or self.l1 or self.l2 or self.sparse_l2:
+            raise UsageError("--coin and --pistol do not go with --ftrl and regularisation")
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        names = (*OF_RATES, *OF_UPDATES, "initial_weight", "constant")
+        return "coin" if self.coin else "pistol", names
+
+    def check_ftrl(self) -> None:
+        """These learners have the two parameters as well."""
+
+    @property
+    def differs_from_vw(self) -> str:
+        if not self.binary:
+            return super().differs_from_vw
+        return "--binary over --coin and --pistol answers a few examples otherwise than vw"
+
+
+@config
+class AverageConfig(GdConfig):
+    """As ``GdConfig``. ``average_after`` None: the mean is of at least the last half of the examples."""
+
+    average: bool = option(
+        False, "Predict with the mean of the weights after every example, not with the last ones.", section="Update",
+        settled=True,
+    )
+    average_after: int | None = option(
+        None, "Examples before the mean begins.", section="Update", unit="examples", low=0, settled=True,
+        shown="so that it is of the last half, or up to three quarters",
+    )
+
+    learner: ClassVar[str] = "average"
+    asked_by: ClassVar[tuple[str, ...]] = ("average",)
+    alone: ClassVar[str] = "the mean is one of single steps of gradient descent"
+    in_vw: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.ftrl:
+            raise UsageError("--ftrl does not go with --average: its weights follow from sums already")
+        if self.l1:
+            raise UsageError("--l1 does not go with --average: a mean of sparse weights is not sparse")
+
+    @property
+    def differs_from_vw(self) -> str:
+        return "--average is none of vw's options"
