@@ -24,8 +24,7 @@ from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import readable, written
 from vwlite.storage.named_files import FileToRead, file_named_by, files_of
-from vwlite.storage.output_checks import check
-from vwlite.storage.urls import Url, is_url
+from vwlite.storage.output_checks import Url, check, is_url
 from vwlite.training.model_writer import ModelWriter
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]

@@ -32,7 +32,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "ldf": ("multiline.Multiline", "multiline.MultilineConfig"),
     "cb": ("bandit.Bandit", "bandit.BanditConfig"),
     "cb_adf": ("bandit_groups.BanditGroups", "bandit_groups.BanditGroupsConfig"),
-    "lrq": ("lrq.Lrq", "lrq.LrqConfig"),
+    "lrq": ("lrq.Lrq", "gd.LrqConfig"),
     "dyadic": ("dyadic.Dyadic", "dyadic.DyadicConfig"),
     "active_dyadic": ("active.ActiveDyadic", "active.ActiveDyadicConfig"),
     "lfl": ("lfl.Lfl", "lfl.LflConfig"),

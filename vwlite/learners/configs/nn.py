@@ -7,8 +7,8 @@ from collections.abc import Collection
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import random_seed, refuse
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import random_seed, refuse
 from vwlite.learners.configs.softmax import OF_SHARES, MulticlassConfig
 from vwlite.options import again, config, option
 

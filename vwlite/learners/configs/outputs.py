@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import random_seed, refuse
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import random_seed, refuse
 from vwlite.options import again, config, option
 
 MAX_OUTPUTS = 1 << 16
