@@ -16,7 +16,7 @@ from vwlite.data.digests import HEAD, Digest, Mark
 from vwlite.data.frame_batches import FrameBatches
 from vwlite.data.frames import is_text, pyarrow
 from vwlite.data.input_stream import display_name, open_input
-from vwlite.data.plain_text import lower_table
+from vwlite.data.lower_case import lower_table
 from vwlite.data.remote_input import open_url
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError

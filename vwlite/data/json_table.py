@@ -6,8 +6,8 @@ import numpy as np
 
 from vwlite.data.blocks import Block
 from vwlite.data.columns import IGNORE, ROLES, TOKENS, TYPES, Column, Columns
+from vwlite.data.lower_case import NONE, lower_table
 from vwlite.data.name_hashes import encoded, namespace_hash
-from vwlite.data.plain_text import NONE, lower_table
 from vwlite.data.row_columns import check_columns
 from vwlite.data.segments import ANONYMOUS_CHAR
 from vwlite.data.text_format import TextFormat

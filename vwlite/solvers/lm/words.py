@@ -11,8 +11,9 @@ from unicodedata import ucd_3_2_0
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.plain_text import BOM, lower
-from vwlite.data.plain_text import CHARACTERS as LOWERED
+from vwlite.data.lower_case import CHARACTERS as LOWERED
+from vwlite.data.lower_case import lower
+from vwlite.data.plain_text import BOM
 
 LINE_END = "\n"
 PUNCTUATION = ".,!?;:"
