@@ -13,6 +13,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.class_labels import ClassLabels
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.parse_errors import SENTENCES, Code, excerpt, hint
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
@@ -33,24 +34,26 @@ class Labels(Protocol):
     def check(self, batch: Batch) -> np.ndarray: ...
 
 
+DEFAULT = BadLinesConfig()
+
+
 class BadLines:
-    """Reports the first malformed lines, writes all of them to ``keep``, and ends the run when there are too many.
+    """Reports the first malformed lines, may write all of them to a file, and ends the run when there are too many.
 
     ``say`` prints a line to the user; None: nothing is printed, and the error that ends the run quotes the first
-    malformed line. ``max_ratio`` is the largest share of malformed lines allowed; it is checked from the thousandth
-    line on and at the end. With ``fail_fast`` the first malformed line ends the run. With ``to_the_end`` too large a
-    share only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels
-    are not checked. With ``advises`` the error of a run that met names where it learns numbers has the options for
-    them. ``watch`` is shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch.
+    malformed line. The largest share that ``config`` allows is checked from the thousandth line on and at the end;
+    where that is strict the first malformed line ends the run. With ``to_the_end`` too large a share only gives a
+    warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are not checked.
+    With ``advises`` the error of a run that met names where it learns numbers has the options for them. ``watch`` is
+    shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch.
     """
 
     def __init__(
         self,
         labels: Labels | None,
         say: Callable[[str], None] | None,
+        config: BadLinesConfig = DEFAULT,
         *,
-        max_ratio: float = 0.01,
-        fail_fast: bool = False,
         to_the_end: bool = False,
         advises: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
@@ -60,9 +63,9 @@ class BadLines:
         self.labels, self.class_weights, self.watch = labels, class_weights, watch
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
-        self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
+        self.config, self.to_the_end = config, to_the_end
         self.advises, self.faults = advises, faults
-        self.keep: BinaryIO | None = None
+        self.kept: BinaryIO | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -74,12 +77,12 @@ class BadLines:
         self.names = NamesAsLabels()
 
     @contextmanager
-    def keeping(self, path: str | None) -> Iterator[None]:
+    def keeping(self) -> Iterator[None]:
         """While the block runs, malformed lines are written to a file, which appears at its end. Raises OutputError."""
-        if path is None:
+        if self.config.keep is None:
             yield
             return
-        with atomic_output(path) as self.keep:
+        with atomic_output(self.config.keep) as self.kept:
             yield
 
     def examine(self, part: Parsed) -> Batch:
@@ -130,7 +133,7 @@ class BadLines:
     def recall(self, lines: int, bad: int) -> None:
         """Count the malformed lines that were found when the cache was made. Raises DataError."""
         self.lines, self.bad = lines, bad
-        if bad and self.fail_fast:
+        if bad and self.config.strict:
             raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
     def add(self, part: Parsed, issue: ParseIssue) -> None:
@@ -165,9 +168,9 @@ class BadLines:
         """Count and report a malformed line. Raises DataError."""
         self.bad += 1
         self.first = self.first or message
-        if self.keep:
-            self.keep.write(line + b"\n")
-        if self.fail_fast:
+        if self.kept:
+            self.kept.write(line + b"\n")
+        if self.config.strict:
             raise DataError(f"{message} (--strict)")
         if self.bad <= MAX_SHOWN_LINES:
             self.say(f"bad line {message}")
@@ -191,9 +194,9 @@ class BadLines:
             raise DataError(warning + first + (self.names.advice(self.bad) if self.advises else ""))
 
     def warning(self, lines: int) -> str:
-        if self.bad <= self.max_ratio * lines:
+        if self.bad <= self.config.max_ratio * lines:
             return ""
-        return f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
+        return f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.config.max_ratio:g} allows"
 
     def finish(self) -> None:
         """Raises DataError when too many lines were malformed, unless the run goes ``to_the_end``."""

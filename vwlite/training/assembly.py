@@ -91,8 +91,7 @@ def malformed_line_policy(
     return BadLines(
         labels,
         say,
-        max_ratio=bad_lines.max_ratio,
-        fail_fast=bad_lines.strict,
+        bad_lines,
         to_the_end=to_the_end,
         advises=model is None,
         class_weights=config.input.class_weights,

@@ -104,7 +104,7 @@ class Training:
             closing.callback(self.writer.best.drop)
             only = config.reads or int(config.input.shuffle)
             predictions = open_predictions(closing, config.output, self.learner, only=only)
-            closing.enter_context(self.policy.keeping(self.bad_lines.keep))
+            closing.enter_context(self.policy.keeping())
             closing.callback(self.display.close)
             listeners = self.listeners(predictions)
             if checkpoints:

@@ -76,8 +76,7 @@ def run(arguments: dict[str, Any]) -> int:
     inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:
-        how = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": reading.part}
-        policy = BadLines(reader, tell and reading.say, to_the_end=True, **how)
+        policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
@@ -124,7 +123,7 @@ def reader_of(arguments: dict[str, Any]) -> Numbers | None:
 def read(inputs: Inputs, census: DataReport, traps: Traps, policy: BadLines, tolerance: BadLinesConfig) -> None:
     """Show them all of the input; malformed lines where they are wanted."""
     with ExitStack() as held:
-        held.enter_context(policy.keeping(tolerance.keep))
+        held.enter_context(policy.keeping())
         for part in held.enter_context(closing(inputs.texts())):
             batch = policy.examine(part)
             policy.leave_out(batch, census.reader.wrong)

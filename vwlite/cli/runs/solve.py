@@ -49,16 +49,13 @@ def rows_of(
 ) -> Iterator[tuple[RowSource, str]]:
     """The rows of the files and their format, that of the model unless it was typed."""
     tolerance, input = bad_lines_config(arguments), input_config(arguments).like(model.data, build.typed())
-    policy = BadLines(
-        None, None if arguments["quiet"] else say, max_ratio=tolerance.max_ratio, fail_fast=tolerance.strict,
-        to_the_end=predicting,
-    )
+    policy = BadLines(None, None if arguments["quiet"] else say, tolerance, to_the_end=predicting)
     text = text_format(model.features, skip_malformed=True)
     inputs = Inputs(input, text.of_words() if has_words(input.kind) else text)
     source = kind(model.features, inputs, policy, model.seen)
     source.plan.load(model.arrays)
     try:
-        with policy.keeping(tolerance.keep):
+        with policy.keeping():
             yield source, input.kind
     finally:
         inputs.close()
