@@ -91,17 +91,6 @@ def test_the_summary_tells_of_the_labels(tmp_path):
     assert "labels:" not in call(tmp_path, "train", "data", "-f", "raw").stderr
 
 
-def test_models_of_several_shards_have_raw_labels(tmp_path):
-    (tmp_path / "data").write_text(lines_of(*friedman()))
-    done = train(tmp_path, "data", "-f", "rounds", "--workers", "1", "--shards", "2", status=2)
-    assert "--label-units raw" in done.stderr
-    for name in ("one", "two"):
-        train(tmp_path, "data", "-f", name)
-    done = call(tmp_path, "merge", "one", "two", "-f", "both", status=None)
-    assert done.status == 2
-    assert "--label-units raw" in done.stderr
-
-
 def test_vw_learns_labels_as_they_are(tmp_path):
     (tmp_path / "data").write_text(lines_of(*friedman()))
     call(tmp_path, "vw", "data", "-p", "vw", "--quiet")
