@@ -39,10 +39,13 @@ def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
-    """As ``learner_config``, with the link and the limits of predictions that the loss of the options brings."""
+    """As ``learner_config``, with the link and the limits that the loss brings, and the usual units of labels."""
     changes = loss_changes(options)
     link = LOSSES[changes.get("name", "squared")].link
-    return learner_config(with_free_bound(options, LossConfig(**changes)), link=link)
+    config = learner_config(with_free_bound(options, LossConfig(**changes)), link=link)
+    if "label_units" in options or options.get("then_bfgs") or not isinstance(config, GdConfig):
+        return config
+    return replace(config, label_units=config.usual_label_units)
 
 
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:

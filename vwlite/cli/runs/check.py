@@ -44,7 +44,6 @@ from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 
 SHOWN = 20  # namespaces in the table
-LARGE = 20  # labels beyond it are learned slowly, as are those that are all below its reciprocal
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
     "binary": TwoClasses,
@@ -80,7 +79,7 @@ def run(arguments: dict[str, Any]) -> int:
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
-    report["learn_with"] = reader.advice() or advise_units(report) or None if labelled and not asked else None
+    report["learn_with"] = reader.advice() or None if labelled and not asked else None
     report["warnings"] += [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
@@ -95,14 +94,6 @@ def run(arguments: dict[str, Any]) -> int:
     if not labelled:
         raise DataError(f"there is no labelled example to learn from{inputs.hint}")
     return 0
-
-
-def advise_units(report: dict[str, Any]) -> str:
-    """The option that learns numbers of any unit, where labels are too large or too small to be learned as they are."""
-    if report["labels_are"] != NUMBERS or report["label_min"] is None:
-        return ""
-    largest = max(abs(report["label_min"]), abs(report["label_max"]))
-    return "--label-units spread" if largest > LARGE or 0 < largest < 1 / LARGE else ""
 
 
 def reader_of(arguments: dict[str, Any]) -> Numbers | None:

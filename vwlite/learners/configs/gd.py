@@ -81,6 +81,7 @@ class GdConfig(LearnerConfig):
         "raw",
         "Learn labels as they are, or in units of their spread, so that their scale and offset do not matter.",
         section="Update", spelled=("--label-units",), choices=("raw", "spread"), settled=True,
+        shown="spread with losses of numbers and the default update, else raw",
     )
     binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
     ftrl: bool = option(
@@ -123,6 +124,12 @@ class GdConfig(LearnerConfig):
         if not self.loss.label_spread:
             return f"--loss_function {self.loss.name}"
         return f"--link {self.link}" if self.link != "identity" else "--binary" if self.binary else ""
+
+    @property
+    def usual_label_units(self) -> str:
+        """What ``vwlite train`` takes beside the other options where ``--label-units`` is not typed."""
+        others = (*OF_UPDATES, "ftrl", "constant", "initial_weight")
+        return "raw" if self.raw_because or any(getattr(self, name) for name in others) else "spread"
 
     @property
     def differs_from_vw(self) -> str:
