@@ -1,6 +1,6 @@
 """What Theta is, and what it adds to an example."""
 
-from pictures.drawing import BLUE, GREEN, GREY, INK, ORANGE, Drawing
+from pictures.drawing import BLUE, GREEN, INK, ORANGE, Drawing
 
 ALT = (
     "Left: text without labels becomes many auxiliary problems, such as which word is missing; each has a vector "
@@ -33,6 +33,4 @@ def theta() -> str:
     drawn.text(674, 135, "Theta x", "start")
     drawn.text(640, 30, "an example: its words\nand a few numbers more")
     drawn.text(640, 226, "few labels are enough\nto learn from these")
-    drawn.line([(480, 60), (480, 118)], GREY, stroke_dasharray="3 3")
-    drawn.line([(480, 152), (480, 210)], GREY, stroke_dasharray="3 3")
     return drawn.svg()

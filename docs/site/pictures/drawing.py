@@ -8,7 +8,7 @@ from vwlite.reporting.style import COLOURS, GREY
 
 BLUE, ORANGE, GREEN, PINK, *_ = COLOURS
 INK = COLOURS[7]
-LINE = 16  # height of a line of text
+LINE = 17  # height of a line of text
 
 __all__ = ["BLUE", "GREEN", "GREY", "INK", "ORANGE", "PINK", "Drawing"]
 
@@ -34,17 +34,20 @@ class Drawing:
         made.text = text or None
         return made
 
-    def text(self, x: float, y: float, text: str, anchor: str = "middle", **how: object) -> None:
+    def text(
+        self, x: float, y: float, text: str, anchor: str = "middle", size: int = 14, bold: bool = False, **how: object
+    ) -> None:
         """Several lines, where ``text`` has them, centred on ``y``."""
         lines = text.split("\n")
+        style = f"font-size: {size}px" + "; font-weight: 600" * bold  # as an attribute it would yield to the sheet's
         for place, line in enumerate(lines):
             at = y + 4.5 + LINE * (place - (len(lines) - 1) / 2)
-            self.add("text", line, x=float(x), y=at, text_anchor=anchor, **{"font-size": "13px", **how})
+            self.add("text", line, x=float(x), y=at, text_anchor=anchor, style=style, **how)
 
     def box(
         self, x: float, y: float, width: float, height: float, text: str = "", colour: str = BLUE, solid: float = 0.12
     ) -> None:
-        self.add("rect", x=x, y=y, width=width, height=height, rx=5, fill=colour, stroke=colour, fill_opacity=solid)
+        self.add("rect", x=x, y=y, width=width, height=height, rx=3, fill=colour, stroke=colour, fill_opacity=solid)
         if text:
             self.text(x + width / 2, y + height / 2, text)
 

@@ -7,9 +7,9 @@ from pictures.drawing import BLUE, GREEN, GREY, INK, ORANGE, Drawing
 A, B = (1.0, 0.25), (0.15, 0.8)  # omega and kappa are 1: one feature of value 1 on each side
 LABEL = 1.6
 ALT = (
-    "Left: two vectors a and b in the plane. As h grows from 0, a moves along a hyperbola towards b, and b "
-    "towards a, until their dot product is the label. Right: the dot product as a function of h, which rises and "
-    "ends at the label; a gradient step of the same length would go past it."
+    "Left: two vectors a and b in the plane. As h grows from 0, both move along hyperbolas, until their dot product "
+    "is the label. Right: the dot product as a function of h rises and ends at the label; a first-order step of the "
+    "same length falls short of it."
 )
 
 
@@ -60,7 +60,7 @@ def plane(drawn: Drawing, last: float) -> None:
 
 
 def curve(drawn: Drawing, last: float) -> None:
-    top = 1.35 * last
+    top = 1.75 * last
 
     def at(h: float, p: float) -> tuple[float, float]:
         return 460 + 270 * h / top, 290 - 120 * p
@@ -72,7 +72,7 @@ def curve(drawn: Drawing, last: float) -> None:
     drawn.text(448, at(0, LABEL)[1], "label", "end")
     drawn.line([at(place * last / 40, product(place * last / 40)) for place in range(41)], INK, stroke_width="2.6")
     drawn.line([at(0, product(0)), at(last * 0.98, product(0) + slope * last * 0.98)], GREY, stroke_dasharray="3 3")
-    drawn.text(*at(last * 1.16, product(0) + slope * last * 0.9), "first-order step")
+    drawn.text(*at(last * 1.02, product(0) + slope * last * 0.8), "first-order step", "start")
     drawn.dot(*at(last, LABEL), GREEN, 5)
     drawn.text(448, at(0, product(0))[1], "a·b", "end")
     drawn.text(at(top, 0)[0] - 6, 308, "h")
