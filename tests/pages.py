@@ -1,4 +1,4 @@
-"""The pages that people read (README.md, docs/*.md) and the shell commands in them."""
+"""The pages that people read (README.md, docs/, the home page) and the shell commands in them."""
 
 import doctest
 import re
@@ -12,7 +12,9 @@ from vwlite.cli.runs.samples import write
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
-PAGES = [README, *sorted((PROJECT / "docs").glob("*.md"))]
+HOME = PROJECT / "docs" / "site" / "home.md"  # the site's first page
+HOW_TO = sorted((PROJECT / "docs" / "how-to").glob("*.md"))
+PAGES = [README, *sorted((PROJECT / "docs").glob("*.md")), HOME, *HOW_TO]
 UNRUN = "<!-- not run: "  # and why, in the line above a block
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
 OF_FRAMES = ("polars", "pyarrow")

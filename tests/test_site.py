@@ -5,9 +5,12 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
-from pages import PAGES, PROJECT
+from oracle.dyadic_flow import Term
+from pages import HOW_TO, PAGES, PROJECT
 
 from vwlite.cli.runs.samples import contents
 
@@ -22,7 +25,7 @@ def source(tmp_path, cli_env):
 
 def test_every_page_stands_in_the_contents(source):
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```$", (source / "index.md").read_text(), re.M | re.S)
-    listed = re.findall(r"^(\w[\w/-]*)$", "".join(trees), re.M)
+    listed = re.findall(r"^(?:\w+ <)?(\w[\w/-]*)>?$", "".join(trees), re.M)
     pages = {str(path.relative_to(source).with_suffix("")) for path in source.rglob("*.md")} - {"index"}
     assert sorted(listed) == sorted(pages)
     assert {f"docs/{path.stem}" for path in (PROJECT / "docs").glob("*.md")} <= pages
@@ -40,10 +43,46 @@ def test_pages_for_users_need_no_source_tree():
     assert {name: paths for name, paths in found.items() if paths} == {"start": ["pip install ."]}
 
 
-def test_the_front_page_begins_with_how_to_install(source):
-    front = (source / "index.md").read_text()
-    assert front.startswith((PROJECT / "README.md").read_text())
-    assert front.index("pip install vwlite-*.whl") < front.index("vwlite samples") < front.index("vwlite train ")
+def test_the_overview_begins_with_how_to_install(source):
+    text = (source / "README.md").read_text()
+    assert text == (PROJECT / "README.md").read_text()
+    assert text.index("pip install vwlite-*.whl") < text.index("vwlite samples") < text.index("vwlite train ")
+
+
+def test_the_home_page_has_a_picture_a_card_for_each_task_and_a_command(source):
+    text = (source / "index.md").read_text()
+    cards = re.findall(r'class="card" href="docs/how-to/([\w-]+)\.html"><strong>(.+?)</strong><span>(.+?)<', text)
+    assert sorted(name for name, *_ in cards) == sorted(page.stem for page in HOW_TO)
+    assert all((PROJECT / f"docs/how-to/{name}.md").read_text().startswith(f"# {title}\n") for name, title, _ in cards)
+    assert "times as fast as vw" in text and text.index("vwlite train ") < text.index("<svg")
+
+
+def test_every_picture_is_drawn_and_has_an_alternative_text(source):
+    drawn = {path.name: re.findall(r"<svg .*?</svg>", path.read_text(), re.S) for path in source.rglob("*.md")}
+    count = {name: len(found) for name, found in drawn.items() if found}
+    assert {"index.md": 1, "dyadic.md": 1, "crr.md": 1, "aso.md": 1, "development.md": 1}.items() <= count.items()
+    for picture in (one for found in drawn.values() for one in found):
+        root = ElementTree.fromstring(picture)
+        assert len(root.get("aria-label")) > 40 and root.get("role") == "img"
+    texts = [path.read_text() for path in source.rglob("*.md")]
+    assert not any(re.search("<!-- (picture|gallery|cards)", text) for text in texts)
+
+
+def test_the_trail_of_the_dyadic_step_ends_at_the_label(monkeypatch):
+    monkeypatch.syspath_prepend(str(SOURCES.parent))
+    from pictures import dyadic
+
+    assert dyadic.product(dyadic.end()) == pytest.approx(dyadic.LABEL)
+    step = oracle_term(dyadic.A, dyadic.B)
+    alpha, beta = step.moved(-dyadic.end(), 1.0)
+    assert alpha[0] == pytest.approx(dyadic.moved(dyadic.A, dyadic.B, dyadic.end()))
+    assert beta[0] == pytest.approx(dyadic.moved(dyadic.B, dyadic.A, dyadic.end()))
+
+
+def oracle_term(a, b):
+    """The dot product of two features of value 1."""
+    one = np.array([1.0])
+    return Term(np.array([a]), one, np.array([b]), one)
 
 
 def test_pages_say_where_their_data_come_from():
@@ -89,7 +128,11 @@ def test_it_builds_without_a_warning_or_a_dead_link(source, tmp_path, cli_env):
     build = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", PROJECT / "docs" / "site", "-b", "html"]
     done = subprocess.run([*build, source, tmp_path / "html"], env=cli_env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "--loss_function" in (tmp_path / "html" / "reference" / "vwlite-train.html").read_text()
+    train = (tmp_path / "html" / "reference" / "vwlite-train.html").read_text()
+    assert 'id="cmdoption-vwlite-train-loss_function"' in train and "<table" not in train
+    home = (tmp_path / "html" / "index.html").read_text()
+    assert "site.js" in home and "charts.css" in home and (tmp_path / "html" / "_static" / "site.js").is_file()
+    assert "how-to" in (tmp_path / "html" / "_static" / "language_data.js").read_text()
     assert sorted(dead_links(tmp_path / "html")) == []
 
 

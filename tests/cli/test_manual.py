@@ -33,7 +33,7 @@ def test_a_page_has_every_option_that_help_shows(name):
     assert records
     for typed, help in records:
         assert f"\n{typed}\n{help}\n" in text
-        assert f"| `{typed.replace('|', chr(92) + '|')}` | {marked(help)} |" in reference
+        assert f"````{{option}} {typed}\n\n{marked(help)}\n````\n" in reference
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -130,11 +130,19 @@ def markdown(one: Page) -> str:
     if one.below:
         rows = (f"| {linked(one, name)} | {marked(help)} |" for name, help in one.below)
         lines += ["| command | |", "|---|---|", *rows, ""]
+    lines += [f"```{{program}} {one.name}", "```", ""]  # whose options follow, each with an anchor
     for heading, options in one.sections.items():
-        lines += [f"## {heading}", "", "| option | |", "|---|---|"]
-        lines += [f"| `{name.replace('|', chr(92) + '|')}` | {marked(help)} |" for name, help in options]
-        lines += [""]
+        lines += [f"## {heading}", ""]
+        for name, help in options:
+            lines += [*entry(one, name), marked(help), "````" if name.startswith("-") else "", ""]
     return "\n".join(lines)
+
+
+def entry(one: Page, name: str) -> list[str]:
+    """The begin of an option, with an anchor; of what is no option, such as a value, its name."""
+    if not name.startswith("-"):
+        return [f"`{name}`", ""]
+    return [f"````{{option}} {name}", ""]
 
 
 def linked(one: Page, name: str) -> str:

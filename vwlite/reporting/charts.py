@@ -14,13 +14,18 @@ from vwlite.evaluation.inspect_model import inspect
 from vwlite.evaluation.measure import NO_LABELS, average, comparable, measure
 from vwlite.evaluation.metric_report import finite
 from vwlite.reporting import curves
+from vwlite.reporting.curves import independent, wilson
 from vwlite.reporting.runs import Run, number
-from vwlite.reporting.svg import COLOURS, Axis, Chart, Point, axis
+from vwlite.reporting.style import COLOURS, GREY
+from vwlite.reporting.svg import Axis, Chart, Point, axis
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored
 
 STRONGEST = 20
+
+
+Bins = tuple[list[Point], list[float]]  # and the number of trials of each, where points are shares
 
 
 @dataclass(frozen=True)
@@ -64,9 +69,9 @@ def display_name(weight: dict[str, Any]) -> str:
 
 SHARE = {"low": 0.0, "high": 1.0}
 STEADY = 0.01  # share of the examples after which losses say how far an axis goes
+SHOWN = STEADY / 10  # share of the examples with which that of examples begins
 DASHED = {"stroke_dasharray": "7 4"}
 DIAGONAL = {"stroke_dasharray": "3 3", "stroke_width": "1"}
-GREY = "#888888"
 
 
 def colour(place: int) -> str:
@@ -84,8 +89,8 @@ def of_runs(runs: Sequence[Run]) -> list[str]:
         if any(len(points) > 1 for points in found):
             charts.append(overlaid(runs, found, title, "pass", {"holdout": "loss"}.get(name, name)))
     bins = [calibration_of(run.result) for run in runs]
-    if any(bins):
-        charts.append(calibrated(list(zip((run.name for run in runs), bins, strict=True))))
+    if any(points for points, _ in bins):
+        charts.append(calibrated([(run.name, *found) for run, found in zip(runs, bins, strict=True)]))
     return charts
 
 
@@ -96,7 +101,9 @@ def learning(runs: Sequence[Run], title: str, names: Sequence[str]) -> str:
         for name in names:
             held = name == "holdout"
             if points := run.curve(name):
-                chart.line(points, colour(place), run.name + " held out" * held, **(DASHED if held else {}))
+                told = run.name + " held out" * held
+                chart.line(points, colour(place), told, **(DASHED if held else {}))
+                chart.hover(points, told)
     return chart.text()
 
 
@@ -105,7 +112,7 @@ def loss_axes(runs: Sequence[Run], names: Sequence[str]) -> tuple[Axis, Axis]:
     points = [point for run in runs for name in names for point in run.curve(name)]
     last = max((x for x, _ in points), default=1.0)
     steady = [y for x, y in points if x >= STEADY * last]
-    return axis("examples", (x for x, _ in points), logarithmic=True), widened("loss", steady)
+    return axis("examples", (x for x, _ in points if x >= SHOWN * last), logarithmic=True), widened("loss", steady)
 
 
 def widened(label: str, values: Sequence[float]) -> Axis:
@@ -120,30 +127,52 @@ def overlaid(runs: Sequence[Run], curves: Sequence[list[Point]], title: str, x: 
     for place, (run, one) in enumerate(zip(runs, curves, strict=True)):
         if one:
             chart.line(one, colour(place), run.name)
+            chart.hover(one, run.name)
     return chart.text()
 
 
-def calibration_of(result: dict[str, Any]) -> list[Point]:
-    """The points of a report's bins, where it has any."""
+def calibration_of(result: dict[str, Any]) -> Bins:
+    """The points of a report's bins, where it has any, and of two classes the weight of each."""
     bins = result.get("calibration_bins")
     entries = [one for one in bins if isinstance(one, dict)] if isinstance(bins, list) else []
-    pairs = [(number(one.get("mean_prediction")), number(one.get("observed_rate"))) for one in entries]
-    return [(x, y) for x, y in pairs if x is not None and y is not None]
+    rows = [[number(one.get(name)) for name in ("mean_prediction", "observed_rate", "weight")] for one in entries]
+    sound = [(x, y, w) for x, y, w in rows if x is not None and y is not None]
+    counted = "auc" in result and all(w is not None and 0 <= y <= 1 for _, y, w in sound)
+    share = equal_rows(result) if counted else 0.0
+    return [(x, y) for x, y, _ in sound], [(w or 0.0) * share for *_, w in sound] if counted else []
 
 
-def calibrated(named: Sequence[tuple[str, list[Point]]]) -> str:
-    """Observed means by mean predictions of bins of equal weight; the diagonal is right."""
-    values = [value for _, points in named for point in points for value in point]
-    whole = widened("", values)
+def equal_rows(result: dict[str, Any]) -> float:
+    """Examples, for a weight of 1."""
+    examples, weight = number(result.get("examples")), number(result.get("weight"))
+    return examples / weight if examples and weight else 0.0
+
+
+def calibrated(named: Sequence[tuple[str, list[Point], list[float]]]) -> str:
+    """Observed means by mean predictions of bins of equal weight; the diagonal is right.
+
+    ``named``: a name, points, and the number of trials of each where they are shares.
+    """
+    ends = [
+        [(x, *wilson(y, count)) for (x, y), count in zip(points, counts, strict=True)] if counts else []
+        for _, points, counts in named
+    ]
+    values = [value for _, points, _ in named for point in points for value in point]
+    whole = widened("", [*values, *(value for spans in ends for _, *both in spans for value in both)])
     chart = Chart(
         "Calibration", Axis("mean prediction", whole.low, whole.high), Axis("mean label", whole.low, whole.high)
     )
     chart.line([(whole.low, whole.low), (whole.high, whole.high)], GREY, **DIAGONAL)
-    for place, (name, points) in enumerate(named):
+    for place, ((name, points, _), spans) in enumerate(zip(named, ends, strict=True)):
         if points:
             chart.line(points, colour(place), name)
-            chart.dots([chart.at(point) for point in points], colour(place))
+            chart.spans(spans, colour(place))
+            chart.marked(points, colour(place), name, [interval_text(low, high) for _, low, high in spans])
     return chart.text()
+
+
+def interval_text(low: float, high: float) -> str:
+    return f"95%: {low:.4g} to {high:.4g}"
 
 
 def of_test(tested: Tested) -> list[str]:
@@ -157,27 +186,50 @@ def of_test(tested: Tested) -> list[str]:
     predicted, observed, weight = sample.bins
     points = [(p / w, y / w) for p, y, w in zip(predicted, observed, weight, strict=True) if w > 0]
     if points:
-        charts.append(calibrated([("ten bins of equal weight", points)]))
+        share = independent(sample.weight) / sample.total
+        counts = [w * share for w in weight if w > 0] if tested.two_sides and tested.shares else []
+        charts.append(calibrated([("ten bins of equal weight", points, counts)]))
     if tested.two_sides:
         charts.append(by_label(tested))
     return charts
 
 
 def roc(tested: Tested) -> str:
+    sample = tested.sample
     chart = Chart("ROC", Axis("false positive rate", **SHARE), Axis("true positive rate", **SHARE))
+    points = curves.roc(sample)
+    count = independent(sample.weight[sample.positive])
+    banded(chart, points, [wilson(y, count) for _, y in points])
     chart.line([(0, 0), (1, 1)], GREY, "chance", **DIAGONAL)
-    chart.line(curves.roc(tested.sample), COLOURS[0], f"AUC {tested.figures['auc']:.4f}")
+    chart.line(points, COLOURS[0], f"AUC {tested.figures['auc']:.4f}")
+    chart.hover(points)
     return chart.text()
+
+
+def banded(chart: Chart, points: Sequence[Point], ends: Sequence[tuple[float, float]]) -> None:
+    """95% intervals, each of its point alone."""
+    lows, highs = ([(x, pair[side]) for (x, _), pair in zip(points, ends, strict=True)] for side in (0, 1))
+    chart.band(lows, highs, COLOURS[0], "95% at each point")
 
 
 def precision_recall(tested: Tested) -> str:
     sample = tested.sample
     rate = sample.mean(sample.positive)
-    chart = Chart("Precision and recall", Axis("recall", **SHARE), Axis("precision", **SHARE))
-    chart.line([(0, rate), (1, rate)], GREY, f"chance {rate:.4f}", **DIAGONAL)
     points = curves.precision_recall(sample)
+    most = independent(sample.weight[sample.positive])  # found among recall / precision times as many
+    ends = [wilson(up, most * recall / up) if up > 0 else (0.0, 1.0) for recall, up in points]
+    chart = Chart("Precision and recall", Axis("recall", **SHARE), Axis("precision", 0.0, highest(points)))
+    banded(chart, points, ends)
+    chart.line([(0, rate), (1, rate)], GREY, f"chance {rate:.4f}", **DIAGONAL)
     chart.line(points, COLOURS[0], f"average precision {tested.figures['pr_auc']:.4f}")
+    chart.hover(points)
     return chart.text()
+
+
+def highest(points: Sequence[Point]) -> float:
+    """Where the axis of precision ends: 1, or less where positives are rare and all precisions low."""
+    largest = max((up for recall, up in points if recall >= STEADY), default=1.0) * 1.1
+    return next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if largest <= step), 1.0)
 
 
 def by_label(tested: Tested) -> str:

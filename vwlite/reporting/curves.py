@@ -16,6 +16,34 @@ MOST = 400  # points of a curve
 BINS = 30  # of histograms
 
 
+Z = 1.959964  # of 95%
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """The ends of the 95% interval of a share that was seen in ``count`` trials (Wilson, 1927)."""
+    if not count > 0:
+        return 0.0, 1.0
+    middle, spread = share + Z * Z / (2 * count), Z * math.sqrt(share * (1 - share) / count + (Z / count) ** 2 / 4)
+    whole = 1 + Z * Z / count
+    return max(0.0, (middle - spread) / whole), min(1.0, (middle + spread) / whole)
+
+
+def auc_interval(auc: float, positive: float, negative: float) -> tuple[float, float]:
+    """The ends of the 95% interval of an area under the ROC (Hanley and McNeil, 1982)."""
+    if positive < 1 or negative < 1:
+        return 0.0, 1.0
+    one, other = auc / (2 - auc), 2 * auc * auc / (1 + auc)
+    variance = auc * (1 - auc) + (positive - 1) * (one - auc * auc) + (negative - 1) * (other - auc * auc)
+    spread = Z * math.sqrt(max(variance, 0.0) / (positive * negative))
+    return max(0.0, auc - spread), min(1.0, auc + spread)
+
+
+def independent(weights: np.ndarray) -> float:
+    """How many rows of equal weight tell as much as rows of these weights (Kish, 1965)."""
+    squares = float(np.sum(weights.astype(np.float64) ** 2))
+    return float(np.sum(weights, dtype=np.float64)) ** 2 / squares if squares > 0 else 0.0
+
+
 class Histogram(NamedTuple):
     """The shares of each label's weight; ``edges`` float64[BINS + 1]."""
 

@@ -6,29 +6,45 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from vwlite.reporting import charts
+from vwlite.reporting import charts, nights
 from vwlite.reporting.charts import Tested
 from vwlite.reporting.runs import Run, differing, number, shown
-from vwlite.reporting.svg import STYLE_OF_CHARTS, printable, rows, shortened
+from vwlite.reporting.style import COLOURS, DARK, STYLE_OF_CHARTS
+from vwlite.reporting.svg import printable, rows, shortened
 from vwlite.version import __version__
 
 MOST_CLASSES = 24  # of a confusion matrix
 LONGEST = 300  # characters of a cell
+DOTS = "\n".join(f".dot{place} {{background: {light}}}" for place, light in enumerate(COLOURS))
+DARK_DOTS = "\n".join(f".dot{place} {{background: {DARK[light]}}}" for place, light in enumerate(COLOURS))
 STYLE = f"""
-body {{font: 15px/1.45 system-ui, sans-serif; color: #222; max-width: 1180px; margin: 2em auto; padding: 0 1em}}
-h1 {{font-size: 1.5em}} h2 {{font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid #ccc}}
-.charts {{display: flex; flex-wrap: wrap; gap: 1em}}
-svg {{max-width: 100%; height: auto}}
+:root {{color-scheme: light dark; --ink: #222; --back: #fff; --rule: #d4d7da; --link: #0059a8; --shade: 0 114 178}}
+@media (prefers-color-scheme: dark) {{
+:root {{--ink: #e4e6e8; --back: #16181a; --rule: #3a3f44; --link: #7cc0f7; --shade: 48 120 176}}
+}}
+body {{font: 15px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--back)}}
+body {{max-width: 1760px; margin: 2em auto; padding: 0 1em}}
+a {{color: var(--link)}}
+h1 {{font-size: 1.5em; overflow-wrap: anywhere}}
+h2 {{font-size: 1.15em; margin-top: 2em; border-bottom: 1px solid var(--rule)}}
+.charts {{display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); gap: 1em}}
+svg {{width: 100%; max-width: 640px; height: auto}}
 {STYLE_OF_CHARTS}
 .wide {{overflow-x: auto}}
 table {{border-collapse: collapse; margin: .5em 0}}
 td {{max-width: 40em}}
-th, td {{padding: .2em .7em; text-align: right; border-bottom: 1px solid #eee; vertical-align: top}}
+th, td {{padding: .2em .7em; text-align: right; border-bottom: 1px solid var(--rule); vertical-align: top}}
 th:first-child, td:first-child {{text-align: left}}
-th {{font-weight: 600}} td {{font-variant-numeric: tabular-nums; overflow-wrap: anywhere}}
+th {{font-weight: 600}} td {{font-variant-numeric: tabular-nums; overflow-wrap: break-word}}
 code {{overflow-wrap: anywhere; display: block; min-width: 20em; text-align: left}} .nowrap {{white-space: nowrap}}
 .left {{display: block; text-align: left}}
-.dot {{display: inline-block; width: .8em; height: .8em; border-radius: 50%}}
+.dot {{display: inline-block; width: .8em; height: .8em; border-radius: 50%; vertical-align: baseline}}
+@media (max-width: 600px) {{svg text {{font-size: 13px}} svg .title {{font-size: 16px}}}}
+{DOTS}
+@media (prefers-color-scheme: dark) {{
+{DARK_DOTS}
+}}
+summary {{cursor: pointer; padding: .3em 0}}
 """
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -51,7 +67,9 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
     """The report; ``of``: the model that was ``tested``, and the data."""
     parts = [section("Runs", overview(runs))]
     if found := charts.of_runs(runs):
-        parts.append(section("Learning", drawn(found)))
+        parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
+    if found := nights.of_nights(runs):
+        parts.append(section("By night", drawn(found)))
     parts += [
         section("Options that differ", differences(runs)),
         section("Figures", figures(runs)),
@@ -60,7 +78,7 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
     if tested:
         model, *data = of
         parts.append(section(f"{model} on {', '.join(data)}", of_test(tested)))
-    parts += [section("Data", data_table(runs)), "".join(map(options, runs))]
+    parts += [section("Data", data_table(runs)), "".join(map(options, runs, places(runs)))]
     title = "Report: " + ", ".join(run.name for run in runs)
     return PAGE.format(title=text(title), style=STYLE, body="\n".join(parts), version=__version__)
 
@@ -91,12 +109,19 @@ def cell(value: Any) -> str:
 
 
 def heads(runs: Sequence[Run]) -> list[str]:
-    """The runs' names, each with the colour of its lines."""
-    dot = '<span class="dot" style="background:{}"></span>'
-    return [
-        f'<span class="nowrap">{dot.format(charts.colour(place))} {text(shortened(run.name, 60))}</span>'
-        for place, run in enumerate(runs)
-    ]
+    """The runs' names, each with the colour of its lines, which lead to the options."""
+    dot = '<span class="dot dot{}"></span>'
+    found = []
+    for place, (run, where) in enumerate(zip(runs, places(runs), strict=True)):
+        name = text(shortened(run.name, 60))
+        linked = f'<a href="#{where}">{name}</a>' if run.options else name
+        found.append(f'<span class="nowrap">{dot.format(place % len(COLOURS))} {linked}</span>')
+    return found
+
+
+def places(runs: Sequence[Run]) -> list[str]:
+    """Where a run's options stand; browsers open what holds them."""
+    return [f"options-{place}" for place in range(1, len(runs) + 1)]
 
 
 def overview(runs: Sequence[Run]) -> str:
@@ -145,7 +170,7 @@ def matrix(result: dict[str, Any]) -> str:
     for place in kept:
         whole = sum(weights[place]) or 1.0
         shades = [(weights[place][answer], weights[place][answer] / whole) for answer in kept]
-        cells = (f'<span style="background:rgba(0,114,178,{share:.2f});{ink(share)}padding:0 .4em">{cell(value)}</span>'
+        cells = (f'<span style="background:rgb(var(--shade) / {0.6 * share:.2f});padding:0 .4em">{cell(value)}</span>'
                  for value, share in shades)
         lines.append([f"<b>{text(shortened(names[place], 40))}</b>", *cells])
     left = len(names) - len(kept)
@@ -154,18 +179,14 @@ def matrix(result: dict[str, Any]) -> str:
     return f"{table(head, lines)}<p>A row a label, a column an answer{rest}.</p>"
 
 
-def ink(share: float) -> str:
-    """Of what stands on a shade."""
-    return "color:white;" if share > 0.55 else ""
-
-
 def data_table(runs: Sequence[Run]) -> str:
     head = ["run", "file", "bytes", "lines", "malformed", "digest"]
     names = ("path", "size", "lines", "bad", "digest")
     return table(head, ([text(run.name), *(cell(one.get(name)) for name in names)] for run in runs for one in run.data))
 
 
-def options(run: Run) -> str:
+def options(run: Run, where: str) -> str:
     lines = [[text(name), cell(value)] for name, value in run.options.items()]
     listed = table(["option", "value"], lines)
-    return f"<details><summary>All options of {text(run.name)}</summary>{listed}</details>" if listed else ""
+    summary = f"<summary>All options of {text(run.name)}</summary>"
+    return f'<details>{summary}<div id="{where}">{listed}</div></details>' if listed else ""

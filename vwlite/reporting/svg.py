@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from xml.etree import ElementTree
 
+from vwlite.reporting.style import COLOURS, STYLE_OF_CHARTS
+
 STEPS = (1, 2, 5, 10)
 TINY = 1e-250  # below it a number is 0
 NARROW = 1e-9  # difference of numbers, as a share of them, that an axis does not show
@@ -86,16 +88,13 @@ def short(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}" if abs(value) >= TINY else "0"
 
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f3c8d", "#4d4d4d")  # of Okabe and Ito
 WIDTH, HEIGHT = 560, 330
 LEFT, RIGHT, TOP, BOTTOM = 62, 16, 30, 46
 CHARACTER = 6.3  # width of one, more or less
 LEGEND = 18  # height of a line
 NAME, LINE = 42, 12  # of names beside bars: characters on a line, height of one more
 BREAKS = "*^= "  # behind which a name may be broken
-STYLE_OF_CHARTS = """\
-svg text {font: 11px system-ui, sans-serif; fill: #333} svg .title {font-size: 13px; font-weight: 600}
-svg .grid {stroke: #e4e4e4} svg .axis {stroke: #666; fill: none}"""
+HOVERS = 48  # of a line, at most: points that tell their values
 NUMBERS = count(1)  # of clips, whose names must differ within a page
 
 Point = tuple[float, float]
@@ -146,16 +145,51 @@ class Chart:
         if name:
             self.legend.append((name, how))
 
+    def hover(self, points: Iterable[Point], name: str = "") -> None:
+        """Values that are shown where the pointer is, of some points of a line; ``name``: of the line."""
+        sound = [point for point in points if all(map(math.isfinite, point))]
+        every = max(1, math.ceil(len(sound) / HOVERS))
+        for point in sound[:: -every][::-1]:
+            self.tell(element(self.marks, "path", d="M{:.1f} {:.1f}h.1".format(*self.at(point))), point, name)
+
+    def tell(self, mark: ElementTree.Element, point: Point, name: str, note: str = "") -> None:
+        if mark.tag == "path":
+            mark.set("class", "hover")
+        values = (f"{axis.label} {short(value, 5)}" for axis, value in zip((self.x, self.y), point, strict=True))
+        element(mark, "title", "\n".join(filter(None, (name, *values, note))))
+
+    def band(self, low: Iterable[Point], high: Iterable[Point], colour: str, name: str = "") -> None:
+        """What lies between two lines, from left to right."""
+        placed = [self.at(point) for point in (*low, *reversed([*high])) if all(map(math.isfinite, point))]
+        how = {"fill": colour, "fill-opacity": "0.18"}
+        element(self.marks, "polygon", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in placed), **how)
+        if name:
+            self.legend.append((name, how))
+
+    def spans(self, ends: Iterable[tuple[float, float, float]], colour: str) -> None:
+        """Upright lines: where, from, to."""
+        for x, low, high in ends:
+            (across, bottom), (_, top) = self.at((x, low)), self.at((x, high))
+            element(self.marks, "line", x1=across, y1=bottom, x2=across, y2=top, stroke=colour)
+
     def dots(self, placed: Sequence[Point], colour: str) -> None:
         for x, y in placed:
             element(self.marks, "circle", cx=x, cy=y, r=3, fill=colour)
+
+    def marked(self, points: Iterable[Point], colour: str, name: str = "", notes: Sequence[str] = ()) -> None:
+        """Dots that tell their values."""
+        for place, point in enumerate(points):
+            x, y = self.at(point)
+            mark = element(self.marks, "circle", cx=x, cy=y, r=3.5, fill=colour)
+            self.tell(mark, point, name, notes[place] if notes else "")
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], colour: str, name: str = "") -> None:
         """From the bottom, between two ``edges`` each."""
         how = {"fill": colour, "fill-opacity": "0.45", "stroke": colour, "stroke-width": "0.8"}
         for low, high, up in zip(edges, edges[1:], heights, strict=False):
             (left, top), (right, bottom) = self.at((low, up)), self.at((high, self.y.low))
-            element(self.marks, "rect", x=left, y=top, width=right - left, height=bottom - top, **how)
+            bar = element(self.marks, "rect", x=left, y=top, width=right - left, height=bottom - top, **how)
+            element(bar, "title", "\n".join(filter(None, (name, f"{short(low)} to {short(high)}", short(up)))))
         if name:
             self.legend.append((name, how))
 
@@ -216,7 +250,8 @@ def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> s
     for (name, value), lines in zip(values, texts, strict=True):
         width = (room - 58) * abs(value) / largest
         left, colour = (middle, COLOURS[0]) if value >= 0 else (middle - width, COLOURS[1])
-        element(root, "rect", x=left, y=top + 3, width=width, height=height - 6, fill=colour)
+        bar = element(root, "rect", x=left, y=top + 3, width=width, height=height - 6, fill=colour)
+        element(bar, "title", text=f"{name}\n{value:.6g}")
         for number, line in enumerate(lines):
             element(label(root, names - 6, top + height - 6 + LINE * number, line, "end"), "title", text=name)
         outside = middle + width + 5 if value >= 0 else middle - width - 5

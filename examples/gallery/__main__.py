@@ -1,0 +1,77 @@
+"""Runs the examples of the gallery and writes commands and figures as JSON; --page writes docs/gallery.md from it."""
+
+import argparse
+import json
+import shlex
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import choices
+import page
+import tables
+import texts
+from work import Missing, Work
+
+EXAMPLES = {
+    "prices": tables.prices,
+    "clicks": tables.clicks,
+    "churn": tables.churn,
+    "queues": texts.queues,
+    "search": choices.search,
+    "films": choices.films,
+    "names": texts.names,
+    "few-labels": texts.few_labels,
+    "topics": texts.topics,
+    "nights": tables.nights,
+    "bandits": choices.bandits,
+    "machines": tables.machines,
+}
+
+
+def options_of(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("gallery.sh", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(EXAMPLES)}; all where none is named")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of data sets")
+    parser.add_argument("--out", type=Path, default=Path("gallery.json"), help="results, into which new ones are put")
+    parser.add_argument("--rows", type=int, metavar="N", help="a small version: so many rows of each data set")
+    parser.add_argument("--vw", default="", metavar="COMMAND", help="vw, such as 'python3 -m vowpalwabbit'")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write the page from the results, and run nothing")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> None:
+    options = options_of(arguments)
+    found = json.loads(options.out.read_text()) if options.out.exists() else {}
+    if options.page:
+        options.page.write_text(page.text(found), encoding="utf-8")
+        return
+    for name in options.names or EXAMPLES:
+        with tempfile.TemporaryDirectory(prefix="gallery-") as folder:
+            work = Work(Path(folder), options.data.resolve(), options.rows, shlex.split(options.vw))
+            started = time.monotonic()
+            try:
+                result = EXAMPLES[name](work)
+            except Missing as error:
+                print(f"{name}: left out, there is no {error}")
+                continue
+        result.update(commands=work.commands, seconds=round(work.seconds, 2))
+        found[name] = rounded(result)
+        print(f"{name}: {time.monotonic() - started:.1f} s")
+        for row in found[name]["rows"]:
+            print("   ", *row)
+        options.out.write_text(json.dumps({one: found[one] for one in EXAMPLES if one in found}, indent=1) + "\n")
+
+
+def rounded(value: object) -> object:
+    """Five digits are more than the figures are worth."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(one) for one in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,49 @@
+"""Figures of one job by night."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+from vwlite.reporting import nights
+from vwlite.reporting.curves import auc_interval, independent, wilson
+from vwlite.reporting.runs import Run
+
+
+def night(place, command="evaluate", **figures):
+    about = {"started": f"2026-01-0{place}T02:00:00+00:00"}
+    result = {"examples": 100, "weight": 100.0, "mean_label": 0.4, **figures}
+    return Run("", f"n{place}", ("vwlite", command), {}, [{"path": f"{place}.vw"}], [], result, about)
+
+
+def test_runs_on_other_data_are_nights_in_the_order_of_time():
+    runs = [night(3, auc=0.8), night(1, auc=0.6), night(2, auc=0.7)]
+    assert [run.name for run in nights.nights(runs)] == ["n1", "n2", "n3"]
+    assert nights.nights(runs[:1]) == []
+    assert nights.nights([runs[0], night(2, command="train")]) == []
+    assert nights.nights([runs[0], runs[0]]) == []
+
+
+def test_a_chart_of_each_figure_that_all_have():
+    runs = [night(1, auc=0.6, accuracy=0.7, log_loss=0.5, best_constant_log_loss=0.6), night(2, auc=0.7, log_loss=0.4)]
+    charts = [ElementTree.fromstring(text) for text in nights.of_nights(runs)]
+    assert [chart.find("{*}title").text for chart in charts] == ["log_loss by night", "auc by night"]
+    dots = list(charts[1].iter("{http://www.w3.org/2000/svg}circle"))
+    told = [dot.find("{*}title").text for dot in dots]
+    assert len(dots) == 2 and "n1, 2026-01-01" in told[0] and "auc 0.7" in told[1] and "95%: " in told[1]
+    assert charts[1].find(".//{*}polygon") is not None and charts[0].find(".//{*}polygon") is None
+
+
+def test_intervals():
+    assert wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
+    assert wilson(0.0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert wilson(0.3, 0) == (0.0, 1.0)
+    low, high = auc_interval(0.8, 50, 50)
+    assert (high - low) / 2 == pytest.approx(1.959964 * 0.0446, abs=1e-3) and low + high == pytest.approx(1.6)
+    assert auc_interval(0.8, 0, 10) == (0.0, 1.0)
+
+
+def test_rows_of_equal_weight():
+    import numpy as np
+
+    assert independent(np.ones(7)) == pytest.approx(7)
+    assert independent(np.array([1.0, 0.0, 0.0])) == pytest.approx(1)
