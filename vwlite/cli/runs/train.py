@@ -16,17 +16,17 @@ KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_prediction
 
 
 def run(arguments: dict[str, Any]) -> int:
-    typed, options = build.typed(), build.declared()
-    check_effects(typed, options, going_on=bool(arguments["initial"]))
+    request = build.request()
+    check_effects(request.given, request.known, going_on=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
     if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
         from vwlite.cli.runs import sharded  # most runs need none of what it imports
 
         learn = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
-        return learn(arguments, typed, options)
+        return learn(request)
     done = train_files(
-        arguments, typed, options,
+        request,
         say=say,
         display=lambda output: Console(output.quiet, output.driver_output == "stdout", output.bar),
         interrupts=Interrupts,
