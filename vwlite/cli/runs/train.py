@@ -50,7 +50,7 @@ def run_report(done: TrainResult) -> dict[str, Any]:
     """Counts and losses of a finished run, as JSON data."""
     counters, learner = done.parts.counters, done.parts.learner
     weight = counters.labeled_weight
-    constant = best_constant_of(learner, counters)
+    constant = best_constant_of(learner, counters, done.labels)
     return {
         "examples": int(counters.example_number),
         "passes": done.passes,
