@@ -9,10 +9,12 @@ import sys
 from html import escape
 from pathlib import Path
 
-from pictures import placed
-
 from vwlite.cli.manual import markdown, pages
 from vwlite.reporting.style import PLAIN, dark_rules
+
+sys.path.append(str(Path(__file__).resolve().parent))
+
+from pictures import placed
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PARTS = {  # in the site's order; every page of docs/ stands in one
@@ -102,6 +104,7 @@ def write(folder: Path) -> None:
     parts["Commands"] = [f"reference/{page.file}" for page in pages()]
     contents = [CONTENTS.format(caption=caption, names="\n".join(names)) for caption, names in parts.items()]
     front = (PROJECT / "docs" / "site" / "home.md").read_text(encoding="utf-8").replace("<!-- cards -->", cards())
+    front = front.replace("](../../", "](").replace("](../", "](docs/")
     (folder / "index.md").write_text("\n".join([front, *contents]), encoding="utf-8")
     for path in [folder / "index.md", *folder.glob("docs/*.md")]:
         path.write_text(placed(path.read_text(encoding="utf-8")), encoding="utf-8")
