@@ -65,7 +65,7 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
 
 def is_learned(learner: Learner, slot: int) -> bool:
     """Whether training has changed what the learner has for a feature."""
-    tables = [table for one in getattr(learner, "latent", ()) for table in one]
+    tables = [table for one in learner.latent for table in one]
     return bool(learner.weights[slot].any() or any(table[slot].any() for table in tables))
 
 

@@ -59,7 +59,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
     own: dict[str, Any] = {"pairs": len(options["dotproduct"])} if options.get("dotproduct") else {}
-    if not hasattr(kind, "class_loss") and options.get("loss_function") in OF_CLASSES:
+    if "class_loss" not in {field.name for field in fields(kind)} and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
         loss = replace(loss, name=kind.default_loss)

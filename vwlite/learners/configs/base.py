@@ -58,6 +58,8 @@ class LearnerConfig(Config):
         """Whether the names of options that were typed have all that ask for it together."""
         return bool(cls.asked_together) and {*cls.asked_together} <= {*typed}
 
+    label_units: ClassVar[str] = "raw"  # a field of learners that can learn labels in units of their spread
+
     @property
     def option(self) -> str:
         """The option that asked for this learner."""
