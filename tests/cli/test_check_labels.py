@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 
 import pytest
 
@@ -223,3 +224,50 @@ def test_logged_decisions(text, labels, advice, vwlite):
 ])
 def test_logged_decisions_that_are_malformed(text, said, vwlite):
     assert f"bad line {said}: " in vwlite("check", stdin=text, status=65).stderr
+
+
+FORMS = {
+    "--cb 3": "1:0.5:0.2 |a b\n3:1:0.5 |a c\n",
+    "--cb_adf": "shared |u a\n0:1:0.5 |a b\n|a c\n\nshared |u b\n|a b\n1:1:0.5 |a c\n\n",
+    "--csoaa 3": "1:0 2:1 |a x\n3:0 1:1 |a y\n",
+    "--csoaa_ldf mc": "shared |u a\n1:0 |a b\n2:1 |a c\n\n",
+    "--multilabel_oaa 6": "5,2 |a b\n0,1 |a c\n3 |a d\n",
+}
+
+
+@pytest.mark.parametrize("options", FORMS)
+def test_training_on_other_forms_of_labels_says_which_option_learns_them(options, vwlite, write):
+    write("data.vw", FORMS[options] * 3)
+    said = vwlite("train", "data.vw", "-f", "model", "--quiet", status=65).stderr
+    assert f" need {options}: 'vwlite check' prints the options" in said
+    vwlite("train", "data.vw", "-f", "model", "--quiet", *options.split())
+
+
+OTHERS = [NAMES, "1 |a b\n0 |a c\n", "2.5 |a b\n7 |a c\n", "a |w a\nb |w b\n\nb |w c\n"]
+
+
+@pytest.mark.parametrize("text", [*FORMS.values(), *OTHERS])
+def test_the_command_that_check_prints_runs(text, vwlite, write):
+    write("my data.vw", text * 30)
+    command = vwlite("check", "my data.vw", "--command", "--quiet").stdout
+    program, *words = shlex.split(command)
+    assert program == "vwlite" and words[1] == "my data.vw" and command.count("\n") == 1
+    vwlite(*words, "--quiet")
+
+
+def test_a_command_keeps_format_and_columns(vwlite, write):
+    write("t.txt", "y,a\n1,2\n0,3\n" )
+    said = vwlite("check", "t.txt", "--format", "csv", "--columns", "label=y =a", "--command", "--quiet").stdout
+    assert said == "vwlite train t.txt --loss_function logistic --format csv --columns 'label=y =a' -f model\n"
+    assert "names the column of labels, one of y, a)" in vwlite("check", "t.txt", "--format", "csv", status=65).stderr
+    typed = vwlite("check", "--command", "--oaa", 3, stdin="1 |a\n3 |b\n").stdout
+    assert typed == "vwlite train --oaa 3 -f model\n"
+
+
+def test_no_command_where_nothing_can_be_learned(vwlite):
+    assert vwlite("check", "--command", "--quiet", stdin="|a b\n", status=65).stdout == ""
+
+
+def test_tokens_in_columns_are_pointed_to_convert(vwlite):
+    said = vwlite("train", "-f", "m", stdin="the DT B-NP\ndog NN I-NP\nbarks VB O\n", status=65).stderr
+    assert said.count("see 'vwlite convert conll'") == 3

@@ -36,6 +36,7 @@ label_options = family(
 @options.data_options
 @options.bad_line_options
 @options.json_option("Write all as JSON; - is stdout, without the table.")
+@click.option("--command", "shows_command", is_flag=True, help="Print only a command that learns these data.")
 @options.quiet("Do not show malformed lines.")
 def command(**arguments: Any) -> int:
     """Validate text without training, and say what is in it.
@@ -44,6 +45,7 @@ def command(**arguments: Any) -> int:
     vwlite check train.vw
     zcat days/*.gz | vwlite check --json -
     vwlite check train.vw -b 22 --strict
+    $(vwlite check train.vw --command)
     vwlite check news.vw --oaa 3 --named_labels sports,arts,money
 
     What the labels are - numbers, names, sequences of names, costs, lists, groups of lines with costs - is told by the

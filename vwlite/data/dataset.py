@@ -23,6 +23,7 @@ from vwlite.data.input_stream import display_name
 from vwlite.data.table_formats import COLUMNAR, TABLES, least_lines, looked_at, possible_identifiers, remark_on
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
+from vwlite.escapes import escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 ZIP = b"PK\3\4"  # the first bytes of a model
 BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}
+SHOWN_COLUMNS = 10  # in a message
 TEMPORARY = "of this run"  # in place of a path: a temporary cache, which has no name
 
 
@@ -56,6 +58,7 @@ class Inputs:
         self.begun: OpenedInputs | None = None
         self.digested = digested or bool(config.cache)
         self.read_as = ""  # the columns of a table, as they were found
+        self.column_names: list[str] = []  # of a table
         self.met: ColumnsMet | None = None  # of lines of JSON
         self.unlabelled = ""  # what is wrong with a table without the column of labels
         self.remark = ""  # on those that may be identifiers
@@ -96,13 +99,13 @@ class Inputs:
             found, kept = looked_at(config.kind, columns, source, self.begun.head)
             self.remark = remark_on(possible_identifiers(config.kind, found, columns, self.begun.head))
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
+        self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))
         label = columns.roles.get("label")
         if config.kind == "jsonl":
             self.met = ColumnsMet(columns, self.described)
         elif label and "label" not in found.roles:
-            there = [*(one.name for one in found.named), *found.ignored]
-            self.unlabelled = f"{source} has no column {label.name!r}{proposal(label.name, there)}"
+            self.unlabelled = f"{source} has no column {label.name!r}{proposal(label.name, self.column_names)}"
 
     def check_label(self) -> None:
         """Raises DataError where labels are needed, and the table has no column of them."""
@@ -158,7 +161,9 @@ class Inputs:
     def hint(self) -> str:
         """What a message adds where no example has a label."""
         unlabelled = self.config.kind in TABLES and "label" not in read_columns(self.config.columns).roles
-        return " (--columns label=... names the column of labels)" if unlabelled else ""
+        some = ", ".join(self.column_names[:SHOWN_COLUMNS]) + ", ..." * (len(self.column_names) > SHOWN_COLUMNS)
+        one_of = f", one of {escaped(some)}" if some else ""
+        return f" (--columns label=... names the column of labels{one_of})" if unlabelled else ""
 
     @property
     def described(self) -> str:

@@ -74,7 +74,7 @@ class BadLines:
         self.warned = False
         self.lines = self.bad = 0
         self.first = ""  # what is wrong with the first malformed line, and where
-        self.names = NamesAsLabels()
+        self.names, self.forms = NamesAsLabels(), FormsOfLabels()
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
@@ -140,8 +140,11 @@ class BadLines:
         start, end = line_at(part, issue.at)
         line = bytes(part.block.data[start:end])
         column = issue.at - start
-        if issue.code == Code.BAD_LABEL_NUMBER:
-            self.names.add(line, column, part.block.layout is not None)
+        if issue.code in (Code.BAD_LABEL_NUMBER, Code.BAD_LABEL_WORDS):
+            table = part.block.layout is not None
+            self.names.add(line, column, table)
+            if not table:
+                self.forms.add(line)
         location = f"{part.block.path}:{part.first_line + issue.line + 1}:{column + 1}"
         layout, hints = part.block.layout, self.labels.hints if self.labels else {}
         advice = layout.advice(issue.code, line, column) if layout else hint(issue.code, line)
@@ -191,7 +194,11 @@ class BadLines:
         """Raises DataError when too many of so many lines are malformed."""
         if warning := self.warning(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
-            raise DataError(warning + first + (self.names.advice(self.bad) if self.advises else ""))
+            raise DataError(warning + first + (self.advice() if self.advises else ""))
+
+    def advice(self) -> str:
+        """The options that learn labels such as most malformed lines have."""
+        return self.forms.advice(self.bad) or self.names.advice(self.bad)
 
     def warning(self, lines: int) -> str:
         if self.bad <= self.config.max_ratio * lines:
@@ -218,6 +225,44 @@ WORD, CELL = re.compile(rb'"?([^\s|",]+)'), re.compile(rb'"?([^\t|",]+)')  # in 
 NAME = re.compile(f"(?!(?:{DECIMAL})$)[^:]+")  # neither a number nor a class with its cost
 MAX_SHOWN = 10  # names in a message
 MAX_NAMES = 1000  # that are remembered
+
+
+class FormsOfLabels:
+    """The labels of malformed lines of text that other learners take: costs, sets, logged decisions, groups of lines.
+
+    The classes of ``highest`` are numbers; lines are counted by the form of their labels.
+    """
+
+    FORMS = (  # pattern of a word, what such labels are, the option that learns them: of single lines, of groups
+        (re.compile(rf"([0-9]+):(?:{DECIMAL}):(?:{DECIMAL})"), "logged decisions", "--cb {}", "--cb_adf"),
+        (re.compile(rf"([0-9]+):(?:{DECIMAL})"), "costs of classes", "--csoaa {}", "--csoaa_ldf mc"),
+        (re.compile(r"([0-9]+)(?:,[0-9]+)+"), "sets of classes", "--multilabel_oaa {}", ""),
+    )
+
+    def __init__(self) -> None:
+        self.counts, self.highest = [0] * len(self.FORMS), [0] * len(self.FORMS)
+        self.shared = 0
+
+    def add(self, line: bytes) -> None:
+        """Count the line by the words before its first bar."""
+        words = line.partition(b"|")[0].decode("utf-8", "surrogateescape").split()
+        self.shared += words[:1] == ["shared"]
+        for number, (pattern, *_) in enumerate(self.FORMS):
+            if words and all(map(pattern.fullmatch, words)):
+                self.counts[number] += 1
+                classes = map(int, re.findall(r"(?:^|(?<=[ ,]))[0-9]+", " ".join(words)))
+                self.highest[number] = max(self.highest[number], *classes)
+                return
+
+    def advice(self, bad: int) -> str:
+        """What ends a message about ``bad`` malformed lines; empty where most are malformed for another reason."""
+        for count, highest, (_, what, single, of_groups) in zip(self.counts, self.highest, self.FORMS, strict=True):
+            grouped = of_groups if self.shared else ""
+            if count and 2 * (count + self.shared) > bad:
+                classes = highest + (what == "sets of classes")  # whose numbers begin at 0
+                option = grouped or single.format(classes)
+                return f"; labels that are {what} need {option}: 'vwlite check' prints the options for all of the data"
+        return ""
 
 
 class NamesAsLabels:

@@ -77,6 +77,8 @@ NUMBER = re.compile(rb"-?\d*(?:\.\d*)?([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGN
 SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*")
 
 
+TOKEN = re.compile(rb"\S+(?:[ \t]\S+)*[ \t](?:O|[BIESLU]-\S+)\s*")  # its last column marks phrases
+
 MAX_GUESSED_BYTES = 1 << 16  # the format of longer lines is not guessed
 
 
@@ -88,6 +90,8 @@ def hint(code: int, line: bytes) -> str:
         return " (--format jsonl?)"
     if code == Code.NO_BAR and b"," in line and b"|" not in line:
         return " (--format csv?)"
+    if code == Code.NO_BAR and TOKEN.fullmatch(line) and len(line) <= MAX_GUESSED_BYTES:
+        return " (a token and its labels in columns? see 'vwlite convert conll')"
     if code in (Code.BAD_INDEX, Code.EXPECTED_COLON) and b"|" in line:
         return " (--format vw?)"
     return ""

@@ -1,5 +1,6 @@
 """What ``vwlite check`` does."""
 
+import shlex
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from functools import partial
@@ -24,7 +25,7 @@ from vwlite.data.label_forms import (
     SEQUENCES,
     form_of_inputs,
 )
-from vwlite.data.malformed_lines import BadLines
+from vwlite.data.malformed_lines import BadLines, named_labels
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
@@ -43,6 +44,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 
+USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
@@ -85,7 +87,10 @@ def run(arguments: dict[str, Any]) -> int:
         tell(f"warning: {sentence}")
     for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
         tell(found)
-    if arguments["json_path"] != "-":
+    if arguments["shows_command"]:
+        if labelled:
+            print(command_for(arguments, report))
+    elif arguments["json_path"] != "-":
         print("\n".join(table(report, bits)))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
@@ -94,6 +99,27 @@ def run(arguments: dict[str, Any]) -> int:
     if not labelled:
         raise DataError(f"there is no labelled example to learn from{inputs.hint}")
     return 0
+
+
+def command_for(arguments: dict[str, Any], report: dict[str, Any]) -> str:
+    """A command that learns what ``report`` tells of, as a shell takes it."""
+    asked = next((name for name in ASKED if arguments[name]), "")
+    options, _, _ = (report["learn_with"] or "").partition(", or ")
+    if asked == "l1":
+        options = f"vwlite l1 --model {arguments['l1']}"
+    elif asked:
+        names = arguments["named_labels"]
+        options = f"--{asked} {arguments[asked]}" + (f" {named_labels(names)}" if names else "")
+    elif "logistic" in report["losses"]:
+        options = "--loss_function logistic"
+    verb = "l1" if options.startswith("vwlite l1 ") else "train"
+    options = options.removeprefix("vwlite l1 ")
+    typed = build.typed()
+    beside = [("--format", typed.get("kind")), ("--columns", typed.get("columns"))]
+    beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
+    words = [word for option, value in beside if value for word in (option, shlex.quote(value))]
+    files = [shlex.quote(path) for path in arguments["files"]]
+    return " ".join(filter(None, ("vwlite", verb, *files, options, *words, "-f model")))
 
 
 def reader_of(arguments: dict[str, Any]) -> Numbers | None:
