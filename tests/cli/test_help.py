@@ -9,6 +9,7 @@ import pytest
 from commands import TYPED, command
 
 from vwlite.cli.root import COMMANDS, plain
+from vwlite.cli.tune import TUNED
 
 HERE = Path(__file__).resolve().parent
 OF_ALL = (
@@ -91,7 +92,8 @@ def test_every_shown_option_has_help(name):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_examples_of_the_help_use_options_that_exist(name):
-    known = {plain(o) for param in command(name).params for o in param.opts}
+    names = (name, *TUNED) if name == "tune" else (name,)  # which takes the options of what it tunes
+    known = {plain(o) for one in names for param in command(one).params for o in param.opts}
     examples = re.findall(rf"vwlite {name} ([^|\n]*)", command(name).help)
     used = {plain(word) for line in examples for word in line.split() if word.startswith("-") and word != "-"}
     assert examples and used <= known

@@ -68,3 +68,30 @@ def test_what_is_refused(options, message, vwlite, write):
     write("d", MIXED)
     said = tune(vwlite, "d", "--test", "d", "--vary", "l1 0.1..1", *shlex.split(options), status=2).stderr
     assert message in said
+
+
+def test_options_of_the_command_are_taken_as_they_are(vwlite, write):
+    write("t.vw", "".join(f"{n % 2} |a x{n % 4} |b y{n % 3}\n" for n in range(60)))
+    shared = ("tune", "t.vw", "--metric", "log_loss", "--trials", 2, "--passes", 1, "--vary", "l 0.1..1", "--quiet")
+    typed = vwlite(*shared, "--loss_function=logistic", "-qab", "--noconstant", "-b", 20).stdout
+    handed = vwlite(*shared, "--with", "--loss_function=logistic -qab --noconstant -b 20").stdout
+    assert typed == handed
+    assert "--loss_function=logistic -qab --noconstant -b 20 -l" in typed
+    mixed = vwlite(*shared, "--with", "--noconstant", "--loss_function", "logistic").stdout
+    assert "--noconstant --loss_function logistic -l" in mixed
+    said = vwlite(*shared, "-f", "m", "-i", "other", status=2).stderr
+    assert "-i is not for tune to hand on" in said
+    assert "no such option --bogus" in vwlite(*shared, "--bogus", 3, status=2).stderr
+
+
+@pytest.mark.parametrize("options", ["", "--command l1 --model binary", "--command crr"])
+def test_data_and_space_are_found_where_nothing_is_said(options, vwlite, write):
+    write("t.vw", "".join(f"{n % 2} |a x{n % 4} y{n % 3}\n" for n in range(60)))
+    done = vwlite("tune", "t.vw", *options.split(), "--trials", 3, "--passes", 1, "-f", "m")
+    assert "note: loss is measured on every fifth example, set aside (--test names others)" in done.stderr
+    program, *words = done.stdout.split()
+    assert program == "vwlite" and "t.vw" in words
+    vwlite(*words, "--quiet")
+    fixed = "-l 1 --power_t 0.5 --l2 1e-8"
+    said = vwlite("tune", "t.vw", *fixed.split(), "--trials", 3, status=2).stderr
+    assert "name others with --vary" in said

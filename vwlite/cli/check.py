@@ -45,7 +45,7 @@ def command(**arguments: Any) -> int:
     vwlite check train.vw
     zcat days/*.gz | vwlite check --json -
     vwlite check train.vw -b 22 --strict
-    $(vwlite check train.vw --command)
+    vwlite check train.vw --command
     vwlite check news.vw --oaa 3 --named_labels sports,arts,money
 
     What the labels are - numbers, names, sequences of names, costs, lists, groups of lines with costs - is told by the

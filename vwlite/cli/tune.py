@@ -1,17 +1,63 @@
 """``vwlite tune``."""
 
+import importlib
+import shlex
+from collections.abc import Collection
+from itertools import pairwise
 from typing import Any
 
 import click
 
 from vwlite.cli import options
 from vwlite.cli.parser import Command
-from vwlite.cli.root import SETTINGS
+from vwlite.cli.root import SETTINGS, plain
 from vwlite.data.config import InputConfig
 from vwlite.evaluation.config import TuneConfig
 
+WITH, COMMAND, TUNED = "--with", "--command", ("train", "l1", "crr")
 
-@click.command("tune", cls=Command, context_settings=SETTINGS, short_help="Search for the best options.")
+
+class TuneCommand(Command):
+    """Takes the options of the command that is tuned as well: they go where ``--with`` has them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words, left, fixed = list(args), [], []
+        name = next((after for word, after in pairwise(words) if word == COMMAND), TUNED[0])
+        own = flags_of(self)
+        others = flags_of(importlib.import_module(f"vwlite.cli.{name}").command) if name in TUNED else {}
+        while words:
+            word = words.pop(0)
+            if word == "--":
+                left += [word, *words]
+                break
+            flags = own if option_in(word, own) else others
+            option = option_in(word, flags)
+            whole = [word, *words[:1]] if option == plain(word) and not flags[option] else [word]
+            del words[: len(whole) - 1]
+            if option == plain(WITH):
+                fixed.append(whole[1] if whole[1:] else word.partition("=")[2])
+            elif option and flags is others:
+                fixed.append(shlex.join(whole))
+            else:
+                left += whole
+        return super().parse_args(ctx, [*([WITH, " ".join(fixed)] if fixed else []), *left])
+
+
+def option_in(word: str, flags: Collection[str]) -> str:
+    """The one of the options that a word is, or begins with; empty where it is none of them."""
+    if not word.startswith("-"):
+        return ""
+    found = (plain(word.partition("=")[0]), plain(word[:2]) if word[1:2] != "-" else "")
+    return next((one for one in found if one in flags), "")
+
+
+def flags_of(command: click.Command) -> dict[str, bool]:
+    """The options of a command, in the spelling of ``plain``, and whether each is a flag."""
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    return {plain(name): bool(one.is_flag or one.count) for one in options for name in (*one.opts, *one.secondary_opts)}
+
+
+@click.command("tune", cls=TuneCommand, context_settings=SETTINGS, short_help="Search for the best options.")
 @options.data_files
 @options.options_in(TuneConfig)
 @options.options_in(InputConfig, only=("kind", "columns"))
@@ -22,12 +68,16 @@ def command(**arguments: Any) -> int:
     """Search for the options of 'vwlite train', l1 or crr that do best on held-out data; print the command line found.
 
     \b
+    vwlite tune clicks.vw --loss_function logistic --metric log_loss
     vwlite tune train.vw --test held.vw --metric accuracy --vary "l 0.01..10"
     vwlite tune train.vw --test held.vw --vary "q off|ui" --vary "l2 off|1e-8|1e-6" --trials 9
     vwlite tune clicks.csv --columns "label=click user=age,city" --test held.csv --vary "l 0.1..5"
-    vwlite tune train.vw --test held.vw --command l1 --with "--model crf" --metric f1 --vary "l 0.05..1"
+    vwlite tune train.vw --test held.vw --command l1 --model crf --metric f1 --vary "l 0.05..1"
 
-    Options of the command may be named with or without their dashes. Values are drawn at random: low..high by
+    Options of the command hold for every trial, typed as they are or in --with. Without --vary its rates and penalties
+    are varied, without --test every fifth example, sequence or query of text is set aside to measure on.
+
+    Options to vary may be named with or without their dashes. Values are drawn at random: low..high by
     the logarithm (whole numbers evenly), a|b|c one of them; 'off' leaves an option out, 'on' is a flag. All trials
     make a few passes, the best third of them is trained with three times as many, and so forth. What is printed did
     best of all that was tried, with these options and so many passes; the defaults (what --with leaves untouched) are

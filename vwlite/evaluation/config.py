@@ -90,11 +90,13 @@ class TuneConfig(Config):
         "train", f"What is tuned; a pass of crr is {STEPS_PER_PASS:,} steps.", choices=("train", "l1", "crr")
     )
     tests: tuple[str, ...] = option(
-        (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", required=True
+        (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", shown="every fifth example"
     )
     metric: str = option("loss", "What 'vwlite evaluate' calls it.", metavar="NAME")
     scheme: str | None = again(PhraseConfig, "scheme", None, shown="guessed")
-    vary: tuple[str, ...] = option((), "Low..high or a|b|c.", metavar="'OPTION VALUES'", required=True)
+    vary: tuple[str, ...] = option(
+        (), "Low..high or a|b|c.", metavar="'OPTION VALUES'", shown="the command's rates and penalties"
+    )
     fixed: str = option(
         "", "Options of the command for every trial, none that names a file.", spelled=("--with",), key="fixed",
         metavar="'OPTIONS'",

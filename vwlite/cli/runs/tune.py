@@ -30,6 +30,7 @@ from vwlite.cli.runs.named import to_measure
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
 from vwlite.data.malformed_lines import BadLines
+from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
@@ -245,6 +246,13 @@ def failure(error: Exception) -> TrialFailed:
     return TrialFailed(f"vwlite: {line}", status)
 
 
+USUAL_SPACES = {  # of each command: parameter, option, values
+    "train": [
+        ("learning_rate", "-l", "0.05..10"), ("power_t", "--power_t", "0|0.25|0.5"), ("l2", "--l2", "off|1e-8|1e-6"),
+    ],
+    "l1": [("l1", "--l1", "0.05..5"), ("learning_rate", "-l", "0.02..1")],
+    "crr": [("penalty", "--lambda", "1e-6..1"), ("alpha", "--alpha", "0|0.5|1")],
+}
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
 
@@ -258,11 +266,12 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("tune reads its data many times: name files, not standard input")
     of_data = {name: value for name, value in build.typed().items() if name in OF_DATA}
     fixed = read_fixed(config.fixed, of_data, config.command)
-    dimensions = [Dimension.read(text) for text in config.vary]
+    dimensions = [Dimension.read(text) for text in config.vary or usual_space(config.command, fixed)]
     guard(click.get_current_context(), models_in(fixed, dimensions, config.command))
     points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
+    kind = of_data.get("kind") or kind_by_name(files)
     jobs = config.jobs or available_cores()
     bar = Bar(arguments["quiet"], to_stdout=False)
     tell = (lambda line: None) if arguments["quiet"] else bar.message
@@ -271,7 +280,12 @@ def run(arguments: dict[str, Any]) -> int:
         tempfile.TemporaryDirectory(prefix="vwlite-tune-") as folder,
         ThreadPoolExecutor(max(jobs, 1)) as pool,
     ):
-        bench = TrialRunner(Path(folder), files, fixed, config, tell)
+        learned = files
+        if not config.tests:
+            training, test = split_files(files, kind, of_data.get("columns", ""), Path(folder))
+            learned, config = [training], replace(config, tests=(test,))
+            tell(f"note: {config.metric} is measured on every fifth example, set aside (--test names others)")
+        bench = TrialRunner(Path(folder), learned, fixed, config, tell)
         search = Search(points, count, config.passes, config.metric, bench.run, pool.map, tell, bar.steps("trials"))
         with bench.stopping():
             best, passes = search.best()
@@ -284,6 +298,15 @@ def run(arguments: dict[str, Any]) -> int:
         words = ["vwlite", config.command, *files, *fixed, *best.options, *length(config.command, passes)]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
     return 0
+
+
+def usual_space(command: str, fixed: list[str]) -> list[str]:
+    """What is varied where nobody says it: the usual options of the command that are not fixed. Raises UsageError."""
+    given = {param.name for param in command_of(command).make_parser(context(command)).parse_args(list(fixed))[2]}
+    space = [f"{option} {values}" for name, option, values in USUAL_SPACES[command] if name not in given]
+    if not space:
+        raise UsageError("the options that are usually varied are all given: name others with --vary")
+    return space
 
 
 def entry(trial: Trial) -> dict[str, Any]:
