@@ -162,3 +162,47 @@ def test_frozen_parts_keep_what_they_are_worth(tmp_path):
     names = [f"x{place}" for place in range(10)]
     np.testing.assert_array_equal(before.coefficients(names, "f"), after.coefficients(names, "f"))
     assert after.weights.sum() != before.weights.sum()
+
+
+PASSES = ("--passes", "3", "--holdout_off", "-c", "-k")
+
+
+def learned(folder, X, y, *options):
+    (folder / "data").write_text(lines_of(X, y))
+    train(folder, "data", "-f", "model", *options)
+    return vwlite.load(str(folder / "model"))
+
+
+@pytest.mark.parametrize("options", ["", "--loss_function quantile --quantile_tau 0.3", "-q ff --l1 1e-5 --l2 1e-5"])
+def test_scale_and_offset_of_the_labels_do_not_matter_to_train(options, tmp_path):
+    X, y = friedman(1000)
+    y = np.round(y)  # so that text has them exactly
+    test, options = lines_of(X[::3], y[::3]), [*options.split(), *PASSES]
+    plain = learned(tmp_path, X, y, *options)
+    wanted = np.asarray(plain.predict(test), float)
+    found = learned(tmp_path, X, y * 2.0**20, *options)
+    np.testing.assert_array_equal(found.weights, plain.weights * np.float32(2.0**20))
+    np.testing.assert_array_equal(found.predict(test), (wanted * 2.0**20).astype(np.float32))
+    for factor, offset, within in ((1e6, 0, 1e-5), (1e-6, 0, 1e-5), (1, 1000, 1e-3)):
+        found = learned(tmp_path, X, (y + offset * y.std()) * factor, *options)
+        again = np.asarray(found.predict(test), float) / factor - offset * y.std()
+        np.testing.assert_allclose(again, wanted, atol=5 * within * y.std())
+
+
+@pytest.mark.parametrize("row", [0, 5, 100])
+def test_a_label_far_off_costs_a_trained_model_little(row, tmp_path):
+    X, y = friedman(5000)
+    spoiled = y.copy()
+    spoiled[row] += 1e3 * y.std()
+    rest = lines_of(X[4000:], y[4000:])
+    clean, found = (learned(tmp_path, X[:4000], labels[:4000]).evaluate(rest)["rmse"] for labels in (y, spoiled))
+    assert found <= 1.03 * clean
+
+
+def test_labels_that_are_nearly_all_equal(tmp_path):
+    X, _ = friedman(5000)
+    model = learned(tmp_path, X, np.full(5000, 3930.5))
+    assert (np.asarray(model.predict(lines_of(X[:9], np.zeros(9)))) == 3930.5).all()
+    few = np.where(np.arange(5000) % 500 == 250, 3931.5, 3930.5)
+    found = learned(tmp_path, X, few).evaluate(lines_of(X, few))["rmse"]
+    assert found <= 1.005 * few.std()

@@ -207,12 +207,33 @@ def test_metrics_are_those_of_the_lists(model, vwlite, write):
     means = [sum(column) / len(measures) for column in zip(*measures, strict=True)]
     wanted = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
     relevant = sum(row[-1] for row in measures)
-    assert json.loads(done.stdout)["result"] == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
+    found = json.loads(done.stdout)["result"]
+    assert 0 <= found.pop("popularity_ndcg@4") <= 1
+    assert found == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
     text = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 3, "--json", "out")
     assert text.lines[0].split() == ["people", str(len(measures))]
     vwlite("recommend", "-i", model, "--test", "held", *asked, "--json", "out")  # over a report of its own
     said = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 9, status=65).stderr
     assert "nobody has a relevant item in the held-out data: see --relevant" in said
+
+
+@pytest.mark.parametrize("negatives", [0, 1])
+def test_what_was_met_most_often_is_a_list_to_compare_with(negatives, vwlite, write):
+    """Few have met t4 and t5, and rated them high; everybody meets t1 to t3, one after the other."""
+    met = [(f"u{n}", f"t{1 + (n + k) % 3}", 3 - k) for n in range(30) for k in range(2)]
+    met += [("u0", "t4", 9), ("u1", "t5", 9), ("u0", "t4", 9)]
+    write("seen", "".join(f"{rating} |u {user} |i {item}\n" for user, item, rating in met))
+    write("held", "".join(f"3 |u u{n} |i t{1 + (n + 2) % 3}\n" for n in range(30)))
+    options = ("--dotproduct", "u,i", "--rank", 2, "--quiet", *(["--negatives", 1] if negatives else []))
+    vwlite("train", "seen", "-f", "m", "--passes", 5, "--holdout_off", *options)
+    asked = ("recommend", "-i", "m", "--of", "i", "--test", "held", "--top", 2)
+    done = vwlite(*asked, "--exclude", "seen")
+    found = dict(line.split() for line in done.stdout.splitlines())
+    assert float(found["popularity_ndcg@2"]) == 1
+    said = "note: the items that were met most often rank better, ndcg@2 1: a model of ratings does not tell"
+    assert (float(found["ndcg@2"]) < 1) == (said in done.stderr) == (not negatives)
+    assert said not in vwlite(*asked, "--exclude", "seen", "--quiet").stderr
+    assert "popularity" not in vwlite(*asked).stdout
 
 
 @pytest.mark.parametrize("options", MODELS[:4])

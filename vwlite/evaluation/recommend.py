@@ -158,6 +158,8 @@ class HeldOut(Chooser):
         super().__init__(catalogue, top, seen)
         self.relevant, self.pairs = relevant, catalogue.pairs()
         self.chosen: dict[int, np.ndarray] = {}  # of the first example of each person
+        items = seen.items[seen.items >= 0] if seen else np.zeros(0, np.int32)
+        self.met = np.bincount(items, minlength=len(catalogue.names)).astype(np.float32)  # of each item
 
     def look(self, batch: Batch) -> None:
         self.pairs.add(batch, batch.label >= self.relevant)
@@ -167,7 +169,8 @@ class HeldOut(Chooser):
             self.chosen[key] = self.choose(batch, row, scores)
 
     def report(self) -> dict[str, float]:
-        """Precision, recall, NDCG (gain 1, discount 1 / log2(1 + j) at position j) and share of persons with a hit.
+        """Precision, recall, NDCG (gain 1, discount 1 / log2(1 + j) at position j) and share of persons with a hit; the
+        NDCG of the most popular items beside them, where it is known what people have met.
 
         Raises DataError where no person has a relevant item.
         """
@@ -178,7 +181,21 @@ class HeldOut(Chooser):
             raise DataError("nobody has a relevant item in the held-out data: see --relevant")
         names = (f"{name}@{self.top}" for name in ("p", "recall", "ndcg", "hr"))
         means = dict(zip(names, found[:, 1:].mean(axis=0).tolist(), strict=True))
-        return {"people": len(found), "relevant": int(found[:, 0].sum()), **means}
+        return {"people": len(found), "relevant": int(found[:, 0].sum()), **means, **self.popularity()}
+
+    def popularity(self) -> dict[str, float]:
+        """The NDCG of the items that were met most often; empty where it is not known what people have met."""
+        if not self.met.any():
+            return {}
+        rows = [self.measured(key, best(self.met, self.known(key), self.top)) for key in self.chosen]
+        return {f"popularity_ndcg@{self.top}": float(np.mean([row[3] for row in rows if row]))}
+
+    def tell_of_popularity(self, say: Callable[[str], None], report: dict[str, float], negatives: int) -> None:
+        """A note where the items that were met most often would have been the better list."""
+        model, popular = report[f"ndcg@{self.top}"], report.get(f"popularity_ndcg@{self.top}", 0.0)
+        if model < popular:
+            way = "" if negatives else ": a model of ratings does not tell what people choose, --negatives learns that"
+            say(f"note: the items that were met most often rank better, ndcg@{self.top} {popular:.3g}{way}")
 
     def measured(self, key: int, places: np.ndarray) -> tuple[float, ...] | None:
         pairs = self.pairs.of(key)
@@ -261,7 +278,10 @@ def measure_lists(
     reading.run(Recommender(catalogue, held.take), Inputs, held.look)
     if say:
         held.tell_unmatched(say)
-    return held.report()
+    report = held.report()
+    if say:
+        held.tell_of_popularity(say, report, getattr(model.learner.config, "negatives", 0))
+    return report
 
 
 class Reading:

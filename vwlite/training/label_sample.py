@@ -33,7 +33,7 @@ class LabelSample(Listener):
     def concerns(cls, learner: Learner) -> bool:
         """Whether the learner's average loss is that of a number for each example."""
         config = learner.config
-        return learner.simple_labels and not (config.binary or config.levels or config.loss.name == "perceptron")
+        return learner.simple_labels and not (config.binary or config.loss.name == "perceptron")
 
     def begin_pass(self, number: int) -> None:
         self.first_pass = number == 1

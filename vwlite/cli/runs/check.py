@@ -11,7 +11,6 @@ from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
-from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_forms import (
     COSTS,
@@ -40,6 +39,7 @@ from vwlite.evaluation.label_report import (
     TwoClasses,
     Words,
 )
+from vwlite.evaluation.offset_report import Offsets
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
@@ -75,14 +75,16 @@ def run(arguments: dict[str, Any]) -> int:
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of_inputs(inputs, text)]()
     inputs.parse_as(FORMS[reader.form].format(text))
-    census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
+    census, traps, offsets = DataReport(reader), Traps(), Offsets()
+    tell = None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:
         policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
-        read(inputs, census, traps, policy, tolerance)
+        read(inputs, (census, traps, offsets), policy)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
     report["learn_with"] = reader.advice() or None if labelled and not asked else None
-    report["warnings"] += [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
+    of_columns = filter(None, [inputs.missing_columns(labelled=True)])
+    report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *of_columns]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
     for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
@@ -137,15 +139,18 @@ def reader_of(arguments: dict[str, Any]) -> Numbers | None:
     return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
 
 
-def read(inputs: Inputs, census: DataReport, traps: Traps, policy: BadLines, tolerance: BadLinesConfig) -> None:
+Looks = tuple[DataReport, Traps, Offsets]
+
+
+def read(inputs: Inputs, looks: Looks, policy: BadLines) -> None:
     """Show them all of the input; malformed lines where they are wanted."""
     with ExitStack() as held:
         held.enter_context(policy.keeping())
         for part in held.enter_context(closing(inputs.texts())):
             batch = policy.examine(part)
-            policy.leave_out(batch, census.reader.wrong)
-            census.add(batch)
-            traps.add(batch)
+            policy.leave_out(batch, looks[0].reader.wrong)
+            for look in looks:
+                look.add(batch)
             batch.release()
 
 
