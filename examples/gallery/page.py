@@ -1,5 +1,6 @@
 """The page of the gallery, from the results."""
 
+import re
 import textwrap
 
 ABOUT = {  # title, why, what was measured, where to read on
@@ -146,8 +147,7 @@ def section(name: str, one: dict) -> str:
 
 def commands(one: dict) -> list[str]:
     """Without what only the script needs."""
-    return [line.replace(" --json run.json", "").replace(" --json linear.json", "").replace(" --quiet", "")
-            for line in one["commands"]]  # fmt: skip
+    return [re.sub(r" --json \S+| --quiet", "", line) for line in one["commands"]]
 
 
 def shown(value: float) -> str:
