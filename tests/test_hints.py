@@ -132,7 +132,7 @@ def test_the_note_of_a_remade_cache_stands_before_the_table(run_here, model, tmp
 
 
 def test_names_are_shown_in_any_locale(run_cli, tmp_path):
-    run_cli("train", "-f", "model", "--names", stdin="1 |w gr\u00fcn\n")
+    run_cli("train", "-f", "model", "--names", stdin="1 |w gr\u00fcn\n2 |w gr\u00fcn\n")
     for encoding in ("ascii", "utf-8"):
         done = run_cli("inspect", "model", PYTHONIOENCODING=encoding, PYTHONUTF8="0", text=False)
         assert b"gr\\xfcn" in done.stdout or "grün".encode() in done.stdout

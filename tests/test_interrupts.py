@@ -8,16 +8,11 @@ from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
-from vwlite.learners.configs.average import AverageConfig
-from vwlite.learners.configs.coin import CoinConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.configs.ect import EctConfig
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.lrq import LrqConfig
-from vwlite.learners.configs.nn import NnConfig
-from vwlite.learners.configs.nn_classes import NnClassesConfig
+from vwlite.learners.configs.gd import AverageConfig, CoinConfig, GdConfig, LrqConfig
+from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.vw_nn import VwNnConfig
+from vwlite.learners.configs.trees import EctConfig
 from vwlite.learners.row_results import Results
 
 

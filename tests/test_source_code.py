@@ -1,5 +1,6 @@
 """The house rules that a machine can check."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,10 @@ SOURCES = [
     for path in sorted((PROJECT / room).rglob("*"))
     if path.suffix in (".py", ".pyx", ".pxd", ".sh", ".h") or path.parent.name == ".ci"
 ]
+
+
+def matches(pattern, texts):
+    return sum(len(re.findall(pattern, text, re.MULTILINE)) for text in texts.values())
 
 
 def test_ruff_finds_nothing():
@@ -35,3 +40,25 @@ def test_file_is_short_enough_to_read(path):
 def test_no_room_for_odds_and_ends():
     names = {path.stem for path in SOURCES}
     assert not names & {"utils", "util", "helpers", "helper", "misc", "common"}
+
+
+PYTHON = {path: path.read_text(encoding="utf-8") for path in SOURCES if "vwlite" in path.parts and path.suffix == ".py"}
+BELOW_THE_DOORS = {path: text for path, text in PYTHON.items() if "cli" not in path.parts}
+CEILINGS = {  # figures of the house that have fallen and must not grow again; lower one when it falls further
+    "modules": (len(PYTHON), 420),
+    "modules of at most 60 lines": (
+        sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 50,
+    ),
+    "dicts of arguments below the doors": (matches(r"\barguments\[", BELOW_THE_DOORS), 0),
+    "values of any type by their names": (matches(r"\bdict\[str, Any\]", PYTHON), 560),
+    "members of a learner or a configuration that are asked for by name": (
+        matches(r'(?:get|has)attr\((?:\w+\.)*(?:learner|config|kind)\s*,\s*"', PYTHON), 6,
+    ),
+    "classes of checkpoints": (matches(r"^class \w*Checkpoints?\b", PYTHON), 2),
+}
+
+
+@pytest.mark.parametrize("figure", CEILINGS)
+def test_the_house_does_not_grow_back(figure):
+    now, ceiling = CEILINGS[figure]
+    assert now <= ceiling, f"{now} {figure}, more than {ceiling}: what stands that this belongs to?"

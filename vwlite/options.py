@@ -252,13 +252,17 @@ C = TypeVar("C", bound=Config)
 class Request:
     """Options as a door took them, made once; below the door configurations are taken out of it, and nothing else.
 
-    ``values`` of all options by their keys, ``given``: the keys of those that somebody gave. ``known``: the options
-    that the door takes, whatever was given.
+    ``values`` of all options by their keys, ``given``: those that somebody gave. ``known``: the options that the door
+    takes, whatever was given.
     """
 
-    def __init__(self, values: Mapping[str, Any], given: Collection[str], known: Mapping[str, Option]) -> None:
-        self.values, self.known = dict(values), known
-        self.given = {name: self.values[name] for name in given if name in self.values}
+    def __init__(self, values: Mapping[str, Any], given: Mapping[str, Any], known: Mapping[str, Option]) -> None:
+        self.values, self.given, self.known = {**values, **given}, dict(given), known
+
+    def without(self, key: str) -> Request:
+        """As if nobody had given this option, which has no default."""
+        given = {name: value for name, value in self.given.items() if name != key}
+        return Request({**self.values, key: None}, given, self.known)
 
     def config(self, kind: type[C], **more: Any) -> C:
         """The configuration with the values asked for; ``more``: fields that are no options. Raises UsageError."""

@@ -28,7 +28,7 @@ cdef inline uint32_t counted_features(const Trace *trace, size_t calls, const Sc
 
 
 cdef inline int open_trace(Trace *trace, state) except -1:
-    """From ``trace_calls`` and ``trace_scores`` of a ``vwlite.learners.tree_base.Tree``; the trace is emptied."""
+    """From ``trace_calls`` and ``trace_scores`` of a ``vwlite.learners.trees.Tree``; the trace is emptied."""
     cdef uint32_t[::1] call = state.trace_calls
     cdef float[::1] score = state.trace_scores
     if call.shape[0] != score.shape[0]:

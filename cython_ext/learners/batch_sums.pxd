@@ -142,7 +142,7 @@ cdef inline void add_example(VectorPass *q, const Scratch *s, double value, doub
 
 
 cdef inline int open_vector_pass(VectorPass *q, state, uint32_t size, size_t width) except -1:
-    """From a ``vwlite.learners.batch_vectors.BatchVectors``."""
+    """From a ``vwlite.learners.bfgs.BatchVectors``."""
     cdef const float[:, ::1] weights = state.weights
     cdef double[:, ::1] vectors = state.vectors.T, scratch = state.pass_scratch
     cdef double[::1] sums = state.sums

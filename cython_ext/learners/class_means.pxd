@@ -16,7 +16,7 @@ cdef struct ClassMeans:
 
 
 cdef inline ClassMeans open_class_means(source, Py_ssize_t slots, Py_ssize_t rows) except *:
-    """From a ``vwlite.learners.class_means.ClassMeans``, or None."""
+    """From a ``vwlite.learners.softmax.ClassMeans``, or None."""
     cdef ClassMeans means
     cdef float[:, ::1] last, sums, next_sums, number
     cdef double[::1] scalars

@@ -19,7 +19,7 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     LATER = 6              # 0 in the first pass
     SCALARS = 7
     MAX_PAIRS = 16
-    LABELED_WEIGHT = 0     # positions in Asking.counts, named in vwlite/learners/active_dyadic.py
+    LABELED_WEIGHT = 0     # positions in Asking.counts, named in vwlite/learners/active.py
     SUM_LOSS = 1
     QUERIES = 2
     COUNTS = 3

@@ -22,7 +22,7 @@ from learners.audit_trace cimport Trace, counted_features, note, open_trace
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
-cdef struct Contest:       # columns named in vwlite/learners/ect.py; number of the next contest, 0: none
+cdef struct Contest:       # columns named in vwlite/learners/trees.py; number of the next contest, 0: none
     uint32_t winner
     uint32_t loser
     uint32_t left
@@ -178,7 +178,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 
 cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except -1:
-    """From a ``vwlite.learners.ect.Ect`` and its ``KernelConfig``, whose ``contests`` are as ``draw`` makes them."""
+    """From a ``vwlite.learners.trees.Ect`` and its ``KernelConfig``, whose ``contests`` are as ``draw`` makes them."""
     cdef const uint32_t[:, ::1] contests = config.contests
     cdef const uint32_t[::1] finals = config.finals
     cdef uint8_t[::1] won = state.won

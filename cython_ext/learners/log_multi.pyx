@@ -29,7 +29,7 @@ cdef enum:
 cdef uint32_t NONE = 0xffffffff
 
 
-cdef struct Node:          # columns named in vwlite/learners/log_multi.py
+cdef struct Node:          # columns named in vwlite/learners/trees.py
     uint32_t parent
     uint32_t left
     uint32_t right
@@ -269,7 +269,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 
 cdef int open_tree(Tree *t, state, config) except -1:
-    """From a ``vwlite.learners.log_multi.LogMulti``, whose nodes have been checked, and its ``KernelConfig``."""
+    """From a ``vwlite.learners.trees.LogMulti``, whose nodes have been checked, and its ``KernelConfig``."""
     cdef uint32_t[:, ::1] nodes = state.nodes, entries = state.entries
     cdef double[::1] margins = state.margins, entry_margins = state.entry_margins
     cdef uint32_t[::1] next = state.next, buckets = state.buckets

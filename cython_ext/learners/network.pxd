@@ -268,7 +268,7 @@ cdef inline int open_memory(Network *q) except -1:
 
 
 cdef inline Network open_network(state, config, bint learning, double *norms, double *learned) except *:
-    """From a ``vwlite.learners.network.NetworkTables`` and the ``hidden`` units, ``outputs`` and options of its kernel's config.
+    """From a ``vwlite.learners.nn.NetworkTables`` and the ``hidden`` units, ``outputs`` and options of its kernel's config.
 
     Raises ValueError where the tables are not of this network.
     """

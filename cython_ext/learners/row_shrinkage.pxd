@@ -13,7 +13,7 @@ from libc.math cimport sqrtf
 from features.row_buffer cimport Scratch
 from learners.penalty_sum cimport reach, since, sum_of
 
-cdef enum:                 # columns of the table, named in vwlite/learners/row_shrinkage.py
+cdef enum:                 # columns of the table, named in vwlite/learners/softmax.py
     PENALTY = 0            # u
     REACHED = 1            # and the next: ``total`` when u was last brought up to it, see learners/penalty_sum.pxd
     COLUMNS = 3
@@ -26,7 +26,7 @@ cdef struct RowShrinkage:
 
 
 cdef inline RowShrinkage open_row_shrinkage(source, Py_ssize_t rows) except *:
-    """From a ``vwlite.learners.row_shrinkage.RowShrinkage``, or None."""
+    """From a ``vwlite.learners.softmax.RowShrinkage``, or None."""
     cdef RowShrinkage shrinkage
     cdef float[:, ::1] table
     cdef double[::1] total

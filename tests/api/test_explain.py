@@ -42,7 +42,7 @@ def test_terms_are_those_of_the_command(options, text, run_here, tmp_path):
 
 
 def test_names_need_not_be_in_the_model():
-    model = Model()
+    model = Model(label_units="raw")
     model.learn("1 |words free gift\n")
     (terms,) = model.explain("|words gift new")
     assert [term.name for term in terms] == ["words^gift", "Constant", "words^new"]

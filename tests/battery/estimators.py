@@ -66,7 +66,7 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--oaa 2 --probabilities --loss_function logistic",
         "--coin --passes 3",
         "--names --passes 2 --holdout_off",
-        "--label-units spread --loss_function absolute --l2 1e-4",
+        "--label-units raw --loss_function absolute --l2 1e-4",
     ),
     "train numbers": (
         "--label-units spread -q ui --passes 3 --names",

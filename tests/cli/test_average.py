@@ -113,7 +113,7 @@ def test_what_has_no_mean_of_weights_is_refused(vwlite, write, options, message)
 
 def test_a_model_keeps_whether_it_has_a_mean(vwlite, write):
     write("d", LINES)
-    vwlite("train", "d", "-f", "plain", "--quiet")
+    vwlite("train", "d", "-f", "plain", "--quiet", "--label-units", "raw")
     vwlite("train", "d", "-f", "mean", "--average", "--quiet")
     assert "--average" in vwlite("train", "d", "-i", "plain", "--average", status=2).stderr
     assert "--average_after" in vwlite("train", "d", "-i", "mean", "--average_after", "9", status=2).stderr

@@ -13,7 +13,8 @@ from vwlite.training.model_writer import ModelWriter
 DRAW = random.Random(1)
 LABELS = [DRAW.choice((-1, 1)) for _ in range(60)]  # nothing to be learned but by heart
 LINES = [f"{label} |user u{n % 5} |item i{n % 7} x{n % 31}\n" for n, label in enumerate(LABELS)]
-PASSES = ("--passes", 6, "--early_terminate", 2, "--holdout_period", 3)  # the second is the best, the fourth the last
+RULES = ("--label-units", "raw", "--early_terminate", 2, "--holdout_period", 3)
+PASSES = ("--passes", 6, *RULES)  # the second is the best, the fourth the last
 FILES = ("-f", "model", "--readable_model", "r.txt", "--invert_hash", "h.txt")
 SMALL = ("--block-size", 400, "--threads", 1)  # several batches a pass
 

@@ -205,14 +205,6 @@ def test_only_blanks_part_the_words_of_labels(odd, report):
     assert report(costs)["labels"] == {f"a{odd}b": 1, "c": 1}
 
 
-@pytest.mark.parametrize(("values", "advised"), [
-    ("1500 2500.5", True), ("-40 3", True), (".001 .02", True), ("-1 19", False), ("0 0", False),
-])
-def test_numbers_of_other_units_are_learned_in_units_of_their_spread(values, advised, report):
-    found = report("".join(f"{value} |a b:{value}\n" for value in values.split()))
-    assert found["learn_with"] == ("--label-units spread" if advised else None)
-
-
 @pytest.mark.parametrize(("text", "labels", "advice"), [
     ("2:0.5:0.25 |a b\n1:1:0.5 2 3 |a c\n3 |a d\n", "logged decisions (2 actions); 1: 1, 2: 1", "--cb 2"),
     (

@@ -131,7 +131,7 @@ def test_a_model_may_be_replaced_by_what_goes_on_from_it(vwlite, folder):
     vwlite("train", "other", "-i", "m", "-f", "m", "--quiet")
     vwlite("train", "other", "-i", "m", "-f", "./m", "--save_per_pass", "--quiet")
     vwlite("train", "other", "-i", "m.3", "-f", "m", "--save_per_pass", "--quiet")
-    vwlite("train", "other", "-f", "m", "--quiet")
+    vwlite("train", "other", "-f", "m", "--quiet", "--label-units", "raw")
     vwlite("vw", "-d", "some", "-i", "m", "--feature_mask", "m", "-f", "m")
     said = vwlite("vw", "-d", "some", "--feature_mask", "m", "-f", "m", status=1).stdout
     assert said == f"[critical] vw: m is the mask of --feature_mask {OVERWRITTEN}"

@@ -56,7 +56,8 @@ def test_what_stands_has_the_same_bytes_and_the_rest_learns(update, train, array
 
 @pytest.mark.parametrize("update", UPDATES)
 def test_what_stands_is_as_if_it_were_the_base(update, train, arrays, vwlite, write):
-    train("one", *update.split(), "--min_prediction", "-99", "--max_prediction", "99", data="d")  # so that none is cut
+    limits = ("--min_prediction", "-99", "--max_prediction", "99")  # so that none is cut
+    train("one", *update.split(), *limits, "--label-units", "raw", data="d")
     rows = [line.replace("|g", "| |g").partition("|") for line in LINES[::-1]]
     write("known", "".join(f"|u{rest.partition('|')[0][1:]}\n" for _, _, rest in rows))
     constant = float(vwlite("predict", "-i", "one", "--raw", "-", stdin="| nothing:0\n").lines[0])

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-DATA = "1 |user ann |item tea:2\n-1 |user bob |item tea\n1 |user ann |item cup\n"
+DATA = "-1 |user bob |item tea\n1 |user ann |item tea:2\n1 |user ann |item cup\n"
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +100,7 @@ def test_a_note_says_how_a_model_gets_names(train, vwlite):
 
 
 def test_unicode_names(vwlite, write):
-    write("unicode.vw", "1 |größe straße:2 日本\n")
+    write("unicode.vw", "1 |größe straße:2 日本\n2 |größe straße 日本\n")
     vwlite("train", "unicode.vw", "-f", "unicode", "--names", "--quiet")
     assert {"größe^straße", "größe^日本"} <= set(vwlite("inspect", "unicode").stdout.split())
 

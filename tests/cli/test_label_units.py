@@ -9,9 +9,11 @@ from in_process import call
 
 import vwlite
 
+RAW = ("--label-units", "raw")
+
 
 def train(folder, *arguments, status=0):
-    return call(folder, "train", "--label-units", "spread", *arguments, status=status)
+    return call(folder, "train", *arguments, status=status)
 
 
 def scalars(model):
@@ -39,11 +41,40 @@ def test_parts_caches_and_threads_give_the_bytes_of_one_run(tmp_path):
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "cached").read_bytes()
 
 
+SPREAD = ["", "--loss_function absolute", "--loss_function expectile --expectile_q 0.3",
+          "-l 0.1 --l2 1e-4", "--levels 0..9"]  # fmt: skip
+OTHERS = [
+    "--sgd", "--adaptive", "--normalized", "--invariant", "-C 3", "--initial_weight 0.1", "--ftrl", "--coin",
+    "--dotproduct ff", "--average", "--lrq ff2", "--nn 2", "--loss_function logistic", "--loss_function hinge",
+    "--loss_function poisson", "--loss_function classic", "--link logistic", "--binary", "--outputs 1",
+    "--bfgs --passes 2", "--active --simulation", "--oaa 3", "--dual --l2 1", "--ksvm",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", [*SPREAD, *OTHERS])
+def test_what_learns_labels_in_units_of_their_spread_unless_told_otherwise(options, tmp_path):
+    X, y = friedman(60)
+    (tmp_path / "data").write_text(lines_of(X, 1 + (y > 14)))
+    if any(name in options for name in ("logistic", "hinge", "binary", "active", "ksvm", "dual")):
+        (tmp_path / "data").write_text(lines_of(X, np.where(y > 14, 1, -1)))
+    train(tmp_path, "data", "-f", "model", *options.split())
+    config = vwlite.load(str(tmp_path / "model"))._writer().header()["config"]
+    assert config.get("label_units", "raw") == ("spread" if options in SPREAD else "raw")
+    if "--outputs" not in options:
+        assert "label_units" not in vwlite.Model(options).options
+    if options in SPREAD:
+        train(tmp_path, "data", "-f", "typed", "--label-units", "spread", *options.split())
+        assert (tmp_path / "typed").read_bytes() == (tmp_path / "model").read_bytes()
+        model = vwlite.Model(f"{options} --label-units raw")
+        assert model.options["label_units"] == "raw"
+        assert vwlite.Model(**model.options).options == model.options
+
+
 def test_a_model_keeps_its_units(tmp_path):
     text = lines_of(*friedman())
     (tmp_path / "data").write_text(text)
     train(tmp_path, "data", "-f", "spread")
-    call(tmp_path, "train", "data", "-f", "raw")
+    train(tmp_path, "data", "-f", "raw", *RAW)
     header = vwlite.load(str(tmp_path / "raw"))._writer().header()
     assert "label_units" not in header["config"]
     assert not [name for name in header["scalars"] if name.startswith("label_")]
@@ -88,30 +119,29 @@ def test_the_summary_tells_of_the_labels(tmp_path):
     lines = train(tmp_path, "data", "-f", "model").stderr.splitlines()
     facts = vwlite.load(str(tmp_path / "model"))._learner
     assert f"labels: mean {facts.label_mean:.6g}, spread {facts.spread:.6g}" in lines
-    assert "labels:" not in call(tmp_path, "train", "data", "-f", "raw").stderr
-
-
-def test_models_of_several_shards_have_raw_labels(tmp_path):
-    (tmp_path / "data").write_text(lines_of(*friedman()))
-    done = train(tmp_path, "data", "-f", "rounds", "--workers", "1", "--shards", "2", status=2)
-    assert "--label-units raw" in done.stderr
-    for name in ("one", "two"):
-        train(tmp_path, "data", "-f", name)
-    done = call(tmp_path, "merge", "one", "two", "-f", "both", status=None)
-    assert done.status == 2
-    assert "--label-units raw" in done.stderr
+    assert "labels:" not in train(tmp_path, "data", "-f", "raw", *RAW).stderr
 
 
 def test_vw_learns_labels_as_they_are(tmp_path):
     (tmp_path / "data").write_text(lines_of(*friedman()))
     call(tmp_path, "vw", "data", "-p", "vw", "--quiet")
-    train(tmp_path, "data", "-f", "model", "-p", "raw", "--label-units", "raw", "--quiet")
+    train(tmp_path, "data", "-f", "model", "-p", "raw", *RAW, "--quiet")
     assert (tmp_path / "vw").read_bytes() == (tmp_path / "raw").read_bytes()
     call(tmp_path, "vw", "data", "--label-units", "spread", status=1)
     train(tmp_path, "data", "-f", "model")
     for testing in ([], ["-t"]):
         done = call(tmp_path, "vw", "data", "-i", "model", *testing, status=1)
         assert "--label-units spread is none of vw's options" in done.stdout
+
+
+def test_shards_that_go_on_with_lbfgs_have_raw_labels(tmp_path):
+    (tmp_path / "data").write_text(lines_of(*friedman()))
+    shards = ("--workers", "1", "--shards", "2", "--rounds", "1", "--then-bfgs", "2")
+    train(tmp_path, "data", "-f", "model", *shards)
+    train(tmp_path, "data", "-f", "raw", *shards, *RAW)
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "raw").read_bytes()
+    done = train(tmp_path, "data", "-f", "no", *shards, "--label-units", "spread", status=2)
+    assert "--label-units spread does not go with --bfgs" in done.stderr
 
 
 def test_confidence_needs_labels_as_they_are(tmp_path):

@@ -46,7 +46,7 @@ def test_vw_says_it_in_its_way(vwlite, data):
 
 
 def test_a_model_that_goes_on_needs_as_much(vwlite, data):
-    vwlite("train", "data.vw", "-f", "model", "-b", 20)
+    vwlite("train", "data.vw", "-f", "model", "-b", 20, "--label-units", "raw")
     for command in ("train", "vw"):
         done = vwlite(command, "data.vw", "-i", "model", "--max-memory", 0.01, status=2 if command == "train" else 1)
         assert "more than --max-memory 0.01" in done.stdout + done.stderr

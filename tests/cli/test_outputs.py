@@ -46,7 +46,7 @@ def test_predictions_are_those_of_a_run_for_each_output(vwlite, write, options):
     made = [[line.split() for line in vwlite("predict", "d", "-i", "m", *raw).lines] for raw in ((), ("--raw",))]
     for output in range(3):
         write("one", text_of(x, y[:, [output]]))
-        vwlite("train", "one", "-b", 10, "-f", "one.m", *options)
+        vwlite("train", "one", "-b", 10, "--label-units", "raw", "-f", "one.m", *options)
         for lines, raw in zip(made, ((), ("--raw",)), strict=True):
             wanted = [line.split() for line in vwlite("predict", "one", "-i", "one.m", *raw).lines]
             assert [[line[output], line[3]] for line in lines] == wanted

@@ -227,7 +227,7 @@ def test_nothing_to_learn_from(text, vwlite, write, model, weights, names_in):
 
 def test_a_line_of_five_megabytes(vwlite, write, weights):
     words = "".join(f" word{n}" for n in range(500_000))
-    write("long.vw", f"1 |w{words}\n1 |a x\n-1 |a y\n")
+    write("long.vw", f"-1 |a y\n1 |w{words}\n1 |a x\n")
     done = vwlite("train", "long.vw", "-f", "model", "--quiet", "--json", "-")
     report = json.loads(done.stdout)
     assert (report["examples"], report["features"]) == (3, 500_000 + 5)

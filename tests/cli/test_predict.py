@@ -117,7 +117,8 @@ def test_nothing_in_nothing_out(vwlite, write):
 
 
 def test_options_of_the_model_are_kept(vwlite):
-    vwlite("train", "data.vw", "-f", "crossed", "-q", "ui", "-b", "12", "--hash", "all", "--noconstant", "--quiet")
+    vwlite("train", "data.vw", "-f", "crossed", "-q", "ui", "-b", "12", "--hash", "all", "--noconstant", "--quiet",
+           "--label-units", "raw")
     wanted = vwlite("vw", "-t", "-i", "crossed", "data.vw", "-p", "-", "--quiet").stdout
     assert vwlite("predict", "-i", "crossed", "data.vw").stdout == wanted
 
@@ -165,7 +166,7 @@ def test_active_says_what_would_flip_each_prediction(vwlite):
 @pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--ftrl", "--active --simulation", "--loss_function logistic"])
 def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write):
     write("labelled", "1 |a x y:2\n-1 |a y z\n" * 4), write("plain", "|a x y:2\n|a y z\n" * 4)
-    vwlite("train", "labelled", "-f", "m", "--quiet", *options.split())
+    vwlite("train", "labelled", "-f", "m", "--quiet", "--label-units", "raw", *options.split())
     told = vwlite("predict", "-i", "m", "plain", "--confidence").lines
     assert told == vwlite("predict", "-i", "m", "labelled", "--active").lines
     assert [line.split()[0] for line in told] == vwlite("predict", "-i", "m", "plain").lines
@@ -174,5 +175,5 @@ def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write)
 
 @pytest.mark.parametrize("options", ["--predict_only_model", "--coin", "--lrq ui2"])
 def test_not_every_model_knows_how_sure_it_is(options, vwlite):
-    vwlite("train", "data.vw", "-f", "m", "--quiet", *options.split())
+    vwlite("train", "data.vw", "-f", "m", "--quiet", "--label-units", "raw", *options.split())
     assert "--confidence needs a model" in vwlite("predict", "-i", "m", "data.vw", "--confidence", status=2).stderr

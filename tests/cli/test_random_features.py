@@ -203,7 +203,7 @@ def test_another_map_beside_a_model_is_refused(data, run_cli):
 
 
 def test_vw_takes_the_model_with_its_features(data, run_cli):
-    run_cli("train", "t.vw", "-f", "m", "--random_features", "rbf:64", "--quiet")
+    run_cli("train", "t.vw", "-f", "m", "--random_features", "rbf:64", "--label-units", "raw", "--quiet")
     done = run_cli("vw", "-t", "-i", "m", "-d", "new.vw", "-p", "/dev/stdout", "--quiet")
     assert done.stdout == run_cli("predict", "-i", "m", "new.vw").stdout
 

@@ -29,6 +29,7 @@ def learn(request, vwlite, write):
     def run(name, *options, data="data.vw"):
         return vwlite(request.param, data, "-f", name, *options)
 
+    run.raw = ("--label-units", "raw") if request.param == "train" else ()
     return run
 
 
@@ -197,8 +198,8 @@ def test_link_is_the_scale_of_predictions(link, learn, tmp_path, weights):
         "glf1": lambda x: 2 / (1 + exp(-x)) - 1,
         "poisson": exp,
     }[link]
-    learn("plain", "-p", "plain.p")
-    learn("model", "-p", "model.p", "--link", link)
+    learn("plain", "-p", "plain.p", *learn.raw)
+    learn("model", "-p", "model.p", "--link", link, *learn.raw)
     assert weights("model") == weights("plain")
     plain, linked = ([float(line) for line in (tmp_path / f"{x}.p").read_text().split()] for x in ("plain", "model"))
     assert linked == pytest.approx(list(map(scale, plain)), abs=2e-6)
@@ -315,7 +316,7 @@ def test_early_termination_keeps_the_best_pass(learn, write, weights):
     """Label noise: the held-out loss is best after the first pass and never again."""
     noise = "".join(f"{1 if (n * 7919) % 13 > 5 else -1} |a x{n % 10 == 9} u{n}\n" for n in range(40))
     write("noise.vw", noise)
-    options = ("--passes", "20", "--early_terminate", "2", "--cache_file", "c", "--save_per_pass")
+    options = ("--passes", "20", "--early_terminate", "2", "--cache_file", "c", "--save_per_pass", *learn.raw)
     done = learn("model", *options, data="noise.vw")
     used = int(re.search(r"passes used = (\d+)", done.stderr)[1])
     assert 2 < used < 20
@@ -354,7 +355,7 @@ def test_letters_of_several_bytes_are_refused(options, vwlite, write):
 
 
 def test_whole_names_may_begin_with_any_character(vwlite, write, weights):
-    write("d", "1 |é a |b c\n-1 |ñ x |b d\n")
+    write("d", "1 |é a |b c\n-1 |ñ x |b d\n1 |é a |b c\n")
     vwlite("train", "d", "--quiet", "--noconstant", "-q", "é,b", "-f", "m")
     vwlite("train", "d", "--quiet", "--noconstant", "-f", "plain")
     assert len(weights("m")) == len(weights("plain")) + 1

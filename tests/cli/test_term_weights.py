@@ -184,7 +184,7 @@ COUNTED = [["--weight", weight, "--min_df", "1"] for weight in ("idf", "degree")
 @pytest.mark.parametrize("options", [["--unit"], ["--value", "log"], *COUNTED], ids=" ".join)
 def test_vw_weighs_the_terms_of_such_a_model(options, run_here, tmp_path):
     (tmp_path / "t.vw").write_text(LINES * 3)
-    run_here("train", "t.vw", "-f", "m", *options)
+    run_here("train", "t.vw", "-f", "m", "--label-units", "raw", *options)
     wanted = run_here("predict", "-i", "m", "t.vw").stdout
     run_here("vw", "-t", "-i", "m", "-d", "t.vw", "-p", "p", "--quiet")
     assert (tmp_path / "p").read_text() == wanted and len(set(wanted.split())) > 2

@@ -48,7 +48,7 @@ def test_json_counts_and_losses(vwlite, tmp_path):
         "max_label": 1,
         "loss_function": "squared",
     }
-    assert 0.5 < report["average_loss"] < 2
+    assert 0.5 < report["average_loss"] < 3
 
 
 def test_json_on_stdout_is_all_there_is(vwlite):
@@ -62,11 +62,11 @@ def test_predictions_are_made_before_each_update_and_have_tags(vwlite):
     done = vwlite("train", "data.vw", "-p", "-", "--quiet")
     first, second, third = done.lines
     assert (first, second.split()[1]) == ("0 one", "two")
-    assert 0 < float(third) < 1
+    assert -1 < float(third) < 1
 
 
 def test_names_are_kept_for_inspect(vwlite):
-    vwlite("train", "data.vw", "-f", "model", "--names", "-q", "ui")
+    vwlite("train", "data.vw", "-f", "model", "--names", "-q", "ui", "--label-units", "raw")
     names = {entry["name"] for entry in json.loads(vwlite("inspect", "model", "--json", "-").stdout)["top"]}
     assert {"Constant", "user^ann", "item^tea", "user^ann*item^tea"} <= names
 

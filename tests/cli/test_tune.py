@@ -190,7 +190,8 @@ def noisy(seed):
 
 def test_more_passes_that_overfit_are_not_recommended(vwlite, write, tmp_path):
     write("train.vw", "".join(noisy(1))), write("test.vw", "".join(noisy(7)))
-    options = ("--metric", "mse", "--trials", "3", "--passes", "3", "--vary", "-l 1..4", "--json", "all.json")
+    learner = ("--vary", "-l 1..4", "--with", "--label-units raw")
+    options = ("--metric", "mse", "--trials", "3", "--passes", "3", *learner, "--json", "all.json")
     found = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best")
     report = json.loads((tmp_path / "all.json").read_text())
     assert report["passes"] < 3 and ["--passes", str(report["passes"])] == shlex.split(found.stdout)[-5:-3]

@@ -17,7 +17,7 @@ from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offse
 from vwlite._native.row_shapes import expand_shapes
 from vwtext import lines
 
-from vwlite.data import spill_buffer
+from vwlite.data import cache as cache_module
 from vwlite.data.batch import COLUMNS, TEXT_OFFSETS
 from vwlite.data.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
 from vwlite.data.cache_codec import Packed, pack_batch, unpack_batch, unpacked_size
@@ -191,7 +191,7 @@ def path(tmp_path):
 
 
 def test_batches_in_order_whole_or_one_by_one(path, monkeypatch):
-    monkeypatch.setattr(spill_buffer, "MAX_MEMORY_BYTES", 100)  # the buffer is a mapped file
+    monkeypatch.setattr(cache_module, "MAX_MEMORY_BYTES", 100)  # the buffer is a mapped file
     expected = [batch_of(number).value.tobytes() for number in range(4)]
     with closing(Cache(path)) as cache:
         for threads in (1, 2, 3):
@@ -254,7 +254,7 @@ def test_numbers_that_are_not_the_files_are_refused(path, name, value):
 
 def test_room_that_nobody_has_is_known_at_once(monkeypatch):
     with pytest.raises(OutputError, match="no room for"):
-        spill_buffer.allocate_spillable(1 << 60)
+        cache_module.allocate_spillable(1 << 60)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
 from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
-from vwlite.data.identifiers import identifiers
 from vwlite.data.parse_errors import Code
+from vwlite.data.table_formats import identifiers
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.errors import DataError, UsageError
@@ -302,7 +302,7 @@ class Counted(str):
 def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
     """It grew with their square."""
     names = [Counted(f"c{number}") for number in range(2000)]
-    for module in ("csv_table", "identifiers"):
+    for module in ("csv_table", "table_formats"):
         monkeypatch.setattr(f"vwlite.data.{module}.header_of", lambda *_: names)
     head = b"\n" + b",".join([b"12"] * 2000) + b"\n"
     asked = read_columns("label=c7 weight=c8 user=" + ",".join(f"c{number}" for number in range(20, 1000)))

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tabletext import PLAIN, assert_same, column_names, formats, line, parsed, spaces
 
-from vwlite.data import dict_batches
+from vwlite.data import frame_batches
 from vwlite.data.tables import is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
@@ -75,7 +75,7 @@ def test_an_iterator_serves_one_pass():
 
 
 def test_rows_are_cut_into_batches(monkeypatch):
-    monkeypatch.setattr(dict_batches, "MAX_ROWS", 2)
+    monkeypatch.setattr(frame_batches, "MAX_ROWS", 2)
     rows = [{"a": number, "b": {"c": "d"}} for number in range(5)]
     for format in (PLAIN, TextFormat(names=True)):
         found = list(table_batches(iter(rows), [9, 8, 7, 6, 5], tags=list("vwxyz"), text_format=format))
@@ -84,12 +84,12 @@ def test_rows_are_cut_into_batches(monkeypatch):
         lines = [line(f"{9 - number} '{'vwxyz'[number]}", blocks(row)) for number, row in enumerate(rows)]
         for begin, batch in zip((0, 2, 4), found, strict=True):
             assert_same(batch, parsed(lines[begin : begin + 2], format))
-    monkeypatch.setattr(dict_batches, "MAX_FEATURES", 2)
+    monkeypatch.setattr(frame_batches, "MAX_FEATURES", 2)
     assert [len(batch) for batch in table_batches(rows, text_format=PLAIN)] == [2, 1, 1, 1]
 
 
 def test_columns_of_another_length_are_refused(monkeypatch):
-    monkeypatch.setattr(dict_batches, "MAX_ROWS", 2)
+    monkeypatch.setattr(frame_batches, "MAX_ROWS", 2)
     rows = [{"a": 1}] * 5
     with pytest.raises(DataError, match="y has 4 entries, the data have 5 rows"):
         table_batches(rows, [1, 2, 3, 4], text_format=PLAIN)

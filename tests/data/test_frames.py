@@ -115,13 +115,13 @@ def test_numbers_of_dictionaries_and_decimals_are_numbers():
 
 
 def test_columns_beside_the_features(monkeypatch):
-    monkeypatch.setattr(frame_batches, "MAX_ROWS", 2)
     table = pa.table({"y": [1, None, 0], "w": [1.0, 2.0, 0.5], "b": [0, 1, 2], "t": ["a", None, "c"], "x": [1, 2, 3]})
     batches = table_batches(table, "y", weight="w", base="b", tags="t", text_format=PLAIN)
     given_columns = {"weight": [1, 2, 0.5], "base": np.arange(3), "tags": ["a", None, "c"], "text_format": PLAIN}
     mixed = table_batches(table.drop_columns(["w", "b"]), "y", **given_columns | {"tags": "t"})
     arrays = table_batches(table.select(["x"]), [1, None, 0], **given_columns)
     (expected,) = table_batches([{"x": 1}, {"x": 2}, {"x": 3}], [1, None, 0], **given_columns)
+    monkeypatch.setattr(frame_batches, "MAX_ROWS", 2)
     for form in (batches, mixed, arrays):
         assert form.replayable
         for _ in range(2):

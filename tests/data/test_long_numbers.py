@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from vwlite.data import csv_table, label_forms, names_as_labels, parse_errors
+from vwlite.data import csv_table, label_forms, malformed_lines, parse_errors
 from vwlite.numerals import DECIMAL_BYTES, read_decimal
 
 LONG = 200_000  # characters, with whose square it takes minutes
@@ -16,7 +16,7 @@ RULES = {
     "label": lambda word: label_forms.NUMBER.fullmatch(word.decode()),
     "cost": lambda word: label_forms.COST.fullmatch(word.decode()),
     "list": lambda word: label_forms.LIST.fullmatch(word.decode()),
-    "name": lambda word: names_as_labels.NAME.fullmatch(word.decode()),
+    "name": lambda word: malformed_lines.NAME.fullmatch(word.decode()),
     "vw": parse_errors.NUMBER.match,
 }
 

@@ -12,7 +12,7 @@ from vwlite.data.digests import prefixes
 from vwlite.data.input_stream import open_input
 from vwlite.data.remote_input import remote_status
 from vwlite.errors import ExtraMissing, InputDamaged, InputMissing
-from vwlite.storage.urls import Url, is_url, local_path
+from vwlite.storage.output_checks import Url, is_url, local_path
 
 TEXT = b"".join(b"%d |a x%d y:%d\n" % (i % 2, i % 7, i) for i in range(20000))
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from vwlite.data.batch import Batch
 from vwlite.data.config import HoldoutConfig
-from vwlite.data.holdout import Holdout
 from vwlite.data.shuffle import ROWS, Rows, order_of
 from vwlite.data.text_format import TextFormat, Workspace, parse_text
+from vwlite.training.file_batches import Holdout
 
 
 @settings(max_examples=60)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tabletext import PLAIN, assert_same, column_names, csr, formats, line, parsed, spaces
 
-from vwlite.data import matrix_batches
+from vwlite.data import tables
 from vwlite.data.class_labels import Classes, ListLabels
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.tables import is_table, table_batches
@@ -94,7 +94,7 @@ def test_data_are_neither_changed_nor_kept():
 
 
 def test_rows_are_cut_into_batches_again_in_every_pass(monkeypatch):
-    monkeypatch.setattr(matrix_batches, "MAX_ROWS", 2)
+    monkeypatch.setattr(tables, "MAX_ROWS", 2)
     dense = np.array([[1, 0], [0, 0], [2, 3], [0, 4], [5, 0]])
     y = [1, 2, 3, 4, 5]
     for table in (dense, csr(dense), {"a": csr(dense), "b": dense}):
@@ -106,7 +106,7 @@ def test_rows_are_cut_into_batches_again_in_every_pass(monkeypatch):
             assert [batch.first_line for batch in found] == [0, 2, 4]
             assert np.concatenate([batch.label for batch in found]).tolist() == y
             assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"v", b"w", b"x", b"y", b"z"]
-    monkeypatch.setattr(matrix_batches, "MAX_FEATURES", 2)
+    monkeypatch.setattr(tables, "MAX_FEATURES", 2)
     assert [len(batch) for batch in table_batches(dense, text_format=PLAIN)] == [1] * 5
     assert list(table_batches(np.zeros((0, 3)), text_format=PLAIN)) == []
 
@@ -221,7 +221,7 @@ def test_columns_that_such_labels_do_not_have_are_refused():
 @pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
 @pytest.mark.parametrize("form", [np.asarray, lambda dense: csr(dense, np.float64)])
 def test_numbers_that_are_none_are_named_by_row_and_column(bad, names, form, monkeypatch):
-    monkeypatch.setattr(matrix_batches, "MAX_ROWS", 2)
+    monkeypatch.setattr(tables, "MAX_ROWS", 2)
     dense = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 1], [1, bad, 2]])
     with pytest.raises(DataError) as error:
         list(table_batches(form(dense), names=names, text_format=PLAIN))

@@ -11,6 +11,7 @@ from vwtext import clean_lines, lines
 
 from vwlite.data.block_parser import Parser
 from vwlite.data.blocks import SLACK, Block
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.parse_errors import Code
 from vwlite.data.text_format import TextFormat
@@ -43,7 +44,7 @@ def parsed(*some_lines):
 def told(part):
     """What is said of malformed lines."""
     said = []
-    BadLines(None, said.append, max_ratio=1).examine(part)
+    BadLines(None, said.append, BadLinesConfig(max_ratio=1)).examine(part)
     return said
 
 

@@ -17,8 +17,7 @@ from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.evaluation.explain import Explainer
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.lrq import LrqConfig
+from vwlite.learners.configs.gd import GdConfig, LrqConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.lrq import Lrq
 from vwlite.training.trainer import Trainer

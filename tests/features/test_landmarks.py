@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from oracle.landmarks import features as twin
 
 from vwlite.data.block_parser import read
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError, InputMissing, UsageError
@@ -172,7 +173,7 @@ def test_a_file_that_is_missing():
 class TestChoice:
     def chosen(self, path, count, seed=0, block_size=1 << 20):
         parts = read([str(path)], TextFormat().of_words(lists=True), block_size=block_size)
-        return chosen_lines(parts, BadLines(None, None, max_ratio=1), count, seed)
+        return chosen_lines(parts, BadLines(None, None, BadLinesConfig(max_ratio=1)), count, seed)
 
     def test_lines_stay_in_order_and_do_not_depend_on_blocks(self, tmp_path):
         path = tmp_path / "d.vw"

@@ -9,7 +9,7 @@ from vwlite._native.expand import group_of_row, group_sizes
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.paired_sides import PairedSides
+from vwlite.training.assembly import PairedSides
 
 SIDE = st.lists(st.sampled_from("abcd"), max_size=4)
 

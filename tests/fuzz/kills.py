@@ -21,7 +21,7 @@ from pathlib import Path
 DATA = "".join(f"{1 if n % 3 else -1} 'tag{n} |a x{n % 7} y{n % 50} |b z:{n % 5} w{n % 31}\n" for n in range(30_000))
 WORDS = "the cat sat on the mat and the dog ran to the cat\n" * 300
 MODELS = {  # that stand: what makes them
-    "m": "train data.vw -f m -q ab -b 18",
+    "m": "train data.vw -f m -q ab -b 18 --label-units raw",
     "chain": "l1 data.vw -f chain --passes 1",
     "p": "pca data.vw -f p --dim 2",
     "words": "lm train text -f words --hidden 4 --dim 4",

@@ -3,7 +3,7 @@
 from contextlib import closing
 
 from vwlite.data.block_parser import read as read_blocks
-from vwlite.data.config import InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features import theta as theta_file
@@ -31,7 +31,7 @@ COLUMNS = TEMPLATE + b"\0Big JJ B-NP\ndogs NNS I-NP\n\nbark VB O\n\n"
 
 
 def reading() -> BadLines:
-    return BadLines(None, len, max_ratio=1)
+    return BadLines(None, len, BadLinesConfig(max_ratio=1))
 
 
 def tag(path: str, text: str) -> None:
@@ -106,7 +106,7 @@ def learn_named(data: bytes, path: str) -> None:
 
 
 def fit(job: TrainJob) -> TrainResult:
-    texts = Texts(job, BadLines(job.labels(), None, max_ratio=1))
+    texts = Texts(job, BadLines(job.labels(), None, BadLinesConfig(max_ratio=1)))
     with closing(Inputs(job.input, texts.format)) as inputs:
         lines = texts.read(inputs)
     return Fit(job, texts, lines, None, None, Monitor()).run()

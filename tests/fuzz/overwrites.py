@@ -38,7 +38,8 @@ FILES = {
     "tasks.vw": "1 |a x |t s\n0 |a y |t s\n1 |a z |t u\n" * 9,
 }  # fmt: skip
 MAKING = (
-    "train data.vw -f m -b 10 --json run.json", "train held.vw -f n -b 10", "train data.vw -f dy --dotproduct ab -b 10",
+    "train data.vw -f m -b 10 --label-units raw --json run.json", "train held.vw -f n -b 10 --label-units raw",
+    "train data.vw -f dy --dotproduct ab -b 10",
     "train data.vw -f base -b 10", "train data.vw --shard 1/1 -i base -f delta",
     "crr data.vw -f ranker --qid none --steps 9",
     "l1 tagged.vw -f chain --model crf", "pca data.vw -f p --dim 1", "cluster data.vw -f c -k 2",

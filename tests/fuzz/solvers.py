@@ -4,7 +4,7 @@ from contextlib import suppress
 
 from vwlite.data.block_parser import read
 from vwlite.data.blocks import blocks
-from vwlite.data.config import InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
@@ -47,14 +47,14 @@ def of_any_size(*_: object) -> None:
 
 def read_graph(path: str, data: bytes) -> None:
     """The graph of the text in the file ``path``, cut in two or three."""
-    policy = BadLines(None, len, max_ratio=1)
+    policy = BadLines(None, len, BadLinesConfig(max_ratio=1))
     inputs = Inputs(InputConfig((path,)), TextFormat(names=True).of_words())
     edges = read_edges(inputs, policy, of_any_size)
     find(edges, CutConfig(clusters=2 + len(data) % 2), MEMORY, 1, Monitor()).facts()
 
 
 def rows_of(path: str, features: FeatureConfig, seen: list[int]) -> Rows:
-    policy = BadLines(None, len, max_ratio=1)
+    policy = BadLines(None, len, BadLinesConfig(max_ratio=1))
     form = text_format(features, skip_malformed=True).of_words(lists=True)
     return MemoryRows(features, [owned(policy.examine(part)) for part in read([path], form)], seen)
 
@@ -113,7 +113,8 @@ def rank_words(model: LmModel, text: str) -> None:
 
 def add_vectors(model: LmModel, text: str) -> None:
     parts = read([text], words_format(), threads=1)
-    list(with_vectors(model, parts, BadLines(None, len, max_ratio=1), FeaturesConfig(namespaces=("a", "b"))))
+    policy = BadLines(None, len, BadLinesConfig(max_ratio=1))
+    list(with_vectors(model, parts, policy, FeaturesConfig(namespaces=("a", "b"))))
 
 
 def learn_words_on(model: LmModel, text: str) -> None:

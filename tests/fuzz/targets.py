@@ -19,6 +19,7 @@ from vwlite.data.block_parser import Parser, number_lines
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.cache import Cache
 from vwlite.data.class_labels import Classes, ListLabels
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.multiline import whole_groups
@@ -103,7 +104,7 @@ def in_groups(block: Block, features: FeatureConfig, format: TextFormat, kind: s
         for start, end in zip([0, *ends], ends, strict=False)
     ]
     for part in whole_groups(number_lines(map(Parser(format, kind), blocks)), format.skip_malformed):
-        batch = BadLines(None, len, max_ratio=1).examine(part) if format.skip_malformed else part.batch
+        batch = BadLines(None, len, BadLinesConfig(max_ratio=1)).examine(part) if format.skip_malformed else part.batch
         for row in range(min(len(batch), 3)) if format.names else ():
             whole, at = with_shared(batch, row)
             term_names(whole, Plan(features), at)
@@ -128,7 +129,7 @@ def text(data: bytes, kind: str) -> None:
         (block,) = laid_out(iter([block]), kind, found, format)
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
-        BadLines(None, len, max_ratio=1).examine(part)
+        BadLines(None, len, BadLinesConfig(max_ratio=1)).examine(part)
     if choice & 160 == 160:
         for sets in (True, False):
             ListLabels(Classes(9), len, sets=sets).check(part.batch)

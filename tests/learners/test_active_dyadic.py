@@ -13,8 +13,8 @@ from oracle.dyadic_case import Case, loss_config, parse
 
 import vwlite
 from vwlite.errors import UsageError
-from vwlite.learners.active_dyadic import ActiveDyadic
-from vwlite.learners.configs.active_dyadic import ActiveDyadicConfig
+from vwlite.learners.active import ActiveDyadic
+from vwlite.learners.configs.active import ActiveDyadicConfig
 from vwlite.learners.row_results import Results
 
 ROWS = st.tuples(st.sampled_from([-1, 1]), st.integers(0, 3), st.integers(0, 3))

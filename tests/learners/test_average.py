@@ -17,7 +17,7 @@ from vwtext import gd_config
 
 from vwlite.errors import UsageError
 from vwlite.learners.average import Average
-from vwlite.learners.configs.average import AverageConfig
+from vwlite.learners.configs.gd import AverageConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 

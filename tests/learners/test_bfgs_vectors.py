@@ -10,10 +10,8 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.bfgs_multiclass import BfgsMulticlass
-from vwlite.learners.bfgs_outputs import BfgsOutputs
-from vwlite.learners.configs.bfgs_multiclass import BfgsMulticlassConfig
-from vwlite.learners.configs.bfgs_outputs import BfgsOutputsConfig
+from vwlite.learners.bfgs import BfgsMulticlass, BfgsOutputs
+from vwlite.learners.configs.bfgs import BfgsMulticlassConfig, BfgsOutputsConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 

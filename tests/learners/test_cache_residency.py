@@ -9,9 +9,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.average import AverageConfig
-from vwlite.learners.configs.coin import CoinConfig
-from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.gd import AverageConfig, CoinConfig, GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.training.config import RunConfig

@@ -16,7 +16,7 @@ from passes import run_passes
 from vwtext import gd_config
 
 from vwlite.learners.coin import NAMES, Coin
-from vwlite.learners.configs.coin import CoinConfig
+from vwlite.learners.configs.gd import CoinConfig
 
 from .test_gd import problems
 

@@ -14,7 +14,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.factored import FactoredConfig
+from vwlite.learners.configs.outputs import FactoredConfig
 from vwlite.learners.factored import Factored
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results

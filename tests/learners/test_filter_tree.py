@@ -10,13 +10,13 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.trees import FilterTreeConfig
 from vwlite.learners.dyadic import Dyadic
-from vwlite.learners.filter_tree import FilterTree
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
+from vwlite.learners.trees import FilterTree
 
 HINGE = LossConfig("hinge")
 WORDS = ["a", "b", "c:2", "d", "e"]

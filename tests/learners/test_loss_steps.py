@@ -126,7 +126,7 @@ def test_equal_examples_lead_to_the_label_and_not_past_it(name, options):
     label = np.float32(2 if name == "poisson" else 1 if name != "logistic" and LOSSES[name].two_classes else 0.89)
     typed = {"expectile": "--expectile_q 0.2", "logistic": "--logistic_min 0 --logistic_max 1"}.get(name, "")
     free = "" if name in (*ENDLESS, "poisson", "logistic") else "--min_prediction -100 --max_prediction 100"
-    model = Model(f"--loss_function {name} {typed} {free} {options}")
+    model = Model(f"--loss_function {name} {typed} {free} {options} --label-units raw")
     predictions = []
     for _ in range(6):
         model.learn(f"{label} 3 | a:1.3 b:0.7")

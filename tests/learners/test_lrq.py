@@ -14,7 +14,7 @@ from passes import run_passes
 from vwtext import gd_config, joined, sequences
 
 from vwlite.errors import Diverged
-from vwlite.learners.configs.lrq import LrqConfig, read_pairs
+from vwlite.learners.configs.gd import LrqConfig, read_pairs
 from vwlite.learners.lrq import Lrq
 
 from .test_gd import FEATURES, problems, weights

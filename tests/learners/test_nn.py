@@ -15,11 +15,9 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.nn import NnConfig, row_shift
-from vwlite.learners.configs.nn_classes import NnClassesConfig
+from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, row_shift
 from vwlite.learners.losses import LossConfig
-from vwlite.learners.nn import Nn
-from vwlite.learners.nn_classes import NnClasses
+from vwlite.learners.nn import Nn, NnClasses
 from vwlite.learners.row_results import Results
 
 BITS = 12

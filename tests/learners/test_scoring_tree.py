@@ -12,7 +12,7 @@ from oracle.scoring_tree import champion
 from oracle.scoring_tree_case import ScoringCase
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.scoring_tree import ScoringTreeConfig
+from vwlite.learners.configs.trees import ScoringTreeConfig
 from vwlite.learners.losses import LossConfig
 
 LOSSES = ("hinge", "logistic", "squared")

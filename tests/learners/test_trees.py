@@ -16,13 +16,11 @@ from vwtext import feature_config, gd_config
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners import log_multi
-from vwlite.learners.configs.ect import EctConfig
-from vwlite.learners.configs.log_multi import LogMultiConfig
-from vwlite.learners.ect import Ect, draw
-from vwlite.learners.log_multi import LogMulti, depth_of
+from vwlite.learners import trees
+from vwlite.learners.configs.trees import EctConfig, LogMultiConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
+from vwlite.learners.trees import Ect, LogMulti, depth_of, draw
 
 from .test_gd import data, problems
 
@@ -101,15 +99,15 @@ def same_weights(learner, twin):
 def tree_of(learner, number=0):
     """As ``tree_of_twin``."""
     node = learner.nodes[number]
-    if node[log_multi.INNER]:
+    if node[trees.INNER]:
         return (
-            int(node[log_multi.LEAST]),
-            tree_of(learner, int(node[log_multi.LEFT])),
-            tree_of(learner, int(node[log_multi.RIGHT])),
+            int(node[trees.LEAST]),
+            tree_of(learner, int(node[trees.LEFT])),
+            tree_of(learner, int(node[trees.RIGHT])),
         )
     entries = learner.live_entries()[0]
-    counts = {int(e[1]): int(e[2]) for e in entries if e[log_multi.OWNER] == number}
-    return int(node[log_multi.LEAST]), int(node[log_multi.MOST]), int(node[log_multi.ANSWER]), counts
+    counts = {int(e[1]): int(e[2]) for e in entries if e[trees.OWNER] == number}
+    return int(node[trees.LEAST]), int(node[trees.MOST]), int(node[trees.ANSWER]), counts
 
 
 def tree_of_twin(node):
@@ -219,12 +217,12 @@ def test_a_tree_needs_more_room_for_entries_in_the_midst():
     one, other = LogMulti(config, 14, vw_compat=True), LogMulti(config, 14, vw_compat=True)
     found = learn(one, lines, options)
     np.testing.assert_array_equal(learn(other, lines, options, chunk=7), found)
-    assert one.used[log_multi.PREDICTORS] == 59 and len(one.entries) > 1 << 13
+    assert one.used[trees.PREDICTORS] == 59 and len(one.entries) > 1 << 13
     for name in ("nodes", "margins", "weights", "norms"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     for mine, its in zip(one.live_entries(), other.live_entries(), strict=True):
         np.testing.assert_array_equal(mine, its)
-    assert not (one.live_entries()[0][:, log_multi.OWNER] == log_multi.NONE).any()
+    assert not (one.live_entries()[0][:, trees.OWNER] == trees.NONE).any()
 
 
 @given(cases(losses=SQUARED))
@@ -298,16 +296,16 @@ def test_bad_options_are_usage_errors(make, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ((0, log_multi.LEFT, 9), "without children"),
-        ((0, log_multi.LEFT, 0), "no tree"),
-        ((0, log_multi.RIGHT, 1), "no tree"),
-        ((1, log_multi.PARENT, 2), "no tree"),
+        ((0, trees.LEFT, 9), "without children"),
+        ((0, trees.LEFT, 0), "no tree"),
+        ((0, trees.RIGHT, 1), "no tree"),
+        ((1, trees.PARENT, 2), "no tree"),
         ((0, 3, 1), "without children"),
     ],
 )
 def test_nodes_that_are_no_tree(change, message):
     nodes = np.zeros((3, 10), np.uint32)
-    nodes[0, [log_multi.LEFT, log_multi.RIGHT, log_multi.INNER]] = 1, 2, 1
+    nodes[0, [trees.LEFT, trees.RIGHT, trees.INNER]] = 1, 2, 1
     assert depth_of(nodes) == 1
     nodes[change[0], change[1]] = change[2]
     with pytest.raises(ValueError, match=message):

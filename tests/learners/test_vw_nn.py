@@ -14,8 +14,8 @@ from passes import run_passes
 from vwtext import gd_config
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.vw_nn import VwNnConfig, as_vw_has_it
-from vwlite.learners.vw_nn import VwNn
+from vwlite.learners.configs.nn import VwNnConfig, as_vw_has_it
+from vwlite.learners.nn import VwNn
 
 LOSSES = ("squared", "quantile", "classic", "hinge", "logistic")
 FEATURES = [b"a", b"b", b"c:2", b"d:-1.5", b"f:0.5"]

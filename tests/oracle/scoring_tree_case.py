@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from vwlite.learners.configs.scoring_tree import ScoringTreeConfig
+from vwlite.learners.configs.trees import ScoringTreeConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.learners.scoring_tree import ScoringTree
+from vwlite.learners.trees import ScoringTree
 
 from .dyadic_flow import Loss
 from .lfl_case import LflCase

@@ -118,7 +118,7 @@ def test_groups_of_lines_are_text(serve, model):
 
 def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):
     table = tmp_path / "table.csv"
-    table.write_text("click,city,age\n1,oslo,.5\n-1,rome,2\n1,oslo,1\n")
+    table.write_text("click,city,age\n1,oslo,.5\n-1,rome,2\n1,oslo,1\n-1,rome,1\n")
     vwlite.train(table, columns="label=click user=city,age", kind="csv").save(model)
     server = serve()
     named = b"city,age\noslo,.5\nrome,2\noslo,x\n"

@@ -180,7 +180,7 @@ OPTIONS = {
 ON_LARGE = [
     "inspect plain", "inspect plain --json - --readable_model out", "inspect narrow", "inspect dyadic --factors a",
     "predict -i plain text --quiet", "predict -i narrow text --quiet", "predict -i shrunk text --quiet",
-    "evaluate -i plain text", "train text -i plain -f out --quiet", "vw -d text -i plain -t -p out --quiet",
+    "evaluate -i plain text", "train text -i plain -f out --quiet", "vw -d text -i shrunk -t -p out --quiet",
 ]
 
 

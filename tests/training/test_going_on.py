@@ -84,7 +84,8 @@ OF_SHAPE = {
 def test_a_model_keeps_its_shape(options, run_here, files):
     """Under ``vwlite vw``, too."""
     (files / "c.vw").write_text("".join(f"{n % 3 + 1} |user u{n % 5} |item i{n % 3}\n" for n in range(12)))
-    run_here("train", "c.vw", "-f", "model", *options.split())
+    raw = () if "--dotproduct" in options else ("--label-units", "raw")
+    run_here("train", "c.vw", "-f", "model", *raw, *options.split())
     other, message = OF_SHAPE[options]
     assert message in run_here("train", "c.vw", "-i", "model", *other.split(), status=2).stderr
     assert message in run_here("vw", "c.vw", "-i", "model", *other.split(), status=1).stdout
@@ -136,7 +137,7 @@ def test_diverged_models_are_not_saved(options, run_here, tmp_path):
 
 def test_a_model_is_not_saved_where_only_a_sum_is_not_finite(run_here, tmp_path):
     (tmp_path / "data.vw").write_text("1 | a:1e19\n" * 4)
-    done = run_here("train", "data.vw", "-f", "model", status=70)
+    done = run_here("train", "data.vw", "-f", "model", "--label-units", "raw", status=70)
     assert "a number in the model is not finite, so it is not saved" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data.vw"]
 
@@ -159,7 +160,7 @@ def test_divergence_of_a_block_of_classes_ends_the_run(run_cli, tmp_path):
 
 def test_divergence_names_file_and_line(run_here, tmp_path):
     (tmp_path / "data.vw").write_text("\n\n\n1 |a x:1e20\n")
-    done = run_here("train", "data.vw", "-f", "m", "-l", 1e30, status=70)
+    done = run_here("train", "data.vw", "-f", "m", "-l", 1e30, "--label-units", "raw", status=70)
     assert "vwlite: data.vw:4: the prediction or the update is not a finite number" in done.stderr
 
 

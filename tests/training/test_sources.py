@@ -3,7 +3,6 @@
 import pytest
 
 from vwlite.data.config import HoldoutConfig, InputConfig
-from vwlite.data.holdout import Holdout
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
@@ -15,6 +14,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
+from vwlite.training.file_batches import Holdout
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import begin_learner
 from vwlite.training.model_writer import ModelWriter

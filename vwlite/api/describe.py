@@ -18,6 +18,7 @@ from vwlite.evaluation.inspect_model import Inspection
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.base import Learner
+from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Config
 from vwlite.options import options_of as declared_options
 from vwlite.training.config import RunConfig
@@ -35,7 +36,10 @@ def options_of(config: RunConfig) -> dict[str, Any]:
 
 def changed(config: Config) -> dict[str, Any]:
     declared = declared_options(type(config)).items()
-    return {one.key: getattr(config, name) for name, one in declared if getattr(config, name) != one.default}
+    usual = {name: one.default for name, one in declared}
+    if isinstance(config, GdConfig):
+        usual["label_units"] = config.usual_label_units
+    return {one.key: getattr(config, name) for name, one in declared if getattr(config, name) != usual[name]}
 
 
 def classes_of(learner: Learner) -> list[int | str]:
@@ -61,7 +65,7 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
 
 def is_learned(learner: Learner, slot: int) -> bool:
     """Whether training has changed what the learner has for a feature."""
-    tables = [table for one in getattr(learner, "latent", ()) for table in one]
+    tables = [table for one in learner.latent for table in one]
     return bool(learner.weights[slot].any() or any(table[slot].any() for table in tables))
 
 

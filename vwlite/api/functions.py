@@ -21,11 +21,11 @@ from vwlite.data.tables import is_table
 from vwlite.distributed.engines import Engine, engine_for
 from vwlite.distributed.merge import merge_files, write
 from vwlite.errors import UsageError
+from vwlite.options import Request
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import readable, written
 from vwlite.storage.named_files import FileToRead, file_named_by, files_of
-from vwlite.storage.output_checks import check
-from vwlite.storage.urls import Url, is_url
+from vwlite.storage.output_checks import Url, check, is_url
 from vwlite.training.model_writer import ModelWriter
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -52,25 +52,27 @@ def train(
         return model
     known = declared(files=True)
     typed = read_options(args, options, files=True)
-    arguments = {**typed, "files": [os.fspath(path) for path in files(paths)]}
-    if not arguments["files"]:
+    inputs = [os.fspath(path) for path in files(paths)]
+    if not inputs:
         raise UsageError("there are no files to learn")
+    request = Request({"files": inputs}, typed, known)
     named = [(kind, typed.get(one.key), one.display_name) for one in known.values() if (kind := file_named_by(one))]
-    check(*files_of([(FileToRead("input"), arguments["files"], "FILE"), *named], arguments))
+    check(*files_of([(FileToRead("input"), inputs, "FILE"), *named], request.values))
     in_rounds = executor is not None or not {"workers", "scheduler", "shards"}.isdisjoint(typed)
     given = {key: value for key, value in typed.items() if key != "names"} | ({"workers": 1} if in_rounds else {})
     check_effects(given, known, "initial" in typed)
     if in_rounds:
-        return train_in_rounds(arguments, typed, executor)
+        return train_in_rounds(request, executor)
     final = typed.get("model")
     writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
-    done = train_files(arguments, typed, known, say=log.info, display=lambda output: Log(), writer=writer)
+    done = train_files(request, say=log.info, display=lambda output: Log(), writer=writer)
     in_memory = done if writer is MemoryWriter else None
     found = restored(in_memory.parts) if in_memory else opened(final or typed["initial"])
     return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
 
 
-def train_in_rounds(arguments: dict[str, Any], typed: dict[str, Any], executor: Any) -> Model:
+def train_in_rounds(request: Request, executor: Any) -> Model:
+    typed = request.given
     named = next((name for name in ("workers", "scheduler") if name in typed), None)
     if executor is not None and named:
         raise UsageError(f"executor and {named} say both where shards are learned: drop one")
@@ -78,7 +80,7 @@ def train_in_rounds(arguments: dict[str, Any], typed: dict[str, Any], executor: 
     def engine() -> Engine:
         return engine_of(typed.get("workers"), typed.get("scheduler")) if named else engine_for(executor)
 
-    done = train_shards(arguments, typed, declared(files=True), engine, say=log.info, display=lambda output: Log())
+    done = train_shards(request, engine, say=log.info, display=lambda output: Log())
     if done is None:
         return Model.load(typed.get("model") or typed["initial"])
     made = done[1]

@@ -84,6 +84,6 @@ def open_json_predictions(
     if learner.multiline:
         raise UsageError("--jsonl does not go with groups of lines")
     if as_raw and not learner.simple_labels:
-        learner.want_scores()  # type: ignore[attr-defined]
+        learner.want_scores()
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
     return [JsonPredictions(writer, learner, key, as_raw)]

@@ -10,9 +10,9 @@ from vwlite.api.run_configs import loss_changes, pick
 from vwlite.errors import UsageError
 from vwlite.learners import OVER, config_class, config_classes, goes_over
 from vwlite.learners.configs.class_learners import ClassLearnersConfig
-from vwlite.learners.configs.filter_tree import FilterTreeConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.trees import FilterTreeConfig
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig, with_free_bound
 from vwlite.options import options_of
 
@@ -39,10 +39,13 @@ def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
-    """As ``learner_config``, with the link and the limits of predictions that the loss of the options brings."""
+    """As ``learner_config``, with the link and the limits that the loss brings, and the usual units of labels."""
     changes = loss_changes(options)
     link = LOSSES[changes.get("name", "squared")].link
-    return learner_config(with_free_bound(options, LossConfig(**changes)), link=link)
+    config = learner_config(with_free_bound(options, LossConfig(**changes)), link=link)
+    if "label_units" in options or options.get("then_bfgs") or not isinstance(config, GdConfig):
+        return config
+    return replace(config, label_units=config.usual_label_units)
 
 
 def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
@@ -56,7 +59,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
     own: dict[str, Any] = {"pairs": len(options["dotproduct"])} if options.get("dotproduct") else {}
-    if not hasattr(kind, "class_loss") and options.get("loss_function") in OF_CLASSES:
+    if "class_loss" not in {field.name for field in fields(kind)} and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
         loss = replace(loss, name=kind.default_loss)

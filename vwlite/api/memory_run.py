@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vwlite.data.batch import Batch
@@ -280,7 +279,7 @@ class AnsweringRun(TestRun):
     def test(self, learner: Learner) -> None:
         """Have this learner answer."""
         if self.collected.raw or learner.config.probabilities:
-            partial(getattr(learner, "want_scores", int))()
+            learner.want_scores()
         self.collected.learner = self.trainer.learner = learner
         learner.answer_all()
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from typing import Any
 
 from vwlite.api import learner_choice, run_configs
 from vwlite.api.option_rules import check_idle
-from vwlite.api.run_configs import bad_lines_config, run_config
+from vwlite.api.run_configs import run_config
+from vwlite.data.config import BadLinesConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import Option, Request
+from vwlite.options import Request
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
@@ -27,25 +26,21 @@ from vwlite.training.train import TrainResult, train
 
 
 def train_files(
-    arguments: Mapping[str, Any],
-    typed: Mapping[str, Any],
-    options: Mapping[str, Option],
+    request: Request,
     *,
     say: Say,
     display: Callable[[OutputConfig], Display],
     interrupts: Callable[[], AbstractContextManager[Guard]] = lambda: nullcontext(Guard()),
     writer: type[ModelWriter] = ModelWriter,
 ) -> TrainResult | None:
-    """Learn the files that ``arguments`` name, and write what they name; None where all was learned before.
+    """Learn the files that ``request`` names, and write what it names; None where all was learned before.
 
-    ``arguments``: values of options by their keys, those that were ``typed`` and defaults; ``options``: all that there
-    are. ``say`` takes remarks on the files. ``interrupts``: what can stop a run that is able to go on. ``writer`` keeps
-    the model. Raises as ``vwlite.training.train.train``, and Locked.
+    ``say`` takes remarks on the files. ``interrupts``: what can stop a run that is able to go on. ``writer`` keeps the
+    model. Raises as ``vwlite.training.train.train``, and Locked.
     """
-    arguments = defaultdict(lambda: None, arguments)
-    files = RunFiles.of(Request(arguments, typed, options), Remarks.of(say, arguments["quiet"]))
+    files = RunFiles.of(request, Remarks.of(say, bool(request.values.get("quiet"))))
     with ExitStack() as held:
-        begun = begin(arguments, dict(typed), options, files, held)
+        begun = begin(request, files, held)
         if begun is None:
             return None
         left, model = begun
@@ -55,28 +50,19 @@ def train_files(
             if files.restart.resume:
                 model = checkpoints.load() or model
         learned = files.ledger(left.input.paths, not left.input.examples)
-        bad_lines = bad_lines_config(arguments)
+        bad_lines = request.config(BadLinesConfig)
         return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer)
 
 
-def begin(
-    arguments: dict[str, Any],
-    typed: dict[str, Any],
-    options: Mapping[str, Option],
-    files: RunFiles,
-    held: ExitStack,
-) -> tuple[RunConfig, Restored | None] | None:
+def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig, Restored | None] | None:
     """What to run, and what to go on from; None where nothing is left to be learned.
 
     The model to be written is locked until ``held`` is closed.
     """
     held.enter_context(files.locked())
     files.settle_initial()
-    if not files.initial:
-        typed.pop("initial", None)
-        arguments["initial"] = None
-    config, model = configured(arguments, typed, files.remarks.say)
-    check_idle(typed, options, config.learner)
+    config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
+    check_idle(request.given, request.known, config.learner)
     files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
     left = files.unseen(config.input.paths)
     if not left:
@@ -97,16 +83,15 @@ def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
     return checkpoints
 
 
-def configured(
-    arguments: dict[str, Any], typed: dict[str, Any], say: Say
-) -> tuple[RunConfig, Restored | None]:
+def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
     """What to run, and the model to go on from with ``-i``."""
-    features = run_configs.feature_changes(typed)
-    if arguments["initial"]:
-        config = run_config(arguments, GdConfig(), FeatureConfig(), say)
-        changes = learner_choice.learner_changes(typed), features, run_configs.loss_changes(typed)
-        config, model = start(config, arguments["initial"], *changes, say=say)
-        input = config.input.like(model.header, typed) if model else config.input
+    given = request.given
+    features = run_configs.feature_changes(given)
+    if initial := request.values.get("initial"):
+        config = run_config(request.values, GdConfig(), FeatureConfig(), say)
+        changes = learner_choice.learner_changes(given), features, run_configs.loss_changes(given)
+        config, model = start(config, initial, *changes, say=say)
+        input = config.input.like(model.header, given) if model else config.input
         return replace(config, input=input), model
-    learner = learner_choice.new_learner_config(typed)
-    return run_config(arguments, learner, FeatureConfig(**features), say), None
+    learner = learner_choice.new_learner_config(given)
+    return run_config(request.values, learner, FeatureConfig(**features), say), None

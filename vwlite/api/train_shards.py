@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from typing import Any
 
-from vwlite.api.run_configs import bad_lines_config
 from vwlite.api.train_files import begin
+from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import gradients
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
@@ -16,7 +14,7 @@ from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.distributed.rule import base_of
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
-from vwlite.options import Option, Request, fields_of
+from vwlite.options import Request
 from vwlite.storage.model_file import Model
 from vwlite.training.display import Display
 from vwlite.training.output_config import OutputConfig
@@ -33,25 +31,22 @@ def engine_of(workers: int | None, scheduler: str | None) -> Engine:
 
 
 def train_shards(
-    arguments: Mapping[str, Any],
-    typed: Mapping[str, Any],
-    options: Mapping[str, Option],
+    request: Request,
     engine: Callable[[], Engine],
     *,
     say: Say,
     display: Callable[[OutputConfig], Display],
     interrupts: Callable[[], AbstractContextManager[Guard]] = lambda: nullcontext(Guard()),
 ) -> tuple[Rounds, Model] | None:
-    """Learn the files that ``arguments`` name in rounds; None where all was learned before.
+    """Learn the files that ``request`` names in rounds; None where all was learned before.
 
     As ``vwlite.api.train_files.train_files``; shards are learned by what ``engine`` makes. The rounds are over. Raises
     as ``Rounds.run``, and UsageError for options that do not go with shards.
     """
-    arguments = defaultdict(lambda: None, arguments)
-    sharding = ShardConfig(**fields_of(ShardConfig, arguments))
-    files = RunFiles.of(Request(arguments, typed, options), Remarks.of(say, arguments["quiet"]))
+    sharding = request.config(ShardConfig)
+    files = RunFiles.of(request, Remarks.of(say, bool(request.values.get("quiet"))))
     with ExitStack() as held:
-        begun = begin(arguments, dict(typed), options, files, held)
+        begun = begin(request, files, held)
         if begun is None:
             return None
         config, model = begun
@@ -65,7 +60,7 @@ def train_shards(
         rounds = sharding.count, sharding.passes, sharding.holdout
         settings = Settings(*rounds, config.holdout.early_terminate, files.restart.resume, then)
         ledger = files.ledger(config.input.paths)
-        guard, bad_lines = held.enter_context(interrupts()), bad_lines_config(arguments)
+        guard, bad_lines = held.enter_context(interrupts()), request.config(BadLinesConfig)
         driver = Rounds(config, settings, base, engine(), bad_lines, display(config.output), guard)
         held.callback(driver.close)
         return driver, driver.run(ledger.write if ledger else None)

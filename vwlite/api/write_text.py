@@ -11,7 +11,7 @@ import numpy as np
 
 from vwlite.data.frame_batches import type_of
 from vwlite.data.frames import is_frame, is_text, pyarrow
-from vwlite.data.number_labels import are_number_lists
+from vwlite.data.row_columns import are_number_lists
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.data.text_writer import TextWriter

@@ -1,13 +1,19 @@
 """``vwlite cut``."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.errors import UsageError
 from vwlite.solvers.cut.config import CutConfig
+
+if TYPE_CHECKING:
+    from vwlite.solvers.cut.find import Cut
 
 
 @click.command("cut", cls=Command, context_settings=SETTINGS, short_help="Cut a graph into clusters.")
@@ -33,6 +39,41 @@ def command(**arguments: Any) -> int:
     The sum over the clusters of the weight that leaves them, over their volume, is made small: k-means of the largest
     eigenvectors (Shi and Malik, 2000; Ng, Jordan and Weiss, 2001), then moves of nodes (Dhillon, Guan and Kulis, 2004).
     """
-    from vwlite.cli.runs.cut import run
-
     return run(arguments)
+
+
+def run(arguments: dict[str, Any]) -> int:
+    from vwlite.cli import build
+    from vwlite.cli.jsonfile import write_json
+    from vwlite.cli.runs.solve import reading
+    from vwlite.data.config import input_config
+    from vwlite.data.text_format import TextFormat
+    from vwlite.memory_limit import GIB
+    from vwlite.solvers.cut.config import CutConfig
+    from vwlite.solvers.cut.edges import read_edges
+    from vwlite.solvers.cut.find import entry_check, find
+    from vwlite.training.monitor import DisplayMonitor
+    from vwlite.training.prediction_writer import PredictionWriter
+
+    request = build.request()
+    config, input = request.config(CutConfig), input_config(request.values)
+    memory = arguments["memory"] * GIB
+    if input.kind == "svmlight":
+        raise UsageError("--format svmlight has no names, which the nodes of a graph need")
+    with reading(request) as reader:
+        inputs = reader.open(input, TextFormat(names=True).of_words(), at_once=True)
+        if inputs.hint:
+            raise UsageError(f"the table has no column of nodes{inputs.hint}")
+        edges = read_edges(inputs, reader.policy, entry_check(memory))
+        found = find(edges, config, memory, input.threads, DisplayMonitor(reader.display, "products"))
+        with PredictionWriter(arguments["predictions"]) as writer:
+            writer.write_bytes(lines_of(found))
+    if arguments["json_path"]:
+        lines = {"lines": reader.policy.lines, "bad_lines": reader.policy.bad}
+        write_json(arguments["json_path"], {**lines, **found.facts()})
+    return 141 if writer.broken else 0
+
+
+def lines_of(found: Cut) -> bytes:
+    shown = [b"none" if number < 0 else b"%d" % number for number in found.cluster.tolist()]
+    return b"".join(b"%s\t%s\n" % pair for pair in zip(found.nodes, shown, strict=True))

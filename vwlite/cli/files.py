@@ -18,8 +18,7 @@ from vwlite.storage.named_files import (
     SchedulerFile,
     files_of,
 )
-from vwlite.storage.output_checks import check
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import check, is_url
 
 METAVARS = {"model": "MODEL", "mask": "MODEL", "Theta": "THETA"}
 

@@ -50,9 +50,10 @@ def command(**arguments: Any) -> int:
     --penalty and the like may be typed anew. --theta is for named labels: the features of what 'vwlite aso learn' made
     are added as 'vwlite aso apply' adds them, and the model keeps the map. OWL-QN begins there with an empty memory.
     """
-    from vwlite.cli.runs.l1 import run
+    from vwlite.cli.runs.solve import solve
+    from vwlite.solvers.loglinear.solver import L1
 
-    return run(arguments)
+    return solve(arguments, L1)
 
 
 command.screen = {  # type: ignore[attr-defined]

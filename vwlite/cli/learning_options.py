@@ -4,6 +4,7 @@ from vwlite.cli.options import Decorator, declared, family, options_in
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
+from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.options import Option, options_of
 from vwlite.training.config import RunConfig
@@ -14,7 +15,8 @@ def options_of_learners(vw: bool = False) -> Decorator:
     """All options of learners and losses, with the defaults that they have with other learners, or vw's."""
     found: dict[str, tuple[Option, dict[str, str]]] = {}
     for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
-        asked_by, together = getattr(config, "asked_by", ()), getattr(config, "asked_together", ())
+        of_learner = issubclass(config, LearnerConfig)
+        asked_by, together = (config.asked_by, config.asked_together) if of_learner else ((), ())
         elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
         for one in (*elsewhere, *options_of(config).values()):
             if one.vw_only and not vw:

@@ -1,6 +1,8 @@
 """``vwlite merge``."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -9,6 +11,9 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.data.config import BadLinesConfig
+
+if TYPE_CHECKING:
+    from vwlite.storage.model_file import Model
 
 
 @click.command("merge", cls=Command, context_settings=SETTINGS, short_help="Make one model of several.")
@@ -28,6 +33,28 @@ def command(**arguments: Any) -> int:
     Shards are merged in their order, whatever the order of the files. Of ordinary models weights are averaged, each by
     the examples it has learned since the base, over the models that changed them.
     """
-    from vwlite.cli.runs.merge import run
-
     return run(arguments)
+
+
+def run(arguments: dict[str, Any]) -> int:
+    from vwlite.cli.jsonfile import write_json
+    from vwlite.distributed.merge import merge_files, write
+    from vwlite.storage.file_lock import lock
+
+    with lock(arguments["model"], 0.0):
+        merged = merge_files(arguments["models"], arguments["base"], arguments["max_bad_ratio"])
+        write(arguments["model"], merged)
+    if arguments["json_path"]:
+        write_json(arguments["json_path"], report(merged))
+    return 0
+
+
+def report(merged: Model) -> dict[str, Any]:
+    """What the merged model has learned, its base included."""
+    counters = merged.header["counters"]
+    weight = counters["labeled_weight"]
+    return {
+        "examples": counters["example_number"],
+        "passes": merged.header["passes"],
+        "average_loss": counters["sum_loss"] / weight if weight else None,
+    }

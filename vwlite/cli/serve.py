@@ -8,6 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.errors import OutputError, UsageError
 from vwlite.serving.config import ServeConfig
 
 
@@ -28,6 +29,31 @@ def command(**arguments: Any) -> int:
     answered by {"predictions": [{"prediction": 0.5}, ...]}. When SIGTERM or SIGINT ends the server, requests that have
     begun are answered. Who can reach the port can ask for predictions: there are no users and no encryption.
     """
-    from vwlite.cli.runs.serve import run
-
     return run(arguments)
+
+
+def run(arguments: dict[str, Any]) -> int:
+    """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
+    from vwlite.cli.console import say
+    from vwlite.cli.runs.named import module_for
+    from vwlite.interrupts import Interrupted
+    from vwlite.options import fields_of
+    from vwlite.serving.config import ServeConfig
+    from vwlite.serving.model_source import ModelSource
+    from vwlite.serving.server import Server
+
+    config = ServeConfig(**fields_of(ServeConfig, arguments))
+    if module_for(arguments["initial"]):
+        raise UsageError("models of vwlite l1, aso, pca, cluster and lm are not served")
+    tell = (lambda line: None) if arguments["quiet"] else say
+    source = ModelSource(arguments["initial"], tell, arguments["memory"])
+    try:
+        server = Server(config, source, tell)
+    except OSError as error:
+        raise OutputError(f"cannot listen on {config.host}:{config.port}: {error.strerror or error}") from error
+    tell(f"serving {arguments['initial']} on {server.url}")
+    try:
+        server.run()
+    except (KeyboardInterrupt, Interrupted):
+        tell(f"stopped after {server.requests} requests")
+    return 0

@@ -20,7 +20,7 @@ from vwlite.data.lower_case import lower_table
 from vwlite.data.remote_input import open_url
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import is_url
 
 ROWS = 1 << 14  # of a record batch
 PARAMETERS = {"label": "y", "weight": "weight", "base": "base", "tag": "tags"}  # of roles

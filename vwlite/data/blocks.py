@@ -14,7 +14,7 @@ from vwlite.data.digests import Digest, Mark
 from vwlite.data.input_stream import display_name, missing, open_input
 from vwlite.data.remote_input import remote_status
 from vwlite.errors import DataError, UsageError
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import is_url
 
 __all__ = ["Block", "Buffers", "blocks", "check_inputs", "file_size", "fingerprint", "open_input", "same_file"]
 

@@ -7,6 +7,7 @@ the batches and says what the cache was made from; ``TAIL``: offset, size and CR
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import queue
 import struct
@@ -26,7 +27,6 @@ from vwlite.data.cache_codec import COUNTS, Packed, unpack_batch, unpacked_size
 from vwlite.data.config import InputConfig
 from vwlite.data.digests import TextDigest, is_unchanged_text
 from vwlite.data.input_stream import missing
-from vwlite.data.spill_buffer import allocate_spillable
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, OutputError
 from vwlite.storage.atomic_file import Flusher, atomic_output
@@ -268,3 +268,27 @@ class Cache:
 
 def _is_entry(entry: Any) -> bool:
     return isinstance(entry, list) and len(entry) == len(ENTRY) and all(type(n) is int and n >= 0 for n in entry)
+
+
+MAX_MEMORY_BYTES = 1 << 26  # smaller buffers are ordinary memory
+
+
+def allocate_spillable(size: int) -> np.ndarray:
+    """uint8[size]; a large one is a mapped temporary file without a name.
+
+    Raises OutputError when neither disk nor memory has so much space.
+    """
+    import tempfile
+
+    try:
+        if size <= MAX_MEMORY_BYTES or not hasattr(os, "posix_fallocate"):
+            return np.zeros(size, np.uint8)
+        with tempfile.TemporaryFile(prefix="vwlite-") as file:
+            # Reserve the space now: on a full disk a later write to the mapped memory would kill the process.
+            os.posix_fallocate(file.fileno(), 0, size)
+            return np.frombuffer(mmap.mmap(file.fileno(), size), np.uint8)
+    except (OSError, MemoryError) as error:
+        why = getattr(error, "strerror", None) or "not enough memory"
+        raise OutputError(
+            f"no room for {size} bytes of examples in random order: {why}; TMPDIR=FOLDER takes another disk"
+        ) from error

@@ -19,9 +19,8 @@ from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
 from vwlite.data.csv_table import DELIMITERS
 from vwlite.data.digests import NOTHING, Mark
-from vwlite.data.identifiers import remark_on
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import COLUMNAR, TABLES, least_lines, looked_at, possible_identifiers
+from vwlite.data.table_formats import COLUMNAR, TABLES, least_lines, looked_at, possible_identifiers, remark_on
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.storage.weight_table import PageToucher

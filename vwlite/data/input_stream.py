@@ -12,7 +12,7 @@ from typing import Any
 from vwlite.data.compression import LONGEST_MAGIC, Decompressed, identify, truncated, truncated_codec, undecided
 from vwlite.data.remote_input import open_url
 from vwlite.errors import DataError, InputDamaged, InputMissing
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import is_url
 
 PIPE_SIZE = 1 << 20
 LARGEST = 1 << 28  # bytes of a file that is read whole

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Protocol
 
@@ -11,9 +13,11 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.class_labels import ClassLabels
-from vwlite.data.names_as_labels import NamesAsLabels
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.parse_errors import SENTENCES, Code, excerpt, hint
 from vwlite.errors import DataError
+from vwlite.escapes import escaped
+from vwlite.numerals import DECIMAL
 from vwlite.storage.atomic_file import atomic_output
 
 MAX_SHOWN_LINES = 10  # malformed lines that are printed
@@ -30,24 +34,26 @@ class Labels(Protocol):
     def check(self, batch: Batch) -> np.ndarray: ...
 
 
+DEFAULT = BadLinesConfig()
+
+
 class BadLines:
-    """Reports the first malformed lines, writes all of them to ``keep``, and ends the run when there are too many.
+    """Reports the first malformed lines, may write all of them to a file, and ends the run when there are too many.
 
     ``say`` prints a line to the user; None: nothing is printed, and the error that ends the run quotes the first
-    malformed line. ``max_ratio`` is the largest share of malformed lines allowed; it is checked from the thousandth
-    line on and at the end. With ``fail_fast`` the first malformed line ends the run. With ``to_the_end`` too large a
-    share only gives a warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels
-    are not checked. With ``advises`` the error of a run that met names where it learns numbers has the options for
-    them. ``watch`` is shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch.
+    malformed line. The largest share that ``config`` allows is checked from the thousandth line on and at the end;
+    where that is strict the first malformed line ends the run. With ``to_the_end`` too large a share only gives a
+    warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are not checked.
+    With ``advises`` the error of a run that met names where it learns numbers has the options for them. ``watch`` is
+    shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch.
     """
 
     def __init__(
         self,
         labels: Labels | None,
         say: Callable[[str], None] | None,
+        config: BadLinesConfig = DEFAULT,
         *,
-        max_ratio: float = 0.01,
-        fail_fast: bool = False,
         to_the_end: bool = False,
         advises: bool = False,
         class_weights: tuple[tuple[float, float], ...] = (),
@@ -57,9 +63,9 @@ class BadLines:
         self.labels, self.class_weights, self.watch = labels, class_weights, watch
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
-        self.max_ratio, self.fail_fast, self.to_the_end = max_ratio, fail_fast, to_the_end
+        self.config, self.to_the_end = config, to_the_end
         self.advises, self.faults = advises, faults
-        self.keep: BinaryIO | None = None
+        self.kept: BinaryIO | None = None
         self.begin()
 
     def begin(self) -> None:
@@ -71,12 +77,12 @@ class BadLines:
         self.names = NamesAsLabels()
 
     @contextmanager
-    def keeping(self, path: str | None) -> Iterator[None]:
+    def keeping(self) -> Iterator[None]:
         """While the block runs, malformed lines are written to a file, which appears at its end. Raises OutputError."""
-        if path is None:
+        if self.config.keep is None:
             yield
             return
-        with atomic_output(path) as self.keep:
+        with atomic_output(self.config.keep) as self.kept:
             yield
 
     def examine(self, part: Parsed) -> Batch:
@@ -127,7 +133,7 @@ class BadLines:
     def recall(self, lines: int, bad: int) -> None:
         """Count the malformed lines that were found when the cache was made. Raises DataError."""
         self.lines, self.bad = lines, bad
-        if bad and self.fail_fast:
+        if bad and self.config.strict:
             raise DataError(f"{bad} of {lines} lines were malformed when the cache was made (--strict); -k shows them")
 
     def add(self, part: Parsed, issue: ParseIssue) -> None:
@@ -162,9 +168,9 @@ class BadLines:
         """Count and report a malformed line. Raises DataError."""
         self.bad += 1
         self.first = self.first or message
-        if self.keep:
-            self.keep.write(line + b"\n")
-        if self.fail_fast:
+        if self.kept:
+            self.kept.write(line + b"\n")
+        if self.config.strict:
             raise DataError(f"{message} (--strict)")
         if self.bad <= MAX_SHOWN_LINES:
             self.say(f"bad line {message}")
@@ -188,9 +194,9 @@ class BadLines:
             raise DataError(warning + first + (self.names.advice(self.bad) if self.advises else ""))
 
     def warning(self, lines: int) -> str:
-        if self.bad <= self.max_ratio * lines:
+        if self.bad <= self.config.max_ratio * lines:
             return ""
-        return f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.max_ratio:g} allows"
+        return f"{self.bad} of {lines} lines are malformed, more than --max-bad-ratio {self.config.max_ratio:g} allows"
 
     def finish(self) -> None:
         """Raises DataError when too many lines were malformed, unless the run goes ``to_the_end``."""
@@ -206,3 +212,46 @@ def line_at(part: Parsed, position: int) -> tuple[int, int]:
     start = data.rfind(b"\n", 0, position) + 1
     end = data.find(b"\n", position, part.block.size)
     return start, end if end >= 0 else part.block.size
+
+
+WORD, CELL = re.compile(rb'"?([^\s|",]+)'), re.compile(rb'"?([^\t|",]+)')  # in text, in tables
+NAME = re.compile(f"(?!(?:{DECIMAL})$)[^:]+")  # neither a number nor a class with its cost
+MAX_SHOWN = 10  # names in a message
+MAX_NAMES = 1000  # that are remembered
+
+
+class NamesAsLabels:
+    """The labels of lines that are malformed because their label is no number."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.names: dict[str, None] = {}
+
+    def add(self, line: bytes, column: int, table: bool = False) -> None:
+        """``column``, from 0: where the label begins, in a line of text or of a ``table``."""
+        found = (CELL if table else WORD).match(line, column)
+        name = found[1].decode("utf-8", "surrogateescape").strip() if found else ""
+        if NAME.fullmatch(name):
+            self.lines += 1
+            if len(self.names) < MAX_NAMES:
+                self.names.setdefault(name)
+
+    def advice(self, bad: int) -> str:
+        """What ends a message about ``bad`` malformed lines; empty where most are malformed for another reason."""
+        if 2 * self.lines <= bad:
+            return ""
+        few = len(self.names) <= MAX_SHOWN
+        some = ", ".join(escaped(name) for name in list(self.names)[:MAX_SHOWN]) + ", ..." * (not few)
+        words = ["_".join(name.split()) for name in self.names]
+        options = f"--oaa {len(words)} {named_labels(words)}" if few else "--oaa and --named_labels"
+        odd = next((word for word, name in zip(words, self.names, strict=True) if word != name), "")
+        single = f"must be single words, such as {escaped(odd)}, and " if odd else ""
+        return (
+            f"; labels that are names ({some}) {single}need {options}, or vwlite l1: 'vwlite check' prints the options "
+            "for all of the data"
+        )
+
+
+def named_labels(names: Iterable[str]) -> str:
+    """The option as a shell takes it."""
+    return f"--named_labels {shlex.quote(escaped(','.join(names)))}"

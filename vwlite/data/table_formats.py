@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import Columns, read_columns
+from vwlite.data.columns import NUMBER, Columns, quoted, read_columns
 from vwlite.data.config import InputConfig
-from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
-from vwlite.data.identifiers import identifiers
+from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of, rows_of
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 
@@ -79,3 +80,41 @@ def laid_out(source: Iterator[Block], kind: str, columns: Columns, format: TextF
             layout = layout_of(bytes(block.data[: block.size]), kind, columns, format, block.path)
         block.layout = layout
         yield block
+
+
+ROWS = 1000  # that are looked at
+VALUES = 20  # different ones: with more, whole numbers may be identifiers whatever the column is called
+NAMES = re.compile(r"(?:.*[_\W])?(?i:id|ip|zip|user|item|channel)|.*[a-z](?:Id|ID)")
+WHOLE = re.compile(r"[ \t]*\d+[ \t]*", re.ASCII)
+SHOWN = 10  # names of columns
+
+
+def identifiers(head: bytes, delimiter: str, found: Columns, asked: Columns) -> list[str]:
+    """The names of such columns of a table that begins with ``head``, whole lines.
+
+    ``found``: its columns with their types. Those that were ``asked`` for with a type, or have one in a model, are
+    passed over.
+    """
+    said = {one.name: one.type for one in asked.named}
+    features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
+    numbers = [name for name in features if not (said.get(name, asked.rest_type) or name in asked.types)]
+    header = header_of(head, delimiter, "", found.headed)
+    places = {name: place for place, name in enumerate(header)}
+    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if numbers else []
+    told = []
+    for name in numbers:
+        cells = {row[places[name]] for row in rows} - {""}
+        whole = cells and all(map(WHOLE.fullmatch, cells))
+        if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
+            told.append(name)
+    return told
+
+
+def remark_on(names: list[str]) -> str:
+    """What is to be said of identifiers, if any."""
+    if not names:
+        return ""
+    first = quoted(names[0])
+    some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
+    remedy = f"--columns with {first}:text makes each value a feature of its own, {first}:number ends this note"
+    return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from vwlite.data.dict_batches import DictBatches
-from vwlite.data.frame_batches import FrameBatches
+from vwlite.data.batch import Batch
+from vwlite.data.frame_batches import DictBatches, FrameBatches
 from vwlite.data.frames import is_frame
-from vwlite.data.matrices import is_matrix
-from vwlite.data.matrix_batches import MatrixBatches
+from vwlite.data.matrices import is_matrix, matrix_of
+from vwlite.data.name_hashes import ColumnNames, encoded
 from vwlite.data.row_columns import RowColumns
+from vwlite.data.segments import MAX_FEATURES, MAX_ROWS, batch_of
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import UsageError
-
-Table = MatrixBatches | DictBatches | FrameBatches
+from vwlite.errors import DataError, UsageError
 
 
 def is_table(data: Any) -> bool:
@@ -91,3 +90,38 @@ def space_names(data: Mapping[str, Any], names: Any) -> Mapping[str, Any]:
     if unknown := [repr(space) for space in names if space not in data]:
         raise UsageError(f"names: the data have no namespace {', '.join(unknown)}")
     return names
+
+
+class MatrixBatches:
+    """The batches of one or several matrices, in as many passes as wanted."""
+
+    replayable = True
+
+    def __init__(
+        self, tables: Mapping[str, Any], names: Mapping[str, Sequence[str]], columns: RowColumns, format: TextFormat
+    ) -> None:
+        if not tables:
+            raise DataError("the data have no namespace")
+        self.matrices = [
+            matrix_of(table, ColumnNames(encoded(space) if space else b"", names.get(space), format))
+            for space, table in tables.items()
+        ]
+        self.columns, self.format = columns, format
+        self.rows = self.matrices[0].rows
+        for space, matrix in zip(tables, self.matrices, strict=True):
+            if matrix.rows != self.rows:
+                raise DataError(f"namespace {space!r} has {matrix.rows} rows, {next(iter(tables))!r} has {self.rows}")
+        columns.check(self.rows)
+
+    def __iter__(self) -> Iterator[Batch]:
+        per_row = sum(matrix.per_row for matrix in self.matrices)
+        step = max(1, min(MAX_ROWS, int(MAX_FEATURES / max(per_row, 1))))
+        for begin in range(0, self.rows, step):
+            end = min(begin + step, self.rows)
+            parts = [matrix.part(begin, end, self.format.names) for matrix in self.matrices]
+            batch = batch_of(parts, self.columns.take(begin, end))
+            batch.first_line = begin
+            yield batch
+
+
+Table = MatrixBatches | DictBatches | FrameBatches

@@ -12,6 +12,7 @@ import numpy as np
 
 from vwlite._native import merge_rows
 from vwlite.distributed.delta import Delta, Snapshot, Task, between, load, places, united
+from vwlite.distributed.label_units import has_units, in_units_of_all, pooled, sums_of
 from vwlite.distributed.rule import Rule, digest_of, first_base, rule_of
 from vwlite.distributed.task import UNCHANGED
 from vwlite.errors import DataError, Diverged, ModelError, UsageError, VwliteError
@@ -62,6 +63,7 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
 
     For slots, with base w0, G0, N0 and shards' w_k, G_k, N_k of S, T of which know the slot:
     w = w0 + sum (w_k - w0) / (S^(1-p) T^p), G = G0 + sum (G_k - G0 / S), N = max N_k; sums are of double precision.
+    Where labels are in units of their spread, w_k is in units of that of all shards.
     Raises ModelError as ``check``, UsageError for a learner whose models do not average.
     """
     deltas = sorted(deltas, key=lambda delta: delta.task.number)
@@ -75,6 +77,7 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
         for column, changed in enumerate(deltas[0].columns):
             values[deltas[0].slots, column] = changed
         return base._replace(header=deltas[0].header)
+    deltas = in_units_of_all(base.header, deltas, config)
     if rule.split:
         merge_split(values, deltas, rule)
     else:
@@ -109,6 +112,7 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     w = w0 + sum n_k (w_k - w0) / sum n_k over those that changed the slot, n_k being the examples that a model learned;
     G = G0 + sum (G_k - G0), N = max N_k.
     """
+    deltas = in_units_of_all(base.header, deltas, config)
     values = base.arrays["weights"].values
     weights = [examples(base.header, delta.header) for delta in deltas]
     slots, columns = known_slots(deltas), len(base.arrays["weights"].names)
@@ -203,15 +207,19 @@ def factor(norm_sum: float, norm_weight: float, config: Any) -> float:
 
 def merged_scalars(base: dict[str, Any], ends: list[dict[str, Any]], config: Any) -> dict[str, Any]:
     start = {name: float(value) for name, value in base["scalars"].items()}
+    labels = pooled(sums_of(base), [sums_of(end) for end in ends]) if has_units(base) else {}
+    with_labels = [end for end in ends if not labels or end["scalars"]["label_count"]] or ends  # others know no range
     found = {name: [float(end["scalars"][name]) for end in ends] for name in start}
     merged = {}
     for name, values in found.items():
-        if name in SUMMED:
+        if name in labels:
+            merged[name] = labels[name]
+        elif name in SUMMED:
             merged[name] = summed(start[name], values)
         elif name in SETTLED:
             merged[name] = SETTLED[name]
         elif name in ("min_label", "max_label"):
-            merged[name] = (min if name == "min_label" else max)(values)
+            merged[name] = (min if name == "min_label" else max)(float(end["scalars"][name]) for end in with_labels)
         elif name == "rate":
             merged[name] = decayed(start[name], config.decay_learning_rate)
         elif name != "multiplier":

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from vwlite.data.compression import Decompressed
 from vwlite.data.input_stream import display_name, missing, open_input
 from vwlite.errors import UsageError
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import is_url
 
 SEARCHED = 1 << 16  # bytes looked through together for the end of a line
 

@@ -50,8 +50,6 @@ def check(config: Any, of: int) -> None:
         raise UsageError(f"--{config.option} does not go with shards: {why_not(config.learner)}")
     if of == 1:
         return
-    if getattr(config, "label_units", "raw") != "raw":
-        raise UsageError("models do not average that have learned labels in units of their own: use --label-units raw")
     for name, why in REFUSED.items():
         if getattr(config, name, None):
             raise UsageError(f"--{name} does not go with several shards: {why}")

@@ -58,7 +58,7 @@ def evaluate(
     source = FileBatches(config, learner, policy, display, open_inputs=open_inputs)
     with ExitStack() as closing:
         closing.callback(source.close)
-        closing.enter_context(policy.keeping(bad_lines.keep))
+        closing.enter_context(policy.keeping())
         closing.callback(display.close)
         display.start(source.inputs.size())
         watching = [unmoved] if learner.simple_labels else []

@@ -163,7 +163,7 @@ def explain(
     with ExitStack() as closing:
         closing.callback(source.close)
         show = closing.enter_context(output)
-        closing.enter_context(policy.keeping(bad_lines.keep))
+        closing.enter_context(policy.keeping())
         closing.callback(display.close)
         display.start(source.inputs.size())
         watching = [unmoved] if learner.simple_labels else []

@@ -168,7 +168,7 @@ def gamma_of(restored: Restored) -> dict[str, float]:
 
 def label_units_of(learner: Any) -> dict[str, Any]:
     """The units that labels were learned in, where these are not the labels' own."""
-    if getattr(learner.config, "label_units", "raw") == "raw":
+    if learner.config.label_units == "raw":
         return {}
     units = learner.config.label_units
     return {"label_units": units, "label_mean": learner.label_mean, "label_spread": learner.spread}

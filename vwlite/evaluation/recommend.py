@@ -317,7 +317,7 @@ class Reading:
         learner.answer_all()
         with ExitStack() as stack:
             stack.callback(source.close)
-            stack.enter_context(policy.keeping(self.bad_lines.keep))
+            stack.enter_context(policy.keeping())
             stack.callback(self.display.close)
             self.display.start(source.inputs.size())
             stripped = WithoutItems(source, listener.catalogue, look)

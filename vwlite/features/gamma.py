@@ -10,6 +10,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.block_parser import read
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.csr import Csr, joined
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import RANDOM
@@ -55,7 +56,7 @@ def find_gamma(plan: Plan, batches: Iterable[Batch]) -> float | None:
 def rows_of(plan: Plan, path: str) -> Csr:
     """The terms of a file's lines, whatever their labels are. Raises DataError for a malformed line, InputMissing."""
     form = text_format(plan.config, skip_malformed=True).of_words(lists=True)
-    policy, sample = BadLines(None, None, fail_fast=True), Sample(plan, most=None)
+    policy, sample = BadLines(None, None, BadLinesConfig(strict=True)), Sample(plan, most=None)
     for part in read([path], form):
         sample.add(plan.extend(policy.examine(part)))
         if part.batch.release:

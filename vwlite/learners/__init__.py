@@ -1,7 +1,7 @@
 """Learners: each a configuration, its state arrays and the calls into its kernel.
 
-To add one: a line of ``CLASSES``, a module here with that class (derived from ``Learner``), one of the same name in
-``configs/`` with the class of its options, and a kernel in ``cython_ext/learners/``.
+To add one: a line of ``CLASSES``, that class (derived from ``Learner``) in a module here, the class of its options in a
+module of ``configs/``, which needs no NumPy, and a kernel in ``cython_ext/learners/``.
 """
 
 import importlib
@@ -15,35 +15,35 @@ if TYPE_CHECKING:
     from vwlite.learners.base import Learner
     from vwlite.learners.configs.base import LearnerConfig
 
-CLASSES = {  # name in models -> module and class; that of its options has the module's name too, and ends in Config
-    "gd": "gd.Gd",
-    "average": "average.Average",
-    "coin": "coin.Coin",
-    "many": "per_class.PerClass",
-    "multiclass": "softmax.Multiclass",
-    "log_multi": "log_multi.LogMulti",
-    "ect": "ect.Ect",
-    "filter_tree": "filter_tree.FilterTree",
-    "class_learners": "class_learners.ClassLearners",
-    "bfgs": "bfgs.Bfgs",
-    "dual": "dual.Dual",
-    "ksvm": "ksvm.Ksvm",
-    "active": "active.Active",
-    "ldf": "multiline.Multiline",
-    "cb": "bandit.Bandit",
-    "cb_adf": "bandit_groups.BanditGroups",
-    "lrq": "lrq.Lrq",
-    "dyadic": "dyadic.Dyadic",
-    "active_dyadic": "active_dyadic.ActiveDyadic",
-    "lfl": "lfl.Lfl",
-    "nn": "nn.Nn",
-    "nn_classes": "nn_classes.NnClasses",
-    "scoring_tree": "scoring_tree.ScoringTree",
-    "outputs": "outputs.Outputs",
-    "factored": "factored.Factored",
-    "vw_nn": "vw_nn.VwNn",
-    "bfgs_outputs": "bfgs_outputs.BfgsOutputs",
-    "bfgs_multiclass": "bfgs_multiclass.BfgsMulticlass",
+CLASSES = {  # name in models -> its class, in a module here, and that of its options, in a module of configs/
+    "gd": ("gd.Gd", "gd.GdConfig"),
+    "average": ("average.Average", "gd.AverageConfig"),
+    "coin": ("coin.Coin", "gd.CoinConfig"),
+    "many": ("per_class.PerClass", "per_class.PerClassConfig"),
+    "multiclass": ("softmax.Multiclass", "softmax.MulticlassConfig"),
+    "log_multi": ("trees.LogMulti", "trees.LogMultiConfig"),
+    "ect": ("trees.Ect", "trees.EctConfig"),
+    "filter_tree": ("trees.FilterTree", "trees.FilterTreeConfig"),
+    "class_learners": ("class_learners.ClassLearners", "class_learners.ClassLearnersConfig"),
+    "bfgs": ("bfgs.Bfgs", "bfgs.BfgsConfig"),
+    "dual": ("dual.Dual", "dual.DualConfig"),
+    "ksvm": ("ksvm.Ksvm", "ksvm.KsvmConfig"),
+    "active": ("active.Active", "active.ActiveConfig"),
+    "ldf": ("multiline.Multiline", "multiline.MultilineConfig"),
+    "cb": ("bandit.Bandit", "bandit.BanditConfig"),
+    "cb_adf": ("bandit_groups.BanditGroups", "bandit_groups.BanditGroupsConfig"),
+    "lrq": ("lrq.Lrq", "gd.LrqConfig"),
+    "dyadic": ("dyadic.Dyadic", "dyadic.DyadicConfig"),
+    "active_dyadic": ("active.ActiveDyadic", "active.ActiveDyadicConfig"),
+    "lfl": ("lfl.Lfl", "lfl.LflConfig"),
+    "nn": ("nn.Nn", "nn.NnConfig"),
+    "nn_classes": ("nn.NnClasses", "nn.NnClassesConfig"),
+    "scoring_tree": ("trees.ScoringTree", "trees.ScoringTreeConfig"),
+    "outputs": ("outputs.Outputs", "outputs.OutputsConfig"),
+    "factored": ("factored.Factored", "outputs.FactoredConfig"),
+    "vw_nn": ("nn.VwNn", "nn.VwNnConfig"),
+    "bfgs_outputs": ("bfgs.BfgsOutputs", "bfgs.BfgsOutputsConfig"),
+    "bfgs_multiclass": ("bfgs.BfgsMulticlass", "bfgs.BfgsMulticlassConfig"),
 }
 ELSEWHERE = {  # learners of other commands
     "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
@@ -68,14 +68,14 @@ def learner_class(name: Any) -> "type[Learner]":
     upper, over, lower = str(name).partition(OVER)
     if upper not in CLASSES or (over and not goes_over(upper, lower)):
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
-    learner = found("", CLASSES[upper], "")
+    learner = found("vwlite.learners", CLASSES[upper][0])
     return put_over(learner, learner_class(lower)) if lower else learner
 
 
 def config_class(name: str) -> "type[LearnerConfig]":
     """The class of a learner's options; needs neither NumPy nor a kernel."""
     upper, _, lower = name.partition(OVER)
-    options = found("configs.", CLASSES[upper], "Config")
+    options = found("vwlite.learners.configs", CLASSES[upper][1])
     return put_options_over(options, config_class(lower)) if lower else options
 
 
@@ -105,7 +105,7 @@ def put_options_over(upper: "type[LearnerConfig]", lower: "type[LearnerConfig]")
     return config(type(f"{upper.__name__}Over{lower.__name__}", (upper, lower), members))
 
 
-def found(room: str, entry: str, ending: str) -> Any:
+def found(package: str, entry: str) -> Any:
     """The class that an entry of ``CLASSES`` names."""
     module, _, name = entry.partition(".")
-    return getattr(importlib.import_module(f"vwlite.learners.{room}{module}"), name + ending)
+    return getattr(importlib.import_module(f"{package}.{module}"), name)

@@ -11,7 +11,7 @@ import numpy as np
 from vwlite._native import average as kernel
 from vwlite._native import gd as gd_kernel
 from vwlite.config_check import count_in
-from vwlite.learners.configs.average import AverageConfig
+from vwlite.learners.configs.gd import AverageConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.storage.weight_table import Table, written_chunks, zeros
 

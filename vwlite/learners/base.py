@@ -62,6 +62,7 @@ class Learner:
     is_plain = False  # one weight a feature, which can be masked
     layout = (0, 1)  # S, C: a feature's slots are (hash << S) + 0 .. C - 1, one for each class
     class_names: Sequence[str] = ()  # whose weights a feature's slots are; none where these are of something else
+    latent: Sequence[Sequence[np.ndarray]] = ()  # tables float32[2^bits, stride] of latent vectors, by pair and side
     outputs: Sequence[str] = ()  # names of the numbers that an answer has; none where it is one number, or of classes
     simple_labels = True  # labels are numbers to be summed
     shows_raw = True  # has raw predictions
@@ -212,6 +213,9 @@ class Learner:
     def described(self) -> tuple[tuple[str, ...], str, str]:
         """The stack of learners from the bottom, and what labels and predictions are, in vw's words."""
         return (self.bottom or self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
+
+    def want_scores(self) -> None:
+        """Have the kernel keep the scores of every class, if there are classes and it does not keep them anyway."""
 
     def want_sums(self) -> None:
         """Have the kernel keep what ``weighted_sums`` tells, of rows, or groups of lines, that are run one by one."""

@@ -13,7 +13,13 @@ from vwlite.learners.losses import LossConfig
 
 GRID = 64  # quantiles of the labels among which the search for the best constant begins
 GOLDEN = (math.sqrt(5) - 1) / 2
+ROUNDING = 1e-5  # of sums of float32 losses
 PRECISION = 1e-7  # of the constant, as a share of the range of labels
+
+
+def loses_to_constant(loss: float, least: float) -> bool:
+    """Whether an average loss is larger than that of the best constant, by more than sums are rounded."""
+    return loss > least * (1 + ROUNDING) + ROUNDING
 
 
 class LabelSummary(NamedTuple):

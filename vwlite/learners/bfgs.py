@@ -1,26 +1,32 @@
 """L-BFGS over whole passes (Nocedal 1980), preconditioned by the diagonal of second derivatives.
 
-How far a step goes is found as Vowpal Wabbit does (``Halving``) or, outside of ``vwlite vw``, by ``wolfe.py`` and,
-with ``--l1``, ``orthant_wise.py``.
+How far a step goes is found as Vowpal Wabbit does (``Halving``) or, outside of ``vwlite vw``, by ``Wolfe`` and,
+with ``--l1``, ``OrthantWise``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 from weakref import proxy
 
 import numpy as np
 
-from vwlite._native import bfgs as kernel
-from vwlite._native import gd as predictor
+from vwlite._native import bfgs as bfgs_kernel
+from vwlite._native import bfgs_multiclass as bfgs_multiclass_kernel
+from vwlite._native import bfgs_outputs as bfgs_outputs_kernel
+from vwlite._native import gd as gd_kernel
+from vwlite._native import outputs as outputs_kernel
+from vwlite._native import softmax as softmax_kernel
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig
+from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig, BfgsMulticlassConfig, BfgsOutputsConfig
 from vwlite.learners.gd import CONSTANT, Gd
+from vwlite.learners.outputs import Outputs
 from vwlite.learners.quasi_newton import OrthantWise, Pair, Problem, Wolfe, dot, two_loops
 from vwlite.learners.row_results import Results
+from vwlite.learners.softmax import Multiclass
 from vwlite.storage.weight_table import Table, zeros
 
 MIN_DECREASE = 0.01  # of the loss, as a share of what the slope promises (Wolfe's first condition)
@@ -195,8 +201,8 @@ class Bfgs(Gd):
     name = bottom = "bfgs"
     config_type = BfgsConfig
     resumable = False
-    of_passes: ClassVar[Any] = kernel
-    predictor: ClassVar[Any] = predictor  # the kernel of a table that has the weights only
+    of_passes: ClassVar[Any] = bfgs_kernel
+    predictor: ClassVar[Any] = gd_kernel  # the kernel of a table that has the weights only
 
     standstill = 1e-12  # a gain, relative to the loss, that is none: losses of examples are of single precision
     tests_on_copy = True
@@ -303,3 +309,46 @@ class Bfgs(Gd):
         """End the row with ``text``."""
         self.say(self.line + text)
         self.line = ""
+
+
+class BatchVectors(Bfgs):
+    """Stands before the learner of gradient descent that says where weights are, what labels are, and what is reported.
+
+    ``vectors`` float64[2^bits, 3] has contiguous columns.
+    """
+
+    standstill = 1e-14  # losses that match a transfer are of double precision
+    tests_on_copy = False
+
+    def begin_passes(self) -> None:
+        super().begin_passes()
+        self.pass_scratch = np.zeros((4, 1 << self.kernel.shift))  # in use by the kernel for one example
+
+    def no_sums(self) -> np.ndarray:
+        return np.zeros((3, 1 << self.bits)).T
+
+
+class BfgsOutputs(BatchVectors, Outputs):
+    """Minimises the sum of the losses of all outputs, in the slots that ``Outputs`` has."""
+
+    name = "bfgs_outputs"
+    config_type = BfgsOutputsConfig
+    of_passes, predictor = bfgs_outputs_kernel, outputs_kernel
+
+    @staticmethod
+    def shares_sums(config: BfgsOutputsConfig, learning: bool) -> bool:
+        return False
+
+
+class BfgsMulticlass(BatchVectors, Multiclass):
+    """Minimises the loss of all classes together, in the slots that ``Multiclass`` has."""
+
+    name = "bfgs_multiclass"
+    adapts = False
+    config_type = BfgsMulticlassConfig
+    of_passes, predictor = bfgs_multiclass_kernel, softmax_kernel
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        super().load(arrays, scalars, whole)
+        if self.learning and not self.weights.flags.writeable:
+            self.weights = np.array(self.weights)

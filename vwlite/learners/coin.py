@@ -1,17 +1,57 @@
 """Updates without a learning rate: coin betting and PiSTOL; the kernel is ``cython_ext/learners/coin.pyx``."""
 
-from vwlite._native import coin as kernel
-from vwlite.learners.configs.coin import CoinConfig
-from vwlite.learners.gd import KernelConfig
-from vwlite.learners.update_rule import UpdateRule
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from vwlite._native import coin as coin_kernel
+from vwlite._native import rule_learner as rule_learner_kernel
+from vwlite.learners.configs.gd import CoinConfig
+from vwlite.learners.gd import Gd, KernelConfig
+from vwlite.storage.weight_table import zeros
 
 NAMES = ("w", "sum", "size", "largest", "won", "steepest")  # of the table's columns; two more make it eight
+
+
+class UpdateRule(Gd):
+    """While learning the table has ``stride`` columns, of which a model keeps ``COLUMNS``; the weight is the first.
+
+    The rule itself, a capsule from a kernel, is the ``rule`` of its ``kernel_config``.
+    """
+
+    COLUMNS: ClassVar[tuple[str, ...]]
+    STRIDE: ClassVar[int]
+    native = rule_learner_kernel
+    tests_on_copy = True
+
+    def __init__(
+        self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
+        if learning:
+            self.stride = self.STRIDE
+            self.weights = zeros(1 << bits, self.stride)
+
+    @classmethod
+    def slot_bytes(cls, config: Any, learning: bool) -> float:
+        return 4.0 * (cls.STRIDE if learning else 1)
+
+    def set_scalars(self) -> None:
+        super().set_scalars()
+        self.set(norm_sum=0.0, norm_weight=0.0)  # whatever --initial_t is
+
+    def set_weights(self) -> None:
+        """All weights follow from the sums, and begin at 0."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.COLUMNS if self.stride > 1 else self.COLUMNS[:1]
 
 
 class CoinKernelConfig(KernelConfig):
     def __init__(self, config: CoinConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.rule = kernel.COIN if config.coin else kernel.PISTOL
+        self.rule = coin_kernel.COIN if config.coin else coin_kernel.PISTOL
         alpha, beta = (4.0, 1.0) if config.coin else (1.0, 0.5)
         self.ftrl_alpha = alpha if config.ftrl_alpha is None else config.ftrl_alpha
         self.ftrl_beta = beta if config.ftrl_beta is None else config.ftrl_beta

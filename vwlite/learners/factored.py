@@ -10,7 +10,7 @@ import numpy as np
 from vwlite._native import factored as kernel
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.factored import FactoredConfig
+from vwlite.learners.configs.outputs import FactoredConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.outputs import Outputs, OutputsKernelConfig
 from vwlite.learners.vw_random import uniform

@@ -203,11 +203,12 @@ class Gd(Learner):
         if self.label_sums is None:
             return self
         other = super().tester()
-        other.weights, other.label_sums = np.array(self.weights), None
+        other.weights, other.label_sums = zeros(*self.weights.shape), None
         constant = float(self.weights[self.constant_slot, 0]) * self.spread + self.label_mean
         with np.errstate(over="ignore"):
-            for begin, end, _ in written_chunks(other.weights):
-                other.weights[begin:end, 0] = other.weights[begin:end, 0].astype(float) * self.spread
+            for begin, end, _ in written_chunks(self.weights):
+                other.weights[begin:end] = self.weights[begin:end]
+                other.weights[begin:end, 0] = self.weights[begin:end, 0].astype(float) * self.spread
             other.weights[self.constant_slot, 0] = constant
         return other
 

@@ -13,7 +13,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_names import group_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.lrq import LrqConfig, read_pairs
+from vwlite.learners.configs.gd import LrqConfig, read_pairs
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.pair_terms import all_pairs
 from vwlite.learners.row_results import CrossedTerms

@@ -76,9 +76,6 @@ class Multiline(Gd):
             return [self.ranked(batch, results, row) for row in rows[batch.flags[rows] & INNER == 0].tolist()]
         return super().answers(batch, results, rows[batch.flags[rows] & SHARED == 0], raw)
 
-    def want_scores(self) -> None:
-        """They are in the results as it is."""
-
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if len(self.answer) < len(batch):
             self.answer, self.found = np.zeros(len(batch), np.uint32), np.zeros(len(batch), np.uint8)

@@ -1,19 +1,109 @@
-"""A network of tanh units with one output (``--nn``); the kernel is ``cython_ext/learners/nn.pyx``."""
+"""Networks of tanh units: with one output (``--nn``), one for each class, and as vw has them (``vwlite vw --nn``).
+
+The kernels are ``cython_ext/learners/{nn,nn_classes,vw_nn}.pyx``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from vwlite._native import nn as kernel
+from vwlite._native import nn as nn_kernel
+from vwlite._native import nn_classes as nn_classes_kernel
+from vwlite._native import vw_nn as vw_nn_kernel
 from vwlite.config_check import count_in
+from vwlite.errors import UsageError
+from vwlite.features.random_features import mix64
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.nn import NnConfig
+from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig, dense_shapes, row_shift, row_units
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
-from vwlite.learners.network import NetworkKernelConfig, NetworkTables
-from vwlite.storage.weight_table import Table
+from vwlite.learners.softmax import SCALARS as MULTICLASS_SCALARS
+from vwlite.learners.softmax import Multiclass, MulticlassKernelConfig
+from vwlite.storage.array_check import matrix
+from vwlite.storage.weight_table import Table, values_of, zeros
+
+
+class NetworkKernelConfig:
+    """The network in the words of the kernel."""
+
+    def __init__(self, config: Any) -> None:
+        self.hidden, self.outputs, self.shift = config.hidden, config.outputs, row_shift(config)
+        self.inpass, self.dropout = config.inpass, config.dropout
+        self.seed = (config.random_seed + 1) * GOLDEN & MASK
+
+
+def drawn(seed: int, count: int) -> np.ndarray:
+    """float64[count] in (-1, 1), as in the kernel a function of seed and place."""
+    places = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(seed)
+    return 2 * ((mix64(places) >> np.uint64(12)) + 0.5) / 2.0**52 - 1
+
+
+def start_values(config: Any, seed: int) -> Iterator[np.ndarray]:
+    """float32[inputs, width] of every dense layer, of the variance 2 / (inputs + units) of Glorot and Bengio (2010)."""
+    for number, (inputs, width) in enumerate(dense_shapes(config), 1):
+        units = [*config.hidden[1:], config.outputs][number - 1]
+        values = drawn(seed + number * 0xD6E8FEB86659FD93 & MASK, inputs * width).reshape(inputs, width)
+        values[-1] = 0  # the constant's
+        values[:, units:] = 0
+        yield (math.sqrt(6 / (inputs - 1 + units)) * values).astype(np.float32)
+
+
+class NetworkTables:
+    """Of a learner: ``weights`` and ``squares`` float32[2^bits, 1], of every feature W weights of the first layer.
+
+    W is 8 or a larger power of two. ``scale`` float32[2^bits / W, 1] has the largest size of every feature, ``dense``
+    and ``dense_squares`` float32[n, 1] the rows of the layers above, one after the other.
+    """
+
+    config: Any
+    weights: np.ndarray
+    squares: np.ndarray
+    scale: np.ndarray
+    dense: np.ndarray
+    dense_squares: np.ndarray
+
+    def make_tables(self, bits: int, learning: bool, start: bool) -> tuple[int, int]:
+        """Tables before the first example, the dense ones with their start values where ``start``; answers the layout.
+
+        Raises UsageError where ``bits`` are too few.
+        """
+        config = self.config
+        shift, dense = row_shift(config), sum(inputs * width for inputs, width in dense_shapes(config))
+        if shift > bits:
+            raise UsageError(f"--nn {config.nn} needs more than the {1 << bits} slots of -b {bits}")
+        self.weights, self.dense = zeros(1 << bits, 1), zeros(dense, 1)
+        self.squares, self.scale, self.dense_squares = (np.zeros((1, 1), np.float32) for _ in range(3))
+        if learning:
+            self.squares, self.dense_squares = zeros(1 << bits, 1), zeros(dense, 1)
+            self.scale = zeros(1 << (bits - shift), 1)
+        if start:
+            parts = start_values(config, NetworkKernelConfig(config).seed)
+            self.dense[:, 0] = np.concatenate([values.ravel() for values in parts])
+        return shift, row_units(config)
+
+    @staticmethod
+    def bytes_of(config: Any, learning: bool) -> float:
+        """Bytes for each of the 2^bits slots."""
+        return 4.0 * (2 + 0.5 ** row_shift(config)) if learning else 4.0
+
+    def network_tables(self, predict_only: bool) -> dict[str, Table]:
+        tables = {"weights": Table(self.weights, ("w",)), "dense": Table(self.dense, ("w",))}
+        if not predict_only:
+            tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
+            tables["dense_squares"] = Table(self.dense_squares, ("g",))
+        return tables
+
+    def load_tables(self, arrays: Mapping[str, Any], whole: bool) -> None:
+        """Raises ValueError for tables of other shapes."""
+        names = ("weights", "dense", *(("squares", "scale", "dense_squares") if whole else ()))
+        for name in names:
+            values, old = values_of(arrays, name), getattr(self, name)
+            if values.shape != old.shape:
+                raise ValueError(f"a table {name} of shape {values.shape}, not {old.shape}")
+            setattr(self, name, values)
 
 
 class NnKernelConfig(KernelConfig):
@@ -28,7 +118,7 @@ class Nn(NetworkTables, Gd):
     name = bottom = "nn"
     config_type = NnConfig
     SCALARS = (*SCALARS, "learned")  # examples, which tells what dropout leaves out
-    native = kernel
+    native = nn_kernel
     supports_audit = is_sum = False
     owes_shrinkage = False
 
@@ -62,3 +152,116 @@ class Nn(NetworkTables, Gd):
                 self.set(**{name: float(scalars[name])})
         self.set(learned=count_in(scalars, "learned") if whole else 0.0)
         self.load_tables(arrays, whole and self.learning)
+
+
+MASK = 2**64 - 1
+GOLDEN = 0x9E3779B97F4A7C15
+
+
+class NnClassesKernelConfig(MulticlassKernelConfig):
+    def __init__(self, config: NnClassesConfig, *, vw_compat: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat)
+        self.network = NetworkKernelConfig(config)
+
+
+class NnClasses(NetworkTables, Multiclass):
+    """A network whose loss is that of the softmax of its outputs."""
+
+    name = "nn_classes"
+    config_type = NnClassesConfig
+    SCALARS = (*MULTICLASS_SCALARS, "learned")  # as in ``Nn``
+    native = nn_classes_kernel
+    supports_audit = is_sum = False
+    class_names = ()
+
+    def __init__(
+        self, config: NnClassesConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        Learner.__init__(self, config, bits, learning=learning, vw_compat=vw_compat)
+        self.kernel = NnClassesKernelConfig(config, vw_compat=vw_compat)
+        self.layout = self.make_tables(bits, learning, start)
+        self.stride, self.start_time, self.means = 1, 0.0, None
+        self.mask: np.ndarray | None = None
+        self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
+        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
+        self.wants_scores = config.probabilities or config.scores
+        self.log_loss = np.zeros((2, 2))  # as in PerClass
+        self.hidden_labels: np.ndarray | None = None
+
+    @classmethod
+    def slot_bytes(cls, config: NnClassesConfig, learning: bool) -> float:
+        return cls.bytes_of(config, learning)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        _, labels, predictions = super().described
+        return ("nn", self.config.class_loss), labels, predictions
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        return self.network_tables(predict_only)
+
+    def header(self) -> dict[str, Any]:
+        header = Learner.header(self)
+        del header["config"]["group_l1"]  # which these models never have
+        return header
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        if whole:
+            self.set(**{name: float(scalars[name]) for name in self.SCALARS})
+        self.set(learned=count_in(scalars, "learned") if whole else 0.0)
+        self.load_tables(arrays, whole and self.learning)
+
+
+class VwNnKernelConfig(KernelConfig):
+    def __init__(self, config: VwNnConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        self.units, self.shift = config.vw_nn, config.vw_nn.bit_length()
+
+
+class VwNn(Gd):
+    """Gradient descent on every unit. Slot ``(hash * W + n) mod 2^bits`` is unit n's weight; W is a power of two.
+
+    ``norms`` float64[units + 1, 3] has the scalars that each unit, and the output, has of its own.
+    """
+
+    name = "vw_nn"
+    config_type = VwNnConfig
+    native = vw_nn_kernel
+    kernel_config = VwNnKernelConfig
+    supports_audit = is_sum = False
+
+    def __init__(
+        self, config: VwNnConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        if self.kernel.shift > bits:
+            raise UsageError(f"--nn {config.vw_nn} needs more than the {1 << bits} slots of -b {bits}")
+        self.layout = self.kernel.shift, config.vw_nn
+        self.norms = np.tile([0.0, 0.0, 1.0], (config.vw_nn + 1, 1))
+        self.random_state = np.array([config.random_seed], np.uint64)
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        _, labels, predictions = super().described
+        return ("gd", "nn", f"scorer-{self.config.link}"), labels, predictions
+
+    def header(self) -> dict[str, Any]:
+        return {**super().header(), "norms": self.norms.tolist(), "chance": int(self.random_state[0])}
+
+    @classmethod
+    def check_size(cls, header: Mapping[str, Any], config: VwNnConfig) -> None:
+        if len(header["norms"]) != config.vw_nn + 1:
+            raise ValueError(f"norms are of {len(header['norms'])} units and outputs, not {config.vw_nn + 1}")
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
+        made, typed = stored["vw_nn"], changes.get("vw_nn", stored["vw_nn"])
+        if typed != made:
+            raise UsageError(f"--nn {typed} contradicts the model, which was made with --nn {made}")
+        return super().config_from(stored, changes)
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        if whole:
+            self.norms = matrix(header["norms"], "norms", self.norms.shape)
+            self.random_state[0] = header["chance"]

@@ -191,9 +191,6 @@ class Outputs(Gd):
 
     class_names = outputs  # type: ignore[assignment]
 
-    def want_scores(self) -> None:
-        """The kernel keeps all predictions anyway."""
-
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if len(self.raw) < len(results):
             self.raw, self.score = np.zeros((2, len(results), self.config.outputs), np.float32)

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native import softmax as kernel
+from vwlite._native import mean_rows as mean_rows_kernel
+from vwlite._native import softmax as softmax_kernel
+from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, LogFunction
 from vwlite.data.share_labels import ShareLabels
 from vwlite.errors import UsageError
-from vwlite.learners.average import not_begun
+from vwlite.learners.average import OF_MEANS, not_begun, number_of
 from vwlite.learners.base import Learner
-from vwlite.learners.class_means import ClassMeans
 from vwlite.learners.configs.softmax import LOSSES, OF_SHARES, MulticlassConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
-from vwlite.learners.row_shrinkage import RowShrinkage
 from vwlite.storage.weight_table import Table, values_of, written_chunks, zeros
 
 SCALARS = ("norm_sum", "norm_weight", "rate", "first", "min_label", "max_label", "time")
@@ -47,7 +47,7 @@ class Multiclass(PerClass):
     adapts = True  # steps after every example have rates, which ``squares`` and ``scale`` are for
     config_type = MulticlassConfig
     SCALARS = SCALARS
-    native = kernel
+    native = softmax_kernel
     shrinkage: RowShrinkage | None = None
 
     def __init__(
@@ -133,7 +133,7 @@ class Multiclass(PerClass):
         found, width = zeros(len(self.weights), 1), 1 << self.kernel.shift
         for begin, end, _ in written_chunks(self.weights, width * max(1, (1 << 16) // width)):
             part = self.weights[begin:end, 0].copy()
-            kernel.shrink_rows(self, self.kernel, begin // width, part)
+            softmax_kernel.shrink_rows(self, self.kernel, begin // width, part)
             found[begin:end, 0] = part
         return found
 
@@ -206,3 +206,79 @@ class Multiclass(PerClass):
         other.shrinkage = RowShrinkage(len(other.scale), self.config.group_l1)
         other.shrinkage.load(arrays, scalars)
         return other.shrunk_weights()
+
+
+COLUMNS = ("penalty", "reached", "reached_low")
+
+
+class RowShrinkage:
+    """``rows`` float32[rows, 3]: the penalty of each, and ``total`` when that was reached, as the sum of two numbers.
+
+    ``total`` float64[1] is the sum of ``price`` times step sizes over all examples learned.
+    """
+
+    def __init__(self, rows: int, price: float) -> None:
+        self.price, self.total, self.rows = price, np.zeros(1), zeros(rows, len(COLUMNS))
+
+    def tables(self) -> dict[str, Table]:
+        return {"shrinkage": Table(self.rows, COLUMNS)}
+
+    def header(self) -> dict[str, float]:
+        return {"penalty": float(self.total[0])}
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float]) -> None:
+        """Take over what ``tables`` and ``header`` gave. Raises ValueError for other shapes and numbers, KeyError."""
+        rows, total = values_of(arrays, "shrinkage"), float(scalars["penalty"])
+        if rows.shape != self.rows.shape:
+            raise ValueError(f"a table of shape {rows.shape} for {len(self.rows)} rows")
+        if not 0 <= total < np.inf:
+            raise ValueError(f"a penalty of {total}")
+        self.rows, self.total[0] = rows, total
+
+
+NAMES = OF_MEANS[:-1]  # of the scalars; rows have no scale
+
+
+class ClassMeans:
+    """``last``, ``sums`` and ``next_sums`` float32[slots, 1], rows of ``width`` slots; ``number`` float32[rows, 1]."""
+
+    TABLES = ("last", "sums", "next_sums")  # which a model has beside the mean
+
+    def __init__(self, slots: int, width: int, average_after: int | None) -> None:
+        self.width, self.after, self.present = width, -1 if average_after is None else average_after, 0.0
+        self.last, self.sums, self.next_sums = (zeros(slots, 1) for _ in range(3))
+        self.number = zeros(slots // width, 1)
+        self.scalars = np.zeros(len(NAMES))
+
+    @property
+    def has_begun(self) -> bool:
+        return self.scalars[NAMES.index("mean_count")] > 0
+
+    @property
+    def learned(self) -> int:
+        """How many examples were."""
+        return int(self.scalars[0])
+
+    def averaged(self) -> np.ndarray:
+        """float32[slots, 1], the mean."""
+        found, chunk = zeros(len(self.last), 1), self.width * max(1, (1 << 16) // self.width)
+        for begin, end, _ in written_chunks(self.last, chunk):
+            part = np.empty(end - begin, np.float32)
+            mean_rows_kernel.read_means(self, self.width, begin // self.width, part)
+            found[begin:end, 0] = part
+        return found
+
+    def tables(self) -> dict[str, Table]:
+        mean_rows_kernel.bring_up_rows(self, self.width)
+        return {name: Table(getattr(self, name), ("w",)) for name in self.TABLES}
+
+    def header(self) -> dict[str, float]:
+        return dict(zip(NAMES, self.scalars.tolist(), strict=True))
+
+    def load(self, tables: Mapping[str, np.ndarray], scalars: Mapping[str, Any]) -> None:
+        """Take over what ``tables`` and ``header`` gave."""
+        self.last, self.sums, self.next_sums = (tables[name] for name in self.TABLES)
+        self.scalars[:] = [float(scalars[name]) for name in NAMES]
+        self.present = number_of(count_in(scalars, "learned"), self.after)
+        used = (self.sums != 0) | (self.next_sums != 0)
+        self.number[used.reshape(-1, self.width).any(axis=1)] = self.present

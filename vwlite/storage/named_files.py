@@ -13,8 +13,7 @@ from typing import Any
 from vwlite.errors import UsageError
 from vwlite.options import Option
 from vwlite.storage.atomic_file import is_replaceable
-from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STANDARD_INPUT, STDOUT, File
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STANDARD_INPUT, STDOUT, File, is_url
 
 KINDS = {LOCK: "lock", CHECKPOINT: "checkpoint", BEST: "best pass", LEDGER: "ledger", CACHE: "cache"}
 DATA = ("input", "data", "test data", "held-out data", "labelled data")  # kinds that may be URLs

@@ -2,13 +2,13 @@
 
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vwlite.errors import OutputError, UsageError
 from vwlite.storage.atomic_file import check_writable, descriptor_of, is_replaceable, unfollowed
-from vwlite.storage.urls import local_path
 
 # Suffixes of files whose name is derived from that of another.
 LOCK, CHECKPOINT, BEST, LEDGER, CACHE = ".lock", ".ckpt", ".ckpt.best", ".ledger", ".cache"
@@ -131,3 +131,30 @@ def can_write(descriptor: int) -> bool:
         return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
     except OSError:
         return False
+
+
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters or more, then RFC 3986
+
+
+def is_url(path: str) -> bool:
+    """Whether ``path`` begins with ``scheme://``."""
+    return SCHEME.match(path) is not None
+
+
+def local_path(path: str) -> str:
+    """The path of a URL ``file://``; others, and paths, as they are."""
+    if not path.startswith("file://"):
+        return path
+    from urllib.parse import unquote, urlsplit
+
+    return unquote(urlsplit(path).path)
+
+
+class Url(os.PathLike[str]):
+    """A URL among paths: ``pathlib.Path`` would take one of its slashes away."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __fspath__(self) -> str:
+        return self.text

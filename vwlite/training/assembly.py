@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from vwlite._native.expand import group_sizes
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.features.paired_sides import PairedSides
 from vwlite.learners.base import Learner
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.row_results import Results
@@ -89,8 +91,7 @@ def malformed_line_policy(
     return BadLines(
         labels,
         say,
-        max_ratio=bad_lines.max_ratio,
-        fail_fast=bad_lines.strict,
+        bad_lines,
         to_the_end=to_the_end,
         advises=model is None,
         class_weights=config.input.class_weights,
@@ -133,3 +134,23 @@ def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | 
 
     known = model.names.names if model and model.names else None
     return NameCollector(NameIndex(learner.layout, known), plan)
+
+
+class PairedSides:
+    """Of the dot products of ``plan``."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.numbers = np.array(plan.pairs, np.int32).reshape(-1)
+
+    def faults(self, batch: Batch) -> dict[int, str]:
+        """By row, what is wrong with it. Raises MemoryError."""
+        sizes = np.zeros((len(batch), len(self.numbers)), np.uint32)
+        group_sizes(batch, self.plan, self.numbers, sizes)
+        left, right = sizes[:, ::2], sizes[:, 1::2]
+        found = {}
+        for row in np.flatnonzero((left != right).any(axis=1)).tolist():
+            pair = int(np.argmax(left[row] != right[row]))
+            told = f"sides of {left[row, pair]} and {right[row, pair]} features"
+            found[row] = f"--dotproduct {self.plan.config.dotproduct[pair]} has {told}, --rank 0 needs as many"
+        return found

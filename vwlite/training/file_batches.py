@@ -10,12 +10,16 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.block_parser import Parsed
+from vwlite.data.config import HoldoutConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.holdout import Holdout
 from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.features import feature_plan
-from vwlite.features.masks import Masks
+from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import read_redefine
+from vwlite.features.group_columns import segments_in, space_of, without_segments
+from vwlite.features.random_features import mix64, unit_interval
+from vwlite.features.side_names import read_numbers
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum import Curriculum, of_batches
@@ -210,3 +214,59 @@ class FileBatches:
         groups = batch.flags & (BLANK | SAVE | INNER) == 0
         held = self.holdout.mark(int(groups.sum()))
         return held if held is None else np.append(held, np.uint8(0))[np.cumsum(groups) - groups]
+
+
+class Holdout:
+    """Counts the lines of a pass, blank ones included, and marks those held out."""
+
+    def __init__(self, config: HoldoutConfig, active: bool) -> None:
+        self.config, self.active = config, active
+        self.lines = 0
+
+    def start_pass(self) -> None:
+        self.lines = 0
+
+    def mark(self, rows: int, numbers: np.ndarray | None = None) -> np.ndarray | None:
+        """uint8[rows], 1 where a line is held out; None when no lines are held out.
+
+        The lines are the next ``rows`` of the pass, or those of the numbers ``numbers``, int64[rows] from 0.
+        """
+        if not self.active:
+            return None
+        before, after, period = self.lines, self.config.after, self.config.period
+        self.lines += rows
+        if numbers is not None:
+            return (numbers >= after if after else (numbers + 1) % period == 0).astype(np.uint8)
+        marks = np.zeros(rows, np.uint8)
+        held_out = slice(max(after - before, 0), None) if after else slice(-(before + 1) % period, None, period)
+        marks[held_out] = 1
+        return marks
+
+
+class Masks:
+    """Leaves namespaces out by chance: by a hash of seed, pass, namespace and the number of the example."""
+
+    def __init__(self, config: FeatureConfig, seed: int) -> None:
+        self.seed, self.redefine, self.spaces = seed, read_redefine(config.redefine), []
+        for text in config.mask_ids:
+            for name, share in read_numbers(text, "--mask-ids").items():
+                self.spaces.append((space_of(name, config), share))
+
+    def apply(self, batch: Batch, number: int, first: int) -> Batch:
+        """The batch of pass ``number``, whose first example is number ``first`` of the pass, as it is to be learned."""
+        rows = np.arange(first, first + len(batch)) if batch.numbers is None else batch.numbers
+        row = np.repeat(np.arange(len(batch)), np.diff(batch.row_namespace.astype(np.int64)))
+        left_out = np.zeros(len(row), bool)
+        for place, (space, share) in enumerate(self.spaces):
+            masked = self.drawn(rows, number, place) < share
+            if batch.holdout_mask is not None:
+                masked &= batch.holdout_mask == 0
+            left_out |= masked[row] & segments_in(batch, self.redefine, space)
+        return without_segments(batch, left_out) if left_out.any() else batch
+
+    def drawn(self, rows: np.ndarray, number: int, place: int) -> np.ndarray:
+        """float64[rows], uniform in (0, 1)."""
+        state = np.zeros(1, np.uint64)
+        for part in (self.seed, number, place):
+            state = mix64(state ^ mix64(np.array([part + 1], np.uint64)))
+        return unit_interval(mix64(state ^ mix64(rows.astype(np.uint64) + np.uint64(1))))

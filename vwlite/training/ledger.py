@@ -19,8 +19,7 @@ from vwlite.data.blocks import fingerprint, same_file
 from vwlite.data.digests import HEAD, prefixes
 from vwlite.errors import ModelError
 from vwlite.storage.atomic_file import beside_output
-from vwlite.storage.output_checks import LEDGER
-from vwlite.storage.urls import is_url
+from vwlite.storage.output_checks import LEDGER, is_url
 from vwlite.training.model_header import LedgerFile
 
 FORMAT = 2

@@ -74,7 +74,7 @@ def restore(
             kind = learner_class(learner_name)
         if confident and config.levels:
             raise UsageError("--confidence does not go with --levels: it is of numbers, by their sign")
-        if confident and getattr(config, "label_units", "raw") != "raw":
+        if confident and config.label_units != "raw":
             raise UsageError("--confidence is of labels as they are, such as -1 and 1: train with --label-units raw")
         rates = confident and header["resumable"] and config.has_sensitivity
         if rates:

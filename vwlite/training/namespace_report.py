@@ -22,7 +22,7 @@ from vwlite.features.interactions import FullNames, decode_letters, matches, rea
 from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.features.theta_config import NOTHING_KNOWN
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.lrq import read_pairs
+from vwlite.learners.configs.gd import read_pairs
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display

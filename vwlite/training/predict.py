@@ -59,7 +59,7 @@ def predict(
     with ExitStack() as closing:
         closing.callback(source.close)
         predictions = open_answers(closing, config.output, learner, as_raw=as_raw, fill_gaps=True)
-        closing.enter_context(policy.keeping(bad_lines.keep))
+        closing.enter_context(policy.keeping())
         closing.callback(display.close)
         display.start(source.inputs.size())
         watching = [unmoved] if learner.simple_labels else []

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from vwlite.data.batch import Batch
 from vwlite.learners.base import Learner
-from vwlite.learners.best_constant import best_constant, best_log_odds
+from vwlite.learners.best_constant import best_constant, best_log_odds, loses_to_constant
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import NO_HOLDOUT, Counters
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
+from vwlite.training.label_sample import LabelSample
 from vwlite.training.listener import Listener, Run
 
 HEADER = (
@@ -118,6 +120,7 @@ def _average_loss(counters: Counters, holdout: bool) -> str:
     return f"{counters.holdout_best_loss:.6f} h"
 
 
+ENOUGH = 1000  # examples, of which what was best is known beforehand
 MOST = 512  # entries between two ends of passes
 
 
@@ -329,9 +332,32 @@ def vw_constant_of(learner: Learner, counters: Counters) -> Constant | None:
     return None if constant is None else (constant, loss)
 
 
-def best_constant_of(learner: Learner, counters: Counters) -> Constant | None:
-    """The same, but of the logistic loss the log odds of the labels, which is best, not what vw tells."""
+def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample | None) -> Constant | None:
+    """The same, but of the logistic loss the log odds of the labels, which is best, not what vw tells; what vw does not
+    tell is that of ``labels``.
+    """
     config = learner.config.loss
     if learner.simple_labels and config.soft and (best := best_log_odds(config, counters.labels())):
         return best
-    return vw_constant_of(learner, counters)
+    found = vw_constant_of(learner, counters)
+    differ = counters.labels().second is not None
+    if labels and differ and (found is None or found[1] is None) and (best := labels.best):
+        return (found or best)[0], best[1]
+    return found
+
+
+class OwnSummary(Summary):
+    """With a note where the model was no better than one number for all examples."""
+
+    def __init__(self, *state: Any, labels: LabelSample | None) -> None:
+        super().__init__(*state, partial(best_constant_of, labels=labels))
+
+    def end(self) -> None:
+        super().end()
+        counters = self.counters
+        constant = self.constant(self.learner, counters) if self.constant else None
+        loss = counters.sum_loss / counters.labeled_weight if counters.labeled_weight else 0.0
+        all_count = not self.holdout and not counters.queries
+        least = constant[1] if constant and all_count and counters.example_number >= ENOUGH else None
+        if least is not None and loses_to_constant(loss, least):
+            self.display.note(f"always predicting the best constant has a smaller loss, {least:g}")

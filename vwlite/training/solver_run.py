@@ -92,10 +92,9 @@ class Reader:
     """Opens the inputs of a run: malformed lines are left out by its ``policy``, which solvers have examine batches."""
 
     def __init__(self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool) -> None:
-        self.how = {"max_ratio": bad_lines.max_ratio, "fail_fast": bad_lines.strict, "watch": self.count}
         self.say = None if quiet else display.message
-        self.policy = BadLines(labels, self.say, **self.how)
-        self.display, self.keep = display, bad_lines.keep
+        self.policy = BadLines(labels, self.say, bad_lines, watch=self.count)
+        self.display = display
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
@@ -108,7 +107,7 @@ class Reader:
         """Within, inputs can be opened; they are closed at its end."""
         with ExitStack() as closing:
             closing.callback(self.close)
-            closing.enter_context(self.policy.keeping(self.keep))
+            closing.enter_context(self.policy.keeping())
             yield
 
     def open(
@@ -126,7 +125,7 @@ class Reader:
 
     def policy_beside(self) -> BadLines:
         """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
-        return BadLines(None, self.say, **self.how)
+        return BadLines(None, self.say, self.policy.config, watch=self.count)
 
     def plain_text(self, input: InputConfig) -> Iterator[Block]:
         """Blocks of lines that are no examples. Raises InputMissing, DataError."""

@@ -14,12 +14,13 @@ from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck
+from vwlite.training.label_sample import LabelSample
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
 from vwlite.training.predictions import Predictions, open_predictions
-from vwlite.training.run_report import Header, ProgressTable, Summary, best_constant_of
+from vwlite.training.run_report import Header, OwnSummary, ProgressTable
 from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
 
@@ -39,6 +40,7 @@ class TrainResult:
     bad_lines: int  # malformed ones among them
     broken: bool  # the reader of predictions went away
     config: RunConfig  # with what the model brought
+    labels: LabelSample | None  # of which the best constant is known
     history: list[dict[str, Any]]  # entries of ``vwlite.training.run_report.History``
 
 
@@ -95,6 +97,7 @@ class Training:
         if ledger:
             ledger.watch(self.source)
         self.table = ProgressTable(config, self.learner, self.counters, display)
+        self.labels = LabelSample(self.learner) if config.learning and LabelSample.concerns(self.learner) else None
         self.stopping = EarlyStopping(config, self.counters, self.writer, display)
 
     def run(self, guard: Guard) -> TrainResult:
@@ -104,7 +107,7 @@ class Training:
             closing.callback(self.writer.best.drop)
             only = config.reads or int(config.input.shuffle)
             predictions = open_predictions(closing, config.output, self.learner, only=only)
-            closing.enter_context(self.policy.keeping(self.bad_lines.keep))
+            closing.enter_context(self.policy.keeping())
             closing.callback(self.display.close)
             listeners = self.listeners(predictions)
             if checkpoints:
@@ -123,7 +126,7 @@ class Training:
         return TrainResult(
             self.parts, trainer.passes_done, self.stopping.stopped,
             self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions),
-            config, self.table.history.entries,
+            config, self.labels, self.table.history.entries,
         )
 
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
@@ -149,6 +152,7 @@ class Training:
             support_of(config.output.support, learner) if config.output.support else None,
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display, columns) if config.learning else None,
-            Summary(config, learner, counters, display, best_constant_of),
+            self.labels,
+            OwnSummary(config, learner, counters, display, labels=self.labels),
         ]
         return [listener for listener in listeners if listener]

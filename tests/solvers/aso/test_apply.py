@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.solvers.aso.test_theta import corpus, documents
 from vwlite.data.block_parser import read
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.theta_config import ApplyConfig
@@ -34,7 +35,7 @@ def apply(theta, tmp_path_factory):
     def apply(text, block_size=1 << 16, **options):
         path.write_bytes(text.encode())
         parts = read([str(path)], text_format(), block_size=block_size)
-        policy = BadLines(None, None, max_ratio=1)
+        policy = BadLines(None, None, BadLinesConfig(max_ratio=1))
         return b"".join(applied(theta, parts, policy, ApplyConfig(**options))).decode()
 
     return apply

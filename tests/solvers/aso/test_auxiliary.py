@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.label_vocabulary import Classes
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
@@ -13,7 +14,7 @@ from vwlite.solvers.aso.corpus import Corpus
 def read(tmp_path, text):
     path = tmp_path / "text.vw"
     path.write_text(text)
-    data = Corpus(BadLines(None, None, fail_fast=True)).read([str(path)])
+    data = Corpus(BadLines(None, None, BadLinesConfig(strict=True))).read([str(path)])
     words = data.vocabulary()
     return data.rows(words, unit=False), words
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows
@@ -30,7 +31,7 @@ def corpus(tmp_path):
     def read(lines):
         path = tmp_path / "lines.vw"
         path.write_text("".join(line + "\n" for line in lines))
-        return Corpus(BadLines(None, None, max_ratio=1)).read([str(path)])
+        return Corpus(BadLines(None, None, BadLinesConfig(max_ratio=1))).read([str(path)])
 
     return read
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.oracle.multi_task import logistic_optimum, objective, optimum
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import TasksConfig
@@ -105,7 +106,7 @@ def test_what_tasks_share_makes_the_error_a_tenth():
 def corpus(tmp_path, lines, name="tasks.vw"):
     path = tmp_path / name
     path.write_text("".join(line + "\n" for line in lines))
-    return Corpus(BadLines(None, None, fail_fast=True), tags=True).read([str(path)])
+    return Corpus(BadLines(None, None, BadLinesConfig(strict=True)), tags=True).read([str(path)])
 
 
 def shops(seed, count=120, tag=False, order=None):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features.theta import Theta
@@ -32,7 +33,7 @@ TOPICS = {"sport": ["ball", "goal", "team", "win", "score"], "sea": ["wave", "sh
 def corpus(tmp_path, lines, name="text.vw"):
     path = tmp_path / name
     path.write_text("".join(line + "\n" for line in lines))
-    return Corpus(BadLines(None, None, fail_fast=True)).read([str(path)])
+    return Corpus(BadLines(None, None, BadLinesConfig(strict=True))).read([str(path)])
 
 
 def documents(count, seed=1, labels=True):

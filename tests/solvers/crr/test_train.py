@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracle.crr import Twin, every_pair
 
-from vwlite.data.config import InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, Diverged, UsageError
@@ -38,7 +38,7 @@ def read(tmp_path, text, config, kind="vw", **features):
     data = TrainingSet(GradedLabels(config.loss), queries, features, plan, InputConfig(kind=kind))
     text = text_format(features, skip_malformed=True)
     inputs = Inputs(InputConfig((str(path),), kind=kind), text, not config.pair_buffer)
-    policy = BadLines(data.labels, quiet, fail_fast=True)
+    policy = BadLines(data.labels, quiet, BadLinesConfig(strict=True))
     if config.pair_buffer:
         data.read_sample(inputs, policy, config.pair_buffer, config.seed)
     else:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracle.cut import cost
 
-from vwlite.data.config import InputConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
@@ -47,7 +47,7 @@ def source(tmp_path):
         format = text_format(config, skip_malformed=True).of_words()
         inputs = Inputs(InputConfig((str(tmp_path / "x.vw"),)), format, several_passes=True)
         opened.append(inputs)
-        return DegreeRows(config, inputs, BadLines(None, None, max_ratio=1), [])
+        return DegreeRows(config, inputs, BadLines(None, None, BadLinesConfig(max_ratio=1)), [])
 
     yield of
     for inputs in opened:

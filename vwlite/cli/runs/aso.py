@@ -4,6 +4,7 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
+from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
@@ -45,13 +46,13 @@ def read(
     with Reading(arguments["quiet"], paths) as reading:
         policy = policy_for(arguments, to_the_end=False, reading=reading)
         corpus = Corpus(policy, tags=tags, space=space)
-        with policy.keeping(arguments["bad_lines"]):
+        with policy.keeping():
             return corpus.read(paths)
 
 
 def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) -> BadLines:
-    tolerance = {"max_ratio": arguments["max_bad_ratio"], "fail_fast": arguments["strict"], "to_the_end": to_the_end}
-    return BadLines(None, None if arguments["quiet"] else reading.say, watch=reading.part, **tolerance)
+    say = None if arguments["quiet"] else reading.say
+    return BadLines(None, say, bad_lines_config(arguments), to_the_end=to_the_end, watch=reading.part)
 
 
 def run_apply(arguments: dict[str, Any]) -> int:
@@ -60,7 +61,7 @@ def run_apply(arguments: dict[str, Any]) -> int:
     threads, paths = arguments["threads"] or available_cores(), paths_of(arguments)
     with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as opened:
         policy = policy_for(arguments, True, reading)
-        opened.enter_context(policy.keeping(arguments["bad_lines"]))
+        opened.enter_context(policy.keeping())
         writer = opened.enter_context(PredictionWriter(arguments["out"]))
         parts = block_parser.read(paths, text_format(), threads=threads)
         for text in applied(theta, parts, policy, config):

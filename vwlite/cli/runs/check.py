@@ -44,7 +44,6 @@ from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 
 SHOWN = 20  # namespaces in the table
-LARGE = 20  # labels beyond it are learned slowly, as are those that are all below its reciprocal
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
     "binary": TwoClasses,
@@ -76,12 +75,11 @@ def run(arguments: dict[str, Any]) -> int:
     inputs.parse_as(FORMS[reader.form].format(text))
     census, traps, tell = DataReport(reader), Traps(), None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:
-        how = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": reading.part}
-        policy = BadLines(reader, tell and reading.say, to_the_end=True, **how)
+        policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
         read(inputs, census, traps, policy, tolerance)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
-    report["learn_with"] = reader.advice() or advise_units(report) or None if labelled and not asked else None
+    report["learn_with"] = reader.advice() or None if labelled and not asked else None
     report["warnings"] += [*traps.sentences(report), *filter(None, [inputs.missing_columns(labelled=True)])]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
@@ -96,14 +94,6 @@ def run(arguments: dict[str, Any]) -> int:
     if not labelled:
         raise DataError(f"there is no labelled example to learn from{inputs.hint}")
     return 0
-
-
-def advise_units(report: dict[str, Any]) -> str:
-    """The option that learns numbers of any unit, where labels are too large or too small to be learned as they are."""
-    if report["labels_are"] != NUMBERS or report["label_min"] is None:
-        return ""
-    largest = max(abs(report["label_min"]), abs(report["label_max"]))
-    return "--label-units spread" if largest > LARGE or 0 < largest < 1 / LARGE else ""
 
 
 def reader_of(arguments: dict[str, Any]) -> Numbers | None:
@@ -124,7 +114,7 @@ def reader_of(arguments: dict[str, Any]) -> Numbers | None:
 def read(inputs: Inputs, census: DataReport, traps: Traps, policy: BadLines, tolerance: BadLinesConfig) -> None:
     """Show them all of the input; malformed lines where they are wanted."""
     with ExitStack() as held:
-        held.enter_context(policy.keeping(tolerance.keep))
+        held.enter_context(policy.keeping())
         for part in held.enter_context(closing(inputs.texts())):
             batch = policy.examine(part)
             policy.leave_out(batch, census.reader.wrong)

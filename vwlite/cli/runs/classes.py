@@ -40,7 +40,7 @@ def predict(arguments: dict[str, Any]) -> int:
     to_stdout = any(path in STDOUT for path, _ in outputs)
     with Reading(arguments["quiet"], paths, to_stdout) as reading, ExitStack() as opened:
         policy = policy_for(arguments, to_the_end=True, reading=reading)
-        opened.enter_context(policy.keeping(arguments["bad_lines"]))
+        opened.enter_context(policy.keeping())
         writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
         parts = block_parser.read(paths, text_format(), threads=threads)
         for some in scored(target, parts, policy):

@@ -67,11 +67,11 @@ class RowWriter:
 
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for malformed lines, and what the output cannot say."""
-        policy = BadLines(None, say, max_ratio=self.tolerance.max_ratio, fail_fast=self.tolerance.strict)
+        policy = BadLines(None, say, self.tolerance)
         if self.inputs.read_as:
             say(self.inputs.read_as)
         with ExitStack() as held:
-            held.enter_context(policy.keeping(self.tolerance.keep))
+            held.enter_context(policy.keeping())
             for part in held.enter_context(closing(self.inputs.texts())):
                 batch = policy.examine(part)
                 file.write(self.lines(batch))

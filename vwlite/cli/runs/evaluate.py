@@ -11,11 +11,10 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.measure import Opened, measure
 from vwlite.evaluation.metric_report import as_table
+from vwlite.learners.best_constant import loses_to_constant
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import fields_of
-
-ROUNDING = 1e-5  # of sums of float32 losses
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -38,7 +37,7 @@ def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
     """A note where always predicting the best constant would have a smaller loss."""
     loss = report.get("loss")
     constant = report.get("best_constant_loss", report.get("best_constant_log_loss"))
-    if loss is not None and constant is not None and loss > constant * (1 + ROUNDING) + ROUNDING:
+    if loss is not None and constant is not None and loses_to_constant(loss, constant):
         raw = isinstance(learner, GdConfig) and learner.label_units == "raw" and not learner.raw_because
         way = "; train --label-units spread learns numbers of any unit" if raw else ""
         say(f"note: always predicting the best constant has a smaller loss, {constant:g}{way}")

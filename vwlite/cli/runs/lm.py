@@ -57,9 +57,8 @@ def run_features(arguments: dict[str, Any]) -> int:
     config = FeaturesConfig(**fields_of(FeaturesConfig, arguments))
     paths, quiet = paths_of(arguments), arguments["quiet"]
     with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as shown, ExitStack() as opened:
-        how = {"max_ratio": tolerance.max_ratio, "fail_fast": tolerance.strict, "watch": shown.part}
-        policy = BadLines(None, None if quiet else shown.say, to_the_end=True, **how)
-        opened.enter_context(policy.keeping(tolerance.keep))
+        policy = BadLines(None, None if quiet else shown.say, tolerance, to_the_end=True, watch=shown.part)
+        opened.enter_context(policy.keeping())
         writer = opened.enter_context(PredictionWriter(arguments["predictions"]))
         parts = block_parser.read(paths, text_format(), threads=available_cores())
         for text in with_vectors(model, parts, policy, config):

@@ -6,8 +6,7 @@ from typing import Any
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.named import refuse
-from vwlite.cli.runs.slot_rows import rows_of
-from vwlite.cli.runs.solve import solve
+from vwlite.cli.runs.solve import rows_of, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.solvers.pca.project import Projection, lines_of

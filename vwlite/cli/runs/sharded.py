@@ -1,17 +1,16 @@
 """What ``vwlite train`` does with ``--shard`` and ``--workers``."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from vwlite.api.option_rules import check_idle
-from vwlite.api.run_configs import bad_lines_config
-from vwlite.api.train_files import configured
+from vwlite.api.train_files import configure
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import NOTHING_NEW, write_json
 from vwlite.cli.signals import Interrupts
+from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.delta import Delta, save
 from vwlite.distributed.plan import plan
@@ -19,7 +18,7 @@ from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.rule import base_of, rule_of
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
-from vwlite.options import Option, fields_of
+from vwlite.options import Request
 from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import Model
 
@@ -28,12 +27,12 @@ OF_DATA = ("kind", "threads", "classweight", "max_bad_ratio", "strict", "files",
 OF_OUTPUT = ("initial", "model", "shard", "quiet", "json_path", "force", "bar", "progress", "lock_wait", "memory")
 
 
-def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
+def learn_shard(request: Request) -> int:
     """Write what one shard changes."""
-    sharding = ShardConfig(**fields_of(ShardConfig, arguments))
-    number, of = sharding.part
-    config, model = configured(arguments, typed, say)
-    check_idle(typed, options, config.learner)
+    arguments, typed = request.values, request.given
+    number, of = request.config(ShardConfig).part
+    config, model = configure(request, say)
+    check_idle(typed, request.known, config.learner)
     rule_of(config.learner, of)
     check_run(config)
     for name in BESIDE_SHARD:
@@ -43,7 +42,7 @@ def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mappi
     if model and changed:
         raise UsageError(f"{build.spelled(changed[0])} beside -i would be another base for each shard: give it before")
     base = arguments["initial"] if model else base_of(config, of)
-    delta = learn(base, plan(config.input.paths, of)[number - 1], config.input, bad_lines_config(arguments))
+    delta = learn(base, plan(config.input.paths, of)[number - 1], config.input, request.config(BadLinesConfig))
     if not config.output.quiet:
         for line in delta.task.shown:
             say(line)
@@ -54,10 +53,11 @@ def learn_shard(arguments: dict[str, Any], typed: dict[str, Any], options: Mappi
     return 0
 
 
-def learn_rounds(arguments: dict[str, Any], typed: dict[str, Any], options: Mapping[str, Option]) -> int:
+def learn_rounds(request: Request) -> int:
     """Learn all shards, round after round."""
+    arguments = request.values
     done = train_shards(
-        arguments, typed, options, lambda: engine_of(arguments["workers"], arguments["scheduler"]),
+        request, lambda: engine_of(arguments["workers"], arguments["scheduler"]),
         say=say,
         display=lambda output: Console(output.quiet, bar=False),
         interrupts=Interrupts,

@@ -5,12 +5,18 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from vwlite.api.option_rules import check_effects
+from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
-from vwlite.cli.console import Screen
+from vwlite.cli.console import Screen, say
 from vwlite.cli.jsonfile import NOTHING_NEW, write_json
 from vwlite.cli.signals import Interrupts
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import BadLinesConfig, has_words
+from vwlite.data.dataset import Inputs
+from vwlite.data.malformed_lines import BadLines
+from vwlite.features.feature_plan import text_format
 from vwlite.options import Request
+from vwlite.solvers.row_solver import RowModel
+from vwlite.solvers.rows import RowSource
 from vwlite.training.solver_run import Reader, Solver, run_solver
 
 
@@ -35,3 +41,21 @@ def reading(request: Request) -> Iterator[Reader]:
         reader = Reader(request.config(BadLinesConfig), None, screen, quiet)
         with reader.opened():
             yield reader
+
+
+@contextmanager
+def rows_of(
+    arguments: dict[str, Any], model: RowModel[Any, Any], predicting: bool, kind: type[RowSource] = RowSource
+) -> Iterator[tuple[RowSource, str]]:
+    """The rows of the files and their format, that of the model unless it was typed."""
+    tolerance, input = bad_lines_config(arguments), input_config(arguments).like(model.data, build.typed())
+    policy = BadLines(None, None if arguments["quiet"] else say, tolerance, to_the_end=predicting)
+    text = text_format(model.features, skip_malformed=True)
+    inputs = Inputs(input, text.of_words() if has_words(input.kind) else text)
+    source = kind(model.features, inputs, policy, model.seen)
+    source.plan.load(model.arrays)
+    try:
+        with policy.keeping():
+            yield source, input.kind
+    finally:
+        inputs.close()

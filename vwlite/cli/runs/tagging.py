@@ -39,9 +39,8 @@ def open_tagger(
     refuse("raw_predictions", "scores", taken=(*taken, "scheme"))
     model = model_file.load(arguments["initial"])
     config = bad_lines_config(arguments)
-    tolerance = {"max_ratio": config.max_ratio, "fail_fast": config.strict, "to_the_end": predicting}
-    policy = BadLines(None, None if arguments["quiet"] else say, **tolerance)
-    closing.enter_context(policy.keeping(config.keep))
+    policy = BadLines(None, None if arguments["quiet"] else say, config, to_the_end=predicting)
+    closing.enter_context(policy.keeping())
     past = model.past
     input = input_config(arguments).like({"kind": past.kind, "columns": past.columns}, build.typed())
     return made(model, read_batches(model, input, policy, names)), policy

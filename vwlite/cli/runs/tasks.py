@@ -29,7 +29,7 @@ def predict(arguments: dict[str, Any]) -> int:
     with Reading(arguments["quiet"], paths) as reading:
         policy = policy_for(arguments, to_the_end=True, reading=reading)
         corpus = Corpus(policy, tags=True)
-        with policy.keeping(arguments["bad_lines"]):
+        with policy.keeping():
             corpus.read(paths)
     data = rows_of(model, corpus)
     unknown = int((data.task < 0).sum())

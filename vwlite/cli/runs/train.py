@@ -16,17 +16,17 @@ KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_prediction
 
 
 def run(arguments: dict[str, Any]) -> int:
-    typed, options = build.typed(), build.declared()
-    check_effects(typed, options, going_on=bool(arguments["initial"]))
+    request = build.request()
+    check_effects(request.given, request.known, going_on=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
     if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
         from vwlite.cli.runs import sharded  # most runs need none of what it imports
 
         learn = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
-        return learn(arguments, typed, options)
+        return learn(request)
     done = train_files(
-        arguments, typed, options,
+        request,
         say=say,
         display=lambda output: Console(output.quiet, output.driver_output == "stdout", output.bar),
         interrupts=Interrupts,
@@ -50,7 +50,7 @@ def run_report(done: TrainResult) -> dict[str, Any]:
     """Counts and losses of a finished run, as JSON data."""
     counters, learner = done.parts.counters, done.parts.learner
     weight = counters.labeled_weight
-    constant = best_constant_of(learner, counters)
+    constant = best_constant_of(learner, counters, done.labels)
     return {
         "examples": int(counters.example_number),
         "passes": done.passes,

@@ -70,9 +70,9 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
         if name != "train":
             context.invoke(context.command.callback, **context.params)
             return
-        arguments, typed, options = context.params, build.typed(), build.declared()
-    check_effects(typed, options)
-    train_files(arguments, typed, options, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
+        request = build.request()
+    check_effects(request.given, request.known)
+    train_files(request, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
 
 
 def score_model(path: str, tests: list[str], metric: str, scheme: str | None = None) -> tuple[Any, str]:

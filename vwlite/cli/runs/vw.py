@@ -20,7 +20,7 @@ from vwlite.features.term_weights import plan_of
 from vwlite.learners import config_classes
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
-from vwlite.learners.configs.vw_nn import as_vw_has_it
+from vwlite.learners.configs.nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
 from vwlite.training.config import RunConfig

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.learners.configs.outputs import OutputsConfig
+from vwlite.learners.configs.softmax import REFUSED, MulticlassConfig
 from vwlite.options import config, option
 
 WITH_KINKS = ("hinge", "quantile", "absolute", "truncated", "tube")  # losses at which steps with a penalty get stuck
@@ -68,3 +71,52 @@ class BfgsConfig(GdConfig):
     @property
     def curved(self) -> bool:
         return self.hessian_on or self.memory == 0
+
+
+@config
+class BfgsOutputsConfig(OutputsConfig, BfgsConfig):
+    """As ``BfgsConfig``; labels, names and predictions are those of ``OutputsConfig``."""
+
+    learner: ClassVar[str] = "bfgs_outputs"
+    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    asked_together: ClassVar[tuple[str, ...]] = ("bfgs", "outputs")
+    alone: ClassVar[str] = "the weights of all outputs are one vector, which is fitted to whole passes"
+    includes: ClassVar[tuple[str, ...]] = ("bfgs", "outputs")
+
+    @classmethod
+    def asked_with(cls, typed: Collection[str]) -> bool:
+        return "outputs" in typed and any(name in typed for name in BfgsConfig.asked_by)
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        beside, names = super().idle
+        return beside, (*names, "shared_rates")
+
+
+@config
+class BfgsMulticlassConfig(MulticlassConfig, BfgsConfig):
+    """As ``BfgsConfig``; labels, names and predictions are those of ``MulticlassConfig``."""
+
+    learner: ClassVar[str] = "bfgs_multiclass"
+    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    asked_together: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
+    includes: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
+    alone: ClassVar[str] = "the weights of all classes are one vector, which is fitted to whole passes"
+    refused: ClassVar[tuple[str, ...]] = tuple(name for name in REFUSED if name not in ("l1", "l2"))
+
+    def __post_init__(self) -> None:
+        BfgsConfig.__post_init__(self)
+        MulticlassConfig.__post_init__(self)
+        if self.average:
+            raise UsageError("--average does not go with --multiclass and --bfgs, which fits whole passes: drop one")
+        if self.group_l1:
+            raise UsageError("--group_l1 does not go with --bfgs: its steps are of single examples; --l1 is of weights")
+        if self.class_loss == "crammer_singer":
+            raise UsageError(
+                "--loss_function crammer_singer does not go with --bfgs: it has kinks; with --dual and --l2 it has a "
+                "solver of its own"
+            )
+
+    @classmethod
+    def asked_with(cls, typed: Collection[str]) -> bool:
+        return "multiclass" in typed and any(name in typed for name in BfgsConfig.asked_by)

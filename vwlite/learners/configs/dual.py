@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import random_seed
 from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
-from vwlite.learners.configs.shared import random_seed
 from vwlite.options import config, option
 
 LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "tube")  # numbered as in the kernel

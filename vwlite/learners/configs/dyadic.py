@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.features.side_names import read_numbers
-from vwlite.learners.configs.base import LearnerConfig, show_number
+from vwlite.learners.configs.base import LearnerConfig, check_levels, random_seed, show_number
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import check_levels, random_seed
 from vwlite.learners.losses import LOSSES, LossConfig, given_range
 from vwlite.options import again, config, option
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.base import LearnerConfig, show_number
-from vwlite.learners.configs.shared import check_levels, levels
+from vwlite.learners.configs.base import LearnerConfig, check_levels, levels, random_seed, show_number
 from vwlite.learners.losses import LINKS, LossConfig, given_range
-from vwlite.options import config, option
+from vwlite.options import again, config, option
 
 OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options
 OF_UPDATES = ("sgd", "adaptive", "normalized", "invariant")
@@ -81,6 +81,7 @@ class GdConfig(LearnerConfig):
         "raw",
         "Learn labels as they are, or in units of their spread, so that their scale and offset do not matter.",
         section="Update", spelled=("--label-units",), choices=("raw", "spread"), settled=True,
+        shown="spread with losses of numbers and the default update, else raw",
     )
     binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
     ftrl: bool = option(
@@ -123,6 +124,12 @@ class GdConfig(LearnerConfig):
         if not self.loss.label_spread:
             return f"--loss_function {self.loss.name}"
         return f"--link {self.link}" if self.link != "identity" else "--binary" if self.binary else ""
+
+    @property
+    def usual_label_units(self) -> str:
+        """What ``vwlite train`` takes beside the other options where ``--label-units`` is not typed."""
+        others = (*OF_UPDATES, "ftrl", "constant", "initial_weight")
+        return "raw" if self.raw_because or any(getattr(self, name) for name in others) else "spread"
 
     @property
     def differs_from_vw(self) -> str:
@@ -177,3 +184,113 @@ class GdConfig(LearnerConfig):
     @property
     def prediction_bounds(self) -> tuple[float, float] | None:
         return given_range(self.min_prediction, self.max_prediction)
+
+
+@config
+class CoinConfig(GdConfig):
+    """As ``GdConfig``, of which loss, bounds, ``ftrl_alpha`` (4; PiSTOL: 1) and ``ftrl_beta`` (1; 0.5) matter."""
+
+    ftrl_alpha: float | None = again(GdConfig, "ftrl_alpha", None, shown="4 with --coin, 1 with --pistol")
+    ftrl_beta: float | None = again(
+        GdConfig, "ftrl_beta", None, low=None, above=0, shown="1 with --coin, 0.5 with --pistol"
+    )
+    coin: bool = option(False, "Coin betting, which needs no learning rate.", section="Update")
+    pistol: bool = option(False, "PiSTOL, which needs none either.", section="Update")
+
+    learner: ClassVar[str] = "coin"
+    asked_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
+    is_base: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.coin == self.pistol:
+            raise UsageError("--coin and --pistol do not go together")
+        if self.ftrl or self.l1 or self.l2 or self.sparse_l2:
+            raise UsageError("--coin and --pistol do not go with --ftrl and regularisation")
+
+    @property
+    def idle(self) -> tuple[str, tuple[str, ...]]:
+        names = (*OF_RATES, *OF_UPDATES, "initial_weight", "constant")
+        return "coin" if self.coin else "pistol", names
+
+    def check_ftrl(self) -> None:
+        """These learners have the two parameters as well."""
+
+    @property
+    def differs_from_vw(self) -> str:
+        if not self.binary:
+            return super().differs_from_vw
+        return "--binary over --coin and --pistol answers a few examples otherwise than vw"
+
+
+@config
+class AverageConfig(GdConfig):
+    """As ``GdConfig``. ``average_after`` None: the mean is of at least the last half of the examples."""
+
+    average: bool = option(
+        False, "Predict with the mean of the weights after every example, not with the last ones.", section="Update",
+        settled=True,
+    )
+    average_after: int | None = option(
+        None, "Examples before the mean begins.", section="Update", unit="examples", low=0, settled=True,
+        shown="so that it is of the last half, or up to three quarters",
+    )
+
+    learner: ClassVar[str] = "average"
+    asked_by: ClassVar[tuple[str, ...]] = ("average",)
+    alone: ClassVar[str] = "the mean is one of single steps of gradient descent"
+    in_vw: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.ftrl:
+            raise UsageError("--ftrl does not go with --average: its weights follow from sums already")
+        if self.l1:
+            raise UsageError("--l1 does not go with --average: a mean of sparse weights is not sparse")
+
+    @property
+    def differs_from_vw(self) -> str:
+        return "--average is none of vw's options"
+
+
+SECTION = "Low-rank quadratic interactions"
+
+
+@config
+class LrqConfig(GdConfig):
+    """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
+
+    lrq: tuple[str, ...] = option(
+        (), "Cross namespaces A and B by factors of rank N, learned in turns.", section=SECTION, metavar="ABN",
+        letters=True,
+    )
+    lrqdropout: bool = option(False, "Leave half of the factors out of each step, by chance.", section=SECTION)
+    random_seed: int = random_seed()  # which
+
+    learner: ClassVar[str] = "lrq"
+    asked_by: ClassVar[tuple[str, ...]] = ("lrq",)
+    has_sensitivity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "lrq", tuple(self.lrq))
+        read_pairs(self.lrq)
+        if self.ftrl:
+            raise UsageError("--lrq does not go with --ftrl: factors are learned by gradient descent, drop one")
+
+
+def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
+    """Two letters and a rank each, once, in the order of the bytes. Raises UsageError."""
+    from vwlite.features.interactions import decode_letters  # imports a hash, which --help does without
+
+    pairs = {}
+    for value in values:
+        letters = decode_letters(value)
+        match = re.fullmatch(rb"(.)(.)([1-9][0-9]{0,3})", letters, re.S)
+        if not match:
+            raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
+        pairs[letters] = match[1][0], match[2][0], int(match[3])
+    return [pairs[letters] for letters in sorted(pairs)]

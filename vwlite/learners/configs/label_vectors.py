@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import check_levels, refuse
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.shared import check_levels, refuse
 from vwlite.learners.configs.softmax import REFUSED
 from vwlite.options import again, config
 

@@ -1,14 +1,16 @@
-"""Options of networks of tanh units (``--nn``)."""
+"""Options of neural networks: --nn, and the network of vwlite vw."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
+from vwlite.learners.configs.base import random_seed, refuse
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import random_seed, refuse
-from vwlite.options import config, option
+from vwlite.learners.configs.softmax import OF_SHARES, MulticlassConfig
+from vwlite.options import again, config, option
 
 SECTION = "Networks"
 MAX_HIDDEN = 16  # layers, as in the kernel
@@ -90,3 +92,82 @@ def row_shift(config: Any) -> int:
 def row_units(config: Any) -> int:
     """Weights of a feature: to the units of the first hidden layer and, with ``inpass``, to the outputs."""
     return int(config.hidden[0] + config.outputs * config.inpass)
+
+
+@config
+class NnClassesConfig(MulticlassConfig):
+    """As ``MulticlassConfig`` with the multinomial loss, and the network of ``NnConfig``."""
+
+    nn: str = again(NnConfig, "nn", "")
+    inpass: bool = again(NnConfig, "inpass", False)
+    dropout: bool = again(NnConfig, "dropout", False)
+
+    learner: ClassVar[str] = "nn_classes"
+    asked_by: ClassVar[tuple[str, ...]] = ()
+    asked_together: ClassVar[tuple[str, ...]] = ("multiclass", "nn")
+    includes: ClassVar[tuple[str, ...]] = ()
+    alone: ClassVar[str] = "the loss is one of all outputs together"
+
+    def __post_init__(self) -> None:
+        MulticlassConfig.__post_init__(self)
+        check_network(self)
+        if self.class_loss != "multinomial":
+            raise UsageError(f"--nn with --multiclass takes --loss_function multinomial, not {self.class_loss}")
+        for name in (*OF_SHARES, "group_l1"):
+            if getattr(self, name):
+                raise UsageError(f"--{name} does not go with --nn: --multiclass without a network takes it")
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        return units_of(self.nn)
+
+    @property
+    def outputs(self) -> int:
+        return self.multiclass
+
+
+NOT_WITH_VW = ("l1", "l2", "sparse_l2", "ftrl", "initial_weight", "random_weights", "initial_t", "binary")
+
+
+@config
+class VwNnConfig(GdConfig):
+    """As ``GdConfig``; ``vw_nn`` is the number of units, which ``vwlite vw`` calls ``--nn``."""
+
+    vw_nn: int = 0
+    random_seed: int = 0
+
+    learner: ClassVar[str] = "vw_nn"
+    asked_by: ClassVar[tuple[str, ...]] = ("vw_nn",)
+    in_vw: ClassVar[bool] = False  # it keeps all options
+    plays_in_trees: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+    takes_levels: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if not 1 <= self.vw_nn <= MAX_UNITS:
+            raise UsageError(f"--nn takes 1 to {MAX_UNITS} units, not {self.vw_nn}")
+        for name in NOT_WITH_VW:
+            if getattr(self, name):
+                raise UsageError(f"--{name} does not go with --nn")
+
+    @property
+    def option(self) -> str:
+        return "nn"
+
+
+def as_vw_has_it(typed: dict[str, Any], of_others: Collection[str]) -> dict[str, Any]:
+    """The options of ``vwlite vw`` with ``--nn`` under its own name. Raises UsageError for what does not go with it.
+
+    ``of_others``: the options that ask for other learners.
+    """
+    if "nn" not in typed:
+        return typed
+    for name in ("inpass", "dropout", "noconstant", "raw_predictions", *of_others):
+        if name in typed:
+            raise UsageError(f"--{name} does not go with --nn here (use 'vwlite train')")
+    units = units_of(typed["nn"])
+    if len(units) > 1:
+        raise UsageError(f"--nn takes one number of units, not {typed['nn']} (use 'vwlite train')")
+    return {**{name: value for name, value in typed.items() if name != "nn"}, "vw_nn": units[0]}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.base import CLASS_SCORES_OFF, show_classes
+from vwlite.learners.configs.base import CLASS_SCORES_OFF, random_seed, show_classes
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.shared import random_seed
 from vwlite.options import config, option
 
 if TYPE_CHECKING:

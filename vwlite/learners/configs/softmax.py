@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.average import AverageConfig
-from vwlite.learners.configs.base import show_classes
-from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.base import refuse, show_classes
+from vwlite.learners.configs.gd import AverageConfig, GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig, classes
-from vwlite.learners.configs.shared import refuse
 from vwlite.options import again, config, option, options_of
 
 LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel

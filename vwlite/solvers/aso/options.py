@@ -91,7 +91,8 @@ def kept_options(request: Request, path: str) -> dict[str, Any]:
 def continued(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:
     """Raises ModelError."""
     try:
-        config = learn_config(Request({**request.values, **options}, request.given, request.known))
+        given = {name: options.get(name, value) for name, value in request.given.items()}
+        config = learn_config(Request({**request.values, **options}, given, request.known))
         check_kinds(config.aux)
         return config, OnlineConfig(online=True, max_features=options.get("max_features", 1)).max_features
     except UsageError as error:  # nobody typed it
