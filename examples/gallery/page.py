@@ -92,6 +92,7 @@ HEAD = """\
 
 Twelve tasks on real data, each beside the tool that one would take otherwise. All figures of a task are from one run,
 on the same rows held out.
+
 ```console
 $ vwlite samples
 vwlite: the data files of the pages are in .
