@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 KERNELS := $(wildcard cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
-.PHONY: build demo test lint bench bench-all calls annotate debug fuzz fuzz-commands soak docs clean help
+.PHONY: build demo test lint bench bench-all calls annotate debug fuzz fuzz-commands soak docs gallery clean help
 
 build: $(VENV)/installed $(VENV)/built  ## install into .venv, with kernels up to date (the default)
 
@@ -69,6 +69,10 @@ soak: build  ## train on 20 GB from a pipe and watch the memory; ARGS='--gb 5'
 docs: build $(VENV)/docs  ## build the site of all pages in build/site/html; ARGS='-b linkcheck' looks at links elsewhere
 	$(BIN)/python docs/site/sources.py build/site/source
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs/site -b html $(ARGS) build/site/source build/site/html
+
+gallery: build  ## run the tasks of the gallery and write docs/gallery.md; ARGS='--data DATA prices'
+	PYTHON=$(BIN)/python sh examples/gallery.sh --out docs/site/gallery.json $(ARGS)
+	PYTHON=$(BIN)/python sh examples/gallery.sh --out docs/site/gallery.json --page docs/gallery.md
 
 $(VENV)/docs: $(VENV)/installed
 	sh .ci/requirements $(BIN)/python project.optional-dependencies.docs

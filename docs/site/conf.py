@@ -10,6 +10,7 @@ extensions = ["myst_parser"]
 html_theme = "furo"
 html_title = f"vwlite {__version__}"
 html_show_sphinx = False
+smartquotes = False  # -- begins an option
 html_static_path = ["static"]
 html_css_files = ["site.css", "charts.css"]
 html_js_files = ["site.js"]

@@ -1,5 +1,6 @@
 """The page of the gallery, from the results."""
 
+import re
 import textwrap
 
 ABOUT = {  # title, why, what was measured, where to read on
@@ -90,8 +91,7 @@ HEAD = """\
 # Gallery
 
 Twelve tasks on real data, each beside the tool that one would take otherwise. All figures of a task are from one run,
-on the same rows held out. Times are those of all commands that a task ran, and of fitting and predicting by the peer,
-on two cores that were busy with other work, too: take them for orders of magnitude.
+on the same rows held out.
 
 ```console
 $ vwlite samples
@@ -126,8 +126,6 @@ def section(name: str, one: dict) -> str:
     counted = f"{train:,} rows" if name == "nights" else counted
     heads = [one["metric"], *one.get("more", [])]
     rows = [f"| {label} | {' | '.join(map(shown, values))} |" for label, *values in one["rows"]]
-    times = f"vwlite's commands took {one['seconds']:.2g} s"
-    times += f", the peer {one['peer_seconds']:.2g} s." if one.get("peer_seconds") else "."
     read = ", ".join(f"[{TITLES.get(page, page)}]({page}.md{'#' + place if place else ''})" for page, place in links)
     parts = [
         f"## {title}\n",
@@ -138,7 +136,7 @@ def section(name: str, one: dict) -> str:
         "|---|" + "---|" * len(heads),
         *rows,
         "",
-        wrapped(f"Data: {data} ({counted}). {one.get('note', '')} {times} Read on: {read}.".replace("  ", " ")) + "\n",
+        wrapped(f"Data: {data} ({counted}). {one.get('note', '')} Read on: {read}.".replace("  ", " ")) + "\n",
         f"<!-- gallery: {name} -->\n",
     ]
     return "\n".join(parts)
@@ -146,8 +144,7 @@ def section(name: str, one: dict) -> str:
 
 def commands(one: dict) -> list[str]:
     """Without what only the script needs."""
-    return [line.replace(" --json run.json", "").replace(" --json linear.json", "").replace(" --quiet", "")
-            for line in one["commands"]]  # fmt: skip
+    return [re.sub(r" --json \S+| --quiet", "", line) for line in one["commands"]]
 
 
 def shown(value: float) -> str:

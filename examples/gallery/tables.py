@@ -38,7 +38,7 @@ def prices(work: Work) -> dict:
     frame = table("ggplot2", "diamonds")
     frame = frame.drop(columns=[name for name in frame if name in ("rownames", "Unnamed: 0")])
     train, test = frames(work, frame.sample(frac=1, random_state=1))
-    learn = "train train.csv --columns 'label=price' --label-units spread"
+    learn = "train train.csv --columns 'label=price'"
     work.vwlite(f"{learn} -f linear --json linear.json --quiet")
     work.vwlite(f"{learn} -q :: --passes 10 -f model --json run.json --quiet")
     metric = "test.csv --metric rmse,r2 --quiet"

@@ -26,7 +26,7 @@ def test_runs_on_other_data_are_nights_in_the_order_of_time():
 def test_a_chart_of_each_figure_that_all_have():
     runs = [night(1, auc=0.6, accuracy=0.7, log_loss=0.5, best_constant_log_loss=0.6), night(2, auc=0.7, log_loss=0.4)]
     charts = [ElementTree.fromstring(text) for text in nights.of_nights(runs)]
-    assert [chart.find("{*}title").text for chart in charts] == ["log_loss by night", "auc by night"]
+    assert [chart.find("{*}title").text for chart in charts] == ["log_loss by run", "auc by run"]
     dots = list(charts[1].iter("{http://www.w3.org/2000/svg}circle"))
     told = [dot.find("{*}title").text for dot in dots]
     assert len(dots) == 2 and "n1, 2026-01-01" in told[0] and "auc 0.7" in told[1] and "95%: " in told[1]

@@ -39,7 +39,7 @@ def by_night(runs: Sequence[Run], name: str) -> str:
     constants = [number(run.figures.get(CONSTANTS.get(name, ""))) for run in runs]
     shown = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
     x = Axis("run, in the order of time", 0.5, len(runs) + 0.5, whole=True)
-    chart = Chart(f"{name} by night", x, widened(name, shown))
+    chart = Chart(f"{name} by run", x, widened(name, shown))
     banded = [(place, *both) for place, both in enumerate(ends, 1) if both]
     if len(banded) == len(runs):
         sides = ([(place, end[side]) for place, *end in banded] for side in (0, 1))

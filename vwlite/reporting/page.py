@@ -69,7 +69,7 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
     if found := charts.of_runs(runs):
         parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
     if found := nights.of_nights(runs):
-        parts.append(section("By night", drawn(found)))
+        parts.append(section("In the order of time", drawn(found)))
     parts += [
         section("Options that differ", differences(runs)),
         section("Figures", figures(runs)),

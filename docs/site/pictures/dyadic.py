@@ -53,7 +53,7 @@ def plane(drawn: Drawing, last: float) -> None:
         drawn.line(trail, colour, stroke_width="3.2")
         for place in range(0, 41, 10):
             drawn.dot(*trail[place], colour, 3.6)
-        shift = 14 if one is A else -14
+        shift = 14 if one is A else -40
         drawn.text(trail[0][0] + shift, trail[0][1] + (16 if one is A else 0), f"{name}(0)")
         drawn.text(trail[-1][0] + 26, trail[-1][1] - 6, f"{name}(h)")
     drawn.text(205, 14, "both vectors move at once, along hyperbolas")

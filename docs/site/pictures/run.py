@@ -29,7 +29,7 @@ def flow() -> str:
     drawn.arrow(640, 102, 640, 150)
     drawn.arrow(680, 150, 680, 102)
     drawn.arrow(660, 198, 660, 244)
-    drawn.box(576, 246, 168, 48, "model file\nwritten whole, at the end", INK)
+    drawn.box(576, 246, 168, 48, "model file,\nwritten at the end", INK)
     listeners = ("counters, progress", "predictions", "early stopping", "checkpoints", "ledger")
     drawn.box(16, 150, 528, 144, "", BLUE, 0.05)
     drawn.text(280, 168, "listeners: each sees every batch with its predictions")
