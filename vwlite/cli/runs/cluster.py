@@ -7,7 +7,7 @@ from typing import Any
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.named import UNNAMED, refuse
+from vwlite.cli.runs.model_dispatch import MODEL_DESCRIPTIONS, refuse_options
 from vwlite.cli.runs.solve import rows_of, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -21,7 +21,7 @@ from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.training.prediction_writer import PredictionWriter
 
-OTHERS = UNNAMED[ClusterModel.learner]
+DESCRIPTION = MODEL_DESCRIPTIONS[ClusterModel.learner]
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -39,7 +39,7 @@ def reading(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tup
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse("raw_predictions", of=OTHERS)
+    refuse_options("raw_predictions", model=DESCRIPTION)
     with reading(arguments, predicting=True) as (assignment, source, kind):
         if arguments["probabilities"] and not assignment.softness:
             raise UsageError("--probabilities are there for clusters that were found with --soft")
@@ -52,7 +52,7 @@ def predict(arguments: dict[str, Any]) -> int:
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
-    refuse(of=OTHERS)
+    refuse_options(model=DESCRIPTION)
     asked = chosen_metrics(arguments["metrics"])
     with reading(arguments) as (assignment, source, kind):
         report = measured(assignment, source, kind)
@@ -60,7 +60,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse(of=OTHERS)
+    refuse_options(model=DESCRIPTION)
     model = ClusterModel.load(arguments["model"])
     facts, found = model.facts(), strongest(model, arguments["top"])
     facts.pop("sizes")

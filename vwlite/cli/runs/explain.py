@@ -10,7 +10,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import json_lines
-from vwlite.cli.runs.named import described, module_for
+from vwlite.cli.runs.model_dispatch import describe_model, module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation, Sum, explain
@@ -26,7 +26,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--classes takes 1 or more")
     if module := module_for(arguments["initial"], arguments["memory"]):
         if not hasattr(module, "explain"):
-            raise UsageError(f"explain does not go with {described(arguments['initial'])}")
+            raise UsageError(f"explain does not go with {describe_model(arguments['initial'])}")
         return int(module.explain(arguments, output(arguments["json_path"])))
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))

@@ -5,7 +5,7 @@ from typing import Any
 
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.named import refuse
+from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import rows_of, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -37,7 +37,7 @@ evaluate = predict
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse()
+    refuse_options()
     model = PcaModel.load(arguments["model"])
     facts, found = model.facts(), strongest(model, arguments["top"])
     facts.pop("singular_values")
