@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from vwlite.cli.settings import plain
-from vwlite.cli.signals import interrupt, listen
+from vwlite.cli.signals import forward_signals, interrupt
 from vwlite.cli.stopping import stop
 from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError
 from vwlite.escapes import escaped, laid_out
@@ -122,9 +122,9 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     try:
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
                 signal.signal(number, interrupt)
-        listen()
+        forward_signals()
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         status = called()

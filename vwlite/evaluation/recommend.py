@@ -19,7 +19,7 @@ from vwlite.evaluation.inspect_model import sides_of
 from vwlite.evaluation.person_items import PersonItems, keys_of
 from vwlite.features.group_columns import without
 from vwlite.features.side_names import covers, sides_of_pair
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy
 from vwlite.training.config import RunConfig
@@ -83,7 +83,7 @@ class Recommender(Listener):
                     self.take(batch, None, nothing)
                     gaps.pop(0)
                 self.take(batch, row, line)
-            obey()
+            raise_if_stopped()
         for _ in gaps:
             self.take(batch, None, nothing)
 
@@ -297,7 +297,7 @@ class Reading:
                 pairs.add(batch)
                 if batch.release:
                     batch.release()
-                obey()
+                raise_if_stopped()
         policy.check_ratio(policy.lines)
         pairs.close()
         return pairs

@@ -17,7 +17,7 @@ from vwlite.data.shuffle import Rows, order_of
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.training.curriculum_config import CurriculumConfig
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def predicted(
     def measure(batch: Batch) -> np.ndarray:
         results.reserve(len(batch))
         model.learner.run(model.plan.extend(batch), model.plan, results, 0, len(batch))
-        obey()
+        raise_if_stopped()
         return difficulty(model.learner, batch, results)
 
     return measure

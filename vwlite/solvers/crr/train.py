@@ -18,7 +18,7 @@ from vwlite._native import query_steps
 from vwlite.config_check import require
 from vwlite.errors import DataError, Diverged
 from vwlite.features.term_weights import ADVICE, MAX_TERMS
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import CONSTANT, Gd
@@ -119,7 +119,7 @@ class Descent:
                 self.done = after - 1
                 if self.done in (due, self.total):
                     self.write_row(monitor)
-            obey()
+            raise_if_stopped()
             monitor.step(self.done - self.first, self.total - self.first)
 
     def write_row(self, monitor: Monitor) -> None:
@@ -158,7 +158,7 @@ class Descent:
         weights, pairs, labels = self.weights, self.pairs, self.data.labels
         scored = np.empty((len(pairs.row), 3))
         status = kernel.score_rows(weights, pairs, self.data.rows.address, self.plan, scored)
-        obey()
+        raise_if_stopped()
         check(status, int(weights.get("examples") + weights.get("pairs")))
         score, before, label = scored.T
         before_rows = pairs.cumulative_importance

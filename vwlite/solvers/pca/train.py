@@ -20,7 +20,7 @@ import numpy as np
 from vwlite._native import range_finder
 from vwlite.config_check import Double, require
 from vwlite.errors import UsageError
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.rows import Rows, SlotRows, check_slots
@@ -168,7 +168,7 @@ class Finder:
             work = [self.pool.submit(range_finder.add_products, *rows, self.z, self.y, *one) for one in self.shares]
             for one in work:
                 one.result()
-            obey()
+            raise_if_stopped()
             done += len(part.weight)
             step(done)
         if number == 1:
