@@ -23,7 +23,7 @@ from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.curriculum_config import CurriculumConfig
 
 Self = TypeVar("Self", bound="LogLinearModel")
@@ -96,12 +96,12 @@ class LogLinearModel(SolverModel):
             curriculum=self.curriculum,
         )
         done = fit(job, batches, LogMonitor(), log.warning)
-        self._take(written(lambda open_output: done.save("the model", open_output)))
+        self._take(capture_bytes(lambda open_output: done.save("the model", open_output)))
         self.history = done.trained.history
         return self
 
     def _take(self, data: bytes) -> None:
-        with readable(data, "the model") as path:
+        with as_path(data, "the model") as path:
             model = model_file.load(path)
         model.path = "the model"
         if model.config.model not in self.models:

@@ -314,7 +314,7 @@ class Reading:
             config, learner, self.model, self.bad_lines, self.say, check_labels=False, to_the_end=True
         )
         source = FileBatches(config, learner, policy, self.display, open_inputs=open_inputs)
-        learner.answer_all()
+        learner.collect_non_finite()
         with ExitStack() as stack:
             stack.callback(source.close)
             stack.enter_context(policy.keeping())
@@ -323,8 +323,8 @@ class Reading:
             stripped = WithoutItems(source, listener.catalogue, look)
             Trainer(learner, self.model.plan, stripped, [listener, MalformedLineCheck(policy)]).run()
         policy.check_ratio(policy.lines)
-        if learner.odd:
-            raise Diverged(not_finite(learner.odd))
+        if learner.non_finite:
+            raise Diverged(not_finite(learner.non_finite))
 
 
 class Neighbours:

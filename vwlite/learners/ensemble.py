@@ -76,10 +76,10 @@ class Ensemble(ClassCosts, PerClass):
         other.weights = other.nodes[0].weights
         return other
 
-    def answer_all(self) -> None:
-        super().answer_all()
+    def collect_non_finite(self) -> None:
+        super().collect_non_finite()
         for node in self.nodes:
-            node.odd = self.odd
+            node.non_finite = self.non_finite
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         return self.label_order.run(
