@@ -25,9 +25,9 @@ from vwlite.learners.gd import CONSTANT, Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import PairIndex
-from vwlite.solvers.crr.stages import Stages, check_curriculum
 from vwlite.solvers.crr.weights import Begun, Weights
 from vwlite.storage.array_check import numbers
 from vwlite.training.curriculum_config import CurriculumConfig
@@ -98,11 +98,11 @@ class Descent:
         self.finish(monitor)
 
     def stages(self, monitor: Monitor) -> Iterable[tuple[PairIndex, int]]:
-        """What steps draw from, and the last of them that does."""
+        """The index that steps draw from, and the number of the last step that does, for each stage."""
         if not self.curriculum:
             return [(self.pairs, self.total)]
-        growing = Stages(self.curriculum, self.config, self.pairs, self.first, self.total)
-        return growing.after(self.done, self.data.rows_of_index, self.difficulty, monitor.note)
+        stages = CurriculumStages(self.curriculum, self.config, self.pairs, self.first, self.total)
+        return stages.remaining(self.done, self.data.rows_of_index, self.difficulty, monitor.note)
 
     def make_steps(self, index: PairIndex, end: int, monitor: Monitor) -> None:
         """As many as there are left up to ``end``."""
