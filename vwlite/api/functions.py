@@ -14,7 +14,7 @@ from vwlite.api.data_source import is_array
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.memory_run import Log, MemoryWriter, load_file, log, model_after
 from vwlite.api.model import Model
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.train_files import train_files
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.data.tables import is_table
@@ -60,7 +60,7 @@ def train(
     check(*files_of([(FileToRead("input"), inputs, "FILE"), *named], request.values))
     in_rounds = executor is not None or not {"workers", "scheduler", "shards"}.isdisjoint(typed)
     given = {key: value for key, value in typed.items() if key != "names"} | ({"workers": 1} if in_rounds else {})
-    check_effects(given, known, "initial" in typed)
+    check_option_effects(given, known, "initial" in typed)
     if in_rounds:
         return train_in_rounds(request, executor)
     final = typed.get("model")

@@ -17,7 +17,7 @@ from vwlite.api.describe import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learner_choice import learner_changes, new_learner_config
 from vwlite.api.memory_run import LearnResult, decay_warning
-from vwlite.api.option_rules import check_effects, check_idle
+from vwlite.api.option_rules import check_option_effects, check_unused_options
 from vwlite.api.run_configs import bad_lines_config, feature_changes, loss_changes, memory_run_config
 from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
@@ -48,9 +48,9 @@ class Model(Described):
     def __init__(self, args: str = "", /, **options: Any) -> None:
         """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
         typed = read_options(args, options)
-        check_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
+        check_option_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
         learner = new_learner_config(typed)
-        check_idle(typed, declared(), learner)
+        check_unused_options(typed, declared(), learner)
         features = FeatureConfig(**feature_changes(typed))
         self._begin(None, typed, memory_run_config(typed, learner, features))
 
@@ -107,7 +107,7 @@ class Model(Described):
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": data_format(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
-            check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
+            check_option_effects({**self._typed, **({} if passes is None else changed)}, declared(), continuing=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
@@ -285,11 +285,11 @@ class Model(Described):
     def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
         """The model that ``read`` makes, some options changed; ``path`` is its name in messages."""
         typed = read_options("", changes)
-        check_effects({"passes": None, **typed}, declared(), going_on=True)
+        check_option_effects({"passes": None, **typed}, declared(), continuing=True)
         changed = learner_changes(typed)
         features, loss = feature_changes(typed), loss_changes(typed)
         model = read(learner_changes=changed, feature_changes=features, loss_changes=loss)
-        check_idle(typed, declared(), model.learner.config)
+        check_unused_options(typed, declared(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
         return cls._of(model, typed, changed=typed)
@@ -351,7 +351,7 @@ class Model(Described):
         """What trains on small texts; None if the options or the model rule it out."""
         if self._block_learner is None:
             config, model = self._for_run({}), self._model
-            check_effects(self._typed, declared(), going_on=True)
+            check_option_effects(self._typed, declared(), continuing=True)
             fits = (not model or model.header["resumable"]) and is_simple(config, self._learner)
             limits = bad_lines_config(self._typed)
             self._block_learner = fits and BlockLearner(config, self._learner, self._plan, model, limits)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 
 from vwlite.api import learner_choice, run_configs
-from vwlite.api.option_rules import check_idle
+from vwlite.api.option_rules import check_unused_options
 from vwlite.api.run_configs import run_config
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import UsageError
@@ -62,7 +62,7 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
     held.enter_context(files.locked())
     files.settle_initial()
     config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
-    check_idle(request.given, request.known, config.learner)
+    check_unused_options(request.given, request.known, config.learner)
     files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
     left = files.unseen(config.input.paths)
     if not left:

@@ -36,7 +36,7 @@ COMMANDS = {
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",
     "pca": "Find principal components of text.",
-    "project": "Write text in principal components.",
+    "project": "Write examples as principal components.",
     "landmarks": "Choose lines for --landmarks.",
     "cut": "Cut a graph into clusters.",
     "cluster": "Find clusters of text by k-means.",

@@ -10,7 +10,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.model_dispatch import MODEL_DESCRIPTIONS, refuse_options
-from vwlite.cli.runs.solve import reading
+from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.malformed_lines import BadLines
@@ -33,7 +33,7 @@ def run_rank(arguments: dict[str, Any]) -> int:
     model, config = LmModel.load(arguments["initial"]), RankConfig(**fields_of(RankConfig, arguments))
     if arguments["predictions"] == "-":
         raise UsageError("-p - does not go with the table on standard output: give -p a file")
-    with reading(build.request()) as reader:
+    with open_reader(build.request()) as reader:
         text = text_of(reader.plain_text(InputConfig(paths_of(arguments))), model.config.tokens, model.words)
     found = rank(config, model.network, text)
     if arguments["predictions"]:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from vwlite.api import describe
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar, say
@@ -38,7 +38,7 @@ Show = Callable[[Recommendations | None], None]
 
 
 def run(arguments: dict[str, Any]) -> int:
-    check_effects(build.typed(), build.declared())
+    check_option_effects(build.typed(), build.declared())
     if module_for(arguments["initial"], arguments["memory"]):
         raise UsageError(f"recommend does not go with {describe_model(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Bar
@@ -71,7 +71,7 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
             context.invoke(context.command.callback, **context.params)
             return
         request = build.request()
-    check_effects(request.given, request.known)
+    check_option_effects(request.given, request.known)
     train_files(request, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
 
 
