@@ -193,7 +193,7 @@ def model_after(parts: LearningParts) -> Restored:
     writer = parts.writer
     if isinstance(writer, MemoryWriter) and writer.ends_with_best:
         return load_bytes(writer.best_model)
-    if isinstance(writer, MemoryWriter) and parts.learner.config.whole_passes:
+    if isinstance(writer, MemoryWriter) and parts.learner.config.needs_full_passes:
         return load_bytes(writer.dumps())  # drops the solver state of the finished passes
     names = parts.names.book if parts.names else None
     return Restored(

@@ -50,7 +50,7 @@ def check_namespace_letters(typed: Mapping[str, Any], options: Mapping[str, Opti
 
 def check_unused_options(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:
     """Raises UsageError for a typed option that the learner with the configuration ``learner`` does not use."""
-    rule, names = learner.idle
+    rule, names = learner.unused_options
     for name in names:
         if name in typed:
             raise UsageError(f"{displayed([name], options)[0]} does nothing with --{rule}: drop one of the two")

@@ -74,7 +74,7 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
 def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
     """Raises UsageError where a run cannot be stopped."""
     restart = files.restart
-    if config.learner.whole_passes and (restart.resume or restart.every):
+    if config.learner.needs_full_passes and (restart.resume or restart.every):
         option, reason = config.learner.option, "a stopped run of it begins anew"
         raise UsageError(f"--{option} does not go with --resume and --checkpoint-every: {reason}")
     checkpoints = Checkpoints(config, files.remarks.say, every=restart.every)

@@ -1,10 +1,10 @@
 """Ranking metrics, averaged over queries: MAP and NDCG as LETOR 4.0 defines them, and others.
 
-A row is relevant if its label is above 0. Its gain is ``2^label - 1``, the discount of position j is 1 for the first two
-positions and ``log2(j)`` beyond, unless ``RankingConfig`` says otherwise. Queries without a relevant row count as
-0, and are left out of AUC. For queries with fewer than k rows, NDCG@k is that of all rows. Ties are averaged over all
-orders, so that the order of the input does not matter (LETOR uses that order). The weight of a query is the mean
-importance of its rows, in ``gauc`` their sum; rows of importance 0 are skipped.
+A row is relevant if its label is above 0. Its gain is ``2^label - 1``, and the discount of position j is 1 for the
+first two positions and ``log2(j)`` beyond, unless ``RankingConfig`` says otherwise. Queries without a relevant row
+count as 0, and are left out of AUC. For queries with fewer than k rows, NDCG@k is that of all rows. Ties are averaged
+over all orders, so that the order of the input does not matter (LETOR uses that order). The weight of a query is the
+mean importance of its rows, in ``gauc`` their sum; rows of importance 0 are skipped.
 """
 
 from __future__ import annotations

@@ -263,7 +263,7 @@ class Learner:
 
     def gathers(self, number: int) -> bool:
         """Whether pass ``number``, from 1, is for the examples, not for its predictions."""
-        return self.learning and number < self.config.reads
+        return self.learning and number < self.config.fixed_passes
 
     @property
     def own_rows(self) -> list[str]:
