@@ -63,4 +63,4 @@ class ClassLearnersConfig(PerClassConfig):
 
     @property
     def unused_options(self) -> tuple[str, tuple[str, ...]]:
-        return getattr(self.base, "idle", ("", ()))
+        return getattr(self.base, "unused_options", ("", ()))

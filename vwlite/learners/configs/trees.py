@@ -140,7 +140,7 @@ class FilterTreeConfig(PerClassConfig):
 
     @property
     def unused_options(self) -> tuple[str, tuple[str, ...]]:
-        return getattr(self.base, "idle", ("", ()))
+        return getattr(self.base, "unused_options", ("", ()))
 
     @property
     def can_freeze(self) -> bool:  # type: ignore[override]
