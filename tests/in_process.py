@@ -46,7 +46,7 @@ def call(folder, *arguments, stdin=b"", status=0):
         for number, handler in handlers.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(-1)
-        interrupts.forget()
+        interrupts.clear_request()
     said = f"vwlite {' '.join(map(str, arguments))} exited {done.status}: {done.stderr}{done.stdout}"
     assert status is None or done.status == status, said
     return done

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import vwlite
 from vwlite.version import __version__
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -22,6 +23,11 @@ GENERATED = (".c", ".cpp", ".so", ".o", ".html", ".pyc", ".cache", ".whl")
 def test_every_place_tells_the_same_version(run_cli):
     assert version("vwlite") == __version__
     assert run_cli("--version").stdout.split()[-1] == __version__
+
+
+def test_every_public_name_can_be_imported():
+    assert all(getattr(vwlite, name) is not None for name in vwlite.__all__)
+    assert {*vwlite.ON_DEMAND, "__version__"} == {*vwlite.__all__}
 
 
 @pytest.mark.parametrize("source", KERNELS, ids=lambda source: source.stem)

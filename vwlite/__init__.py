@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vwlite.api.functions import evaluate, load, merge, predict, train
-    from vwlite.api.memory_run import Learned
+    from vwlite.api.memory_run import LearnResult
     from vwlite.api.model import Model
     from vwlite.api.write_text import write_text
     from vwlite.errors import (
@@ -36,7 +36,7 @@ ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, a
     "ExtraMissing": "errors",
     "InputDamaged": "errors",
     "InputMissing": "errors",
-    "Learned": "api.learned",
+    "LearnResult": "api.memory_run",
     "Locked": "errors",
     "Model": "api.model",
     "ModelError": "errors",
@@ -58,7 +58,7 @@ __all__ = [
     "ExtraMissing",
     "InputDamaged",
     "InputMissing",
-    "Learned",
+    "LearnResult",
     "Locked",
     "Model",
     "ModelError",

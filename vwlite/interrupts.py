@@ -1,4 +1,4 @@
-"""A request to stop: ``STOP``, a byte in memory that kernels read between two examples; 0 means go on.
+"""Requests to stop a run: ``STOP``, a byte in memory that kernels poll between two examples; 0 means go on.
 
 The memory is mapped from a file, so that a signal can set it while a kernel runs: Python's own handlers wait until the
 kernel returns, but the interpreter writes the signal's number to a file at once (see ``vwlite.cli.signals``).
@@ -12,7 +12,7 @@ SIGINT = 2  # the number of the signal of Ctrl-C
 
 
 def _shared_byte() -> tuple[mmap.mmap, int | None]:
-    """Memory and the descriptor of its file; None where there cannot be such a file: kernels run to their end then."""
+    """A mapped byte and the descriptor of its file; None without memfd, when a signal cannot stop a running kernel."""
     if not hasattr(os, "memfd_create"):
         return mmap.mmap(-1, 1), None
     standard = []  # descriptors of closed standard streams, reserved so that the file does not get one of them
@@ -24,7 +24,7 @@ def _shared_byte() -> tuple[mmap.mmap, int | None]:
         os.truncate(descriptor, mmap.PAGESIZE)
         os.set_blocking(descriptor, False)
         return mmap.mmap(descriptor, mmap.PAGESIZE), descriptor
-    except OSError:  # no file may be so long
+    except OSError:  # such as a limit on file sizes
         os.close(descriptor)
         return mmap.mmap(-1, 1), None
     finally:
@@ -35,21 +35,21 @@ def _shared_byte() -> tuple[mmap.mmap, int | None]:
 STOP, DESCRIPTOR = _shared_byte()  # a byte written to the descriptor appears in ``STOP``
 
 
-def forget() -> None:
-    """Clear the request."""
+def clear_request() -> None:
+    """Reset ``STOP`` to 0."""
     if DESCRIPTOR is not None:
         os.lseek(DESCRIPTOR, 0, os.SEEK_SET)
     STOP[0] = 0
 
 
-def obey() -> None:
-    """Raises Interrupted after a request to stop, because of which a kernel may have returned before its last row."""
+def raise_if_stopped() -> None:
+    """Raises Interrupted if a stop was requested; the kernel called before may then have skipped its last rows."""
     if STOP[0]:
         raise Interrupted(STOP[0])
 
 
 class Interrupted(BaseException):
-    """Signal ``number`` asked to stop. ``kept`` says which checkpoint the run can be resumed from, if any."""
+    """Signal ``number`` stopped the run. ``kept``, appended to the message, names the checkpoint to resume from."""
 
     def __init__(self, number: int, kept: str = "") -> None:
         super().__init__(number)
@@ -60,10 +60,10 @@ class Interrupted(BaseException):
 
 
 class Guard:
-    """Delays a request to stop while something is half done. This base class never stops a run."""
+    """Defers requests to stop while state is inconsistent. This base class never stops a run."""
 
-    def undisturbed(self) -> AbstractContextManager[None]:
-        """While the block runs, a request to stop waits for ``check``."""
+    def deferred(self) -> AbstractContextManager[None]:
+        """Defer a request to stop within the block to the next ``check``."""
         return nullcontext()
 
     def check(self) -> None:

@@ -1,7 +1,8 @@
 """Error-correcting tournaments of classes, as Vowpal Wabbit's ``--ect`` (Beygelzimer, Langford and Ravikumar 2009).
 
-Classes meet in contests of two, each a set of weights that tells who wins: -1 the left, 1 the right. Who loses goes on
-in the next of several tournaments; a last one is between the winners of all.
+A contest between two classes is a binary problem with its own set of weights: the label is -1 if the left class wins and 1
+if the right one does. There are errors + 1 elimination tournaments; the loser of a contest moves on to the next tournament, and
+the winners of all tournaments meet in a final one.
 """
 
 from libc.math cimport isnan
@@ -22,26 +23,26 @@ from learners.audit_trace cimport Trace, counted_features, note, open_trace
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
-cdef struct Contest:       # columns named in vwlite/learners/trees.py; number of the next contest, 0: none
+cdef struct Contest:       # columns named in vwlite/learners/trees.py: numbers of the next contests (0: none) and of both sides
     uint32_t winner
     uint32_t loser
     uint32_t left
     uint32_t right
-    uint32_t last          # of its tournament
+    uint32_t last          # whether it is the last contest of its tournament
 
 
 cdef struct Tournaments:
     PerClass q
     Trace trace
-    const Contest *contest  # the first are the classes
-    const uint32_t *finals  # (errors + 1,)
+    const Contest *contest  # the first rows are the classes, not contests
+    const uint32_t *finals  # (errors + 1,) the last contest of each tournament
     uint32_t errors
-    uint32_t between        # the first set of weights for a contest of winners
-    int height              # of the tournament of winners
-    uint32_t root           # the set of weights of the contest that is answered first
-    float boundary          # predictions above it mean that the right side wins
-    uint8_t *won            # (errors + 2,) scratch: 1 for tournaments that the label won
-    float *counted          # (rows,)
+    uint32_t winners_offset # first set of weights of the contests between tournament winners
+    int height              # levels of the tournament of winners
+    uint32_t root           # set of weights of the first contest to predict
+    float boundary          # the right side wins where the prediction is above it
+    uint8_t *won            # (errors + 2,) scratch: 1 for each tournament won by the label
+    float *counted          # (rows,) weights with which examples are counted
 
 
 cdef inline int predict_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
@@ -61,8 +62,8 @@ cdef inline int learn_contest(Tournaments *t, const Rows *rows, size_t row, Scra
     return status
 
 
-cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t *found) noexcept nogil:
-    """Find the predicted class, from the last contest back to the first."""
+cdef inline int predict_class(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t *found) noexcept nogil:
+    """Predict a class: follow the winning sides from the final contest back to a class."""
     cdef uint32_t winner = 0, number, bit
     cdef float prediction = 0
     cdef int level = t.height - 1, status = OK
@@ -72,7 +73,7 @@ cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s,
     while level >= 0:
         bit = <uint32_t>1 << level
         if winner | bit <= t.errors:
-            status |= predict_contest(t, rows, row, s, t.between + (winner | bit) - 1, False, &prediction)
+            status |= predict_contest(t, rows, row, s, t.winners_offset + (winner | bit) - 1, False, &prediction)
             if prediction > t.boundary:
                 winner |= bit
         level -= 1
@@ -86,7 +87,7 @@ cdef inline int answer(Tournaments *t, const Rows *rows, size_t row, Scratch *s,
 
 cdef inline uint32_t train_tournaments(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t label,
                                        int *status) noexcept nogil:
-    """Train the contests on the label's path; returns the number of tournaments decided, and fills ``won`` for them."""
+    """Train the contests on the label's path. Fills ``won`` for each tournament decided, and returns their number."""
     cdef uint32_t number = t.contest[label].winner, next, size = 0
     cdef bint left = t.contest[number].left == label, wins
     cdef float prediction = 0, sign
@@ -100,7 +101,7 @@ cdef inline uint32_t train_tournaments(Tournaments *t, const Rows *rows, size_t 
             if size <= t.errors:
                 t.won[size] = wins
                 size += 1
-        if not t.contest[number].last:  # as in vw, behind a last contest the side stays what it was
+        if not t.contest[number].last:  # as in vw, the side is not updated after a last contest
             left = t.contest[next].left == number
         number = next
     return size
@@ -108,13 +109,13 @@ cdef inline uint32_t train_tournaments(Tournaments *t, const Rows *rows, size_t 
 
 cdef inline int train_winners(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t size,
                               float *counted) noexcept nogil:
-    """Contests between a tournament the label won and one it did not, level by level.
+    """Train the contests between tournaments won and not won by the label, level by level.
 
-    As in vw each weighs more the earlier it is, whatever the example weighs, and a level ends as soon as half of it is
-    left. Outside of ``vwlite vw`` the example's importance counts.
+    As in vw, earlier levels weigh more, by powers of two, and ``size`` shrinks within a level, which ends early. With
+    ``vw_compat`` the example's importance is ignored, as in vw. ``counted``: the weight of the last update.
     """
     cdef float scale = 1 if t.q.m.vw_compat else rows.importance[row], sign, prediction = 0
-    cdef uint32_t j
+    cdef uint32_t j, contest
     cdef int level, status = OK
     for level in range(t.height):
         j = 0
@@ -122,9 +123,8 @@ cdef inline int train_winners(Tournaments *t, const Rows *rows, size_t row, Scra
             if t.won[2 * j] != t.won[2 * j + 1]:
                 sign = -1 if t.won[2 * j] else 1
                 counted[0] = scale * <float>(<uint32_t>1 << (t.height - level - 1))
-                status |= learn_contest(t, rows, row, s, t.between + (j << (level + 1)) + (<uint32_t>1 << level) - 1, sign,
-                                        counted[0],
-                               &prediction)
+                contest = t.winners_offset + (j << (level + 1)) + (<uint32_t>1 << level) - 1
+                status |= learn_contest(t, rows, row, s, contest, sign, counted[0], &prediction)
                 t.won[j] = t.won[2 * j + 1] if prediction > t.boundary else t.won[2 * j]
             else:
                 t.won[j] = t.won[2 * j]
@@ -153,7 +153,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef size_t calls_before = t.trace.calls
     cdef int status
     begin_row(&t.q, s, learning and labeled and not held)
-    status = answer(t, rows, row, s, &found)
+    status = predict_class(t, rows, row, s, &found)
     out.prediction[row] = found + first_class(&t.q)
     out.raw[row] = 0
     if learning and labeled and not held and (t.q.m.vw_compat or (status == OK and weight > 0)):
@@ -182,13 +182,13 @@ cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except
     cdef const uint32_t[:, ::1] contests = config.contests
     cdef const uint32_t[::1] finals = config.finals
     cdef uint8_t[::1] won = state.won
-    cdef float[::1] counted = state.weighed
+    cdef float[::1] counted = state.counted_weights
     open_weight_sets(&t.q, state, config)
     open_trace(&t.trace, state)
     t.errors, t.height = <uint32_t>finals.shape[0] - 1, config.height
-    t.between = <uint32_t>(contests.shape[0] - t.q.classes)
+    t.winners_offset = <uint32_t>(contests.shape[0] - t.q.classes)
     if contests.shape[1] * 4 != sizeof(Contest) or contests.shape[0] < t.q.classes or \
-            t.between + t.errors > t.q.models or t.height > 16 or won.shape[0] < <Py_ssize_t>t.errors + 1:
+            t.winners_offset + t.errors > t.q.models or t.height > 16 or won.shape[0] < <Py_ssize_t>t.errors + 1:
         raise ValueError("the contests do not fit the sets of weights")
     if counted.shape[0] < rows:
         raise ValueError("no room for the weights of the rows")

@@ -1,9 +1,10 @@
-"""Several numbers from the same features by a matrix of low rank, W = A B': a row of A for each feature, a row of B for each output.
+"""Multi-output linear regression with weights of low rank, W = A B'. A has a row for each feature, B a row for each output.
 
-The penalty is the price of (|A|^2 + |B|^2) / 2, whose minimum over all factors of a matrix is the sum of its singular values
-(Srebro, Rennie and Jaakkola, NIPS 2005). An example's latent vector is a = x'A, the raw predictions are B a. It moves A, then B;
-either alone is a linear model. The step of A is implicit: as long as the slope at its end makes it. Rows have adaptive rates,
-features scales as well. What shrinks a row of A is applied when the row is next needed, see ``learners/penalty_sum.pxd``.
+The penalty is ``penalty`` times (|A|^2 + |B|^2) / 2, whose minimum over all factorisations of W is the sum of its singular values
+(Srebro, Rennie and Jaakkola, NIPS 2005). An example x has the latent vector a = x'A and the raw predictions B a. Each example
+updates A with B fixed, then B with A fixed, which are two linear models. The step of A is implicit: its size is proportional to
+the slope of the loss at its end. Rows have adaptive learning rates, those of features also per-feature scales. The penalty of a
+row of A is applied when the row is next read, see ``learners/penalty_sum.pxd``.
 """
 
 from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
@@ -16,7 +17,7 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
 from learners.gd_update cimport NORM_SUM, NORM_WEIGHT, RATE_NOW, Learner, clip
 from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
-from learners.penalty_sum cimport reach, since, sum_of
+from learners.penalty_sum cimport add_to_sum, mark_applied, outstanding
 from losses.loss_types cimport needs_update
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
@@ -29,40 +30,40 @@ cdef extern from "learners/class_blocks.h" nogil:
 
 cdef extern from *:
     """
-    #define VWL_EXACT 1e-3f
+    #define VWL_TOLERANCE 1e-3f
     """
-    const float EXACT "VWL_EXACT"  # relative, of an implicit step
+    const float TOLERANCE "VWL_TOLERANCE"  # relative error of the size of an implicit step
 
-cdef enum:                 # columns of the rates of features, named in vwlite/learners/factored.py
+cdef enum:                 # columns of ``rates``, named in vwlite/learners/factored.py
     SQUARES = 0            # sum of squared gradients
     SCALE = 1              # largest |x|
-    REACHED = 2            # and the next: the sum of penalties up to which the row was shrunk
+    APPLIED = 2            # and 3: the part of ``penalty_sum`` that has been applied to the row
     COLUMNS = 4
-    TRIALS = 30            # of an implicit step, at most
+    MAX_ITERATIONS = 30    # of the root search for an implicit step
 
 
 cdef struct Factored:
-    Outputs o              # ``step`` has slopes, ``sum`` the way of the raw predictions
+    Outputs o              # ``step`` holds slopes of losses, ``sum`` the change of raw predictions per unit of step size
     float *features        # (features, width) A
-    float *rates           # (features, COLUMNS); NULL: nothing is learned, nothing outstanding
+    float *rates           # (features, COLUMNS); NULL in a model that only predicts, whose penalties are all applied
     float *outputs         # (outputs, width) B
-    float *squares         # (outputs,) of the gradients of its rows
-    double *total          # the sum of prices times step sizes
-    float price
+    float *squares         # (outputs,) sums of squared gradients of the rows of B
+    double *penalty_sum    # sum of penalty times step size over all updates
+    float penalty          # strength of the penalty
     size_t width
     uint32_t mask
     float *latent          # (width,) a
-    float *pull            # (width,) B' times the slopes
-    float *left            # (terms,) values of the terms, less what shrinks their rows
+    float *latent_gradient # (width,) gradient of the loss in a, B' times the slopes
+    float *scaled          # (terms,) feature values times a factor for their rows
     size_t terms
 
 
 cdef inline int reserve(Factored *f, size_t terms) noexcept nogil:
-    if terms > f.terms or f.left == NULL:
-        free(f.left)
+    if terms > f.terms or f.scaled == NULL:
+        free(f.scaled)
         f.terms = 2 * terms + 8
-        f.left = <float *>malloc(f.terms * sizeof(float))
-        if f.left == NULL:
+        f.scaled = <float *>malloc(f.terms * sizeof(float))
+        if f.scaled == NULL:
             return NO_MEMORY
     return OK
 
@@ -75,50 +76,52 @@ cdef inline float dot(const float *a, const float *b, size_t n) noexcept nogil:
     return sum
 
 
-cdef inline float row_rate(const float *kept) noexcept nogil:
-    return 1 / (sqrtf(kept[SQUARES]) * kept[SCALE]) if kept[SQUARES] > 0 and kept[SCALE] > 0 else 0
+cdef inline float row_rate(const float *stats) noexcept nogil:
+    return 1 / (sqrtf(stats[SQUARES]) * stats[SCALE]) if stats[SQUARES] > 0 and stats[SCALE] > 0 else 0
 
 
-cdef inline float row_left(const Factored *f, const float *kept) noexcept nogil:
-    """What the penalty leaves of a row since it was last shrunk."""
-    return expf(-since(kept + REACHED, f.total[0]) * row_rate(kept))
+cdef inline float row_decay(const Factored *f, const float *stats) noexcept nogil:
+    """The factor by which penalties not yet applied shrink a row of A."""
+    return expf(-outstanding(stats + APPLIED, f.penalty_sum[0]) * row_rate(stats))
 
 
 cdef inline void shrink_row(Factored *f, size_t row) noexcept nogil:
-    cdef float *kept = f.rates + COLUMNS * row
-    cdef float left = row_left(f, kept)
+    """Apply the outstanding penalties to a row of A."""
+    cdef float *stats = f.rates + COLUMNS * row
+    cdef float decay = row_decay(f, stats)
     cdef size_t i
-    if left != 1:
+    if decay != 1:
         for i in range(f.width):
-            f.features[f.width * row + i] = f.features[f.width * row + i] * left
-    reach(kept + REACHED, f.total[0])
+            f.features[f.width * row + i] = f.features[f.width * row + i] * decay
+    mark_applied(stats + APPLIED, f.penalty_sum[0])
 
 
 cdef inline void predict(Factored *f, const Scratch *s, float initial, bint learns, float *raw) noexcept nogil:
+    """Compute ``latent`` and the raw predictions of all outputs; when learning, penalties are applied to the rows read."""
     cdef size_t i
     cdef uint32_t c
     for i in range(s.terms):
-        f.left[i] = s.value[i]
+        f.scaled[i] = s.value[i]
         if learns:
             shrink_row(f, s.index[i])
         elif f.rates != NULL:
-            f.left[i] = s.value[i] * row_left(f, f.rates + COLUMNS * <size_t>s.index[i])
+            f.scaled[i] = s.value[i] * row_decay(f, f.rates + COLUMNS * <size_t>s.index[i])
     memset(f.latent, 0, f.width * sizeof(float))
-    score_rows(f.features, s.index, f.left, s.terms, f.width, f.latent)
+    score_rows(f.features, s.index, f.scaled, s.terms, f.width, f.latent)
     for c in range(f.o.outputs):
         raw[c] = initial + dot(f.outputs + f.width * c, f.latent, f.width)
 
 
 cdef inline float slope(const Factored *f, uint32_t c, float p) noexcept nogil:
-    """Of output ``c`` at the prediction ``p``; 0 without a label or a loss."""
+    """The derivative of the loss of output ``c`` at the prediction ``p``; 0 without a label or where no update is needed."""
     cdef const Learner *m = &f.o.each[c]
     if isnan(f.o.label[c]) or not needs_update(&m.loss, &m.params, p, f.o.label[c]):
         return 0
     return m.loss.slope(&m.params, p, f.o.label[c])
 
 
-cdef inline float slope_ahead(const Factored *f, float step) noexcept nogil:
-    """The slope of the sum of losses along the way that predictions go, after a part of it."""
+cdef inline float slope_along(const Factored *f, float step) noexcept nogil:
+    """The directional derivative of the total loss along ``o.sum``, after a step of this size."""
     cdef uint32_t c
     cdef float sum = 0
     for c in range(f.o.outputs):
@@ -126,93 +129,97 @@ cdef inline float slope_ahead(const Factored *f, float step) noexcept nogil:
     return sum
 
 
-cdef inline float implicit_step(const Factored *f, float most) noexcept nogil:
-    """The step t with t = most * (the slope after t) / (the slope now), by false position (Illinois)."""
-    cdef float now = slope_ahead(f, 0), low = 0, high = most, at, below = -most, above, off
-    cdef int side = 0, trial
+cdef inline float implicit_step(const Factored *f, float max_step) noexcept nogil:
+    """The step size t that solves t = max_step * slope_along(t) / slope_along(0), by false position (Illinois variant)."""
+    cdef float now = slope_along(f, 0), low = 0, high = max_step, at, residual_low = -max_step, residual_high, residual
+    cdef int side = 0, iteration
     if not now > 0:
-        return most
-    above = most - most * slope_ahead(f, most) / now
-    if above <= EXACT * most:
-        return most
-    at = most
-    for trial in range(TRIALS):
-        at = high - above * (high - low) / (above - below)
-        off = at - most * slope_ahead(f, at) / now
-        if fabsf(off) <= EXACT * at:
+        return max_step
+    residual_high = max_step - max_step * slope_along(f, max_step) / now
+    if residual_high <= TOLERANCE * max_step:
+        return max_step
+    at = max_step
+    for iteration in range(MAX_ITERATIONS):
+        at = high - residual_high * (high - low) / (residual_high - residual_low)
+        residual = at - max_step * slope_along(f, at) / now
+        if fabsf(residual) <= TOLERANCE * at:
             break
-        if off > 0:
-            high, above = at, off
-            below = below / 2 if side == 1 else below
+        if residual > 0:
+            high, residual_high = at, residual
+            residual_low = residual_low / 2 if side == 1 else residual_low
             side = 1
         else:
-            low, below = at, off
-            above = above / 2 if side == -1 else above
+            low, residual_low = at, residual
+            residual_high = residual_high / 2 if side == -1 else residual_high
             side = -1
     return at
 
 
 cdef inline void rescale(Factored *f, const Scratch *s, float weight) noexcept nogil:
-    """Update the features' scales; a larger |x| than any before reduces the feature's row. Sums what normalises all rates."""
+    """Update the scales of the row's features and the sums behind ``rate_normaliser``.
+
+    A feature whose |x| exceeds its scale has its row reduced by the same factor.
+    """
     cdef double *norms = f.o.each[0].scalars
-    cdef float *kept
+    cdef float *stats
     cdef float x, share, norm = 0
     cdef size_t i, j
     for i in range(s.terms):
-        kept, x = f.rates + COLUMNS * <size_t>s.index[i], fabsf(s.value[i])
-        if x > kept[SCALE]:
-            share = kept[SCALE] / x
+        stats, x = f.rates + COLUMNS * <size_t>s.index[i], fabsf(s.value[i])
+        if x > stats[SCALE]:
+            share = stats[SCALE] / x
             for j in range(f.width):
                 f.features[f.width * s.index[i] + j] = f.features[f.width * s.index[i] + j] * share
-            kept[SCALE] = x
-        if kept[SCALE] > 0:
-            norm += (x / kept[SCALE]) * (x / kept[SCALE])
+            stats[SCALE] = x
+        if stats[SCALE] > 0:
+            norm += (x / stats[SCALE]) * (x / stats[SCALE])
     norms[NORM_SUM] += <double>weight * norm
     norms[NORM_WEIGHT] += weight
 
 
-cdef inline float common_factor(const Factored *f) noexcept nogil:
+cdef inline float rate_normaliser(const Factored *f) noexcept nogil:
+    """The factor on all rates that accounts for the average number of features of an example, as in ``gd_update.pxd``."""
     cdef const double *norms = f.o.each[0].scalars
     return sqrtf(<float>(norms[NORM_WEIGHT] / norms[NORM_SUM])) if norms[NORM_SUM] > 0 else 1
 
 
-cdef inline float move_features(Factored *f, Scratch *s, float weight, float most) noexcept nogil:
-    """Update A, and the latent vector with it. The step size that was taken."""
-    cdef float square, factor, total = 0, taken, x2
-    cdef float *kept
+cdef inline float update_features(Factored *f, Scratch *s, float weight, float max_step) noexcept nogil:
+    """Update A and the latent vector; returns the step size."""
+    cdef float square, factor, total = 0, step_size, x2
+    cdef float *stats
     cdef size_t i
     cdef uint32_t c
-    memset(f.pull, 0, f.width * sizeof(float))
+    memset(f.latent_gradient, 0, f.width * sizeof(float))
     for c in range(f.o.outputs):
         f.o.step[c] = slope(f, c, f.o.clipped[c])
         for i in range(f.width):
-            f.pull[i] += f.o.step[c] * f.outputs[f.width * c + i]
-    square = dot(f.pull, f.pull, f.width)
+            f.latent_gradient[i] += f.o.step[c] * f.outputs[f.width * c + i]
+    square = dot(f.latent_gradient, f.latent_gradient, f.width)
     if square == 0:
-        return most * common_factor(f)
+        return max_step * rate_normaliser(f)
     rescale(f, s, weight)
-    factor = common_factor(f)
+    factor = rate_normaliser(f)
     for i in range(s.terms):
-        kept, x2 = f.rates + COLUMNS * <size_t>s.index[i], s.value[i] * s.value[i]
-        kept[SQUARES] += weight * x2 * square
-        f.left[i] = s.value[i] * row_rate(kept)
-        total += s.value[i] * f.left[i]
+        stats, x2 = f.rates + COLUMNS * <size_t>s.index[i], s.value[i] * s.value[i]
+        stats[SQUARES] += weight * x2 * square
+        f.scaled[i] = s.value[i] * row_rate(stats)
+        total += s.value[i] * f.scaled[i]
     total = total * factor
     for c in range(f.o.outputs):
-        f.o.sum[c] = total * dot(f.outputs + f.width * c, f.pull, f.width)
-    taken = implicit_step(f, most)
+        f.o.sum[c] = total * dot(f.outputs + f.width * c, f.latent_gradient, f.width)
+    step_size = implicit_step(f, max_step)
     for i in range(f.width):
-        f.latent[i] -= taken * total * f.pull[i]
-        f.pull[i] = -taken * factor * f.pull[i]
-    step_rows(f.features, s.index, f.left, s.terms, f.width, f.pull)
-    return taken * factor
+        f.latent[i] -= step_size * total * f.latent_gradient[i]
+        f.latent_gradient[i] = -step_size * factor * f.latent_gradient[i]
+    step_rows(f.features, s.index, f.scaled, s.terms, f.width, f.latent_gradient)
+    return step_size * factor
 
 
-cdef inline int move_output(Factored *f, uint32_t c, float p, float weight, float most, float norm) noexcept nogil:
-    """Update a row of B for the latent vector, whose squared norm is ``norm``; the prediction is ``p``."""
+cdef inline int update_output(Factored *f, uint32_t c, float p, float weight, float max_step, float norm) noexcept nogil:
+    """Update the row of B of output ``c``; ``norm`` is the squared norm of the latent vector, ``p`` the prediction."""
     cdef Learner *m = &f.o.each[c]
     cdef float *row = f.outputs + f.width * c
-    cdef float step = 0, rate, taken = most, now = slope(f, c, p)
+    cdef float step = 0, rate, step_size = max_step, now = slope(f, c, p)
     cdef size_t i
     if now != 0:
         f.squares[c] += weight * now * now * norm
@@ -220,24 +227,26 @@ cdef inline int move_output(Factored *f, uint32_t c, float p, float weight, floa
         return OK
     rate = 1 / sqrtf(f.squares[c])
     if now != 0:
-        step = m.loss.update(&m.params, p, f.o.label[c], most, norm * rate)
-        taken = -step / now
+        step = m.loss.update(&m.params, p, f.o.label[c], max_step, norm * rate)
+        step_size = -step / now
     for i in range(f.width):
-        row[i] = (row[i] + step * rate * f.latent[i]) * expf(-f.price * taken * rate)
+        row[i] = (row[i] + step * rate * f.latent[i]) * expf(-f.penalty * step_size * rate)
     return OK if isfinite(step) else UNSTABLE
 
 
 cdef inline int learn(Factored *f, Scratch *s, float initial, float weight) noexcept nogil:
-    cdef float most = <float>f.o.each[0].scalars[RATE_NOW] * weight, taken, norm
+    """Update A, then B. Returns UNSTABLE where a result is not finite."""
+    cdef float max_step = <float>f.o.each[0].scalars[RATE_NOW] * weight, step_size, norm, prediction
     cdef int status = OK
     cdef uint32_t c
-    taken = move_features(f, s, weight, most)
-    f.total[0] = sum_of(f.total[0], <double>f.price * taken)
+    step_size = update_features(f, s, weight, max_step)
+    f.penalty_sum[0] = add_to_sum(f.penalty_sum[0], <double>f.penalty * step_size)
     norm = dot(f.latent, f.latent, f.width)
-    if not isfinite(taken) or not isfinite(norm):
+    if not isfinite(step_size) or not isfinite(norm):
         return UNSTABLE
     for c in range(f.o.outputs):
-        status |= move_output(f, c, clip(initial + dot(f.outputs + f.width * c, f.latent, f.width), &f.o.each[c]), weight, most, norm)
+        prediction = clip(initial + dot(f.outputs + f.width * c, f.latent, f.width), &f.o.each[c])
+        status |= update_output(f, c, prediction, weight, max_step, norm)
     return status
 
 
@@ -259,7 +268,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
-    """Replace hashes by the numbers of features."""
+    """Replace hashes by feature numbers, and prefetch the rows of these."""
     cdef Factored *f = <Factored *>learner
     cdef size_t i
     for i in range(s.terms):
@@ -282,8 +291,8 @@ cdef int open_factors(Factored *f, state, config) except -1:
     if <uint32_t>squares.shape[0] != f.o.outputs or scratch.shape[0] != 2 or <size_t>scratch.shape[1] != f.width or total.shape[0] != 1:
         raise ValueError("no room for the factors")
     f.features, f.outputs, f.mask = <float *>&features[0, 0], <float *>&outputs[0, 0], <uint32_t>(rows - 1)
-    f.squares, f.total, f.price = &squares[0, 0], &total[0], config.trace
-    f.latent, f.pull = &scratch[0, 0], &scratch[1, 0]
+    f.squares, f.penalty_sum, f.penalty = &squares[0, 0], &total[0], config.trace
+    f.latent, f.latent_gradient = &scratch[0, 0], &scratch[1, 0]
     if state.rates is not None:
         rates = state.rates
         if <size_t>rates.shape[0] != rows or rates.shape[1] != COLUMNS:
@@ -320,5 +329,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
             status = process_in_order(&f, prepare, process_example, True, &rows, &native_plan, &out, &begin, end, learning)
     finally:
         free(f.o.each)
-        free(f.left)
+        free(f.scaled)
     return status, begin

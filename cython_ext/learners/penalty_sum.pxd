@@ -1,19 +1,22 @@
-"""A sum of penalties that all rows of a table share, and how far each row has been brought up to it, exactly.
+"""A running sum of penalties shared by all rows of a table, and the part of it that has been applied to each row.
 
-Tables are of single precision, so a row has the sum as that of two numbers; the sum itself is rounded to what two can hold.
+Tables are float32, so a row stores its part exactly as the sum of two floats, ``applied[0]`` and ``applied[1]``; the running
+sum is therefore rounded to the precision of two floats.
 """
 
 
-cdef inline float since(const float *reached, double total) noexcept nogil:
-    """What the sum has gained since the row, two numbers, was brought up."""
-    return <float>(total - (<double>reached[0] + reached[1]))
+cdef inline float outstanding(const float *applied, double total) noexcept nogil:
+    """The part of the sum that has not been applied to the row yet."""
+    return <float>(total - (<double>applied[0] + applied[1]))
 
 
-cdef inline void reach(float *reached, double total) noexcept nogil:
-    reached[0] = <float>total
-    reached[1] = <float>(total - reached[0])
+cdef inline void mark_applied(float *applied, double total) noexcept nogil:
+    """Record that the whole sum has been applied to the row."""
+    applied[0] = <float>total
+    applied[1] = <float>(total - applied[0])
 
 
-cdef inline double sum_of(double total, double more) noexcept nogil:
-    cdef float high = <float>(total + more)
-    return <double>high + <float>(total + more - high)
+cdef inline double add_to_sum(double total, double penalty) noexcept nogil:
+    """The sum of both, rounded to what two floats can hold."""
+    cdef float high = <float>(total + penalty)
+    return <double>high + <float>(total + penalty - high)

@@ -1,28 +1,28 @@
-"""The price of the lengths of rows of weights, a row for each feature, applied when a row is next needed.
+"""The group lasso penalty of rows of weights, a row for each feature, applied when a row is next read.
 
-A table has what gradient steps alone make of a row, z; the weights are what its cumulative penalty u leaves, z max(0, 1 - u / |z|):
+The table holds z, a row after gradient steps alone. Its weights are z max(0, 1 - u / |z|), with u the row's cumulative penalty:
 the proximal step of the 2,1 norm (Duchi and Singer, JMLR 10, 2009, section 5.3) with the cumulative penalty of Tsuruoka, Tsujii
-and Ananiadou (ACL 2009). An example learned with the step size e adds e r l to u, where r is the row's own rate and l the price. As
-r stays while no example has the feature, the penalties of all examples since then are one with their sum, of which ``total`` has
-the part that all rows share. So that a shrinkage is along the row, all weights of a row have the rate of the largest of their sums
-of squared gradients.
+and Ananiadou (ACL 2009). An example learned with the step size e adds e r l to u, where r is the row's own rate and l the
+strength of the penalty. Since r stays the same while no example has the feature, u can catch up at once by r times the increase
+of ``total``, the sum of e l over all examples, which all rows share. All weights of a row have the rate of the largest of their
+sums of squared gradients, so that the penalty shrinks a row without turning it.
 """
 
 from libc.math cimport sqrtf
 
 from features.row_buffer cimport Scratch
-from learners.penalty_sum cimport reach, since, sum_of
+from learners.penalty_sum cimport add_to_sum, mark_applied, outstanding
 
 cdef enum:                 # columns of the table, named in vwlite/learners/softmax.py
     PENALTY = 0            # u
-    REACHED = 1            # and the next: ``total`` when u was last brought up to it, see learners/penalty_sum.pxd
+    APPLIED = 1            # and 2: the part of ``total`` that u includes, see learners/penalty_sum.pxd
     COLUMNS = 3
 
 
 cdef struct RowShrinkage:
-    float *row             # (rows, COLUMNS); NULL: there is no price
+    float *row             # (rows, COLUMNS); NULL: there is no penalty
     double *total          # the sum of l e over the examples learned
-    float price            # l, for an example of importance 1
+    float strength            # l, for an example of importance 1
 
 
 cdef inline RowShrinkage open_row_shrinkage(source, Py_ssize_t rows) except *:
@@ -30,18 +30,18 @@ cdef inline RowShrinkage open_row_shrinkage(source, Py_ssize_t rows) except *:
     cdef RowShrinkage shrinkage
     cdef float[:, ::1] table
     cdef double[::1] total
-    shrinkage.row, shrinkage.total, shrinkage.price = NULL, NULL, 0
+    shrinkage.row, shrinkage.total, shrinkage.strength = NULL, NULL, 0
     if source is None:
         return shrinkage
     table, total = source.rows, source.total
     if table.shape[0] != rows or table.shape[1] != COLUMNS or total.shape[0] != 1:
         raise ValueError("the shrinkage does not fit the table")
-    shrinkage.row, shrinkage.total, shrinkage.price = &table[0, 0], &total[0], source.price
+    shrinkage.row, shrinkage.total, shrinkage.strength = &table[0, 0], &total[0], source.strength
     return shrinkage
 
 
 cdef inline float row_rate(const float *g, size_t width, float inverse) noexcept nogil:
-    """The rate that all weights of a row have; ``inverse`` of the feature's scale."""
+    """The learning rate of all weights of a row; ``inverse`` is 1 / the feature's scale."""
     cdef size_t c
     cdef float largest = 0
     for c in range(width):
@@ -52,20 +52,20 @@ cdef inline float row_rate(const float *g, size_t width, float inverse) noexcept
 cdef inline float penalty_now(
     const RowShrinkage *shrinkage, size_t row, const float *g, float scale, size_t width
 ) noexcept nogil:
-    cdef const float *kept = shrinkage.row + COLUMNS * row
-    cdef float owed = since(kept + REACHED, shrinkage.total[0])
-    return kept[PENALTY] + owed * row_rate(g, width, 1 / scale) if owed > 0 and scale > 0 else kept[PENALTY]
+    cdef const float *stats = shrinkage.row + COLUMNS * row
+    cdef float owed = outstanding(stats + APPLIED, shrinkage.total[0])
+    return stats[PENALTY] + owed * row_rate(g, width, 1 / scale) if owed > 0 and scale > 0 else stats[PENALTY]
 
 
-cdef inline void bring_up(const RowShrinkage *shrinkage, size_t row, const float *g, float scale, size_t width) noexcept nogil:
-    """Before the row's rate changes."""
-    cdef float *kept = shrinkage.row + COLUMNS * row
-    kept[PENALTY] = penalty_now(shrinkage, row, g, scale, width)
-    reach(kept + REACHED, shrinkage.total[0])
+cdef inline void apply_outstanding(const RowShrinkage *shrinkage, size_t row, const float *g, float scale, size_t width) noexcept nogil:
+    """Update u to the current total; must be called before the row's rate changes."""
+    cdef float *stats = shrinkage.row + COLUMNS * row
+    stats[PENALTY] = penalty_now(shrinkage, row, g, scale, width)
+    mark_applied(stats + APPLIED, shrinkage.total[0])
 
 
-cdef inline float share_left(const float *z, float penalty, size_t width) noexcept nogil:
-    """What the penalty leaves of a row."""
+cdef inline float shrink_factor(const float *z, float penalty, size_t width) noexcept nogil:
+    """The factor by which the cumulative penalty shrinks a row."""
     cdef float length = 0
     cdef size_t c
     if penalty <= 0:
@@ -77,8 +77,8 @@ cdef inline float share_left(const float *z, float penalty, size_t width) noexce
 
 
 cdef inline void add_penalty(RowShrinkage *shrinkage, float step) noexcept nogil:
-    """Of an example learned with the step size ``step``."""
-    shrinkage.total[0] = sum_of(shrinkage.total[0], <double>shrinkage.price * step)
+    """Add the penalty of an example learned with the step size ``step``."""
+    shrinkage.total[0] = add_to_sum(shrinkage.total[0], <double>shrinkage.strength * step)
 
 
 cdef inline void scan_rows_together(

@@ -14,7 +14,7 @@ from learners.class_means cimport mean_scores, note_changes
 from learners.label_shares cimport open_lists, smooth_target
 from learners.iterate_mean cimport count_iterate
 from learners.example_loop cimport check_fit, process_in_order
-from learners.row_shrinkage cimport add_penalty, bring_up, penalty_now, share_left
+from learners.row_shrinkage cimport add_penalty, apply_outstanding, penalty_now, shrink_factor
 from learners.softmax_rows cimport CRAMMER_SINGER, RATE, Softmax, loss_of, number_of_first, open_softmax, report, true_class
 from learners.softmax_update cimport common_factor, learn_all, learn_margin, rescale, reserve, score_rows
 from features.plan cimport Plan
@@ -36,7 +36,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 cdef float share_of_row(const Softmax *q, size_t row) noexcept nogil:
     """What the penalty leaves of the weights of a feature."""
     cdef size_t at = row * q.width
-    return share_left(q.w + at, penalty_now(&q.shrinkage, row, q.g + at, q.scale[row], q.width), q.width)
+    return shrink_factor(q.w + at, penalty_now(&q.shrinkage, row, q.g + at, q.scale[row], q.width), q.width)
 
 
 cdef void shrunk_scores(Softmax *q, Scratch *s, bint learns) noexcept nogil:
@@ -44,7 +44,7 @@ cdef void shrunk_scores(Softmax *q, Scratch *s, bint learns) noexcept nogil:
     for i in range(s.terms):
         row = s.index[i]
         if learns:
-            bring_up(&q.shrinkage, row, q.g + row * q.width, q.scale[row], q.width)
+            apply_outstanding(&q.shrinkage, row, q.g + row * q.width, q.scale[row], q.width)
         q.inverse[i] = s.value[i] * share_of_row(q, row)
     score_rows(q.w, s.index, q.inverse, s.terms, q.width, q.s)
 

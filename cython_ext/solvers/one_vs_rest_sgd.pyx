@@ -1,4 +1,4 @@
-"""Stochastic gradient descent for m linear binary problems on the same rows: the m weights of a feature are contiguous."""
+"""Stochastic gradient descent for m binary linear problems on the same rows. The m weights of a feature are contiguous."""
 
 from libc.math cimport exp
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -9,21 +9,24 @@ LOSSES = ("modified_huber", "logistic", "hinge", "squared")
 
 
 cdef inline void prefetch_row(const float *weight) noexcept nogil:
-    """Prefetch the beginning of a row of weights; the processor's own prefetching continues once the row is read."""
+    """Prefetch the first 64 weights of a row; hardware prefetching covers the rest once they are read."""
     prefetch(weight)
     prefetch(weight + 16)
     prefetch(weight + 32)
     prefetch(weight + 48)
 
 
-cdef inline void add_times(float factor, const float *source, float *target, Py_ssize_t m) noexcept nogil:
+cdef inline void add_scaled(float factor, const float *source, float *target, Py_ssize_t m) noexcept nogil:
     cdef Py_ssize_t k
     for k in range(m):
         target[k] += factor * source[k]
 
 
 cdef inline float huber_neg_gradient(float score, float sign) noexcept nogil:
-    """Minus the slope of max(0, 1 - py)^2 for py >= -1, else -4py (Ando and Zhang 2005, section 7.1)."""
+    """The negative derivative of the modified Huber loss: max(0, 1 - py)^2 for py >= -1, else -4py.
+
+    Ando and Zhang 2005, section 7.1.
+    """
     cdef float gap = 1.0 - score * sign
     gap = gap if gap > 0.0 else 0.0
     gap = gap if gap < 2.0 else 2.0
@@ -39,7 +42,7 @@ cdef inline float other_neg_gradient(int loss, float score, float sign) noexcept
 
 
 cdef inline void neg_gradients(int loss, float *score, const float *sign, Py_ssize_t m) noexcept nogil:
-    """Replace scores by the negative gradients of the losses."""
+    """Replace scores by negative gradients of the losses."""
     cdef Py_ssize_t k
     if loss == 0:
         for k in range(m):
@@ -51,8 +54,9 @@ cdef inline void neg_gradients(int loss, float *score, const float *sign, Py_ssi
 
 cdef inline void add_scores(const uint32_t *index, const float *value, Py_ssize_t count, const float *weight,
                             Py_ssize_t stride, float *score, Py_ssize_t m) noexcept nogil:
-    """Add the scores of a row's features, four features at a time: scores are loaded and stored less often, and the loads of
-    four rows of weights overlap.
+    """Add the contributions of a row's features to the scores.
+
+    Four features at a time: scores are loaded and stored less often, and the loads of four rows of weights overlap.
     """
     cdef Py_ssize_t j = 0, k
     cdef const float *a
@@ -71,13 +75,14 @@ cdef inline void add_scores(const uint32_t *index, const float *value, Py_ssize_
             score[k] += (va * a[k] + vb * b[k]) + (vc * c[k] + vd * d[k])
         j += 4
     while j < count:
-        add_times(value[j], weight + index[j] * stride, score, m)
+        add_scaled(value[j], weight + index[j] * stride, score, m)
         j += 1
 
 
 def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
-    """Write the scores of row ``order[i]`` for all problems to ``out[i]``, float32[len(order), m]; see
-    ``vwlite.solvers.aso.sgd``.
+    """Write the scores of row ``order[i]`` for all m problems to ``out[i]``; ``out`` is float32[len(order), m].
+
+    Stops early when a signal sets ``weights.stop``. Raises ValueError for weights whose shapes do not fit each other.
     """
     cdef const int64_t[::1] start = rows.terms.indptr
     cdef const uint32_t[::1] index = rows.terms.indices
@@ -104,18 +109,23 @@ def score(rows, weights, const int64_t[::1] order, float[:, ::1] out):
             if start[row + 1] > begin:
                 add_scores(&index[begin], &value[begin], start[row + 1] - begin, &w[0, 0], m, &out[i, 0], m)
             for j in range(v.shape[0]):
-                add_times(extra[row, j], &v[j, 0], &out[i, 0], m)
+                add_scaled(extra[row, j], &v[j, 0], &out[i, 0], m)
 
 
 def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step, Py_ssize_t first, Py_ssize_t last,
           float[:, ::1] scratch):
     """Make a pass of stochastic gradient steps over the rows in ``order``, for the problems ``[first, last)``.
 
-    ``targets.positive``: a CSR matrix whose row i lists the problems for which row i is positive, ascending. ``rates``:
-    ``loss`` number, ``penalty`` lambda, ``start`` eta_0, and the factors ``bias`` and ``shared`` on the learning rates of the
-    bias and of v, which are not regularised, and ``scale``, by which w must be multiplied before. ``scratch`` is float32[2, m]. The rate of step t is eta_0 / (1 + 2 lambda eta_0
-    t). Returns the number of steps so far, and the factor by which the problems' w must still be multiplied. The pass ends
-    early when a signal sets ``weights.stop``.
+    ``targets.positive``: a CSR matrix whose row i lists, in ascending order, the problems for which row i is positive.
+    ``scratch`` is float32[2, m]. ``rates`` has these attributes:
+
+    - ``loss``: the number of the loss, its index in ``LOSSES``;
+    - ``penalty`` lambda and ``start`` eta_0: the learning rate of step t is eta_0 / (1 + 2 lambda eta_0 t);
+    - ``bias`` and ``shared``: factors on the learning rates of the bias and of v, which are not regularised;
+    - ``scale``: the factor by which the stored w must be multiplied at the beginning of the pass.
+
+    Returns the number of steps made so far, and the factor by which the stored w of these problems must be multiplied after
+    the pass. Stops early when a signal sets ``weights.stop``. Raises ValueError where problems and weights do not fit.
     """
     cdef const int64_t[::1] start = rows.terms.indptr
     cdef const uint32_t[::1] index = rows.terms.indices
@@ -159,7 +169,7 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
             for k in range(m):
                 score[k] = score[k] * factor + bias[first + k]
             for j in range(v.shape[0]):
-                add_times(extra[row, j], &v[j, first], score, m)
+                add_scaled(extra[row, j], &v[j, first], score, m)
             for j in range(target_start[row], target_start[row + 1]):
                 if first <= problem[j] < last:
                     sign[problem[j] - first] = 1.0
@@ -171,10 +181,10 @@ def learn(rows, targets, weights, rates, const int64_t[::1] order, int64_t step,
             scale *= 1.0 - 2.0 * rate * penalty
             factor = <float>(rate / scale)
             for j in range(count):
-                add_times(factor * value[begin + j], score, &w[index[begin + j], first], m)
-            add_times(<float>rate * bias_rate, score, &bias[first], m)
+                add_scaled(factor * value[begin + j], score, &w[index[begin + j], first], m)
+            add_scaled(<float>rate * bias_rate, score, &bias[first], m)
             if shared_rate != 0.0:
                 factor = <float>rate * shared_rate
                 for j in range(v.shape[0]):
-                    add_times(factor * extra[row, j], score, &v[j, first], m)
+                    add_scaled(factor * extra[row, j], score, &v[j, first], m)
     return step, scale

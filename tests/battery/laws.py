@@ -317,7 +317,8 @@ def help_pages_and_man_page_are_there(case):
 @law(lambda one: one.config)
 def the_pages_name_what_asks_for_it(case):
     config = case.one.config
-    assert case.one.command == "vw" or all(f"--{name}" in DOCS for name in (*config.asked_by, *config.asked_together))
+    names = (*config.selected_by, *config.selected_together)
+    assert case.one.command == "vw" or all(f"--{name}" in DOCS for name in names)
 
 
 @law(lambda one: one.command == "train")

@@ -34,7 +34,7 @@ def text_of(x, weight=None):
 
 def means_of(path):
     """The means of a model of rows of ``blobs``, whose features are numbers, by cluster."""
-    found = ClusterModel.load(str(path)).found
+    found = ClusterModel.load(str(path)).solution
     means = np.zeros((COLUMNS, found.means.shape[1]))
     means[found.slots] = found.means
     return means.T.tolist()
@@ -147,7 +147,7 @@ def test_later_batches_move_means_as_little_as_they_are_few(tmp_path, vwlite):
     vwlite("cluster", "a.vw", "-k", "2", "--batch", "10", "-f", "m", "--quiet")
     later = "| 0:2\n" * 25 + "| 1:1\n"
     vwlite("cluster", "-i", "m", "-f", "n", "--batch", "10", "--passes", "1", "--quiet", stdin=later)
-    found = ClusterModel.load(str(tmp_path / "n")).found.means
+    found = ClusterModel.load(str(tmp_path / "n")).solution.means
     assert sorted(found.max(axis=0).tolist()) == pytest.approx([1, 1 + 25 / 75], rel=1e-3)
 
 

@@ -46,8 +46,8 @@ def test_it_is_a_cut_that_no_move_to_a_nearer_centre_lowers(data, vwlite, tmp_pa
     k = counts() @ counts().T
     cut = cost(k.tolist(), found, GROUPS)
     model = ClusterModel.load(str(tmp_path / "m"))
-    assert model.found.cut == pytest.approx(cut, rel=1e-6)
-    assert done.stderr.splitlines()[-1] == f"normalised cut {model.found.cut:.6g}"
+    assert model.solution.cut == pytest.approx(cut, rel=1e-6)
+    assert done.stderr.splitlines()[-1] == f"normalised cut {model.solution.cut:.6g}"
     bounds = [float(one) for one in re.findall(r"normalised cut at most (\S+),", done.stderr)]
     assert bounds == sorted(bounds, reverse=True) and bounds[-1] == pytest.approx(cut, rel=1e-5)
     for own, distance in zip(found, distances(k.tolist(), found), strict=True):
@@ -81,7 +81,7 @@ def test_importance_is_as_good_as_copies(vwlite, write, tmp_path):
     cuts = []
     for name in ("weighted", "copies"):
         vwlite("cluster", f"{name}.vw", "-f", name, "-k", "3", "--cut", "--quiet", "--passes", "50")
-        cuts.append(ClusterModel.load(str(tmp_path / name)).found.cut)
+        cuts.append(ClusterModel.load(str(tmp_path / name)).solution.cut)
     assert cuts[0] == pytest.approx(cuts[1], rel=1e-3)
     k = (x @ x.T) * np.outer(weight, weight)
     found = clusters_in(vwlite("predict", "-i", "weighted", "weighted.vw"))
@@ -92,11 +92,11 @@ def test_later_text_begins_with_the_means_and_degrees_of_a_model(data, vwlite, w
     vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--quiet")
     done = vwlite("cluster", "x.vw", "-i", "m", "-f", "m2", "--passes", "9")
     assert "\npass 1: normalised cut at most " in done.stderr
-    first, second = (ClusterModel.load(str(tmp_path / name)).found for name in ("m", "m2"))
+    first, second = (ClusterModel.load(str(tmp_path / name)).solution for name in ("m", "m2"))
     assert second.cut == first.cut and (second.total == first.total).all()
     write("later.vw", text_of(counts(90, seed=2)) + "c0 | 77 78\n")
     vwlite("cluster", "later.vw", "-i", "m", "-f", "m3", "--quiet")
-    third = ClusterModel.load(str(tmp_path / "m3")).found
+    third = ClusterModel.load(str(tmp_path / "m3")).solution
     known = np.isin(third.slots, first.slots)
     assert (third.total[known] == first.total).all() and not third.total[~known].any()
 

@@ -1,4 +1,4 @@
-"""What a terminal would obey is escaped wherever people read; data and JSON stay as they are."""
+"""What a terminal would raise_if_stopped is escaped wherever people read; data and JSON stay as they are."""
 
 import json
 import re

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from vwlite.cli import program, root
-from vwlite.cli.signals import SIGNALS, Interrupts, interrupt, listen
-from vwlite.interrupts import STOP, Interrupted, forget, obey
+from vwlite.cli.signals import SIGNALS, Interrupts, forward_signals, interrupt
+from vwlite.interrupts import STOP, Interrupted, clear_request, raise_if_stopped
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +35,12 @@ def test_at_once_where_nothing_is_half_done(number):
 def test_put_off_while_busy_the_second_not():
     with Interrupts() as interrupts:
         interrupts.check()
-        with interrupts.undisturbed():
+        with interrupts.deferred():
             os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(Interrupted, match="terminated") as raised:
             interrupts.check()
         assert raised.value.number == signal.SIGTERM
-        with interrupts.undisturbed(), pytest.raises(Interrupted, match="interrupted"):
+        with interrupts.deferred(), pytest.raises(Interrupted, match="interrupted"):
             os.kill(os.getpid(), signal.SIGINT)
 
 
@@ -88,20 +88,20 @@ def test_a_byte_is_set_while_python_does_not_look():
     """Which kernels read; here the handler has not had its turn either."""
     signal.signal(signal.SIGTERM, lambda number, frame: seen.append(STOP[0]))
     seen = []
-    listen()
+    forward_signals()
     try:
         assert STOP[0] == 0
         os.kill(os.getpid(), signal.SIGTERM)
         assert seen == [signal.SIGTERM]
         with pytest.raises(Interrupted, match="terminated"):
-            obey()
-        forget()
-        obey()
+            raise_if_stopped()
+        clear_request()
+        raise_if_stopped()
         os.kill(os.getpid(), signal.SIGTERM)
         assert STOP[0] == signal.SIGTERM
     finally:
         signal.set_wakeup_fd(-1)
-        forget()
+        clear_request()
 
 
 @pytest.mark.parametrize(

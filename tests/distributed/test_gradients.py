@@ -19,7 +19,7 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import Interrupted
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.storage import model_file
-from vwlite.storage.memory_file import written
+from vwlite.storage.memory_file import capture_bytes
 from vwlite.training.model_loader import restore
 from vwlite.training.train import train
 
@@ -37,7 +37,7 @@ def made(config, engine, shards=4, passes=9, l2=1e-3, **more):
     settings = Settings(shards, 1, then=Then(passes, l2), **more.pop("settings", {}))
     with closing(Rounds(config, settings, base_of(config, shards), engine, **more)) as rounds:
         model = rounds.run()
-        return written(lambda open_output: write("m", model, open_output)), rounds, model
+        return capture_bytes(lambda open_output: write("m", model, open_output)), rounds, model
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from vwlite.errors import DataError, InputDamaged, ModelError, UsageError, Worke
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.storage.memory_file import written
+from vwlite.storage.memory_file import capture_bytes
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.output_config import OutputConfig
@@ -59,7 +59,7 @@ def made(config, engine, settings=None, **more):
     settings = settings or Settings(4, 2)
     with closing(Rounds(config, settings, base_of(config, settings.shards), engine, **more)) as rounds:
         model = rounds.run()
-        return written(lambda open_output: write("m", model, open_output)), rounds
+        return capture_bytes(lambda open_output: write("m", model, open_output)), rounds
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ text_options = st.builds(
 def test_terms_and_sums_are_the_twins(lines, options):
     features = feature_config(options)
     learner = random_table(Gd(gd_config(options), options.bits, learning=False))
-    learner.answer_all()
+    learner.collect_non_finite()
     text = text_format(features, skip_malformed=True, names=True)
     found = explained(learner, Plan(features), b"\n".join(lines), text)
     seen, w, wanted = set(), learner.weights[:, 0], []

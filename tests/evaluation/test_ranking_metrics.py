@@ -12,7 +12,7 @@ from oracle.crr import average_precision, ndcg
 
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig
-from vwlite.evaluation.ranking_metrics import Ranking, choose, is_ranking
+from vwlite.evaluation.ranking_metrics import Ranking, is_ranking, split_metrics
 
 
 def ranking(queries, labels, predictions, importance=None, **config):
@@ -156,8 +156,8 @@ def test_average_precision_is_scikit_learns_without_ties():
 def test_names():
     assert all(map(is_ranking, ("map", "ndcg", "ndcg@5", "mrr", "gauc", "p@1", "recall@2", "hr@3", "err@10")))
     assert not any(map(is_ranking, ("ndcg@0", "ndcg@", "auc", "mapp", "p", "recall", "hr", "err", "mrr@3", "p@-1")))
-    assert choose(["mse", "map", "ndcg@3"], "tag") == (["map", "ndcg@3"], ["mse"])
-    assert choose(None, None) == ([], None)
-    assert choose(None, "tag") == (["map", "ndcg", "ndcg@10"], None)
+    assert split_metrics(["mse", "map", "ndcg@3"], "tag") == (["map", "ndcg@3"], ["mse"])
+    assert split_metrics(None, None) == ([], None)
+    assert split_metrics(None, "tag") == (["map", "ndcg", "ndcg@10"], None)
     with pytest.raises(UsageError, match="--qid"):
-        choose(["mse"], "tag")
+        split_metrics(["mse"], "tag")

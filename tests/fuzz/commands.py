@@ -94,7 +94,7 @@ def run(line: str) -> int:
         return 1
     finally:
         signal.set_wakeup_fd(-1)
-        interrupts.forget()
+        interrupts.clear_request()
         sys.stdout.flush(), sys.stderr.flush()
     return 0
 

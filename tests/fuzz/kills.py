@@ -94,7 +94,7 @@ def copied():
 
 @cache
 def whole(command: str) -> tuple[bytes, float]:
-    """The model that a command makes undisturbed, and its seconds."""
+    """The model that a command makes when nothing kills it, and the seconds it takes."""
     with copied():
         status, seconds, said = run(command)
         assert status == 0, said

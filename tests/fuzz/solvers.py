@@ -26,7 +26,7 @@ from vwlite.solvers.lm.vectors import text_format as words_format
 from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.solvers.pca.project import Projection
-from vwlite.solvers.pca.solver import PcaModel, strongest
+from vwlite.solvers.pca.solver import PcaModel, top_features
 from vwlite.solvers.rows import MemoryRows, Rows
 from vwlite.training.monitor import Monitor
 
@@ -71,7 +71,7 @@ def use_landmarks(path: str, text: str, choice: int) -> None:
 
 def project(path: str, text: str) -> None:
     model = PcaModel.load(path)
-    model.facts(), strongest(model, 3)
+    model.facts(), top_features(model, 3)
     projection = Projection(model, left=True)
     rows = rows_of(text, model.features, model.seen)
     rows.plan.load(model.arrays)

@@ -24,7 +24,7 @@ def test_a_line_of_the_registry_names_learner_and_options(name):
 
 
 def test_an_option_asks_for_one_learner():
-    asked = [option for config in config_classes() for option in config.asked_by]
+    asked = [option for config in config_classes() for option in config.selected_by]
     assert len(asked) == len({*asked})
 
 

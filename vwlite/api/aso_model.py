@@ -19,7 +19,7 @@ from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.train import learn
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 
 Self = TypeVar("Self", bound="ASOModel")
 
@@ -61,7 +61,7 @@ class ASOModel(SolverModel):
         more = None if labelled is None else corpus_of(labelled)
         learned = learn(self.config, corpus_of(batches), more, LogMonitor())
         facts = {**learned.facts(self.aux), "seed": self.config.solver.seed}
-        self._take(written(lambda out: theta_file.save_theta("the model", learned.theta, facts, out)))
+        self._take(capture_bytes(lambda out: theta_file.save_theta("the model", learned.theta, facts, out)))
         return self
 
     def transform(self, batches: Iterable[Batch], *, scale: float = 1.0, unit: bool = True) -> np.ndarray:
@@ -105,7 +105,7 @@ class ASOModel(SolverModel):
         return {name: value for name, value in super().__getstate__().items() if name not in ("_theta", "facts")}
 
     def _take(self, data: bytes) -> None:
-        with readable(data, "the model") as path:
+        with as_path(data, "the model") as path:
             self._theta, self.facts = theta_file.load_theta(path)
         self._data = data
         if "config" not in self.__dict__:

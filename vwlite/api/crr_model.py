@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from vwlite.api.memory_run import loaded, log
+from vwlite.api.memory_run import load_bytes, log
 from vwlite.api.solver_model import SolverModel, linear_answers
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.config import InputConfig
@@ -24,7 +24,7 @@ from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, config_of, go_on
 from vwlite.storage import model_file
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.model_loader import Restored
 from vwlite.training.monitor import LineMonitor
@@ -74,7 +74,7 @@ class CRRModel(SolverModel):
 
         Raises as ``fit``, UsageError before ``fit``.
         """
-        with readable(self.dumps(), "the model") as path:
+        with as_path(self.dumps(), "the model") as path:
             begun = go_on(path, {} if steps is None else {"steps": steps}, {}, {})
         check_start(begun.config, begun.model.features)
         names = begun.model.names or (NameIndex() if self.names else None)
@@ -92,7 +92,7 @@ class CRRModel(SolverModel):
         for note in data.sightings.notes():
             log.warning(note)
         content = descent.content()
-        self._take(written(lambda open_output: model_file.save("the model", *content, open_output=open_output)))
+        self._take(capture_bytes(lambda open_output: model_file.save("the model", *content, open_output=open_output)))
         return self
 
     def predict(self, batches: Iterable[Batch]) -> np.ndarray:
@@ -135,7 +135,7 @@ class CRRModel(SolverModel):
     _model: Restored
 
     def _take(self, data: bytes) -> None:
-        model = loaded(data)
+        model = load_bytes(data)
         if "crr" not in model.header:
             raise ModelError(f"the model was not made by 'vwlite crr' (its learner is {model.learner.name!a})")
         self._data, self._model = data, model

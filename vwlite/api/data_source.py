@@ -1,4 +1,4 @@
-"""Where a model's data come from: one place that tells paths, text and rows apart."""
+"""Inputs of a run in Python: distinguishes paths, text and rows, and returns what opens them."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from vwlite.data.tables import Table, is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 
-OF_ROWS = ("y", "weight", "base", "tags", "names", "namespaces")
+ROW_ARGUMENTS = ("y", "weight", "base", "tags", "names", "namespaces")  # of ``Model.learn``; for rows only
 
 
-def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
-    """What opens ``data`` for a run; ``columns`` are what is given beside rows, by the names of ``OF_ROWS``.
+def input_opener(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
+    """A function that opens ``data`` as the inputs of a run. ``columns``: the ``ROW_ARGUMENTS`` of the call by name.
 
-    Raises UsageError for columns beside text, and for a text that seems to be the name of a file.
+    Raises UsageError for row arguments together with text or paths, and for a str that is the name of a file.
     """
     paths = paths_of(data)
     rows = not paths and (is_table(data) or is_array(data))
     if not (rows or paths or is_text(data)) and isinstance(data, Iterable):
         rows, data = of_dicts(data)
-    given = [name for name in OF_ROWS if columns.get(name) is not None]
+    given = [name for name in ROW_ARGUMENTS if columns.get(name) is not None]
     if given and not rows:
         raise UsageError(f"{' and '.join(given)} {'go' if len(given) > 1 else 'goes'} with rows: text has its own")
     if paths:
         return partial(file_inputs, paths)
-    check_no_path(data)
+    check_not_path(data)
     if rows:
         return partial(TableInputs, partial(table_of, data, columns))
 
@@ -49,22 +49,23 @@ def inputs_of(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
 
 
 def table_of(data: Any, given: Mapping[str, Any], config: InputConfig, format: TextFormat) -> Table:
-    """The batches of rows; of a data frame, where nothing else was said, by the columns that the model keeps."""
-    if reads_as_stored(data, given, config):
-        from vwlite.data.placed_frames import PlacedFrame  # which other rows need not
+    """The batches of rows. A data frame is read by the column roles of the model, if ``uses_stored_columns``."""
+    if uses_stored_columns(data, given, config):
+        from vwlite.data.placed_frames import PlacedFrame  # a slow import that only data frames need
 
         return PlacedFrame(data, given, read_columns(config.columns), format)
     return table_batches(data, **given, text_format=format)
 
 
-def reads_as_stored(data: Any, given: Mapping[str, Any], config: InputConfig) -> bool:
+def uses_stored_columns(data: Any, given: Mapping[str, Any], config: InputConfig) -> bool:
+    """Whether ``data`` is a data frame whose columns have the roles that the model stores, since none were given."""
     beside = given.get("names"), given.get("namespaces")
     return bool(config.columns) and is_frame(data) and beside == (None, None)
 
 
 def check_labels(data: Any, given: Mapping[str, Any], config: InputConfig) -> None:
-    """Raises DataError for rows to learn without labels; text has its own."""
-    stored = read_columns(config.columns).roles.get("label") if reads_as_stored(data, given, config) else None
+    """Raises DataError for rows to learn from that have no labels; lines of text contain theirs."""
+    stored = read_columns(config.columns).roles.get("label") if uses_stored_columns(data, given, config) else None
     if stored and type_of(data, stored.name) is not None:
         return
     if given.get("y") is None and not paths_of(data) and (is_table(data) or is_array(data)):
@@ -72,7 +73,7 @@ def check_labels(data: Any, given: Mapping[str, Any], config: InputConfig) -> No
 
 
 def paths_of(data: Any) -> tuple[str, ...]:
-    """The names of files where ``data`` is a path or several."""
+    """The paths, if ``data`` is a path or a list of paths; else none."""
     if isinstance(data, os.PathLike):
         return (os.fspath(data),)
     if isinstance(data, list | tuple) and data and all(isinstance(one, os.PathLike) for one in data):
@@ -80,13 +81,13 @@ def paths_of(data: Any) -> tuple[str, ...]:
     return ()
 
 
-def kind_of(data: Any, kind: str | None) -> str | None:
-    """The format ``kind``, or that which the names of files end with; None where nothing says it."""
+def data_format(data: Any, kind: str | None) -> str | None:
+    """The format ``kind`` or, without one, that of the files' extension; None if it is unknown."""
     return kind or named_kind(paths_of(data)) or None
 
 
 def is_array(data: Any) -> bool:
-    """Whether these are numbers in an array, which may be of another shape than rows have."""
+    """Whether ``data`` is an array of numbers, of any shape."""
     return getattr(getattr(data, "dtype", None), "kind", "") in ("b", "i", "u", "f", "c")
 
 
@@ -94,7 +95,8 @@ def is_text(data: Any) -> bool:
     return isinstance(data, str | bytes)
 
 
-def check_no_path(data: Any) -> None:
+def check_not_path(data: Any) -> None:
+    """Raises UsageError for a str without ``|`` and newline that is the name of an existing file."""
     if isinstance(data, str) and "|" not in data and "\n" not in data and data and Path(data).exists():
         raise UsageError(f"{data!r} is text, not a path: did you mean Path({data!r})?")
 

@@ -97,8 +97,8 @@ class Described:
             other = copy(self)
             other._learner.apply_shrinkage()
             config = replace(self._config, output=OutputConfig(predict_only_model=True))
-            return memory_run.writer_of(config, other._learner, other._plan, other._begun())
-        return memory_run.writer_of(self._config, self._learner, self._plan, self._begun())
+            return memory_run.make_writer(config, other._learner, other._plan, other._begun())
+        return memory_run.make_writer(self._config, self._learner, self._plan, self._begun())
 
     @property
     def options(self) -> dict[str, Any]:

@@ -12,9 +12,9 @@ import numpy as np
 
 from vwlite.api.data_source import is_array
 from vwlite.api.keywords import declared, read_options
-from vwlite.api.memory_run import Log, MemoryWriter, log, opened, restored
+from vwlite.api.memory_run import Log, MemoryWriter, load_file, log, model_after
 from vwlite.api.model import Model
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.train_files import train_files
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.data.tables import is_table
@@ -23,7 +23,7 @@ from vwlite.distributed.merge import merge_files, write
 from vwlite.errors import UsageError
 from vwlite.options import Request
 from vwlite.storage.atomic_file import is_replaceable
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.storage.named_files import FileToRead, file_named_by, files_of
 from vwlite.storage.output_checks import Url, check, is_url
 from vwlite.training.model_writer import ModelWriter
@@ -60,14 +60,14 @@ def train(
     check(*files_of([(FileToRead("input"), inputs, "FILE"), *named], request.values))
     in_rounds = executor is not None or not {"workers", "scheduler", "shards"}.isdisjoint(typed)
     given = {key: value for key, value in typed.items() if key != "names"} | ({"workers": 1} if in_rounds else {})
-    check_effects(given, known, "initial" in typed)
+    check_option_effects(given, known, "initial" in typed)
     if in_rounds:
         return train_in_rounds(request, executor)
     final = typed.get("model")
     writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
     done = train_files(request, say=log.info, display=lambda output: Log(), writer=writer)
     in_memory = done if writer is MemoryWriter else None
-    found = restored(in_memory.parts) if in_memory else opened(final or typed["initial"])
+    found = model_after(in_memory.parts) if in_memory else load_file(final or typed["initial"])
     return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
 
 
@@ -84,7 +84,7 @@ def train_in_rounds(request: Request, executor: Any) -> Model:
     if done is None:
         return Model.load(typed.get("model") or typed["initial"])
     made = done[1]
-    return Model.loads(written(lambda open_output: write("the model", made, open_output)))
+    return Model.loads(capture_bytes(lambda open_output: write("the model", made, open_output)))
 
 
 def load(path: str | os.PathLike[str], /, **changes: Any) -> Model:
@@ -121,13 +121,13 @@ def merge(
     with ExitStack() as closing:
         *paths, begun = (path_of(one, closing) for one in (*models, base))
         merged = merge_files([path for path in paths if path is not None], begun)
-    return Model.loads(written(lambda open_output: write("the model", merged, open_output)))
+    return Model.loads(capture_bytes(lambda open_output: write("the model", merged, open_output)))
 
 
 def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) -> str | None:
     """Where a model can be read, until ``closing`` is closed."""
     if isinstance(model, Model):
-        return closing.enter_context(readable(model.dumps(), "the model"))
+        return closing.enter_context(as_path(model.dumps(), "the model"))
     return None if model is None else os.fspath(model)
 
 

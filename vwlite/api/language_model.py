@@ -16,7 +16,7 @@ from vwlite.solvers.lm.config import LmConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, rank
 from vwlite.solvers.lm.solver import Training, begin_training, continue_training
 from vwlite.solvers.lm.words import text_of, word_of
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.monitor import LineMonitor, Monitor
 
 Self = TypeVar("Self", bound="LanguageModel")
@@ -41,7 +41,7 @@ class LanguageModel(SolverModel):
 
     def fit_more(self: Self, lines: Iterable[str | bytes]) -> Self:
         """``passes`` more, as ``-i`` of the command. Raises as ``fit``, and UsageError before it."""
-        with readable(self.dumps(), "the model") as path:  # what is learned from is another copy
+        with as_path(self.dumps(), "the model") as path:  # what is learned from is another copy
             training = continue_training(self.config, LmModel.load(path), blocks_of(lines, BLOCK_SIZE))
         return self._learned(training, LineMonitor(log.info))
 
@@ -77,11 +77,11 @@ class LanguageModel(SolverModel):
 
     def _learned(self: Self, training: Training, monitor: Monitor) -> Self:
         training.run(monitor)
-        self._take(written(lambda out: training.model.save("the model", out)))
+        self._take(capture_bytes(lambda out: training.model.save("the model", out)))
         return self
 
     def _take(self, data: bytes) -> None:
-        with readable(data, "the model") as path:
+        with as_path(data, "the model") as path:
             self._model = LmModel.load(path)
         self._data = data
         if "config" not in self.__dict__:

@@ -68,11 +68,11 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         if options.get(name) and not options.get("filter_tree"):
             raise UsageError(f"--{name} needs --filter_tree")
     known = {field.name for field in fields(kind)}
-    if issubclass(kind, GdConfig) and not kind.whole_passes and "random_seed" not in known:
+    if issubclass(kind, GdConfig) and not kind.needs_full_passes and "random_seed" not in known:
         changes.pop("random_seed", None)  # the order of --shuffle follows it too
     for name in changes:
         if name not in known:
-            asking = " and ".join(f"--{one}" for one in kind.asked_together) or "--dotproduct"
+            asking = " and ".join(f"--{one}" for one in kind.selected_together) or "--dotproduct"
             reason = f"does not go with {asking}" if own else f"needs {needed_by(name)}"
             raise UsageError(f"{typed_as(name)} {reason}")
         if name in kind.needs_pairs and not own:
@@ -104,11 +104,11 @@ def of_any_base(
 
 def wants_class_learners(options: dict[str, Any]) -> bool:
     """Whether classes are asked for over a learner that cannot share their table."""
-    asked = [kind for kind in config_classes() if any(name in options for name in kind.asked_by)]
+    asked = [kind for kind in config_classes() if any(name in options for name in kind.selected_by)]
     others = [kind for kind in asked if kind is not PerClassConfig]
     if PerClassConfig not in asked or len(others) != 1:
         return False
-    return others[0].one_for_each_class or (others[0].plays_in_trees and not others[0].is_base)
+    return others[0].supports_oaa or (others[0].supports_trees and not others[0].is_base)
 
 
 def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
@@ -120,9 +120,12 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
         return cast("type[GdConfig]", config_class(OVER.join(kind.learner for kind in upper_first)))
     if len(asked) > 1:
         typed = {
-            kind: [f"--{name}" for name in (*kind.asked_by, *kind.asked_together) if name in options] for kind in asked
+            kind: [f"--{name}" for name in (*kind.selected_by, *kind.selected_together) if name in options]
+            for kind in asked
         }
-        reasons = (f"; with {' and '.join(names)} {kind.alone}" for kind, names in typed.items() if kind.alone)
+        reasons = (
+            f"; with {' and '.join(names)} {kind.exclusivity}" for kind, names in typed.items() if kind.exclusivity
+        )
         together = " and ".join(dict.fromkeys(name for names in typed.values() for name in names))
         raise UsageError(f"{together} do not go together{''.join(reasons)}")
     return cast("type[GdConfig | DyadicConfig]", asked[0]) if asked else GdConfig
@@ -130,16 +133,17 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
 
 def asked_for(options: dict[str, Any]) -> list[type[LearnerConfig]]:
     """The options of the learners that are asked for."""
-    together = [kind for kind in config_classes() if kind.asked_with(options)]
-    taken = {name for kind in together for name in kind.asked_together}
-    return [*together, *(kind for kind in config_classes() if any(one in options for one in {*kind.asked_by} - taken))]
+    together = [kind for kind in config_classes() if kind.selected_with(options)]
+    taken = {name for kind in together for name in kind.selected_together}
+    others = [kind for kind in config_classes() if any(one in options for one in {*kind.selected_by} - taken)]
+    return [*together, *others]
 
 
 def needed_by(name: str) -> str:
     """What an option makes sense with: what else asks for the first learner that has it."""
     kind = next(kind for kind in config_classes() if name in {field.name for field in fields(kind)})
-    others = [f"--{one}" for one in kind.asked_together if one != name]
-    return " or ".join(f"--{one}" for one in kind.asked_by) or " and ".join(others)
+    others = [f"--{one}" for one in kind.selected_together if one != name]
+    return " or ".join(f"--{one}" for one in kind.selected_by) or " and ".join(others)
 
 
 def typed_as(name: str) -> str:

@@ -1,4 +1,4 @@
-"""``L1Model`` and ``CRFModel``: the sparse log-linear models of ``vwlite l1`` in Python, from batches."""
+"""The sparse log-linear models of ``vwlite l1`` as Python classes: ``L1Model`` and ``CRFModel``."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.curriculum_config import CurriculumConfig
 
 Self = TypeVar("Self", bound="LogLinearModel")
 
 
 class LogLinearModel(SolverModel):
-    """What ``L1Model`` and ``CRFModel`` have in common.
+    """The base class of ``L1Model`` and ``CRFModel``.
 
-    ``history`` has the figures of every pass of the last ``fit`` or ``go_on``, as ``vwlite l1 --json`` shows them.
+    ``history``: the figures of every pass of the last ``fit`` or ``go_on``, as in the report of ``vwlite l1 --json``.
     """
 
     models: ClassVar[tuple[str, ...]]
@@ -46,10 +46,10 @@ class LogLinearModel(SolverModel):
         curriculum: CurriculumConfig | None = None,
         names: bool = False,
     ) -> None:
-        """``features``: by default the command's. ``names``: keep those of features, which the batches must have.
-        ``curriculum``: of every ``fit`` and ``go_on``; no model keeps it.
+        """``features`` defaults to that of the command. ``names``: store feature names, which batches must have.
 
-        Raises UsageError for a configuration of another model.
+        ``curriculum`` applies to every ``fit`` and ``go_on``, and is not stored in models. Raises UsageError for a
+        ``config`` of another kind of model.
         """
         super().__init__()
         self.config = config or L1Config(model=self.models[0])
@@ -67,20 +67,20 @@ class LogLinearModel(SolverModel):
         return text_format_of(self.config, self.features, self.names)
 
     def fit(self: Self, batches: Iterable[Batch]) -> Self:
-        """Learn anew from all batches. They are read once, and are not kept.
+        """Train a new model on all batches, which are read once.
 
-        Labels of two classes are numbers, -1 and 1 or 0 and 1, NaN where unknown. Others are names: of the format
-        ``text_format``, with a row's label not NaN and its name where the text of its tag begins
-        (``vwlite.data.label_vocabulary``). Blank rows (``BLANK``) end a sequence, the end of a batch does not; a
-        sequence has the importance of its first row.
+        Labels of two classes are -1 and 1 or 0 and 1, NaN where unknown. Otherwise labels are names, as parsed in the
+        format ``text_format``: a labelled row has a label that is not NaN, and the name where the text of its tag
+        begins (``vwlite.data.label_vocabulary``). A blank row (``BLANK``) ends a sequence, the end of a batch does not.
+        The importance of a sequence is that of its first row.
 
-        Raises DataError for labels that do not fit and where nothing is labelled, Diverged, UsageError where weights
-        need too much memory. After an error the model is as it was.
+        Raises DataError for invalid labels and for data without labels, Diverged, UsageError if weights need too much
+        memory. After an error the model is unchanged.
         """
         return self._learn(batches, None)
 
     def go_on(self: Self, batches: Iterable[Batch]) -> Self:
-        """Go on from what was learned, as ``vwlite l1 -i`` does. Raises as ``fit``, UsageError before ``fit``."""
+        """Continue training on other batches, like ``vwlite l1 -i``. Raises as ``fit``, UsageError before ``fit``."""
         return self._learn(batches, self._fitted)
 
     def _learn(self: Self, batches: Iterable[Batch], initial: model_file.LoadedModel | None) -> Self:
@@ -96,12 +96,12 @@ class LogLinearModel(SolverModel):
             curriculum=self.curriculum,
         )
         done = fit(job, batches, LogMonitor(), log.warning)
-        self._take(written(lambda open_output: done.save("the model", open_output)))
+        self._take(capture_bytes(lambda open_output: done.save("the model", open_output)))
         self.history = done.trained.history
         return self
 
     def _take(self, data: bytes) -> None:
-        with readable(data, "the model") as path:
+        with as_path(data, "the model") as path:
             model = model_file.load(path)
         model.path = "the model"
         if model.config.model not in self.models:
@@ -120,17 +120,17 @@ class LogLinearModel(SolverModel):
 
     @property
     def passes(self) -> int:
-        """Passes or iterations made in all."""
+        """The total number of passes or iterations."""
         return self._fitted.past.passes
 
     @property
     def objective(self) -> float:
-        """What was maximised, for each example."""
+        """The objective that training maximises, per example."""
         return float(self._fitted.past.objective or 0.0)
 
     @property
     def slots(self) -> np.ndarray:
-        """uint32[f], the hashes of the features that have weights, masked to the bits of the model."""
+        """uint32[f], the slots of features with weights: their hashes, masked to the bits of the model."""
         model = self._fitted
         slots = model.slots if model.pairs is None else model.pairs.state.features
         assert slots is not None
@@ -138,7 +138,7 @@ class LogLinearModel(SolverModel):
 
     @property
     def weights(self) -> np.ndarray:
-        """float64[1, f] of two classes, else [classes, f]: weights of the features ``slots``; 0 where there is none."""
+        """float64[1, f] for two classes, else [classes, f]: the weights of ``slots``; 0 for pairs without a weight."""
         model = self._fitted
         if model.pairs is None:
             return model.weights[None, :].copy()
@@ -150,9 +150,9 @@ class LogLinearModel(SolverModel):
     def evaluate(
         self, batches: Iterable[Batch], metrics: str | None = None, scheme: str | None = None
     ) -> dict[str, Any]:
-        """Metrics of labelled batches, as ``vwlite evaluate --metric`` and ``--scheme`` name them; None: all.
+        """Metrics of labelled batches by name; arguments are those of ``vwlite evaluate --metric`` and ``--scheme``.
 
-        Raises DataError where nothing is labelled, UsageError for unknown metrics and for models of two classes.
+        Raises DataError without labels, UsageError for unknown metrics and for models of two classes.
         """
         if self._fitted.pairs is None:
             raise UsageError("models of two classes are evaluated as linear models are: vwlite.evaluate")
@@ -164,22 +164,22 @@ class LogLinearModel(SolverModel):
 
 
 class L1Model(LogLinearModel):
-    """Logistic regression of two classes (``L1Config(model="binary")``, the default) or more (``"multinomial"``)."""
+    """Logistic regression with two classes (``L1Config(model="binary")``, the default) or more (``"multinomial"``)."""
 
     models = ("binary", "multinomial")
 
     @property
     def classes(self) -> list[Any]:
-        """Of two classes the labels, [-1.0 or 0.0, 1.0]; else the names, in the order in which ``fit`` met them."""
+        """The labels of two classes, [-1.0 or 0.0, 1.0]; else class names, in the order of the training data."""
         model = self._fitted
         if model.pairs is None:
             return [-1.0 if model.past.negative_label is None else model.past.negative_label, 1.0]
         return list(model.pairs.names)
 
     def probabilities(self, batches: Iterable[Batch]) -> np.ndarray:
-        """float32[n, 2] or float64[n, classes], of all rows that are not blank, in the order of ``classes``.
+        """float32[n, 2] or float64[n, classes]: class probabilities of all rows that are not blank.
 
-        Labels do not matter. Raises Diverged where a probability is no finite number.
+        Columns are in the order of ``classes``. Raises Diverged for probabilities that are not finite.
         """
         if self._fitted.pairs is None:
             upper = linear_answers(self._data, batches)
@@ -188,7 +188,7 @@ class L1Model(LogLinearModel):
         return np.concatenate([np.zeros((0, len(self.classes))), *parts])
 
     def predict(self, batches: Iterable[Batch]) -> np.ndarray:
-        """float64[n] or str[n] (object): the likeliest of ``classes``. Raises as ``probabilities``."""
+        """float64[n] or str[n] (object): the most probable of ``classes``. Raises as ``probabilities``."""
         if self._fitted.pairs is None:
             return np.take(np.array(self.classes), (self.probabilities(batches)[:, 1] > 0.5).astype(int))
         best = [part.best for part in self._tagged(batches)]
@@ -196,13 +196,13 @@ class L1Model(LogLinearModel):
 
 
 class CRFModel(LogLinearModel):
-    """Labels of sequences: a conditional random field, linear-chain or, of rows with tags, on trees."""
+    """A conditional random field for sequences: a linear chain, or trees, which the tags of rows describe."""
 
     models = ("crf", "tree")
 
     @property
     def classes(self) -> list[str]:
-        """The names of the labels, in the order in which ``fit`` met them."""
+        """The names of the labels, in the order of the training data."""
         return list(self._pairs.names)
 
     @property
@@ -213,12 +213,12 @@ class CRFModel(LogLinearModel):
 
     @property
     def transitions(self) -> np.ndarray:
-        """float64[k, k]: the weight of a label, by column, after another, by row."""
+        """float64[k, k]: the weights of transitions from the label of the row to that of the column."""
         pairs, k = self._pairs, len(self.classes)
         return self._fitted.weights[pairs.first_transition : pairs.first_triple].reshape(k, k).copy()
 
     def predict(self, batches: Iterable[Batch]) -> list[list[str]]:
-        """The likeliest labels of every sequence of one row or more. Labels in the batches do not matter.
+        """The most probable labels of every non-empty sequence. Labels in the batches are ignored.
 
         Raises Diverged, MemoryError, DataError for a sequence that needs too much memory.
         """
@@ -230,7 +230,7 @@ class CRFModel(LogLinearModel):
         ]
 
     def marginals(self, batches: Iterable[Batch]) -> list[np.ndarray]:
-        """float64[rows, k] of every sequence: the probabilities of all labels of its rows. Raises as ``predict``."""
+        """float64[rows, k] for every sequence: the label probabilities of its rows. Raises as ``predict``."""
         return [
             marginals[begin:end]
             for part in self._tagged(batches, marginals=True)

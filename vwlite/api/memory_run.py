@@ -1,4 +1,4 @@
-"""Runs over data in memory: training and predicting with the parts that the commands are made of."""
+"""Training and prediction runs in Python, made of the same parts as those of the commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vwlite.evaluation.recommend import Recommendation, Recommendations, recomme
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-from vwlite.storage.memory_file import readable, written
+from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.assembly import LearningParts, check_terms, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
@@ -42,33 +42,33 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Learned:
+class LearnResult:
     """Counts and losses of one call of ``Model.learn``."""
 
-    examples: int  # read, over all passes, held out ones not among them
-    weight: float  # their importance, of labelled ones
-    average_loss: float | None  # progressive: each example is predicted before it is learned; None without labels
-    holdout_loss: float | None  # the best pass's average loss of held out examples; None where none were
-    passes: int  # made
-    bad_lines: int  # malformed lines of text, which were left out
-    predictions: Answers | None  # made before each update of the last pass; None unless kept
+    examples: int  # number of examples read over all passes, without those held out
+    weight: float  # total importance of the labelled ones
+    average_loss: float | None  # progressive validation: predicted before learned; None without labels
+    holdout_loss: float | None  # average loss of held out examples in the best pass; None without such examples
+    passes: int  # number of passes made
+    bad_lines: int  # number of malformed lines, which were skipped
+    predictions: Answers | None  # of the last pass, each made before its update; None unless ``keep_predictions``
 
 
-_noted: ContextVar[bool] = ContextVar("passes_noted", default=False)
+_logs_passes: ContextVar[bool] = ContextVar("passes_noted", default=False)
 
 
 @contextmanager
-def passes_noted(wanted: bool) -> Iterator[None]:
-    """Runs that are made meanwhile, in this thread, note every pass, if ``wanted``."""
-    token = _noted.set(wanted)
+def log_passes(wanted: bool) -> Iterator[None]:
+    """Have the runs created within the block, in this thread, log the loss of every pass, if ``wanted``."""
+    token = _logs_passes.set(wanted)
     try:
         yield
     finally:
-        _noted.reset(token)
+        _logs_passes.reset(token)
 
 
-def decay_note(learner: Learner) -> str:
-    """That passes so far have let the learning rate fall; empty where they have not."""
+def decay_warning(learner: Learner) -> str:
+    """A warning that the learning rate has decayed over the calls of ``learn``; empty if it has not."""
     config, rate = learner.config, learner.get("rate")
     if config.decay_learning_rate >= 1 or rate == config.initial_learning_rate:
         return ""
@@ -76,17 +76,17 @@ def decay_note(learner: Learner) -> str:
     return f"{fallen}: a stream is learned with decay_learning_rate=1"
 
 
-class PassNotes(Listener):
-    """A note at the end of each pass: its average loss, each row predicted before it was learned."""
+class PassLogger(Listener):
+    """Logs the progressive average loss of each pass at its end, if ``log_passes`` asks for it."""
 
     def __init__(self, counters: Counters, display: Display) -> None:
-        self.counters, self.display, self.noted = counters, display, _noted.get()
+        self.counters, self.display, self.enabled = counters, display, _logs_passes.get()
 
     def begin_pass(self, number: int) -> None:
         self.sum, self.weight = self.counters.sum_loss, self.counters.labeled_weight
 
     def end_pass(self, number: int) -> None:
-        if self.noted:
+        if self.enabled:
             weight = self.counters.labeled_weight - self.weight
             loss = f"average loss {(self.counters.sum_loss - self.sum) / weight:.6g}" if weight else "nothing learned"
             held_out = self.counters.held_out_loss()
@@ -99,7 +99,7 @@ OpenInputs = Callable[..., Inputs]
 
 
 class Log(Display):
-    """Messages go to the logger ``vwlite``."""
+    """Sends messages and notes to the logger ``vwlite``."""
 
     def message(self, text: str) -> None:
         log.warning(text)
@@ -110,37 +110,37 @@ class Log(Display):
 
 
 class MemoryWriter(ModelWriter):
-    """Keeps the model of the best pass as bytes, beside what is written to files."""
+    """Keeps the model of the best pass in memory as bytes, in addition to the files written."""
 
     best_model = b""
 
     def dumps(self) -> bytes:
-        """The model, as a file of it would hold it. Raises Diverged."""
-        return written(lambda open_output: self.write_model("the model", open_output=open_output))
+        """The content of the model's file. Raises Diverged."""
+        return capture_bytes(lambda open_output: self.write_model("the model", open_output=open_output))
 
     def keep_best(self) -> None:
         super().keep_best()
         self.best_model = self.dumps()
 
 
-class Negative:
-    """Which label stands for the negative class: -1, 0, or nobody knows."""
+class NegativeLabel:
+    """The label of the negative class: -1 or 0, None while unknown."""
 
     def __init__(self, negative: float | None) -> None:
         self.negative = negative
 
 
-def writer_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None) -> MemoryWriter:
-    """What writes a learner that is not learning just now; ``model`` is what it has come to, None at the start."""
+def make_writer(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None) -> MemoryWriter:
+    """A writer for the model of a learner outside a run. ``model``: its state after the last run, None before any."""
     counters = Counters(simple_labels=learner.simple_labels)
-    labels = Negative(model.negative_label if model else None)
+    labels = NegativeLabel(model.negative_label if model else None)
     return MemoryWriter(
         config, learner, plan, counters, names=model.names if model else None, labels=labels, model=model
     )
 
 
 class LearningRun:
-    """Has a learner learn what ``open_inputs`` opens."""
+    """Trains ``learner`` on the data that ``open_inputs`` opens."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class LearningRun:
     ) -> None:
         display = Log()
         self.parts = parts = LearningParts(config, learner, plan, model, bad_lines, display, writer=MemoryWriter)
-        parts.counters.dump_interval = math.inf  # nobody sees a table of progress
+        parts.counters.dump_interval = math.inf  # there is no progress table to update
         learner.watch(config.passes, display.line, parts.counters.held_out_loss)
         self.source = FileBatches(
             config, learner, parts.policy, display,
@@ -173,7 +173,7 @@ class LearningRun:
             self.predictions,
             MalformedLineCheck(parts.policy),
             parts.writer,
-            PassNotes(parts.counters, display),
+            PassLogger(parts.counters, display),
             self.stopping,
             self.report,
         ]
@@ -187,13 +187,13 @@ class LearningRun:
             self.source.close()
 
 
-def restored(parts: LearningParts) -> Restored:
-    """What has learned, for a run that goes on from it."""
+def model_after(parts: LearningParts) -> Restored:
+    """The trained model of a run, as the starting point of the next one."""
     writer = parts.writer
     if isinstance(writer, MemoryWriter) and writer.ends_with_best:
-        return loaded(writer.best_model)
-    if isinstance(writer, MemoryWriter) and parts.learner.config.whole_passes:
-        return loaded(writer.dumps())  # the state of its passes is over
+        return load_bytes(writer.best_model)
+    if isinstance(writer, MemoryWriter) and parts.learner.config.needs_full_passes:
+        return load_bytes(writer.dumps())  # drops the solver state of the finished passes
     names = parts.names.book if parts.names else None
     return Restored(
         learner=parts.learner,
@@ -207,22 +207,20 @@ def restored(parts: LearningParts) -> Restored:
     )
 
 
-def loaded(data: bytes, **changes: Any) -> Restored:
-    """A model from its bytes. Raises as ``restore``."""
-    with readable(data, "the model") as path:
-        return opened(path, **changes)
+def load_bytes(data: bytes, **changes: Any) -> Restored:
+    """A model that can be trained further, from the bytes of its file. Raises as ``restore``."""
+    with as_path(data, "the model") as path:
+        return load_file(path, **changes)
 
 
-def opened(path: str, **changes: Any) -> Restored:
-    """A model from its file, to go on learning. Raises as ``restore``."""
+def load_file(path: str, **changes: Any) -> Restored:
+    """A model that can be trained further, from its file. Raises as ``restore``."""
     empty: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}, "loss_changes": {}}
     return restore(path, learning=True, vw_compat=False, **{**empty, **changes})
 
 
-class TestRun:
-    """Has ``learner``, which only tests, run over the data while ``listeners`` listen."""
-
-    __test__ = False  # no class of tests
+class InferenceRun:
+    """Runs ``learner``, which does not learn, over the data; ``listeners`` receive its predictions."""
 
     def __init__(
         self,
@@ -239,12 +237,12 @@ class TestRun:
             config, learner, model, bad_lines, display.message, check_labels=False, to_the_end=True
         )
         self.source = FileBatches(config, learner, self.policy, display, open_inputs=open_inputs)
-        heard = [*listeners, MalformedLineCheck(self.policy)]
-        self.trainer = Trainer(learner, model.plan, self.source, heard, row_by_row=row_by_row)
-        learner.answer_all()
+        listeners = [*listeners, MalformedLineCheck(self.policy)]
+        self.trainer = Trainer(learner, model.plan, self.source, listeners, row_by_row=row_by_row)
+        learner.collect_non_finite()
 
     def run(self) -> None:
-        """DataError for too many malformed lines, and Diverged, are raised when all rows have been run."""
+        """Predict all rows, then raise DataError for too many malformed lines, Diverged for non-finite predictions."""
         try:
             self.trainer.run()
         finally:
@@ -252,14 +250,14 @@ class TestRun:
         self.check()
 
     def check(self) -> None:
-        """Raises DataError, Diverged."""
+        """Raises DataError for too many malformed lines, Diverged for predictions that are not finite."""
         self.policy.check_ratio(self.policy.lines)
-        if odd := self.trainer.learner.odd:
-            raise Diverged(not_finite(odd))
+        if places := self.trainer.learner.non_finite:
+            raise Diverged(not_finite(places))
 
 
-class AnsweringRun(TestRun):
-    """Keeps what ``learner`` answers to every row, as ``vwlite.training.predict.predict`` writes it."""
+class PredictionRun(InferenceRun):
+    """Collects the predictions of every row, the same as ``vwlite.training.predict.predict`` writes."""
 
     def __init__(
         self,
@@ -274,14 +272,14 @@ class AnsweringRun(TestRun):
         self.learned, self.unmoved = bool(model.counters.get("example_number")), Unmoved()
         watching = [self.unmoved] if learner.simple_labels else []
         super().__init__(config, learner, model, open_inputs, bad_lines, [self.collected, *watching])
-        self.test(learner)
+        self.set_learner(learner)
 
-    def test(self, learner: Learner) -> None:
-        """Have this learner answer."""
+    def set_learner(self, learner: Learner) -> None:
+        """Predict with this learner from now on."""
         if self.collected.raw or learner.config.probabilities:
             learner.want_scores()
         self.collected.learner = self.trainer.learner = learner
-        learner.answer_all()
+        learner.collect_non_finite()
 
     def answers(self) -> Answers:
         """Raises as ``run``."""
@@ -290,7 +288,7 @@ class AnsweringRun(TestRun):
         return self.collected.result()
 
     def warn(self) -> None:
-        """Log, once, that no feature has changed a prediction of a model that has learned."""
+        """Log a warning, once, if a trained model predicted the same for all rows because it knows no feature."""
         if self.learned and self.unmoved.all_same and self.unmoved.rows:
             learner, format = self.trainer.learner, self.source.inputs.format
             if warning := self.unmoved.warning(learner, self.trainer.plan, format):
@@ -298,7 +296,7 @@ class AnsweringRun(TestRun):
             self.unmoved.all_same = False
 
 
-def terms_of(
+def explain_terms(
     config: RunConfig,
     learner: Learner,
     model: Restored,
@@ -306,17 +304,17 @@ def terms_of(
     bad_lines: BadLinesConfig,
     top: int | None,
 ) -> list[list[Term]]:
-    """The terms of every row's sum, of classes those of the answer's.
+    """The ``top`` terms of the sum behind each row's prediction; with classes, that of the predicted class.
 
-    Raises UsageError where predictions are no sums, and as ``TestRun.run``.
+    Raises UsageError for learners whose predictions are not sums of terms, and as ``InferenceRun.run``.
     """
     check_terms("explain", learner, learner.is_sum)
-    explainer = TermLists(top)
-    TestRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
+    explainer = TermCollector(top)
+    InferenceRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
     return explainer.found
 
 
-def lists_of(
+def recommendations(
     config: RunConfig,
     model: Restored,
     how: RecommendConfig,
@@ -324,7 +322,7 @@ def lists_of(
     open_seen: OpenInputs | None,
     bad_lines: BadLinesConfig,
 ) -> list[list[Recommendation]]:
-    """What ``recommend`` lists for each row. Raises as that."""
+    """The recommended items of each row. Raises as ``recommend``."""
     found: list[list[Recommendation]] = []
 
     def keep(one: Recommendations | None) -> None:
@@ -340,8 +338,8 @@ def lists_of(
     return found
 
 
-class TermLists(Explainer):
-    """Keeps the ``top`` terms of each row's first sum; of a malformed line there are none."""
+class TermCollector(Explainer):
+    """Collects the ``top`` terms of each row's first sum, an empty list for a malformed line."""
 
     def __init__(self, top: int | None) -> None:
         self.found: list[list[Term]] = []
@@ -356,10 +354,11 @@ class TermLists(Explainer):
         super().batch(batch, results, begin, end)
 
 
-def learned(run: LearningRun) -> Learned:
+def learn_result(run: LearningRun) -> LearnResult:
+    """The counts and losses of a finished run."""
     counters = run.parts.counters
     weight = counters.labeled_weight
-    return Learned(
+    return LearnResult(
         examples=int(counters.example_number),
         weight=weight,
         average_loss=counters.sum_loss / weight if weight else None,

@@ -12,14 +12,14 @@ from typing import Any, Literal
 import numpy as np
 
 from vwlite.api import memory_run
-from vwlite.api.data_source import check_labels, inputs_of, kind_of
+from vwlite.api.data_source import check_labels, data_format, input_opener
 from vwlite.api.describe import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learner_choice import learner_changes, new_learner_config
-from vwlite.api.memory_run import Learned, decay_note
-from vwlite.api.option_rules import check_effects, check_idle
+from vwlite.api.memory_run import LearnResult, decay_warning
+from vwlite.api.option_rules import check_option_effects, check_unused_options
 from vwlite.api.run_configs import bad_lines_config, feature_changes, loss_changes, memory_run_config
-from vwlite.api.small_calls import SmallRuns, SmallTests, is_simple, small_block
+from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches
 from vwlite.errors import ModelError, UsageError
@@ -48,18 +48,18 @@ class Model(Described):
     def __init__(self, args: str = "", /, **options: Any) -> None:
         """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
         typed = read_options(args, options)
-        check_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
+        check_option_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
         learner = new_learner_config(typed)
-        check_idle(typed, declared(), learner)
+        check_unused_options(typed, declared(), learner)
         features = FeatureConfig(**feature_changes(typed))
         self._begin(None, typed, memory_run_config(typed, learner, features))
 
     def _begin(self, model: Restored | None, typed: dict[str, Any], config: RunConfig) -> None:
         self._lock, self._typed, self._config = threading.RLock(), typed, config
-        self._model = model  # what the next run goes on from, unless ``_small`` has learned since
+        self._model = model  # what the next run goes on from, unless ``_block_learner`` has learned since
         self._learner, self._plan = begin_learner(config, model)
-        self._small: SmallRuns | Literal[False] | None = None  # False: the options need more; None: nobody asked yet
-        self._tests: SmallTests | None = None
+        self._block_learner: BlockLearner | Literal[False] | None = None  # False: ruled out; None: not tried
+        self._predictor: BlockPredictor | None = None
         self._decay_told = False
 
     def learn(
@@ -78,7 +78,7 @@ class Model(Described):
         threads: int | None = None,
         keep_predictions: bool = False,
         bad_lines: float | None = None,
-    ) -> Learned:
+    ) -> LearnResult:
         """Learn ``data``, going on from what was learned before.
 
         ``data``: lines of text (a str, bytes or an iterable of lines), a ``Path`` or several, or rows: a 2-D array, a
@@ -93,25 +93,25 @@ class Model(Described):
         ``predict_only``. After an error the model is as it was after the last whole batch.
         """
         with self._lock:
-            if not self._decay_told and (decayed := decay_note(self._learner)):
+            if not self._decay_told and (decayed := decay_warning(self._learner)):
                 self._decay_told = True
                 memory_run.log.warning(decayed)
             usual = y is weight is base is tags is names is None and namespaces is None and kind is None
             usual = usual and passes is None and shuffle is None and threads is None
             usual = usual and bad_lines is None and not keep_predictions
-            if usual and (small := self._small or self._small_runs()) and (block := small_block(data)):
-                if self._tests:
-                    self._tests.outdated = True
+            if usual and (small := self._block_learner or self._fast_learner()) and (block := small_block(data)):
+                if self._predictor:
+                    self._predictor.outdated = True
                 return small.learn(block)
             if self._model and not self._model.header["resumable"]:
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
-            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": kind_of(data, kind)}
+            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": data_format(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
-            check_effects({**self._typed, **({} if passes is None else changed)}, declared(), going_on=True)
+            check_option_effects({**self._typed, **({} if passes is None else changed)}, declared(), continuing=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
-                config, self._learner, self._plan, self._begun(), inputs_of(data, columns),
+                config, self._learner, self._plan, self._begun(), input_opener(data, columns),
                 bad_lines_config(self._typed, bad_lines),
                 keep_predictions,
             )
@@ -119,7 +119,7 @@ class Model(Described):
                 run.run()
             finally:
                 self._take(run, config)
-            return memory_run.learned(run)
+            return memory_run.learn_result(run)
 
     def predict(
         self,
@@ -150,13 +150,13 @@ class Model(Described):
         with self._lock:
             asked = (raw, probabilities, scores, answer)
             usual = base is names is None and namespaces is None and kind is None and threads is bad_lines is None
-            if usual and (tests := self._small_tests(asked)) and (block := small_block(data)):
+            if usual and (tests := self._fast_predictor(asked)) and (block := small_block(data)):
                 return tests.answers(block)
             tester, as_raw = self._tester(*asked)
-            config = self._for_test(threads, kind_of(data, kind))
+            config = self._for_test(threads, data_format(data, kind))
             columns = {"base": base, "names": names, "namespaces": namespaces}
-            inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
-            return memory_run.AnsweringRun(config, tester, self._current(), inputs, limits, as_raw).answers()
+            inputs, limits = input_opener(data, columns), bad_lines_config(self._typed, bad_lines)
+            return memory_run.PredictionRun(config, tester, self._current(), inputs, limits, as_raw).answers()
 
     def evaluate(
         self,
@@ -181,7 +181,7 @@ class Model(Described):
         bootstrap of these. Raises UsageError for metrics that do not fit, DataError without labels, and as ``predict``.
         """
         with self._lock:
-            current, config = self._current(), self._for_test(threads, kind_of(data, kind))
+            current, config = self._current(), self._for_test(threads, data_format(data, kind))
             tester = self._learner.tester(**self._learner.config.shows_probabilities_of_classes)
             columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
             return measure(
@@ -191,7 +191,7 @@ class Model(Described):
                 qid=qid,
                 ranking=RankingConfig(**ranking),
                 display=memory_run.Log(),
-                open_inputs=inputs_of(data, columns),
+                open_inputs=input_opener(data, columns),
             )
 
     def explain(
@@ -217,11 +217,11 @@ class Model(Described):
         Raises UsageError where predictions are no sums, and as ``predict``.
         """
         with self._lock:
-            config = self._for_test(threads, kind_of(data, kind))
+            config = self._for_test(threads, data_format(data, kind))
             config = replace(config, output=replace(config.output, names=True))
             columns = {"base": base, "names": names, "namespaces": namespaces}
-            inputs, limits = inputs_of(data, columns), bad_lines_config(self._typed, bad_lines)
-            return memory_run.terms_of(config, self._tester()[0], self._current(), inputs, limits, top)
+            inputs, limits = input_opener(data, columns), bad_lines_config(self._typed, bad_lines)
+            return memory_run.explain_terms(config, self._tester()[0], self._current(), inputs, limits, top)
 
     def recommend(
         self,
@@ -247,11 +247,11 @@ class Model(Described):
         """
         with self._lock:
             columns = {"names": names, "namespaces": namespaces}
-            seen = None if exclude is None else inputs_of(exclude, columns)
+            seen = None if exclude is None else input_opener(exclude, columns)
             current = replace(self._current(), learner=self._tester()[0])
-            config, how = self._for_test(threads, kind_of(data, kind)), RecommendConfig(of=of, top=top)
-            return memory_run.lists_of(
-                config, current, how, inputs_of(data, columns),
+            config, how = self._for_test(threads, data_format(data, kind)), RecommendConfig(of=of, top=top)
+            return memory_run.recommendations(
+                config, current, how, input_opener(data, columns),
                 seen, bad_lines_config(self._typed, bad_lines),
             )
 
@@ -274,22 +274,22 @@ class Model(Described):
 
         Raises InputMissing, ModelError for a damaged or foreign file, UsageError for an option that contradicts it.
         """
-        return cls._opened(partial(memory_run.opened, os.fspath(path)), os.fspath(path), changes)
+        return cls._opened(partial(memory_run.load_file, os.fspath(path)), os.fspath(path), changes)
 
     @classmethod
     def loads(cls, data: bytes, /, **changes: Any) -> Model:
         """The model that ``dumps`` has made bytes of, some options changed. Raises as ``load``."""
-        return cls._opened(partial(memory_run.loaded, data), "the model", changes)
+        return cls._opened(partial(memory_run.load_bytes, data), "the model", changes)
 
     @classmethod
     def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
         """The model that ``read`` makes, some options changed; ``path`` is its name in messages."""
         typed = read_options("", changes)
-        check_effects({"passes": None, **typed}, declared(), going_on=True)
+        check_option_effects({"passes": None, **typed}, declared(), continuing=True)
         changed = learner_changes(typed)
         features, loss = feature_changes(typed), loss_changes(typed)
         model = read(learner_changes=changed, feature_changes=features, loss_changes=loss)
-        check_idle(typed, declared(), model.learner.config)
+        check_unused_options(typed, declared(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
         return cls._of(model, typed, changed=typed)
@@ -309,7 +309,7 @@ class Model(Described):
         return {"data": self.dumps(), "typed": self._typed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(self._of(memory_run.loaded(state["data"]), state["typed"]).__dict__)
+        self.__dict__.update(self._of(memory_run.load_bytes(state["data"]), state["typed"]).__dict__)
 
     def __copy__(self) -> Model:
         other = type(self).__new__(type(self))
@@ -347,34 +347,34 @@ class Model(Described):
         as_raw = changes.pop("as_raw", raw)
         return self._learner.tester(**({} if raw else changes)), as_raw
 
-    def _small_runs(self) -> SmallRuns | None:
-        """What learns small texts; None where the options need more, or nothing can be learned."""
-        if self._small is None:
+    def _fast_learner(self) -> BlockLearner | None:
+        """What trains on small texts; None if the options or the model rule it out."""
+        if self._block_learner is None:
             config, model = self._for_run({}), self._model
-            check_effects(self._typed, declared(), going_on=True)
+            check_option_effects(self._typed, declared(), continuing=True)
             fits = (not model or model.header["resumable"]) and is_simple(config, self._learner)
             limits = bad_lines_config(self._typed)
-            self._small = fits and SmallRuns(config, self._learner, self._plan, model, limits)
-        return self._small or None
+            self._block_learner = fits and BlockLearner(config, self._learner, self._plan, model, limits)
+        return self._block_learner or None
 
-    def _small_tests(self, asked: tuple[bool, bool, bool, str | None]) -> SmallTests | None:
-        """What predicts small texts, for answers of this kind: raw, with probabilities, with scores, as a number."""
-        tests = self._tests if self._tests and self._tests.asked == asked else None
+    def _fast_predictor(self, asked: tuple[bool, bool, bool, str | None]) -> BlockPredictor | None:
+        """What predicts small texts. ``asked``: whether raw, probabilities or scores were requested, and ``answer``."""
+        tests = self._predictor if self._predictor and self._predictor.asked == asked else None
         if tests and not tests.outdated:
             return tests
         tester, as_raw = self._tester(*asked)
         if tests:
-            tests.test(tester)
+            tests.set_learner(tester)
         elif is_simple(config := self._for_test(None, None), self._learner):
             limits = bad_lines_config(self._typed)
-            run = memory_run.AnsweringRun(config, tester, self._current(), no_batches, limits, as_raw)
-            tests = self._tests = SmallTests(run, config, asked)
+            run = memory_run.PredictionRun(config, tester, self._current(), no_batches, limits, as_raw)
+            tests = self._predictor = BlockPredictor(run, config, asked)
         return tests
 
     def _begun(self) -> Restored | None:
-        """What a run goes on from; None at the start."""
-        if self._small:
-            self._model = memory_run.restored(self._small.parts)
+        """The model that the next run starts from; None before the first one."""
+        if self._block_learner:
+            self._model = memory_run.model_after(self._block_learner.parts)
         return self._model
 
     def _current(self) -> Restored:
@@ -382,7 +382,7 @@ class Model(Described):
         return self._begun() or Restored(self._learner, features, plan, {}, None, 0, self._config.input.kept)
 
     def _take(self, run: memory_run.LearningRun, config: RunConfig) -> None:
-        """Go on from what a run has come to."""
-        self._model, self._small, self._tests = memory_run.restored(run.parts), None, None
+        """Take over the model that a run has trained."""
+        self._model, self._block_learner, self._predictor = memory_run.model_after(run.parts), None, None
         self._learner, self._plan = self._model.learner, self._model.plan
         self._config = replace(self._config, input=self._config.input.like(self._model.header, ()))

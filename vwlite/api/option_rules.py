@@ -1,4 +1,4 @@
-"""Options that would do nothing are refused, with what they lack; the same for commands and for Python."""
+"""Checks for options that contradict each other or have no effect, shared by the commands and the Python interface."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from vwlite.features.config import CROSSINGS
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig
 from vwlite.options import Option
 
-AGAINST_HOLDING_OUT = ("holdout_after", "holdout_period", "early_terminate")
+HOLDOUT_OPTIONS = ("holdout_after", "holdout_period", "early_terminate")
 
 
-def check_effects(typed: Mapping[str, Any], options: Mapping[str, Option], going_on: bool = False) -> None:
-    """Raises UsageError for the first option among ``typed`` that would be without effect.
+def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option], continuing: bool = False) -> None:
+    """Raises UsageError for the first option among ``typed`` that has no effect, or contradicts another one.
 
-    ``options``: all that can be given, by their keys; what is not among them is needed by none. ``going_on``: a model
-    is there, which has options of its own.
+    ``options``: all options of the command by key; needs outside of them are ignored. ``continuing``: training starts
+    from a model, whose stored options may satisfy needs.
     """
     for name, one in options.items():
         needed = [need for need in one.needs if need in options]
-        allowed = going_on and any(options[other].settled for other in needed)
+        allowed = continuing and any(options[other].settled for other in needed)
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
-            raise UsageError(f"{one.display_name} does nothing without {' or '.join(spelled(needed, options))}")
-    check_letters(typed, options)
+            raise UsageError(f"{one.display_name} does nothing without {' or '.join(displayed(needed, options))}")
+    check_namespace_letters(typed, options)
     if typed.get("holdout_off"):
-        for name in AGAINST_HOLDING_OUT:
+        for name in HOLDOUT_OPTIONS:
             if name in typed:
                 raise UsageError(f"--holdout_off and --{name} contradict each other: drop one")
-    if "loss_function" in typed or not going_on:
+    if "loss_function" in typed or not continuing:
         check_loss(typed)
 
 
-def check_letters(typed: Mapping[str, Any], options: Mapping[str, Option]) -> None:
-    """Raises UsageError for a character of several bytes where a namespace is told by the first byte of its name."""
+def check_namespace_letters(typed: Mapping[str, Any], options: Mapping[str, Option]) -> None:
+    """Raises UsageError for a multi-byte character in an option that identifies namespaces by their first byte."""
     for name, one in options.items():
         given = typed.get(name) or () if one.letters else ()
         for value in (given,) if isinstance(given, str) else given:
-            whole = one.name in CROSSINGS and "," in value  # names, not letters
+            whole = one.name in CROSSINGS and "," in value  # whole names, not first bytes
             size, wide = max(((len(c.encode("utf-8", "surrogateescape")), c) for c in value), default=(1, ""))
             if size > 1 and not whole:
                 instead = " and whole names may be given, with a comma between" if one.name in CROSSINGS else ""
@@ -48,16 +48,16 @@ def check_letters(typed: Mapping[str, Any], options: Mapping[str, Option]) -> No
                 )
 
 
-def check_idle(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:
-    """Raises UsageError for an option that ``learner``, a configuration, has no use for."""
-    rule, names = learner.idle
+def check_unused_options(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:
+    """Raises UsageError for a typed option that the learner with the configuration ``learner`` does not use."""
+    rule, names = learner.unused_options
     for name in names:
         if name in typed:
-            raise UsageError(f"{spelled([name], options)[0]} does nothing with --{rule}: drop one of the two")
+            raise UsageError(f"{displayed([name], options)[0]} does nothing with --{rule}: drop one of the two")
 
 
 def check_loss(typed: Mapping[str, Any]) -> None:
-    """Parameters of another loss."""
+    """Raises UsageError for parameters of a loss other than the one typed."""
     loss = typed.get("loss_function", "squared")
     loss = OF_CLASSES.get(loss, (loss,))[0]
     for other in LOSSES.values():
@@ -68,6 +68,6 @@ def check_loss(typed: Mapping[str, Any]) -> None:
         raise UsageError("--loss_scale does nothing with the lp loss unless --lp_power is below 1: drop it")
 
 
-def spelled(names: list[str], options: Mapping[str, Option]) -> list[str]:
-    """Options as they are typed."""
+def displayed(names: list[str], options: Mapping[str, Option]) -> list[str]:
+    """Names of options as they are typed, by key."""
     return [options[name].display_name if name in options else f"--{name}" for name in names]

@@ -1,4 +1,4 @@
-"""Calls with a few lines of text: the parts of a run are kept from one call to the next, its workspace among them."""
+"""Fast path for calls with a few lines of text: reuses the parts of a run, and its workspace, from call to call."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.api.data_source import check_no_path, is_text
-from vwlite.api.memory_run import AnsweringRun, Learned, LearningRun, learned
+from vwlite.api.data_source import check_not_path, is_text
+from vwlite.api.memory_run import LearningRun, LearnResult, PredictionRun, learn_result
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser
 from vwlite.data.blocks import SLACK, Block
@@ -24,28 +24,28 @@ from vwlite.training.file_batches import format_of
 from vwlite.training.model_loader import Restored
 from vwlite.training.trainer import Trainer
 
-FEW = 1000  # lines
+MAX_LINES = 1000
 
 
 def is_simple(config: RunConfig, learner: Learner) -> bool:
-    """Whether a run needs no more than the batch at hand."""
+    """Whether the options let a run process each batch on its own, in one pass."""
     input, output = config.input, config.output
     if input.kind not in TEXTS:
         return False
     whole = config.passes > 1 or config.holdout.active(1) or config.curriculum.order or input.shuffle_first
     whole = whole or config.features.weight != "none" or config.features.finds_gamma
     whole = whole or bool(config.features.mask_ids)
-    return not (whole or input.examples or output.names or learner.multiline or learner.config.whole_passes)
+    return not (whole or input.examples or output.names or learner.multiline or learner.config.needs_full_passes)
 
 
 def small_block(data: Any, size: int = BLOCK_SIZE) -> Block | None:
-    """The block of a text, or a few lines, of ``size`` bytes at most; None for empty or longer ones and other data."""
-    if isinstance(data, list) and 0 < len(data) <= FEW and is_text(data[0]):
+    """A text, or a list of up to MAX_LINES lines, as one block; None if empty, over ``size`` bytes or other data."""
+    if isinstance(data, list) and 0 < len(data) <= MAX_LINES and is_text(data[0]):
         block, *more = islice(blocks_of(data, size), 2)
         return None if more else replace(block, path=TEXT)
     if not is_text(data) or not 0 < len(data) <= size:
         return None
-    check_no_path(data)
+    check_not_path(data)
     text = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
     if len(text) > size:
         return None
@@ -55,8 +55,8 @@ def small_block(data: Any, size: int = BLOCK_SIZE) -> Block | None:
     return Block(data, used, TEXT, 0)
 
 
-class SmallRuns:
-    """Learns one block a call, in one pass, as ``LearningRun`` does."""
+class BlockLearner:
+    """Trains on one block per call, in one pass, with the results of ``LearningRun``."""
 
     def __init__(
         self, config: RunConfig, learner: Learner, plan: Plan, model: Restored | None, bad_lines: BadLinesConfig
@@ -69,7 +69,7 @@ class SmallRuns:
         self.parser = Parser(format_of(config, learner), config.input.kind)
         self.uncounted = self.parts.counters.array.copy()
 
-    def learn(self, block: Block) -> Learned:
+    def learn(self, block: Block) -> LearnResult:
         """Raises as ``LearningRun.run``."""
         parts, trainer = self.parts, self.trainer
         parts.counters.array[:] = self.uncounted
@@ -85,30 +85,30 @@ class SmallRuns:
         trainer.end_pass(1)
         for listener in trainer.listeners:
             listener.end()
-        return learned(self.run)
+        return learn_result(self.run)
 
 
-class SmallTests:
-    """Predicts one block a call, as ``AnsweringRun`` does."""
+class BlockPredictor:
+    """Predicts one block per call, with the results of ``PredictionRun``."""
 
-    def __init__(self, run: AnsweringRun, config: RunConfig, asked: Any) -> None:
-        """``asked``: the kind of its answers, for whoever keeps it."""
+    def __init__(self, run: PredictionRun, config: RunConfig, asked: Any) -> None:
+        """``asked``: the kind of predictions requested, by which the caller decides whether to reuse this object."""
         self.run, self.asked, self.outdated = run, asked, False
         self.parser = Parser(format_of(config, run.trainer.learner), config.input.kind)
 
-    def test(self, learner: Learner) -> None:
-        """Have another learner, of the same kind, answer from now on."""
-        self.run.test(learner)
+    def set_learner(self, learner: Learner) -> None:
+        """Predict with another learner of the same kind from now on."""
+        self.run.set_learner(learner)
         if not self.run.learned:
             self.run.learned = True
             self.run.unmoved.forget()
         self.outdated = False
 
     def answers(self, block: Block) -> np.ndarray | list[Any]:
-        """Raises as ``AnsweringRun.answers``."""
+        """Raises as ``PredictionRun.answers``."""
         self.run.policy.begin()
         trainer = self.run.trainer
-        trainer.learner.answer_all()
+        trainer.learner.collect_non_finite()
         for listener in trainer.listeners:
             listener.begin_pass(1)
         batch = self.run.policy.examine(self.parser(block))

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from vwlite.api.data_source import inputs_of
-from vwlite.api.memory_run import loaded, log
+from vwlite.api.data_source import input_opener
+from vwlite.api.memory_run import load_bytes, log
 from vwlite.data.batch import Batch
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.malformed_lines import BadLines
@@ -55,7 +55,7 @@ class SolverModel:
         config = InputConfig(("the data",), threads=available_cores())
         policy = BadLines(None, log.warning)
         with ExitStack() as closing:
-            inputs = inputs_of(data, {"y": y, **columns})(config, self.text_format)
+            inputs = input_opener(data, {"y": y, **columns})(config, self.text_format)
             closing.callback(inputs.close)
             yield from map(policy.examine, inputs.texts())
             policy.finish()
@@ -97,7 +97,7 @@ def linear_answers(data: bytes, batches: Iterable[Batch], raw: bool = False) -> 
 
     ``raw``: before clip and link. Raises Diverged where a prediction is no finite number.
     """
-    model = loaded(data)
+    model = load_bytes(data)
     learner = model.learner.tester()
     collected = PredictionArrays(learner, raw)
     Trainer(learner, model.plan, OnePass(batches), [collected]).run()

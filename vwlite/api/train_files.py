@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 
 from vwlite.api import learner_choice, run_configs
-from vwlite.api.option_rules import check_idle
+from vwlite.api.option_rules import check_unused_options
 from vwlite.api.run_configs import run_config
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import UsageError
@@ -62,7 +62,7 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
     held.enter_context(files.locked())
     files.settle_initial()
     config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
-    check_idle(request.given, request.known, config.learner)
+    check_unused_options(request.given, request.known, config.learner)
     files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
     left = files.unseen(config.input.paths)
     if not left:
@@ -74,7 +74,7 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
 def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
     """Raises UsageError where a run cannot be stopped."""
     restart = files.restart
-    if config.learner.whole_passes and (restart.resume or restart.every):
+    if config.learner.needs_full_passes and (restart.resume or restart.every):
         option, reason = config.learner.option, "a stopped run of it begins anew"
         raise UsageError(f"--{option} does not go with --resume and --checkpoint-every: {reason}")
     checkpoints = Checkpoints(config, files.remarks.say, every=restart.every)

@@ -45,7 +45,7 @@ def command(**arguments: Any) -> int:
 def run(arguments: dict[str, Any]) -> int:
     from vwlite.cli import build
     from vwlite.cli.jsonfile import write_json
-    from vwlite.cli.runs.solve import reading
+    from vwlite.cli.runs.solve import open_reader
     from vwlite.data.config import input_config
     from vwlite.data.text_format import TextFormat
     from vwlite.memory_limit import GIB
@@ -60,7 +60,7 @@ def run(arguments: dict[str, Any]) -> int:
     memory = arguments["memory"] * GIB
     if input.kind == "svmlight":
         raise UsageError("--format svmlight has no names, which the nodes of a graph need")
-    with reading(request) as reader:
+    with open_reader(request) as reader:
         inputs = reader.open(input, TextFormat(names=True).of_words(), at_once=True)
         if inputs.hint:
             raise UsageError(f"the table has no column of nodes{inputs.hint}")

@@ -13,7 +13,7 @@ from vwlite.storage.atomic_file import atomic_output
 
 # All reports but those of metrics have one of these; "vwlite" since there is a schema.
 OF_REPORTS = frozenset({"vwlite", "examples", "lines", "bad_lines", "trials", "topics", "top", "lists", "people"})
-NOTHING_NEW = {"examples": 0, "lines": 0, "bad_lines": 0}  # the report of a run whose inputs were all known
+EMPTY_REPORT = {"examples": 0, "lines": 0, "bad_lines": 0}  # all inputs were learned before
 
 
 def write_json(

@@ -16,14 +16,14 @@ def options_of_learners(vw: bool = False) -> Decorator:
     found: dict[str, tuple[Option, dict[str, str]]] = {}
     for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
         of_learner = issubclass(config, LearnerConfig)
-        asked_by, together = (config.asked_by, config.asked_together) if of_learner else ((), ())
-        elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in asked_by]
+        selected_by, together = (config.selected_by, config.selected_together) if of_learner else ((), ())
+        elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in selected_by]
         for one in (*elsewhere, *options_of(config).values()):
             if one.vw_only and not vw:
                 continue
             first, others = found.setdefault(one.key, (one, {}))
             if one.default_text not in ("", first.default_text, *others):
-                learner = " and ".join(f"--{name}" for name in together or asked_by[:1])
+                learner = " and ".join(f"--{name}" for name in together or selected_by[:1])
                 text = one.default_text
                 others[text] = text if " with --" in text else f"with {learner}: {text}"
     shown = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in found.values())

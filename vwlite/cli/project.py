@@ -10,13 +10,13 @@ from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 
 
-@click.command("project", cls=Command, context_settings=SETTINGS, short_help="Write text in principal components.")
+@click.command("project", cls=Command, context_settings=SETTINGS, short_help="Write examples as principal components.")
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="A model of vwlite pca.")
-@options.output("predictions", predictions={"help": "Where the lines go.", "default": "-"})
+@options.output("predictions", predictions={"help": "File for the lines.", "default": "-"})
 @click.option(
     "--scale", type=Choice(("none", "left")), default="none", metavar="none|left", show_default=True,
-    help="left: divided by the singular values.",
+    help="left: divide components by their singular values.",
 )
 @options.data_options
 @options.bad_line_options
@@ -28,7 +28,7 @@ def command(**arguments: Any) -> int:
     vwlite project -i model new.vw > new.pca
     vwlite project -i model new.vw | vwlite train -f classifier
 
-    Label, importance and tag stay. A malformed line gives an empty line.
+    Labels, importance and tags are kept. A malformed line becomes an empty line.
     """
     from vwlite.cli.runs.pca import project
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from vwlite.cli.settings import plain
-from vwlite.cli.signals import interrupt, listen
+from vwlite.cli.signals import forward_signals, interrupt
 from vwlite.cli.stopping import stop
 from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError
 from vwlite.escapes import escaped, laid_out
@@ -36,7 +36,7 @@ COMMANDS = {
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",
     "pca": "Find principal components of text.",
-    "project": "Write text in principal components.",
+    "project": "Write examples as principal components.",
     "landmarks": "Choose lines for --landmarks.",
     "cut": "Cut a graph into clusters.",
     "cluster": "Find clusters of text by k-means.",
@@ -122,9 +122,9 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     try:
         for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
                 signal.signal(number, interrupt)
-        listen()
+        forward_signals()
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         status = called()

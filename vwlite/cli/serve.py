@@ -35,7 +35,7 @@ def command(**arguments: Any) -> int:
 def run(arguments: dict[str, Any]) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
     from vwlite.cli.console import say
-    from vwlite.cli.runs.named import module_for
+    from vwlite.cli.runs.model_dispatch import module_for
     from vwlite.interrupts import Interrupted
     from vwlite.options import fields_of
     from vwlite.serving.config import ServeConfig

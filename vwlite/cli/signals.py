@@ -1,4 +1,4 @@
-"""Signals that ask a run to stop: the first one lets the example at hand be learned, the second does not wait."""
+"""Handlers of the signals that stop a run: the first signal lets the current example finish, a second one does not."""
 
 import signal
 import threading
@@ -7,66 +7,70 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from vwlite.interrupts import DESCRIPTOR, Guard, Interrupted, forget
+from vwlite.interrupts import DESCRIPTOR, Guard, Interrupted, clear_request
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-THREADING = ("threading", "concurrent.futures.thread", "concurrent.futures._base")
-WAITING = ("wait", "_wait_for_tstate_lock")  # functions of these modules that wait for other threads
-PAUSE = 0.01  # seconds
+THREAD_MODULES = ("threading", "concurrent.futures.thread", "concurrent.futures._base")
+WAIT_FUNCTIONS = ("wait", "_wait_for_tstate_lock")  # functions of THREAD_MODULES that block on other threads
+RETRY_DELAY = 0.01  # seconds
 
 
-def listen() -> None:
-    """From now on, signals that Python hears set ``STOP``. For the main thread of a program; others change nothing."""
+def forward_signals() -> None:
+    """Have every signal with a Python handler set ``STOP`` of ``vwlite.interrupts``, also while a kernel runs.
+
+    Outside the main thread it only withdraws a pending request to stop.
+    """
     if DESCRIPTOR is not None and threading.current_thread() is threading.main_thread():
         signal.set_wakeup_fd(DESCRIPTOR, warn_on_full_buffer=False)
-    forget()
+    clear_request()
 
 
-def interrupt(number: int, frame: FrameType | None, again: bool = False) -> None:
-    """Raises Interrupted, or a moment later: within a pool of threads it could leave a lock held, for which all wait.
+def interrupt(number: int, frame: FrameType | None, retried: bool = False) -> None:
+    """A signal handler that raises Interrupted, but not inside the locking code of a thread pool.
 
-    ``again``: a moment has passed, and what still waits there may be left.
+    An exception there could leave a lock held and deadlock the other threads, so the handler tries again after
+    RETRY_DELAY. ``retried`` says that this is such an attempt: a function that is still waiting may then be left.
     """
-    while frame and frame.f_globals.get("__name__") not in THREADING:
+    while frame and frame.f_globals.get("__name__") not in THREAD_MODULES:
         frame = frame.f_back
-    if not frame or (again and frame.f_code.co_name in WAITING):
+    if not frame or (retried and frame.f_code.co_name in WAIT_FUNCTIONS):
         raise Interrupted(number)
-    signal.signal(signal.SIGALRM, lambda _, later: interrupt(number, later, again=True))
-    signal.setitimer(signal.ITIMER_REAL, PAUSE)
+    signal.signal(signal.SIGALRM, lambda _, later: interrupt(number, later, retried=True))
+    signal.setitimer(signal.ITIMER_REAL, RETRY_DELAY)
 
 
 class Interrupts(Guard):
-    """While entered, as a context manager, a signal raises Interrupted: at once where nothing is half done (the run
-    waits for input), otherwise at the next ``check``, which comes soon: kernels stop between two examples.
+    """A context manager under which signals raise Interrupted at points where the run can be stopped safely.
 
-    Signals that are ignored stay so. Not entered, or outside the main thread, it changes nothing.
+    That is at once, or within ``deferred`` at the next ``check``. Ignored signals stay ignored. Outside the main thread
+    it does nothing.
     """
 
     def __init__(self) -> None:
-        self.pending = 0  # the signal that waits for ``check``
+        self.pending = 0  # number of the signal that ``check`` is to raise, 0 for none
         self.busy = False
-        self.before: dict[int, Any] = {}
+        self.previous: dict[int, Any] = {}
 
     def __enter__(self) -> "Interrupts":
         if threading.current_thread() is threading.main_thread():
             for number in SIGNALS:
-                if signal.getsignal(number) != signal.SIG_IGN:  # nohup
-                    self.before[number] = signal.signal(number, self.hear)
+                if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
+                    self.previous[number] = signal.signal(number, self.handle)
         return self
 
     def __exit__(self, *error: object) -> None:
-        for number, handler in self.before.items():
+        for number, handler in self.previous.items():
             signal.signal(number, handler)
-        forget()
+        clear_request()
 
-    def hear(self, number: int, frame: FrameType | None = None) -> None:
+    def handle(self, number: int, frame: FrameType | None = None) -> None:
         if self.pending or not self.busy:
             interrupt(number, frame)
         self.pending = number
 
     @contextmanager
-    def undisturbed(self) -> Iterator[None]:
-        """The first signal within is put off until ``check``."""
+    def deferred(self) -> Iterator[None]:
+        """Defer the first signal within the block to the next ``check``; a second one raises at once."""
         self.busy = True
         try:
             yield

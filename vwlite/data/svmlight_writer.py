@@ -1,4 +1,4 @@
-"""Batches as lines of SVMlight: a number for each feature, which is its slot."""
+"""Writes batches in SVMlight format, with slots as feature indices."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from vwlite.errors import DataError
 
 
 class SvmlightWriter:
-    """Writes batches whose labels are numbers. ``unlabelled``: examples without one, which are written as 0."""
+    """Formats batches with numeric labels. ``unlabelled`` counts examples without a label, which get the label 0."""
 
     def __init__(self) -> None:
         self.unlabelled = 0
 
     def lines(self, batch: Batch, terms: Csr) -> bytes:
-        """A line for each example but empty ones, with indices in ascending order, each once.
+        """The lines of the examples that are not blank; each index occurs once, in ascending order.
 
-        ``terms``: a row for each example. A tag of digits becomes ``qid:``, another one a comment. Raises DataError for
-        importance and initial predictions, which SVMlight does not have.
+        ``terms`` has a row for each example. A tag that consists of digits becomes ``qid:``, any other tag a comment.
+        Raises DataError for importance weights and initial predictions, which SVMlight cannot represent.
         """
         labels = np.nan_to_num(batch.label.copy(), nan=0)
-        heads, made = decimals(labels), []
+        heads, lines = format_floats(labels), []
         for row, head in enumerate(heads):
             if batch.flags[row] & BLANK:
                 continue
@@ -32,19 +32,19 @@ class SvmlightWriter:
             tag = batch.tag(row)
             words = [head, b"qid:" + tag] if tag.isdigit() else [head]
             begin, end = int(terms.indptr[row]), int(terms.indptr[row + 1])
-            words += entries(terms.indices[begin:end], terms.values[begin:end])
+            words += format_features(terms.indices[begin:end], terms.values[begin:end])
             words += [b"#", tag] if tag and not tag.isdigit() else []
-            made.append(b" ".join(words) + b"\n")
-        return b"".join(made)
+            lines.append(b" ".join(words) + b"\n")
+        return b"".join(lines)
 
 
-def entries(slots: np.ndarray, values: np.ndarray) -> list[bytes]:
-    """``index:value`` of each slot that occurs, with the sum of its values."""
+def format_features(slots: np.ndarray, values: np.ndarray) -> list[bytes]:
+    """``index:value`` for each distinct slot, with the sum of its values, as float32."""
     index, place = np.unique(slots, return_inverse=True)
     sums = np.bincount(place, values, len(index)).astype(np.float32)
-    return [b"%d:%b" % (one, value) for one, value in zip(index.tolist(), decimals(sums), strict=True)]
+    return [b"%d:%b" % (one, value) for one, value in zip(index.tolist(), format_floats(sums), strict=True)]
 
 
-def decimals(values: np.ndarray) -> list[bytes]:
-    """The shortest decimals of float32[n]."""
+def format_floats(values: np.ndarray) -> list[bytes]:
+    """The shortest decimal of each of float32[n] that reads back as the same number."""
     return [str(value).removesuffix(".0").encode() for value in values]

@@ -22,7 +22,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.quasi_newton import DIAGONAL, DIRECTION, GRADIENT
 from vwlite.storage import model_file
-from vwlite.storage.memory_file import readable
+from vwlite.storage.memory_file import as_path
 from vwlite.storage.model_file import Model
 from vwlite.training.config import RunConfig
 from vwlite.training.ledger import model_digest
@@ -51,7 +51,7 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
     a pass for the curvature there are no slots. Arguments and errors as of ``vwlite.distributed.task.learn``.
     """
     with ExitStack() as closing:
-        path = closing.enter_context(readable(base, "the base")) if isinstance(base, bytes) else base
+        path = closing.enter_context(as_path(base, "the base")) if isinstance(base, bytes) else base
         model, digest = restore(path, learning=True, vw_compat=False, **UNCHANGED), model_digest(path)
         learner, purpose = model.learner, model.header["pass"]
         learner.steps, learner.gradient, learner.first = NoSteps(), purpose["gradient"], purpose["first"]

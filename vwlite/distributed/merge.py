@@ -21,7 +21,7 @@ from vwlite.learners.base import Learner, plain
 from vwlite.storage import model_file
 from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
-from vwlite.storage.memory_file import readable
+from vwlite.storage.memory_file import as_path
 from vwlite.storage.model_file import Model
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.table_codec import NotFinite
@@ -294,7 +294,7 @@ def merge_deltas(deltas: Sequence[Delta], base: str | None, max_bad_ratio: float
             data = first_base(deltas[0].header, deltas[0].task.of)
             if digest_of(data) != deltas[0].task.base:
                 raise ModelError("the deltas were learned from a model: name it with --base")
-            base = closing.enter_context(readable(data, "the base"))
+            base = closing.enter_context(as_path(data, "the base"))
         digest = model_digest(base)
         check(digest, deltas)
         begun = base_of(base)
@@ -335,7 +335,7 @@ def merge_models(paths: Sequence[str], base: str | None) -> Model:
     check_agreement(list(zip(paths, headers, strict=True)))
     learner = restored_learner(paths[0])  # before memory is taken for a base of its size
     with ExitStack() as closing:
-        begun = base_of(base or closing.enter_context(readable(first_base(headers[0], 1), "the base")))
+        begun = base_of(base or closing.enter_context(as_path(first_base(headers[0], 1), "the base")))
         check_agreement([("the base" if base is None else base, begun.header), *zip(paths, headers, strict=True)])
         before = Snapshot(begun.arrays["weights"].values, len(learner.columns))
         deltas = []

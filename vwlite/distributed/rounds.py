@@ -185,7 +185,7 @@ class Rounds:
         begun, retries = time.monotonic(), self.engine.retries
         before = model.header["counters"]
         deltas = self.worked(learn, self.base)
-        with self.guard.undisturbed():
+        with self.guard.deferred():
             check_lines(deltas, self.bad_lines.max_ratio)
             check_agreement([(f"shard {delta.task.number}", delta.header) for delta in deltas])
             self.tell(deltas, before)
@@ -205,7 +205,7 @@ class Rounds:
     def worked(self, work: Work, base: str) -> list[Delta]:
         """What the workers make of all shards, in order."""
         how = replace(self.config.input, paths=(), threads=1), self.bad_lines
-        with self.guard.undisturbed():  # a signal must not end the start of a process half way
+        with self.guard.deferred():  # a signal must not end the start of a process half way
             deltas = self.engine.run(work, base, self.shards, how, self.guard.check)
             return sorted(deltas, key=lambda one: one.task.number)
 

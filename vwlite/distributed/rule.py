@@ -8,7 +8,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
-from vwlite.storage.memory_file import written
+from vwlite.storage.memory_file import capture_bytes
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import InputConfig, RunConfig
 from vwlite.training.display import Display
@@ -110,7 +110,7 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
     if config.features.finds_gamma:
         raise UsageError("shards need one --gamma for their --random_features, and each would find its own")
     parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())
-    return written(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
+    return capture_bytes(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
 
 
 def first_base(header: dict[str, Any], of: int) -> bytes:

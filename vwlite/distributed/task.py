@@ -26,7 +26,7 @@ from vwlite.distributed.rule import Rule, rule_of
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner
 from vwlite.storage.atomic_file import unflushed
-from vwlite.storage.memory_file import readable
+from vwlite.storage.memory_file import as_path
 from vwlite.storage.weight_table import PageToucher
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import RunConfig
@@ -92,7 +92,7 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
     lines, which the merge judges.
     """
     with ExitStack() as closing_:
-        path = closing_.enter_context(readable(base, "the base")) if isinstance(base, bytes) else base
+        path = closing_.enter_context(as_path(base, "the base")) if isinstance(base, bytes) else base
         model, digest = restore(path, learning=True, vw_compat=False, **UNCHANGED), model_digest(path)
     learner, done = model.learner, ShardPass(model, shard, digest)
     rule = rule_of(learner.config, shard.of)

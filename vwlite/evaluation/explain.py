@@ -159,7 +159,7 @@ def explain(
     say = None if quiet else display.message
     policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=False, to_the_end=True)
     source, unmoved = FileBatches(config, learner, policy, display), Unmoved()
-    learner.answer_all()
+    learner.collect_non_finite()
     with ExitStack() as closing:
         closing.callback(source.close)
         show = closing.enter_context(output)
@@ -172,5 +172,5 @@ def explain(
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")
     policy.check_ratio(policy.lines)
-    if learner.odd:
-        raise Diverged(not_finite(learner.odd))
+    if learner.non_finite:
+        raise Diverged(not_finite(learner.non_finite))

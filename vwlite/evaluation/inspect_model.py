@@ -94,7 +94,7 @@ class Inspection:
             "average_loss": average_loss(counters),
             "min_label": header["scalars"]["min_label"],
             "max_label": header["scalars"]["max_label"],
-            "can_go_on": header["resumable"] and not learner.config.reads,
+            "can_go_on": header["resumable"] and not learner.config.fixed_passes,
             "names": len(self.names),
             **self.norms(),
             **gamma_of(self.restored),
@@ -247,7 +247,7 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
 def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[tuple[int, int]]:
     """The pairs that the namespace belongs to and its side, 0 or 1, in each. Raises as ``factors_of``."""
     if not model.learner.has_latent_vectors:
-        alone = " and without --multiclass" if model.learner.config.asked_together else ""
+        alone = " and without --multiclass" if model.learner.config.selected_together else ""
         raise UsageError(f"{name} has no latent vectors: train with --dotproduct{alone}")
     pairs = model.features.dotproduct
     found = [

@@ -215,7 +215,8 @@ def measure(
     names = chosen(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
     of_levels = [name for name in names or () if levels and name in OWN]
-    ranked, others = ranking_metrics.choose([name for name in names if name not in of_levels] if names else None, qid)
+    by_row = [name for name in names if name not in of_levels] if names else None
+    ranked, others = ranking_metrics.split_metrics(by_row, qid)
     ranking = ranking or RankingConfig()
     check_ranked(ranked, ranking, against)
     rankings = rankings_of(config, qid, ranking) if ranked else None
@@ -282,8 +283,8 @@ def average(counters: Counters) -> float | None:
     return counters.sum_loss / weight if weight else None
 
 
-def rankings_of(config: RunConfig, qid: str | None, ranking: RankingConfig) -> ranking_metrics.Rankings:
-    return ranking_metrics.Rankings(Queries(QueryConfig(qid), config.features), ranking)
+def rankings_of(config: RunConfig, qid: str | None, ranking: RankingConfig) -> ranking_metrics.RankingCollector:
+    return ranking_metrics.RankingCollector(Queries(QueryConfig(qid), config.features), ranking)
 
 
 def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | None) -> None:

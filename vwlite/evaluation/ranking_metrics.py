@@ -1,10 +1,10 @@
-"""Metrics of rankings, per query: MAP and NDCG as LETOR 4.0 defines them, and others.
+"""Ranking metrics, averaged over queries: MAP and NDCG as LETOR 4.0 defines them, and others.
 
-A row is relevant when its label is above 0; its gain is ``2^label - 1``, the discount of position j is 1 for the first
-two and ``log2(j)`` beyond, unless ``RankingConfig`` says otherwise. A query without a relevant row counts as 0, and has
-no AUC. Where a query has fewer than k rows, NDCG@k is that of all of them. Rows with equal predictions count with their
-mean over all orders, so that the order of the input does not matter (LETOR takes them in that order). A query weighs
-the mean importance of its rows, in ``gauc`` their sum; rows without importance are left out.
+A row is relevant if its label is above 0. Its gain is ``2^label - 1``, and the discount of position j is 1 for the
+first two positions and ``log2(j)`` beyond, unless ``RankingConfig`` says otherwise. Queries without a relevant row
+count as 0, and are left out of AUC. For queries with fewer than k rows, NDCG@k is that of all rows. Ties are averaged
+over all orders, so that the order of the input does not matter (LETOR uses that order). The weight of a query is the
+mean importance of its rows, in ``gauc`` their sum; rows of importance 0 are skipped.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from vwlite.features.group_columns import Queries
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 
-ALL = ("map", "ndcg", "ndcg@10")
+DEFAULT_METRICS = ("map", "ndcg", "ndcg@10")
 NAME = re.compile(r"map|mrr|gauc|ndcg|(ndcg|p|recall|hr|err)@[1-9][0-9]{0,8}")
 
 
 def is_ranking(name: str) -> bool:
-    """Whether a metric's name belongs here."""
+    """Whether a metric of this name is a ranking metric."""
     return NAME.fullmatch(name) is not None
 
 
-class Rankings(Listener):
-    """Labelled rows with their queries, collected batch by batch: 20 bytes per row."""
+class RankingCollector(Listener):
+    """Collects labelled rows with their queries, batch by batch: 20 bytes per row."""
 
     def __init__(self, queries: Queries, config: RankingConfig) -> None:
         self.queries, self.config = queries, config
         self._columns = array("Q"), array("f"), array("f"), array("f")
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        """Add rows of a batch; they are ranked by the prediction before clip and link."""
+        """Add the labelled rows of a batch. They are ranked by the prediction before clipping and link function."""
         labelled = ~np.isnan(batch.label[begin:end]) & (batch.importance[begin:end] > 0)
         columns = (self.queries.of(batch), batch.label, results.raw, batch.importance)
         for column, values in zip(self._columns, columns, strict=True):
             column.frombytes(np.ascontiguousarray(values[begin:end][labelled]).view(np.uint8))
 
     def ranking(self) -> Ranking:
-        """Of all rows. Raises DataError when there is none."""
+        """The ranking of all rows collected. Raises DataError if there are none."""
         kinds = (np.uint64, np.float32, np.float32, np.float32)
         columns = [np.array(column, kind) for column, kind in zip(self._columns, kinds, strict=True)]
         if not len(columns[0]):
@@ -59,7 +59,10 @@ class Rankings(Listener):
 
 
 class Ranking:
-    """Rows sorted by query, best prediction first. Columns: uint64, float32, float32, float32, all (n,)."""
+    """Rows sorted by query, the highest prediction first, and their ranking metrics.
+
+    Arguments: ``query`` uint64[n], ``label``, ``prediction`` and ``importance`` float32[n], in any order of rows.
+    """
 
     def __init__(
         self,
@@ -91,18 +94,21 @@ class Ranking:
         self.discount = 1 / np.maximum(beyond, 1)
 
     def measure(self, name: str) -> float:
-        """The mean of ``values``; NaN where no query has a value."""
+        """The weighted mean of ``values`` over the queries; NaN if no query has a value."""
         values, weights = self.values(name), self.weights(name)
         counted = ~np.isnan(values)
         return float(np.average(values[counted], weights=weights[counted])) if counted.any() else math.nan
 
     def weights(self, name: str) -> np.ndarray:
-        """What each query weighs, float64[queries]."""
+        """float64[queries], the weights of the queries in ``measure``."""
         return self.weight * self.size if name == "gauc" else self.weight
 
     def values(self, name: str) -> np.ndarray:
-        """Of each query, float64[queries]: ``map``, ``mrr``, ``gauc``, ``ndcg`` (mean over all positions), ``ndcg@k``,
-        ``p@k``, ``recall@k``, ``hr@k`` or ``err@k``; NaN where a query has no value."""
+        """float64[queries], the metric for each query, NaN where it is undefined.
+
+        ``name``: ``map``, ``mrr``, ``gauc``, ``ndcg`` (mean over all positions), ``ndcg@k``, ``p@k``, ``recall@k``,
+        ``hr@k`` or ``err@k``.
+        """
         kind, _, at = name.partition("@")
         if not at:
             whole = {"map": self.average_precision, "mrr": self.reciprocal_rank, "gauc": self.auc}
@@ -111,17 +117,17 @@ class Ranking:
         return cut.get(kind, self.expected_reciprocal_rank)(int(at))
 
     def over_ties(self, values: np.ndarray) -> np.ndarray:
-        """The mean of its tie for every row."""
+        """float64[n], for each row the mean of ``values`` over the rows tied with it."""
         return np.repeat(np.add.reduceat(values, self.tie_start) / self.tie_size, self.tie_size)
 
     def within_query(self, values: np.ndarray) -> np.ndarray:
-        """Running sums that begin anew with every query."""
+        """float64[n], cumulative sums within each query."""
         reached = np.cumsum(values)
         return reached - (reached - values)[self.start][self.number]
 
     @cached_property
     def ndcg_at(self) -> np.ndarray:
-        """NDCG at every position."""
+        """float64[n], NDCG at every position."""
         best = self.gain[np.lexsort((-self.gain, self.number))]
         ideal = self.within_query(best * self.discount)
         reached = self.within_query(self.over_ties(self.gain) * self.discount)
@@ -134,11 +140,11 @@ class Ranking:
         return self.ndcg_at[self.last(k)]
 
     def last(self, k: int) -> np.ndarray:
-        """The row at position k of each query, or its last one."""
+        """The index of the row at position k of each query, or of its last row."""
         return self.start + np.minimum(k, self.size) - 1
 
     def precision(self, k: int) -> np.ndarray:
-        """Relevant rows among the first k, divided by k, also where a query has fewer rows (as trec_eval)."""
+        """Relevant rows among the first k, divided by k even if a query has fewer rows (as in trec_eval)."""
         return self.found[self.last(k)] / k
 
     def recall(self, k: int) -> np.ndarray:
@@ -146,11 +152,11 @@ class Ranking:
 
     @cached_property
     def found(self) -> np.ndarray:
-        """Relevant rows up to every position."""
+        """float64[n], the number of relevant rows up to every position."""
         return self.within_query(self.over_ties(self.relevant))
 
     def auc(self) -> np.ndarray:
-        """The share of pairs of a relevant row and another that are in order, ties as half."""
+        """The share of pairs of a relevant and an irrelevant row in the right order; ties count as half."""
         other = 1 - self.relevant
         tied = np.repeat(np.add.reduceat(other, self.tie_start), self.tie_size)
         above = np.repeat((self.within_query(other) - other)[self.tie_start], self.tie_size)
@@ -159,8 +165,8 @@ class Ranking:
         pairs = self.hits * others
         return np.divide(ordered, pairs, out=np.full(len(pairs), math.nan), where=pairs > 0)
 
-    def first_hits(self) -> Iterator[tuple[int, int, int, int]]:
-        """Query, position, size and relevant rows of the first tie with a relevant row, of queries that have one."""
+    def first_relevant_ties(self) -> Iterator[tuple[int, int, int, int]]:
+        """The first tie with a relevant row of each query that has one: query, position, size, hits."""
         hits = np.add.reduceat(self.relevant, self.tie_start)
         ties = np.flatnonzero(hits)
         query, first = np.unique(self.number[self.tie_start[ties]], return_index=True)
@@ -168,41 +174,44 @@ class Ranking:
             yield number, int(self.position[self.tie_start[tie]]), int(self.tie_size[tie]), int(hits[tie])
 
     def reciprocal_rank(self) -> np.ndarray:
-        """1 / position of the first relevant row, which is in the first tie that has one."""
+        """1 / position of the first relevant row, averaged over the orders of its tie."""
         found = np.zeros(len(self.start))
-        for query, position, size, hits in self.first_hits():
+        for query, position, size, hits in self.first_relevant_ties():
             found[query] = mean_reciprocal(position, size, hits)
         return found
 
     def hit_rate(self, k: int) -> np.ndarray:
-        """The chance that a relevant row is among the first k."""
+        """The probability that at least one relevant row is among the first k."""
         found = np.zeros(len(self.start))
-        for query, position, size, hits in self.first_hits():
-            if places := max(k + 1 - position, 0):
-                none = chances_of_none(size, hits)
+        for query, position, size, hits in self.first_relevant_ties():
+            if places := max(k + 1 - position, 0):  # of the tie, among the first k
+                none = no_hit_probabilities(size, hits)
                 found[query] = 1 - none[places] if places < len(none) else 1
         return found
 
     def expected_reciprocal_rank(self, k: int) -> np.ndarray:
-        """Sum of the chances that the reader stops at a position, divided by it, over the first k (Chapelle, Metzler,
-        Zhang, Grinspan, CIKM 2009, algorithm 1); a row stops him with probability (2^label - 1) / 2^(largest label)."""
+        """The expectation of 1 / position at which a user stops, over the first k positions.
+
+        The user stops at a row with probability (2^label - 1) / 2^(largest label). Chapelle, Metzler, Zhang and
+        Grinspan, CIKM 2009, algorithm 1.
+        """
         grade = np.maximum(self.label, 0)
-        going_on = 1 - (np.exp2(grade) - 1) / np.exp2(grade.max())
-        logs = np.log(going_on)
+        continue_probability = 1 - (np.exp2(grade) - 1) / np.exp2(grade.max())
+        logs = np.log(continue_probability)
         reached = np.exp(self.within_query(logs) - logs)[self.tie_start]
-        stopped = 1 - going_on
+        stopped = 1 - continue_probability
         for tie in np.flatnonzero((self.tie_size > 1) & (self.position[self.tie_start] <= k)):
             begin, size = self.tie_start[tie], self.tie_size[tie]
             wanted = min(size, k - self.position[begin] + 1)
-            stopped[begin : begin + wanted] = stop_chances(going_on[begin : begin + size], wanted)
+            stopped[begin : begin + wanted] = stop_probabilities(continue_probability[begin : begin + size], wanted)
         chances = np.repeat(reached, self.tie_size) * stopped
         return np.add.reduceat(np.where(self.position <= k, chances / self.position, 0), self.start)
 
     def average_precision(self) -> np.ndarray:
-        """Per query: the mean precision at the relevant rows, ties in every order (McSherry and Najork, 2008).
+        """The mean precision at the relevant rows of each query, averaged over ties (McSherry and Najork, 2008).
 
-        Of a tie of m rows, r of them relevant, after R relevant ones, the i-th is relevant with probability r / m and
-        then has R + 1 + (i - 1)(r - 1) / (m - 1) relevant rows up to itself on average.
+        In a tie of m rows, r of them relevant, that follows R relevant rows, the i-th row is relevant with probability
+        r / m. Given that, the expected number of relevant rows up to it is R + 1 + (i - 1)(r - 1) / (m - 1).
         """
         size = np.repeat(self.tie_size, self.tie_size).astype(np.float64)
         hits = np.add.reduceat(self.relevant, self.tie_start)
@@ -214,39 +223,40 @@ class Ranking:
         return total / np.maximum(self.hits, 1)
 
 
-def chances_of_none(size: int, hits: int) -> np.ndarray:
-    """float64[size - hits + 1]: the chance that the first i of ``size`` rows in random order have none of ``hits``."""
+def no_hit_probabilities(size: int, hits: int) -> np.ndarray:
+    """float64[size - hits + 1]: the probability that the first i of ``size`` rows in random order miss all ``hits``."""
     before = np.arange(size - hits)
     return np.concatenate(([1.0], np.cumprod((size - hits - before) / (size - before))))
 
 
 def mean_reciprocal(position: int, size: int, hits: int) -> float:
-    """The mean of 1 / position of the first of ``hits`` relevant rows in a tie of ``size`` from ``position`` on."""
+    """The expectation of 1 / position of the first of ``hits`` relevant rows in a tie of ``size`` at ``position``."""
     before = np.arange(size - hits + 1)
-    return float(np.sum(chances_of_none(size, hits) * hits / (size - before) / (position + before)))
+    return float(np.sum(no_hit_probabilities(size, hits) * hits / (size - before) / (position + before)))
 
 
-def stop_chances(going_on: np.ndarray, wanted: int) -> np.ndarray:
-    """The chance, at each of the first positions of a tie, of going on before it and not at it.
+def stop_probabilities(continue_probability: np.ndarray, wanted: int) -> np.ndarray:
+    """float64[wanted]: the probability of stopping at each of the first positions of a tie, averaged over its orders.
 
-    It is the mean over all orders of the tie. The mean product of i of the m values is e_i / binomial(m, i), with e_i
-    the elementary symmetric polynomial.
+    ``continue_probability`` float64[m] is that of each row. The mean product of i of the m values is
+    e_i / binomial(m, i), with the elementary symmetric polynomial e_i; it is updated value by value.
     """
     means = np.zeros(wanted + 1)
     means[0], i = 1, np.arange(1, wanted + 1)
-    for count, value in enumerate(going_on, 1):
-        of = i[:count]
-        means[1 : count + 1] = ((count - of) * means[1 : count + 1] + of * value * means[: len(of)]) / count
+    for count, value in enumerate(continue_probability, 1):
+        j = i[:count]
+        means[1 : count + 1] = ((count - j) * means[1 : count + 1] + j * value * means[: len(j)]) / count
     return means[:-1] - means[1:]
 
 
-def choose(names: list[str] | None, by: str | None) -> tuple[list[str], list[str] | None]:
-    """The ranking metrics among ``names`` and the others; all of both when None, rankings only with ``--qid``.
+def split_metrics(names: list[str] | None, by: str | None) -> tuple[list[str], list[str] | None]:
+    """The ranking metrics among ``names``, and the other metrics.
 
-    Raises UsageError for ``--qid`` that no metric needs.
+    Without ``names``, DEFAULT_METRICS if there is ``by``, the value of ``--qid``; and None, for all other metrics.
+    Raises UsageError if no metric uses ``by``.
     """
     if names is None:
-        return (list(ALL) if by else []), None
+        return (list(DEFAULT_METRICS) if by else []), None
     ranked = [name for name in names if is_ranking(name)]
     if by and not ranked:
         raise UsageError(f"--qid is for the metrics {', '.join(names_of(QUERIES))}")

@@ -19,7 +19,7 @@ from vwlite.evaluation.inspect_model import sides_of
 from vwlite.evaluation.person_items import PersonItems, keys_of
 from vwlite.features.group_columns import without
 from vwlite.features.side_names import covers, sides_of_pair
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy
 from vwlite.training.config import RunConfig
@@ -83,7 +83,7 @@ class Recommender(Listener):
                     self.take(batch, None, nothing)
                     gaps.pop(0)
                 self.take(batch, row, line)
-            obey()
+            raise_if_stopped()
         for _ in gaps:
             self.take(batch, None, nothing)
 
@@ -317,7 +317,7 @@ class Reading:
                 pairs.add(batch)
                 if batch.release:
                     batch.release()
-                obey()
+                raise_if_stopped()
         policy.check_ratio(policy.lines)
         pairs.close()
         return pairs
@@ -334,7 +334,7 @@ class Reading:
             config, learner, self.model, self.bad_lines, self.say, check_labels=False, to_the_end=True
         )
         source = FileBatches(config, learner, policy, self.display, open_inputs=open_inputs)
-        learner.answer_all()
+        learner.collect_non_finite()
         with ExitStack() as stack:
             stack.callback(source.close)
             stack.enter_context(policy.keeping())
@@ -343,8 +343,8 @@ class Reading:
             stripped = WithoutItems(source, listener.catalogue, look)
             Trainer(learner, self.model.plan, stripped, [listener, MalformedLineCheck(policy)]).run()
         policy.check_ratio(policy.lines)
-        if learner.odd:
-            raise Diverged(not_finite(learner.odd))
+        if learner.non_finite:
+            raise Diverged(not_finite(learner.non_finite))
 
 
 class Neighbours:

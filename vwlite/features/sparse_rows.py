@@ -11,7 +11,7 @@ from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite.data.batch import Batch
 from vwlite.data.csr import Csr, offsets
 from vwlite.features.vocabulary import Vocabulary
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 
 CHUNK = 4096  # rows at once, where something is made of each entry
 
@@ -78,7 +78,7 @@ class Weights:
         for begin in range(0, len(rows), CHUNK):
             order = np.arange(begin, min(begin + CHUNK, len(rows)))
             kernel.score(rows, self, order, out[begin : begin + CHUNK])
-            obey()
+            raise_if_stopped()
         return out
 
 

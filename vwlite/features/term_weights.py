@@ -22,7 +22,7 @@ from vwlite.data.text_format import FULL
 from vwlite.errors import DataError
 from vwlite.features.config import VALUES, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan, new_namespaces
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.storage.array_check import numbers
 
 MAX_TERMS = 100_000_000  # MAX_TERMS of features/row_buffer.pxd
@@ -57,7 +57,7 @@ def terms_of(batch: Batch, plan: Plan) -> Csr:
         indices, values = np.empty(capacity, np.uint32), np.empty(capacity, np.float32)
         status, terms = flatten(batch, plan, indptr, indices, values)
         if status == STOPPED:
-            obey()
+            raise_if_stopped()
         if status == TOO_MANY:
             raise too_many(batch, terms)
         if status != FULL:

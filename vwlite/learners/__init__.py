@@ -87,7 +87,7 @@ def config_classes() -> "tuple[type[LearnerConfig], ...]":
 def goes_over(upper: str, lower: str) -> bool:
     """Whether one learner can be put over another."""
     known = upper in CLASSES and lower in CLASSES
-    return known and config_class(upper).goes_over_bases and config_class(lower).is_base
+    return known and config_class(upper).is_reduction and config_class(lower).is_base
 
 
 @cache

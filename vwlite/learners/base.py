@@ -76,7 +76,7 @@ class Learner:
         self.config, self.bits, self.learning, self.vw_compat = config, bits, learning, vw_compat
         self.scalars = np.zeros(len(self.SCALARS))
         self.set_levels()
-        self.odd: list[str] | None = None  # where predictions are not finite numbers; None: the first ends the run
+        self.non_finite: list[str] | None = None  # places of such predictions; None: the first raises
 
     def set_levels(self) -> None:
         """Answer with the levels of the options, if there are any."""
@@ -108,12 +108,12 @@ class Learner:
             need = cls.slot_bytes(config, learning) * 2**bits
             check_memory(need, limit * GIB, f"weights of {2**bits:,} slots", "a smaller -b needs less")
 
-    def answer_all(self) -> None:
-        """From now on go on where a prediction is not a finite number, and note in ``odd`` where that was."""
-        self.odd = []
+    def collect_non_finite(self) -> None:
+        """Have ``run`` record the places of predictions that are not finite in ``non_finite`` instead of raising."""
+        self.non_finite = []
 
     def withdraw(self, results: Results, row: int) -> None:
-        """The answer to a row, which is a number, is none."""
+        """Replace the prediction of a row by NaN."""
         if self.simple_labels:
             results.prediction[row] = results.raw[row] = math.nan
 
@@ -132,18 +132,18 @@ class Learner:
         """Learn with so many threads, where that is worth while and gives the same bytes."""
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        """Predict the rows ``begin`` to ``end`` in order and, unless this learner only tests, learn them.
+        """Predict the rows ``begin`` to ``end`` in order and, if ``learning``, learn from them.
 
-        Answers where it ended: before ``end`` only where a signal asks to stop. Raises Diverged (not with
-        ``vw_compat``, and not when ``answer_all`` was called) when a prediction or an update is not finite, DataError
-        for a row that makes too many features, MemoryError.
+        Returns the row after the last one processed, which is ``end`` unless a signal asked to stop. Raises Diverged
+        (not with ``vw_compat``, nor after ``collect_non_finite``) when a prediction or an update is not finite,
+        DataError for a row with too many features, MemoryError.
         """
         mode = (end, self.learning)
         if plan.weights:
             batch, plan = plan.weights.apply(batch)
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
-        while status == UNSTABLE and self.odd is not None:
-            self.odd.append(batch.location(row - 1))
+        while status == UNSTABLE and self.non_finite is not None:
+            self.non_finite.append(batch.location(row - 1))
             self.withdraw(results, row - 1)
             status, row = self.native.run_rows(self, self.kernel, plan, batch, results, row, mode)
         if status == UNSTABLE:
@@ -177,7 +177,7 @@ class Learner:
         Raises UsageError for options that the learner does not have.
         """
         other = copy(self)
-        other.learning, other.odd = False, None
+        other.learning, other.non_finite = False, None
         other.scalars, other.kernel = self.scalars.copy(), copy(self.kernel)
         if self.kernel is not None:
             other.kernel.frozen = True
@@ -267,7 +267,7 @@ class Learner:
 
     def gathers(self, number: int) -> bool:
         """Whether pass ``number``, from 1, is for the examples, not for its predictions."""
-        return self.learning and number < self.config.reads
+        return self.learning and number < self.config.fixed_passes
 
     @property
     def own_rows(self) -> list[str]:

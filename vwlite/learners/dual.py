@@ -16,7 +16,7 @@ from vwlite.data.csr import Csr, joined
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
 from vwlite.learners.gd import CONSTANT, Gd
@@ -65,7 +65,7 @@ class CrammerSinger:
         seed = (self.config.random_seed * 2**32 + self.sweeps) * MIX % 2**64
         kernel.sweep(self, self.order, seed, STOP, self.scratch)
         self.sweeps += 1
-        obey()
+        raise_if_stopped()
 
     def solve(self, tell: Callable[[int, Objective], None]) -> tuple[Objective, int]:
         """As ``DualSolver.solve``."""

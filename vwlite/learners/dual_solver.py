@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import dual as kernel
 from vwlite.data.csr import Csr
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.configs.dual import LOSSES, DualConfig
 
 BOUNDED = ("hinge", "logistic", "tube")  # losses whose a_i are at most the importance in size
@@ -135,7 +135,7 @@ class DualSolver:
         seed = (self.config.random_seed * 2**32 + self.sweeps) * MIX % 2**64
         self.active = kernel.sweep(self, self.order, self.active, seed, STOP)
         self.sweeps += 1
-        obey()
+        raise_if_stopped()
 
     def solve(self, tell: Callable[[int, Objective], None]) -> tuple[Objective, int]:
         """Pass after pass until the gap is small enough; answers where it ended, and after how many passes.

@@ -76,10 +76,10 @@ class Ensemble(ClassCosts, PerClass):
         other.weights = other.nodes[0].weights
         return other
 
-    def answer_all(self) -> None:
-        super().answer_all()
+    def collect_non_finite(self) -> None:
+        super().collect_non_finite()
         for node in self.nodes:
-            node.odd = self.odd
+            node.non_finite = self.non_finite
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         return self.label_order.run(
@@ -150,7 +150,7 @@ class Ensemble(ClassCosts, PerClass):
     @classmethod
     def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
         kind = learner_class(stored["base_learner"])
-        if not (kind.config_type.plays_in_trees or kind.config_type.one_for_each_class):
+        if not (kind.config_type.supports_trees or kind.config_type.supports_oaa):
             raise ValueError("inner learners that are not of two classes")
         own = {field.name for field in fields(cls.config_type)} - {field.name for field in fields(GdConfig)}
         base = kind.config_from(stored["base"], {name: value for name, value in changes.items() if name not in own})

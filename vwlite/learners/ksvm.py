@@ -15,7 +15,7 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.csr import Csr
 from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import UNSTABLE, Learner
 from vwlite.learners.configs.ksvm import KERNELS, KsvmConfig
 from vwlite.learners.gd import Gd
@@ -156,7 +156,7 @@ class Ksvm(Gd):
         task = np.full(len(margin), PREDICT, np.uint8)
         rows = Csr(*self.machine.vectors())
         self.machine.run_rows(rows, label, most, task, margin, 0, len(margin), 0, False, STOP)
-        obey()
+        raise_if_stopped()
         return np.abs(a), label, most, label * margin
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:

@@ -1,4 +1,4 @@
-"""Networks of tanh units: with one output (``--nn``), one for each class, and as vw has them (``vwlite vw --nn``).
+"""Neural networks of tanh units: with one output (``--nn``), with an output per class, and vw's (``vwlite vw --nn``).
 
 The kernels are ``cython_ext/learners/{nn,nn_classes,vw_nn}.pyx``.
 """
@@ -25,37 +25,42 @@ from vwlite.learners.softmax import Multiclass, MulticlassKernelConfig
 from vwlite.storage.array_check import matrix
 from vwlite.storage.weight_table import Table, values_of, zeros
 
+MASK = 2**64 - 1
+GOLDEN_GAMMA = 0x9E3779B97F4A7C15  # increment of the SplitMix64 generator, as in the kernel
+LAYER_GAMMA = 0xD6E8FEB86659FD93  # makes the seeds of layers differ
+
 
 class NetworkKernelConfig:
-    """The network in the words of the kernel."""
+    """The shape and options of a network, as its kernels read them."""
 
     def __init__(self, config: Any) -> None:
         self.hidden, self.outputs, self.shift = config.hidden, config.outputs, row_shift(config)
         self.inpass, self.dropout = config.inpass, config.dropout
-        self.seed = (config.random_seed + 1) * GOLDEN & MASK
+        self.seed = (config.random_seed + 1) * GOLDEN_GAMMA & MASK
 
 
-def drawn(seed: int, count: int) -> np.ndarray:
-    """float64[count] in (-1, 1), as in the kernel a function of seed and place."""
-    places = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN) + np.uint64(seed)
-    return 2 * ((mix64(places) >> np.uint64(12)) + 0.5) / 2.0**52 - 1
+def uniform_values(seed: int, count: int) -> np.ndarray:
+    """float64[count], uniform in (-1, 1): a hash of seed and position, the same as in the kernel."""
+    positions = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(GOLDEN_GAMMA) + np.uint64(seed)
+    return 2 * ((mix64(positions) >> np.uint64(12)) + 0.5) / 2.0**52 - 1
 
 
-def start_values(config: Any, seed: int) -> Iterator[np.ndarray]:
-    """float32[inputs, width] of every dense layer, of the variance 2 / (inputs + units) of Glorot and Bengio (2010)."""
+def initial_weights(config: Any, seed: int) -> Iterator[np.ndarray]:
+    """float32[inputs, width] for every dense layer, with variance 2 / (inputs + units) (Glorot and Bengio, 2010)."""
     for number, (inputs, width) in enumerate(dense_shapes(config), 1):
         units = [*config.hidden[1:], config.outputs][number - 1]
-        values = drawn(seed + number * 0xD6E8FEB86659FD93 & MASK, inputs * width).reshape(inputs, width)
-        values[-1] = 0  # the constant's
+        values = uniform_values(seed + number * LAYER_GAMMA & MASK, inputs * width).reshape(inputs, width)
+        values[-1] = 0  # weights of the constant
         values[:, units:] = 0
         yield (math.sqrt(6 / (inputs - 1 + units)) * values).astype(np.float32)
 
 
 class NetworkTables:
-    """Of a learner: ``weights`` and ``squares`` float32[2^bits, 1], of every feature W weights of the first layer.
+    """The weight tables of a network learner.
 
-    W is 8 or a larger power of two. ``scale`` float32[2^bits / W, 1] has the largest size of every feature, ``dense``
-    and ``dense_squares`` float32[n, 1] the rows of the layers above, one after the other.
+    ``weights`` and ``squares`` (sums of squared gradients) float32[2^bits, 1]: W slots per feature for the weights of
+    the first layer, W being a power of two from 8 on. ``scale`` float32[2^bits / W, 1]: the largest absolute value of
+    each feature. ``dense`` and ``dense_squares`` float32[n, 1]: the rows of all further layers, one after another.
     """
 
     config: Any
@@ -66,9 +71,9 @@ class NetworkTables:
     dense_squares: np.ndarray
 
     def make_tables(self, bits: int, learning: bool, start: bool) -> tuple[int, int]:
-        """Tables before the first example, the dense ones with their start values where ``start``; answers the layout.
+        """Create the tables; the dense ones have initial weights if ``start``. Returns the layout of the weights.
 
-        Raises UsageError where ``bits`` are too few.
+        The layout is log2(W) and the number of weights in use per feature. Raises UsageError if ``bits`` are too few.
         """
         config = self.config
         shift, dense = row_shift(config), sum(inputs * width for inputs, width in dense_shapes(config))
@@ -80,13 +85,13 @@ class NetworkTables:
             self.squares, self.dense_squares = zeros(1 << bits, 1), zeros(dense, 1)
             self.scale = zeros(1 << (bits - shift), 1)
         if start:
-            parts = start_values(config, NetworkKernelConfig(config).seed)
+            parts = initial_weights(config, NetworkKernelConfig(config).seed)
             self.dense[:, 0] = np.concatenate([values.ravel() for values in parts])
         return shift, row_units(config)
 
     @staticmethod
-    def bytes_of(config: Any, learning: bool) -> float:
-        """Bytes for each of the 2^bits slots."""
+    def bytes_per_slot(config: Any, learning: bool) -> float:
+        """Memory for each of the 2^bits slots, in bytes."""
         return 4.0 * (2 + 0.5 ** row_shift(config)) if learning else 4.0
 
     def network_tables(self, predict_only: bool) -> dict[str, Table]:
@@ -97,7 +102,7 @@ class NetworkTables:
         return tables
 
     def load_tables(self, arrays: Mapping[str, Any], whole: bool) -> None:
-        """Raises ValueError for tables of other shapes."""
+        """Load the tables, those of training only if ``whole``. Raises ValueError for tables of other shapes."""
         names = ("weights", "dense", *(("squares", "scale", "dense_squares") if whole else ()))
         for name in names:
             values, old = values_of(arrays, name), getattr(self, name)
@@ -113,11 +118,11 @@ class NnKernelConfig(KernelConfig):
 
 
 class Nn(NetworkTables, Gd):
-    """A network whose loss is one of its output."""
+    """A network with one output."""
 
     name = bottom = "nn"
     config_type = NnConfig
-    SCALARS = (*SCALARS, "learned")  # examples, which tells what dropout leaves out
+    SCALARS = (*SCALARS, "learned")  # number of examples learned, which seeds dropout
     native = nn_kernel
     supports_audit = is_sum = False
     owes_shrinkage = False
@@ -134,10 +139,10 @@ class Nn(NetworkTables, Gd):
 
     @classmethod
     def slot_bytes(cls, config: NnConfig, learning: bool) -> float:
-        return cls.bytes_of(config, learning)
+        return cls.bytes_per_slot(config, learning)
 
     def apply_shrinkage(self) -> None:
-        """There is none."""
+        """Networks have no regularisation to apply."""
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return self.network_tables(predict_only)
@@ -154,10 +159,6 @@ class Nn(NetworkTables, Gd):
         self.load_tables(arrays, whole and self.learning)
 
 
-MASK = 2**64 - 1
-GOLDEN = 0x9E3779B97F4A7C15
-
-
 class NnClassesKernelConfig(MulticlassKernelConfig):
     def __init__(self, config: NnClassesConfig, *, vw_compat: bool) -> None:
         super().__init__(config, vw_compat=vw_compat)
@@ -165,7 +166,7 @@ class NnClassesKernelConfig(MulticlassKernelConfig):
 
 
 class NnClasses(NetworkTables, Multiclass):
-    """A network whose loss is that of the softmax of its outputs."""
+    """A network with an output per class and the multinomial loss."""
 
     name = "nn_classes"
     config_type = NnClassesConfig
@@ -190,7 +191,7 @@ class NnClasses(NetworkTables, Multiclass):
 
     @classmethod
     def slot_bytes(cls, config: NnClassesConfig, learning: bool) -> float:
-        return cls.bytes_of(config, learning)
+        return cls.bytes_per_slot(config, learning)
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -202,7 +203,7 @@ class NnClasses(NetworkTables, Multiclass):
 
     def header(self) -> dict[str, Any]:
         header = Learner.header(self)
-        del header["config"]["group_l1"]  # which these models never have
+        del header["config"]["group_l1"]  # not an option of networks
         return header
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
@@ -219,9 +220,10 @@ class VwNnKernelConfig(KernelConfig):
 
 
 class VwNn(Gd):
-    """Gradient descent on every unit. Slot ``(hash * W + n) mod 2^bits`` is unit n's weight; W is a power of two.
+    """vw's network of one hidden layer, in which every unit has a gradient descent learner.
 
-    ``norms`` float64[units + 1, 3] has the scalars that each unit, and the output, has of its own.
+    The weight of unit n is in slot ``(hash * W + n) mod 2^bits``, W being a power of two. ``norms`` float64[units + 1,
+    3]: the normalisation scalars of each hidden unit and of the output.
     """
 
     name = "vw_nn"

@@ -214,11 +214,11 @@ COLUMNS = ("penalty", "reached", "reached_low")
 class RowShrinkage:
     """``rows`` float32[rows, 3]: the penalty of each, and ``total`` when that was reached, as the sum of two numbers.
 
-    ``total`` float64[1] is the sum of ``price`` times step sizes over all examples learned.
+    ``total`` float64[1] is the sum of ``strength`` times step sizes over all examples learned.
     """
 
-    def __init__(self, rows: int, price: float) -> None:
-        self.price, self.total, self.rows = price, np.zeros(1), zeros(rows, len(COLUMNS))
+    def __init__(self, rows: int, strength: float) -> None:
+        self.strength, self.total, self.rows = strength, np.zeros(1), zeros(rows, len(COLUMNS))
 
     def tables(self) -> dict[str, Table]:
         return {"shrinkage": Table(self.rows, COLUMNS)}

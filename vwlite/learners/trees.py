@@ -206,10 +206,11 @@ class EctKernelConfig(PerClassKernelConfig):
 
 
 def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
-    """The contests of ``count`` classes, uint32[n, 5], of which the first are the classes; each tournament's last one.
+    """The contests of ``count`` classes, and the last contest of each tournament.
 
-    Who loses in one tournament goes on in the next; to be in a tournament's last contest is as good as to have lost:
-    both go on. 0 is nowhere to go on.
+    Contests are uint32[n, 5] with the columns WINNER, LOSER (the next contest of either, 0 for none), FIRST, SECOND
+    (both sides) and LAST. The first ``count`` rows are the classes. The loser of a contest moves on to the next
+    tournament, and so do both sides of the last contest of a tournament. The finals are uint32[m].
     """
     most = max((count - 1) * tournaments + tournaments - 1, 1) + count  # contests between winners are not among them
     rows, home = np.zeros((most, 5), np.uint32), np.zeros(most, np.uint32)  # and the tournament of each
@@ -242,7 +243,7 @@ def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Ect(Tree):
-    """Error-correcting tournaments. ``weighed`` float32[rows]: the weight with which vw counts an example."""
+    """Error-correcting tournaments. ``counted_weights`` float32[rows]: the weights with which vw counts examples."""
 
     name = "ect"
     config_type = EctConfig
@@ -254,16 +255,16 @@ class Ect(Tree):
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.won = np.zeros(config.error + 2, np.uint8)
-        self.weighed = np.zeros(0, np.float32)
+        self.counted_weights = np.zeros(0, np.float32)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        if len(self.weighed) < len(results):
-            self.weighed = np.zeros(len(results), np.float32)
+        if len(self.counted_weights) < len(results):
+            self.counted_weights = np.zeros(len(results), np.float32)
         end = super().run(batch, plan, results, begin, end)
         if self.vw_compat:
             if begin == 0:
                 batch.importance = batch.importance.copy()
-            batch.importance[begin:end] = self.weighed[begin:end]
+            batch.importance[begin:end] = self.counted_weights[begin:end]
         return end
 
 

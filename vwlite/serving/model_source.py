@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from vwlite.api.data_source import inputs_of
+from vwlite.api.data_source import input_opener
 from vwlite.api.json_predictions import JsonPredictions
-from vwlite.api.memory_run import TestRun
+from vwlite.api.memory_run import InferenceRun
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.columns import IGNORE, Columns, nearest, read_columns
 from vwlite.data.config import BadLinesConfig, InputConfig
@@ -163,8 +163,9 @@ class Served:
         return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind, warnings)
 
     def json(self, data: Any) -> Answer:
-        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts. Raises as ``inputs_of``, and
-        UsageError for a row that has none of the columns of the model's table.
+        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts.
+
+        Raises as ``input_opener``, and UsageError for a row that has none of the columns of the model's table.
 
         Rows are read as lines of JSON where the model's data were a table.
         """
@@ -196,7 +197,7 @@ class Served:
             with suppress(Diverged):  # the answers show which ones are no numbers
                 watching = self.watching(each=each)
                 listeners = [listener(writer, learner), *watching]
-                TestRun(config, learner, self.model, inputs_of(data, {}), ALL, listeners).run()
+                InferenceRun(config, learner, self.model, input_opener(data, {}), ALL, listeners).run()
         more = [warning for one in watching for warning in one.warnings()]
         return Answer(writer.data.getvalue(), [*warnings, *more])
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from vwlite.api.memory_run import passes_noted
+from vwlite.api.memory_run import log_passes
 from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.options import not_one_of
@@ -79,7 +79,7 @@ class ModelEstimator(BaseEstimator):
 
     def _pass_on(self, rows: Any, y: np.ndarray, weight: np.ndarray, **how: Any) -> None:
         importance = None if (weight == 1).all() else weight.astype(np.float32)
-        with passes_noted(self.verbose > 0):
+        with log_passes(self.verbose > 0):
             learned = self.model_.learn(rows, y.astype(np.float32), weight=importance, **how)
         self.n_iter_ += learned.passes
         self.loss_ = learned.average_loss

@@ -158,11 +158,11 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     @property
     def cluster_centers_(self) -> np.ndarray:
-        return self._by_column(self.model_.found.means, self.slots_)
+        return self._by_column(self.model_.solution.means, self.slots_)
 
     @property
     def slots_(self) -> np.ndarray:
-        return self.model_.found.slots
+        return self.model_.solution.slots
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

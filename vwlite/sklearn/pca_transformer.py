@@ -15,7 +15,7 @@ from vwlite.sklearn.slot_rows import SlotRowsEstimator
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.project import Projection
 from vwlite.solvers.pca.solver import PcaModel
-from vwlite.solvers.pca.train import NOTHING, Finder
+from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration
 from vwlite.training.monitor import Monitor
 
 
@@ -91,7 +91,7 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
         config = PcaConfig(
             dim=self.n_components, center=self.center, passes=self.passes, oversample=self.oversample, seed=self._seed()
         )
-        found = Finder(config, rows, NOTHING, USUAL, self._threads).run(Monitor())
+        found = SubspaceIteration(config, rows, NO_COMPONENTS, USUAL, self._threads).run(Monitor())
         self.model_: PcaModel = PcaModel.of(config, found, rows, InputConfig().kept)
         self._n_features_out = self.n_components
         return self
@@ -105,19 +105,19 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
 
     @property
     def components_(self) -> np.ndarray:
-        return self._by_column(self.model_.found.vectors[:, : self._n_features_out], self.slots_)
+        return self._by_column(self.model_.solution.vectors[:, : self._n_features_out], self.slots_)
 
     @property
     def slots_(self) -> np.ndarray:
-        return self.model_.found.slots
+        return self.model_.solution.slots
 
     @property
     def singular_values_(self) -> np.ndarray:
-        return self.model_.found.values[: self._n_features_out]
+        return self.model_.solution.values[: self._n_features_out]
 
     @property
     def explained_variance_ratio_(self) -> np.ndarray:
-        spread = self.model_.found.spread(self.model_.config.center)
+        spread = self.model_.solution.spread(self.model_.config.center)
         return self.singular_values_**2 / spread if spread > 0 else np.zeros(self._n_features_out)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Solvers of examples as rows of slots, and their models, which keep how text becomes such rows."""
+"""Solvers whose data are a matrix, a row per example and a column per slot, and their models."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.training.model_header import check_features, check_learner
 from vwlite.training.solver_run import Content, Reader, Solver
 
-F = TypeVar("F")  # what is found
+S = TypeVar("S")  # what the solver computes
 C = TypeVar("C", bound=Config)
 M = TypeVar("M", bound="RowModel[Any, Any]")
 
 
 @dataclass(slots=True)
-class RowModel(Generic[C, F]):
-    """What was ``found`` in examples, and how text becomes the rows that they are; ``arrays`` for weights of terms."""
+class RowModel(Generic[C, S]):
+    """The ``solution`` of a solver, with all that is needed to make matrix rows of text."""
 
-    learner: ClassVar[str]  # in the header, where the configuration stands under this name, too
+    learner: ClassVar[str]  # in the header, and there also the key of the configuration
     config_type: ClassVar[type[Config]]
     header_type: ClassVar[type]
 
     config: C
     features: FeatureConfig
-    found: F
-    seen: list[int]
-    data: dict[str, str]  # how they were read, ``InputConfig.kept``
+    solution: S
+    seen: list[int]  # first bytes of the names of the namespaces that occurred
+    data: dict[str, str]  # the format of the data, ``InputConfig.kept``
     names: NameIndex | None
-    arrays: dict[str, Any]
+    arrays: dict[str, Any]  # of term weights and random features
 
     @classmethod
-    def of(cls: type[M], config: Any, found: Any, source: Rows, data: dict[str, str]) -> M:
+    def of(cls: type[M], config: Any, solution: Any, source: Rows, data: dict[str, str]) -> M:
         plan = source.plan
-        return cls(config, plan.config, found, sorted(plan.seen), data, source.names, plan.arrays())
+        return cls(config, plan.config, solution, sorted(plan.seen), data, source.names, plan.arrays())
 
     def facts(self) -> dict[str, Any]:
-        """What the command tells, as JSON data."""
+        """The summary that the command reports, as JSON data."""
         raise NotImplementedError
 
-    def kept(self) -> Content:
-        """What the header and the arrays have of what was found."""
+    def solution_content(self) -> Content:
+        """The solution as entries of the header and arrays of the model file."""
         raise NotImplementedError
 
     @classmethod
-    def found_from(cls, header: Mapping[str, Any], arrays: Any, config: Any, features: FeatureConfig) -> Any:
-        """What a file has of what was found. Raises KeyError, ValueError."""
+    def solution_from(cls, header: Mapping[str, Any], arrays: Any, config: Any, features: FeatureConfig) -> Any:
+        """The solution in a model file. Raises KeyError, ValueError."""
         raise NotImplementedError
 
     def content(self) -> Content:
         """Header and arrays of the model file."""
-        own, arrays = self.kept()
+        own, arrays = self.solution_content()
         header = {
             "learner": self.learner,
             self.learner: self.config.kept(),
@@ -89,11 +89,11 @@ class RowModel(Generic[C, F]):
             require(header, cls.header_type, "header")
             config, features = built(cls.config_type, header[cls.learner]), built(FeatureConfig, header["features"])
             names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
-            found = cls.found_from(header, arrays, config, features)
+            solution = cls.solution_from(header, arrays, config, features)
             kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
             Rows(features, header["seen"]).plan.load(kept)
             data = {name: header[name] for name in ("kind", "columns") if name in header}
-            return cls(config, features, found, header["seen"], data, names, kept)
+            return cls(config, features, solution, header["seen"], data, names, kept)
         except ModelError:
             raise
         except (KeyError, ValueError, UsageError) as error:
@@ -101,7 +101,7 @@ class RowModel(Generic[C, F]):
 
 
 class RowSolver(Solver):
-    """Learns a ``RowModel``. ``what`` it finds, in messages; ``source``: the rows, once they are open."""
+    """Computes a ``RowModel``. ``what`` names the solution in messages; ``source``: the rows, set by ``open``."""
 
     model_type: ClassVar[type[RowModel[Any, Any]]]
     what: ClassVar[str]
@@ -127,7 +127,7 @@ class RowSolver(Solver):
         return request.config(self.model_type.config_type)
 
     def continued(self, request: Request, model: RowModel[Any, Any]) -> Any:
-        """Those of a model with what was given. Raises UsageError."""
+        """The options of the initial model, updated by those given. Raises UsageError."""
         given = request.changes(self.model_type.config_type)
         check_learner(self.initial, model.config, given)
         return replace(model.config, **given)
@@ -140,14 +140,14 @@ class RowSolver(Solver):
         }
 
     def open(self, reader: Reader, again: bool, kind: type[RowSource] = RowSource) -> None:
-        """``again``: the rows will be read several times."""
+        """Open the rows as ``source``; ``again``: they will be read several times. Raises as ``open_rows``."""
         self.source = open_rows(reader, self.input, self.features, again, self.before, self.names, kind)
 
     def model(self) -> RowModel[Any, Any]:
-        """Of what was found."""
-        return self.model_type.of(self.config, self.found, self.source, self.source.inputs.config.kept)
+        """The model of the solution."""
+        return self.model_type.of(self.config, self.solution, self.source, self.source.inputs.config.kept)
 
-    found: Any  # once it is
+    solution: Any  # set by ``fit``
 
     def content(self) -> Content:
         return self.model().content()
@@ -162,7 +162,7 @@ class RowSolver(Solver):
 def features_of(
     request: Request, model: RowModel[Any, Any] | None, path: str | None, what: str
 ) -> FeatureConfig:
-    """The options of features, which must be those of the model, if there is one. Raises UsageError."""
+    """The feature options; with an initial model, its own. Raises UsageError for given ones that contradict them."""
     given = request.changes(FeatureConfig)
     if given.pop("noconstant", False) or given.get("dotproduct"):
         raise UsageError(f"{what} have neither a constant nor dot products")

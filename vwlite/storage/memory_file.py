@@ -1,4 +1,4 @@
-"""Files in memory, for what is written to a file and read from one: the same code, and so the same bytes."""
+"""Files in memory: they let code that reads or writes paths work on bytes, so that both give the same content."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from vwlite.errors import VwliteError
 from vwlite.storage.atomic_file import OpenOutput
 
 
-def unnamed_file() -> BinaryIO:
-    """An open file without a name, in memory where the system has such files."""
+def open_memory_file() -> BinaryIO:
+    """An open binary file without a name, to read and write: in memory where the system has memfd, else on disk."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("vwlite"), "w+b")
     return tempfile.TemporaryFile()  # type: ignore[return-value]
 
 
-def written(write: Callable[[OpenOutput], None]) -> bytes:
-    """What ``write`` puts into the file that it opens with its argument."""
-    with unnamed_file() as file:
+def capture_bytes(write: Callable[[OpenOutput], None]) -> bytes:
+    """The bytes that ``write`` writes to the file it opens by calling its argument, whatever the path."""
+    with open_memory_file() as file:
 
         def open_output(path: str) -> AbstractContextManager[IO[Any]]:
             return nullcontext(file)
@@ -33,9 +33,9 @@ def written(write: Callable[[OpenOutput], None]) -> bytes:
 
 
 @contextmanager
-def readable(data: bytes, name: str) -> Iterator[str]:
-    """A path under which ``data`` can be read while the block runs, whose errors say ``name`` instead."""
-    with unnamed_file() as file:
+def as_path(data: bytes, name: str) -> Iterator[str]:
+    """A path from which ``data`` can be read within the block; errors raised there name ``name`` in its place."""
+    with open_memory_file() as file:
         file.write(data)
         file.flush()
         path = f"/dev/fd/{file.fileno()}"

@@ -52,16 +52,16 @@ class RunConfig(Config):
             raise UsageError(
                 "--curriculum chooses and orders the examples: drop --shuffle, --shuffle-first, -p and -r"
             )
-        if self.curriculum.order and self.learner.whole_passes:
+        if self.curriculum.order and self.learner.needs_full_passes:
             option = self.learner.option
             raise UsageError(f"--curriculum does not go with --{option}, which needs the same examples in every pass")
         if self.learner.only_answers and self.output.raw_predictions and not self.vw_compat:
             raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
-        if self.vw_compat and self.learner.differs_from_vw:
-            raise UsageError(f"{self.learner.differs_from_vw} (use 'vwlite train')")
+        if self.vw_compat and self.learner.vw_difference:
+            raise UsageError(f"{self.learner.vw_difference} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:
             raise UsageError("--classweight does not go with groups of lines, whose costs say what matters")
-        if self.output.support and not self.learner.has_support:
+        if self.output.support and not self.learner.has_support_vectors:
             raise UsageError("--support is for --ksvm, and for --dual with two classes or numbers")
         if self.learner.has_kernel and not self.vw_compat:
             self.check_kernel()
@@ -106,18 +106,18 @@ class RunConfig(Config):
                 raise UsageError(f"{option} does not go with --ksvm, whose kernels cross features (--kernel poly)")
 
     @property
-    def reads(self) -> int:
+    def fixed_passes(self) -> int:
         """Passes over the data that the learner makes whatever ``passes`` says; 0: ``passes``."""
-        return self.learner.reads if self.learning else 0
+        return self.learner.fixed_passes if self.learning else 0
 
     @property
     def data_passes(self) -> int:
-        return self.reads or self.passes
+        return self.fixed_passes or self.passes
 
     @property
     def holds_out(self) -> bool:
         """Whether examples are held out."""
-        return self.holdout.active(1 if self.reads else self.passes)
+        return self.holdout.active(1 if self.fixed_passes else self.passes)
 
     @property
     def wants_names(self) -> bool:

@@ -17,7 +17,7 @@ from vwlite.data.shuffle import Rows, order_of
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.training.curriculum_config import CurriculumConfig
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Admitted(NamedTuple):
     rows: np.ndarray
     weights: np.ndarray | None
 
-    def weighed(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """``batches`` of these rows."""
+    def reweighted(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """``batches`` of these rows, their importance multiplied by ``weights``."""
         for batch in batches:
             if self.weights is not None:
                 batch.importance *= self.weights[batch.numbers]
@@ -48,10 +48,10 @@ class Ranking:
     """Rows by difficulty: ``order`` int64[rows] has their numbers, the easiest first."""
 
     def __init__(
-        self, config: CurriculumConfig, order: np.ndarray, seed: int, tell: Callable[[str], None]
+        self, config: CurriculumConfig, order: np.ndarray, seed: int, report: Callable[[str], None]
     ) -> None:
-        """``tell`` hears what the rows that are admitted weigh."""
-        self.config, self.order, self.seed, self.tell = config, order, seed, tell
+        """``report`` is called with a text on the weights of the admitted rows."""
+        self.config, self.order, self.seed, self.report = config, order, seed, report
 
     def admit(self, share: float, number: int, always: np.ndarray | None) -> Admitted:
         """Of rows of which a share takes part, for the ``number``-th time; rows where ``always``, uint8[rows], is set
@@ -59,7 +59,7 @@ class Ranking:
         """
         weights = self.weights(share)
         kept = np.zeros(len(weights), bool) if always is None else always != 0
-        self.tell(amount(np.where(kept, 0, weights)))
+        self.report(describe_weights(np.where(kept, 0, weights)))
         if self.config.sample:
             weights = (draws(len(weights), self.seed, number) < weights).astype(float)
         weights[kept] = 1
@@ -113,7 +113,7 @@ def of_batches(
         difficulty = np.zeros(sum(map(len, batches)))
     else:
         difficulty = np.concatenate([np.zeros(0), *difficulties(config.by, batches, features)])
-        complete(difficulty, config.by, note)
+        fill_missing(difficulty, config.by, note)
     return Curriculum(config, easiest_first(config, difficulty, seed), seed, note)
 
 
@@ -126,8 +126,8 @@ def easiest_first(config: CurriculumConfig, difficulty: np.ndarray, seed: int) -
     return np.argsort(-difficulty if config.order == "anti" else difficulty, kind="stable")
 
 
-def amount(weights: np.ndarray) -> str:
-    """What weights come to; the entropy is that of drawing an example by weight."""
+def describe_weights(weights: np.ndarray) -> str:
+    """The sum of weights, and the entropy of drawing an example by weight, as text."""
     total, some = float(weights.sum()), weights[weights > 0]
     bits = float(-(some / total) @ np.log2(some / total)) if total else 0.0
     return f"weights add up to {total:.6g} of {len(weights)}, entropy {bits:.4f} bits"
@@ -138,8 +138,8 @@ def draws(rows: int, seed: int, number: int) -> np.ndarray:
     return (order_of(rows, seed, -1 - number) + 0.5) / max(rows, 1)
 
 
-def complete(values: np.ndarray, by: str, note: Callable[[str], None], rows: str = "lines") -> None:
-    """Make 0 of what ``rows`` without the namespace have, NaN, and note how many. Raises UsageError when all are."""
+def fill_missing(values: np.ndarray, by: str, note: Callable[[str], None], rows: str = "lines") -> None:
+    """Replace NaN, the value of ``rows`` without the namespace, by 0; report how many. Raises UsageError if all are."""
     missing = np.isnan(values)
     if missing.all() and len(values):
         raise UsageError(f"--curriculum-by {by}: no line has a namespace of this name, which is compared whole")
@@ -247,7 +247,7 @@ def predicted(
     def measure(batch: Batch) -> np.ndarray:
         results.reserve(len(batch))
         model.learner.run(model.plan.extend(batch), model.plan, results, 0, len(batch))
-        obey()
+        raise_if_stopped()
         return difficulty(model.learner, batch, results)
 
     return measure
@@ -265,41 +265,41 @@ def losses_of(learner: Learner, batch: Batch, results: Results) -> np.ndarray:
         return np.nan_to_num(results.loss[: len(batch)] / batch.importance.astype(float))
 
 
-NOTES = 20  # of the steps of a run, about
+NOTES = 20  # steps reported per run, approximately
 
 
 class StepRanking:
-    """What the steps of a pass admit, one after the other."""
+    """Determines the rows that each step of a pass admits."""
 
     def __init__(
         self, config: CurriculumConfig, seed: int, note: Callable[[str], None], ends: str = "the data end"
     ) -> None:
-        """``ends``: what is told where that is before all take part."""
+        """``ends``: the text to report where the run ends before all rows are admitted."""
         self.config, self.seed, self.note, self.ends = config, seed, note, ends
         self.steps = 0  # made
 
     @property
     def share(self) -> float:
-        """Of the step that is next."""
+        """The share of the next step."""
         return self.config.share_of_step(self.steps + 1)
 
     def begin(self) -> float:
-        """Another step, of which the share is returned."""
+        """Begin the next step. Returns its share."""
         self.steps += 1
         return self.config.share_of_step(self.steps)
 
     def admit(self, difficulty: np.ndarray, always: np.ndarray | None = None) -> Admitted:
-        """Of a step's rows, float64[rows]; ``always`` as in ``Ranking.admit``."""
+        """Begin the next step and rank its rows by ``difficulty`` float64[rows]. ``always`` as in ``Ranking.admit``."""
         share = self.begin()
-        ranking = Ranking(self.config, easiest_first(self.config, difficulty, self.seed), self.seed, self.tell)
+        ranking = Ranking(self.config, easiest_first(self.config, difficulty, self.seed), self.seed, self.report)
         return ranking.admit(share, self.steps, always)
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         if self.steps % max(self.config.last_step // NOTES, 1) == 0:
             self.note(f"curriculum, step {self.steps}: {text}")
 
-    def tell_of_all(self) -> None:
-        """Behind the last step that leaves rows out, or the end of the data."""
+    def report_all_admitted(self) -> None:
+        """Report that all rows are admitted from here on, or that the data ended before."""
         if self.share == 1:
             self.note(f"curriculum, step {self.steps + 1}: all examples take part from here on")
         else:
@@ -340,14 +340,14 @@ class StepwiseCurriculum(StepRanking):
         if waiting:
             yield from self.step(waiting)
         if self.share < 1:
-            self.tell_of_all()
+            self.report_all_admitted()
             self.check_missing()
 
     def step(self, batches: list[Batch]) -> Iterator[Batch]:
         """What takes part of all rows of a step."""
         rows, numbers = Rows(batches), np.concatenate([batch.numbers for batch in batches])
         admitted = self.admit(self.difficulty(batches, len(rows)), self.held(numbers))
-        for batch in admitted.weighed(rows.chosen(admitted.rows)):
+        for batch in admitted.reweighted(rows.chosen(admitted.rows)):
             batch.numbers, batch.path = numbers[batch.numbers], ""
             yield batch
         for batch in batches:
@@ -355,7 +355,7 @@ class StepwiseCurriculum(StepRanking):
                 batch.release()
         self.rows += len(rows)
         if self.share == 1:
-            self.tell_of_all()
+            self.report_all_admitted()
             self.check_missing()
 
     def difficulty(self, batches: list[Batch], rows: int) -> np.ndarray:

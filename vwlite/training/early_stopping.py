@@ -21,7 +21,7 @@ class EarlyStopping(Listener):
     def __init__(self, config: RunConfig, counters: Counters, writer: ModelWriter, display: Display) -> None:
         self.config, self.counters, self.writer, self.display = config, counters, writer, display
         self.active, self.patience = config.holds_out, config.holdout.early_terminate
-        self.needs_loss = not config.vw_compat or config.learner.whole_passes
+        self.needs_loss = not config.vw_compat or config.learner.needs_full_passes
         self.failures, self.stopped = 0, False
 
     def begin(self, run: Run) -> None:

@@ -180,7 +180,7 @@ class FileBatches:
             self.curriculum = of_batches(config.curriculum, rows.batches, input.seed, config.features, note)
         held = self.holdout.mark(len(rows), np.arange(len(rows)))
         admitted = self.curriculum.admitted(number, self.config.passes, held)
-        return admitted.weighed(rows.chosen(admitted.rows, input.threads))
+        return admitted.reweighted(rows.chosen(admitted.rows, input.threads))
 
     def stepwise(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """What the curriculum has of the batches of the first pass."""

@@ -277,7 +277,7 @@ class SortedLabels(Listener):
     def concerns(config: RunConfig) -> bool:
         """Whether the run learns line after line, in the order of the text."""
         learner, input = config.learner, config.input
-        every_order = learner.whole_passes or learner.multiline or input.shuffle_first or config.curriculum.order
+        every_order = learner.needs_full_passes or learner.multiline or input.shuffle_first or config.curriculum.order
         return config.learning and not (every_order or config.vw_compat)
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:

@@ -54,7 +54,7 @@ def predict(
         )
     if top is not None:
         learner.show_top(top, as_raw)
-    learner.answer_all()
+    learner.collect_non_finite()
     unmoved = Unmoved()
     with ExitStack() as closing:
         closing.callback(source.close)
@@ -71,8 +71,8 @@ def predict(
         say(f"note: {missing}")
     policy.check_ratio(policy.lines)
     source.inputs.check_columns(labelled=False)
-    if learner.odd:
-        raise Diverged(not_finite(learner.odd))
+    if learner.non_finite:
+        raise Diverged(not_finite(learner.non_finite))
     return any(one.writer.broken for one in predictions)
 
 

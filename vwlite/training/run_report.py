@@ -199,7 +199,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     lines = [text + " ".join(values) for text, values in crossed if values]
     if not config.learning:
         lines.append("only testing")
-    for name in config.learner.shrinks:
+    for name in config.learner.penalties:
         value = getattr(config.learner, name, 0)
         if value:
             lines.append(f"using {name} regularization = {value:g}")

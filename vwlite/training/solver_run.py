@@ -239,7 +239,7 @@ class RunMonitor(DisplayMonitor):
 
     @contextmanager
     def update(self) -> Iterator[None]:
-        with self.guard.undisturbed():
+        with self.guard.deferred():
             self.changing = True
             yield
             self.begun, self.changing, self.complete = True, False, len(self.history)

@@ -105,7 +105,7 @@ class Training:
         with ExitStack() as closing:
             closing.callback(self.source.close)
             closing.callback(self.writer.best.drop)
-            only = config.reads or int(config.input.shuffle)
+            only = config.fixed_passes or int(config.input.shuffle)
             predictions = open_predictions(closing, config.output, self.learner, only=only)
             closing.enter_context(self.policy.keeping())
             closing.callback(self.display.close)

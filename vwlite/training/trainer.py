@@ -15,7 +15,7 @@ from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.errors import Diverged, ModelError
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.gamma import settle_gamma
-from vwlite.interrupts import Guard, obey
+from vwlite.interrupts import Guard, raise_if_stopped
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
@@ -164,9 +164,9 @@ class Trainer:
         last = False
         while not last and self.passes_done < self.passes:
             self.read_pass(self.passes_done + 1)
-            with self.guard.undisturbed():
+            with self.guard.deferred():
                 last = self.end_pass(self.passes_done + 1)
-        with self.guard.undisturbed():
+        with self.guard.deferred():
             for listener in self.listeners:
                 listener.end()
 
@@ -187,7 +187,7 @@ class Trainer:
         between = self.handlers("between")
         with closing(self.source.batches(number)) as batches:
             for batch in settle_gamma(self.plan, map(self.extended, batches)):
-                with self.guard.undisturbed():
+                with self.guard.deferred():
                     self.learn(batch)
                 if batch.release:
                     batch.release()
@@ -207,7 +207,7 @@ class Trainer:
             done = self.step(batch, begin, end)
             if done < end:
                 self.position.advance(batch, done)
-                obey()
+                raise_if_stopped()
         self.position.advance(batch)
 
     def step(self, batch: Batch, begin: int, end: int) -> int:

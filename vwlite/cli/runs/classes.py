@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import paths_of, policy_for, read
-from vwlite.cli.runs.named import refuse, top_of
+from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
 from vwlite.data import block_parser
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import available_cores
@@ -28,11 +28,11 @@ from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 
-WITHOUT = ("kind", "probabilities")
+UNSUPPORTED = ("kind", "probabilities")
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse("kind", taken=("confidence", "raw", "most"))
+    refuse_options("kind", supported=("confidence", "raw", "most"))
     target = model_file.load_target(arguments["initial"])
     answers = answers_for(arguments, target)
     outputs = [(arguments["predictions"], answers), (arguments["raw_predictions"], shown_scores)]
@@ -60,7 +60,7 @@ def answers_for(arguments: dict[str, Any], target: Target) -> Answers:
         if kind:
             raise UsageError(f"--{kind} and --confidence do not go together: each is shown beside the names")
         kind = "confidence"
-    top = top_of(arguments, kind)
+    top = class_limit(arguments, kind)
     if kind == "probabilities":
         check_probabilities(target, "--probabilities")
     return answers_of(kind or "names", top)
@@ -103,7 +103,7 @@ def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Ite
 
 def evaluate(arguments: dict[str, Any]) -> int:
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
-    refuse(*WITHOUT, taken=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
+    refuse_options(*UNSUPPORTED, supported=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
     with_tags = tagger_of(target) if target.sequences else None
     corpus = read(arguments, paths_of(arguments), with_tags is not None, with_tags.space if with_tags else None)
     if not (corpus.label >= 0).any():
@@ -123,7 +123,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 def inspect(arguments: dict[str, Any]) -> int:
     """Of each class its strongest words."""
-    refuse(*WITHOUT)
+    refuse_options(*UNSUPPORTED)
     target = model_file.load_target(arguments["model"])
     facts: dict[str, Any] = {
         "learner": model_file.TARGET,

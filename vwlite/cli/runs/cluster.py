@@ -7,8 +7,8 @@ from typing import Any
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.named import UNNAMED, refuse
-from vwlite.cli.runs.solve import rows_of, solve
+from vwlite.cli.runs.model_dispatch import MODEL_DESCRIPTIONS, refuse_options
+from vwlite.cli.runs.solve import open_model_rows, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
@@ -21,7 +21,7 @@ from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.training.prediction_writer import PredictionWriter
 
-OTHERS = UNNAMED[ClusterModel.learner]
+DESCRIPTION = MODEL_DESCRIPTIONS[ClusterModel.learner]
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -29,18 +29,18 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 @contextmanager
-def reading(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tuple[Assignment, RowSource, str]]:
+def open_assignment(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tuple[Assignment, RowSource, str]]:
     """The model, the rows of the files and their format, that of the model unless it was typed."""
     model = ClusterModel.load(arguments["initial"])
-    with rows_of(arguments, model, predicting, DegreeRows if model.config.cut else RowSource) as (source, kind):
+    with open_model_rows(arguments, model, predicting, DegreeRows if model.config.cut else RowSource) as (source, kind):
         if isinstance(source, DegreeRows):
-            source.know(model.found.slots, model.found.total)
+            source.know(model.solution.slots, model.solution.total)
         yield Assignment(model), source, kind
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse("raw_predictions", of=OTHERS)
-    with reading(arguments, predicting=True) as (assignment, source, kind):
+    refuse_options("raw_predictions", model=DESCRIPTION)
+    with open_assignment(arguments, predicting=True) as (assignment, source, kind):
         if arguments["probabilities"] and not assignment.softness:
             raise UsageError("--probabilities are there for clusters that were found with --soft")
         shares = assignment.shares if arguments["probabilities"] else None
@@ -52,15 +52,15 @@ def predict(arguments: dict[str, Any]) -> int:
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
-    refuse(of=OTHERS)
+    refuse_options(model=DESCRIPTION)
     asked = chosen_metrics(arguments["metrics"])
-    with reading(arguments) as (assignment, source, kind):
+    with open_assignment(arguments) as (assignment, source, kind):
         report = measured(assignment, source, kind)
     return tell(choose(report, names_of(CLUSTERS), asked) if asked else report, arguments["json_path"])
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse(of=OTHERS)
+    refuse_options(model=DESCRIPTION)
     model = ClusterModel.load(arguments["model"])
     facts, found = model.facts(), strongest(model, arguments["top"])
     facts.pop("sizes")

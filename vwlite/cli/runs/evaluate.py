@@ -6,7 +6,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar, say
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.named import module_for, of_vectors, to_measure
+from vwlite.cli.runs.model_dispatch import evaluation_changes, module_for, typed_vector_options
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.measure import Opened, measure
@@ -18,11 +18,12 @@ from vwlite.options import fields_of
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if named := module_for(arguments["initial"], arguments["memory"]):
-        return named.evaluate(arguments)
+    if module := module_for(arguments["initial"], arguments["memory"]):
+        return module.evaluate(arguments)
     if arguments["scheme"]:
         raise UsageError("--scheme is of phrases, which models of label sequences find: 'vwlite l1 --model crf'")
-    config, model = build.open_model(arguments, {**to_measure(arguments["initial"], arguments), **of_vectors()})
+    changes = {**evaluation_changes(arguments["initial"], arguments), **typed_vector_options()}
+    config, model = build.open_model(arguments, changes)
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
@@ -49,7 +50,7 @@ def opened(arguments: dict[str, Any]) -> Opened | None:
         return None
     if "-" in (arguments["files"] or ("-",)):
         raise UsageError("--against reads the data twice, which standard input does not allow: give a file")
-    changes = {**to_measure(path, arguments), **of_vectors()}
+    changes = {**evaluation_changes(path, arguments), **typed_vector_options()}
     return Opened(*build.open_model({**arguments, "initial": path}, changes))
 
 

@@ -10,13 +10,13 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import json_lines
-from vwlite.cli.runs.named import described, module_for
+from vwlite.cli.runs.model_dispatch import describe_model, module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation, Sum, explain
 from vwlite.storage.atomic_file import atomic_output
 
-Show = Callable[[Explanation], None]
+Show = Callable[[Explanation], None]  # writes one explanation
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -26,7 +26,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--classes takes 1 or more")
     if module := module_for(arguments["initial"], arguments["memory"]):
         if not hasattr(module, "explain"):
-            raise UsageError(f"explain does not go with {described(arguments['initial'])}")
+            raise UsageError(f"explain does not go with {describe_model(arguments['initial'])}")
         return int(module.explain(arguments, output(arguments["json_path"])))
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
@@ -39,39 +39,42 @@ def run(arguments: dict[str, Any]) -> int:
 
 @contextmanager
 def output(path: str | None) -> Iterator[Show]:
-    """Text on standard output, unless ``path``, where JSON goes, is that; a file appears when it is complete."""
+    """What writes explanations: as text to standard output, and as JSON to ``path`` if it is given.
+
+    With the path ``-`` only JSON is written, to standard output. A JSON file is created when it is complete.
+    """
     with ExitStack() as closing:
-        shows: list[Show] = [] if path == "-" else [text_writer()]
+        writers: list[Show] = [] if path == "-" else [text_writer()]
         if path:
             file = sys.stdout if path == "-" else closing.enter_context(atomic_output(path, "w"))
             write = closing.enter_context(json_lines(file, "examples"))
-            shows.append(lambda explanation: write(as_json(explanation)))
+            writers.append(lambda explanation: write(as_json(explanation)))
 
         def show(explanation: Explanation) -> None:
-            for one in shows:
-                one(explanation)
+            for write_one in writers:
+                write_one(explanation)
 
         yield show
 
 
 def text_writer() -> Show:
-    """Prints paragraphs, with an empty line between two."""
-    between = ""
+    """What prints explanations as paragraphs, separated by empty lines."""
+    separator = ""
 
     def show(explanation: Explanation) -> None:
-        nonlocal between
+        nonlocal separator
         head = (explanation.location, explanation.tag, f"prediction {number_text(explanation.prediction)}")
         lines = ["  ".join(escaped(part) for part in head if part)]
         for one in explanation.sums:
             lines += sum_lines(one)
-        print(between + "\n".join(lines))
-        between = "\n"
+        print(separator + "\n".join(lines))
+        separator = "\n"
 
     return show
 
 
 def sum_lines(one: Sum) -> list[str]:
-    """A sum, and below it a table of its terms."""
+    """The lines of a sum and of a table of its terms."""
     lines = [f"  {escaped(one.name)}  sum {one.value:g}" if one.name else f"  sum {one.value:g}"]
     if one.terms:
         lines.append(f"  {'product':>12} {'weight':>12} {'value':>12}  name")

@@ -6,7 +6,7 @@ from typing import Any
 
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.named import module_for
+from vwlite.cli.runs.model_dispatch import module_for
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.inspect_model import (
@@ -28,8 +28,8 @@ SPELLED = {"frobenius": "Frobenius"}
 def run(arguments: dict[str, Any]) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
-    if named := module_for(arguments["model"]):
-        return named.inspect(arguments)
+    if module := module_for(arguments["model"]):
+        return module.inspect(arguments)
     inspection = inspect(arguments["model"])
     if arguments["out"] and not arguments["factors"]:
         raise UsageError("--out needs --factors")

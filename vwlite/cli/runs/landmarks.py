@@ -3,7 +3,7 @@
 from typing import Any
 
 from vwlite.cli import build
-from vwlite.cli.runs.solve import reading
+from vwlite.cli.runs.solve import open_reader
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
@@ -23,7 +23,7 @@ def run(arguments: dict[str, Any]) -> int:
     request = build.request()
     if "bits" in request.given and arguments["by"] == "uniform":
         raise UsageError("-b does nothing without --by kmeans: lines that are chosen stay as they are")
-    with reading(request) as reader:
+    with open_reader(request) as reader:
         lines = (choose_lines if arguments["by"] == "uniform" else find_means)(request, reader)
         if not lines:
             raise DataError("there is no example to choose")

@@ -9,8 +9,8 @@ from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.named import UNNAMED, refuse
-from vwlite.cli.runs.solve import reading
+from vwlite.cli.runs.model_dispatch import MODEL_DESCRIPTIONS, refuse_options
+from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.malformed_lines import BadLines
@@ -22,7 +22,7 @@ from vwlite.solvers.lm.vectors import text_format, vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.training.prediction_writer import PredictionWriter
 
-OTHERS = UNNAMED[LmModel.learner]
+DESCRIPTION = MODEL_DESCRIPTIONS[LmModel.learner]
 
 
 def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def run_rank(arguments: dict[str, Any]) -> int:
     model, config = LmModel.load(arguments["initial"]), RankConfig(**fields_of(RankConfig, arguments))
     if arguments["predictions"] == "-":
         raise UsageError("-p - does not go with the table on standard output: give -p a file")
-    with reading(build.request()) as reader:
+    with open_reader(build.request()) as reader:
         text = text_of(reader.plain_text(InputConfig(paths_of(arguments))), model.config.tokens, model.words)
     found = rank(config, model.network, text)
     if arguments["predictions"]:
@@ -70,14 +70,14 @@ def run_features(arguments: dict[str, Any]) -> int:
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    raise UsageError(f"{arguments['initial']} is {OTHERS}: use 'vwlite lm rank' or 'vwlite lm features'")
+    raise UsageError(f"{arguments['initial']} is {DESCRIPTION}: use 'vwlite lm rank' or 'vwlite lm features'")
 
 
 evaluate = predict
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse(of=OTHERS)
+    refuse_options(model=DESCRIPTION)
     model = LmModel.load(arguments["model"])
     facts = {"learner": LmModel.learner, **model.facts()}
     facts["first_words"] = " ".join(model.words.texts[: arguments["top"]])

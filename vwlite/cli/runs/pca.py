@@ -5,12 +5,12 @@ from typing import Any
 
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.named import refuse
-from vwlite.cli.runs.solve import rows_of, solve
+from vwlite.cli.runs.model_dispatch import refuse_options
+from vwlite.cli.runs.solve import open_model_rows, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.solvers.pca.project import Projection, lines_of
-from vwlite.solvers.pca.solver import Pca, PcaModel, strongest
+from vwlite.solvers.pca.solver import Pca, PcaModel, top_features
 from vwlite.training.prediction_writer import PredictionWriter
 
 
@@ -21,7 +21,7 @@ def run(arguments: dict[str, Any]) -> int:
 def project(arguments: dict[str, Any]) -> int:
     model = PcaModel.load(arguments["initial"])
     with ExitStack() as closing:
-        source, kind = closing.enter_context(rows_of(arguments, model, predicting=True))
+        source, kind = closing.enter_context(open_model_rows(arguments, model, predicting=True))
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in lines_of(Projection(model, arguments["scale"] == "left"), source, kind):
             writer.write_bytes(lines)
@@ -37,9 +37,9 @@ evaluate = predict
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse()
+    refuse_options()
     model = PcaModel.load(arguments["model"])
-    facts, found = model.facts(), strongest(model, arguments["top"])
+    facts, found = model.facts(), top_features(model, arguments["top"])
     facts.pop("singular_values")
     if arguments["json_path"] != "-":
         print(inspection_text({"learner": PcaModel.learner, **facts}, []))

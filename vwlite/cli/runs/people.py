@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from vwlite.api import describe
-from vwlite.api.data_source import inputs_of
+from vwlite.api.data_source import input_opener
 from vwlite.api.run_configs import input_config
 from vwlite.cli.files import is_feature
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
@@ -80,7 +80,7 @@ class People:
 
     def opened(self) -> Open:
         config = in_json(self.config, self.columns) if self.columns else replace(self.config, kind="vw", columns="")
-        opened = inputs_of("".join(f"{line}\n" for line in self.lines), {})
+        opened = input_opener("".join(f"{line}\n" for line in self.lines), {})
         return lambda _, *others: opened(config, *others)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.named import changes_for, module_for, of_vectors, top_of
+from vwlite.cli.runs.model_dispatch import class_limit, module_for, prediction_changes, typed_vector_options
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.predict import predict
@@ -13,12 +13,12 @@ from vwlite.training.prediction_writer import STDOUT
 
 
 def run(arguments: dict[str, Any]) -> int:
-    if named := module_for(arguments["initial"], arguments["memory"]):
-        return named.predict(arguments)
+    if module := module_for(arguments["initial"], arguments["memory"]):
+        return module.predict(arguments)
     if arguments["confidence_rate"] is not None and not arguments["confidence"]:
         raise UsageError("--confidence-rate does nothing without --confidence")
-    top = top_of(arguments, shown_kind(arguments))
-    changes, confidence = changes_for(arguments["initial"], arguments), arguments["confidence"]
+    top = class_limit(arguments, shown_kind(arguments))
+    changes, confidence = prediction_changes(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
     shown: dict[str, Any] = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout)}
@@ -29,7 +29,7 @@ def run(arguments: dict[str, Any]) -> int:
         shown["open_answers"] = opener(shown_kind(arguments) or "prediction")
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
-    config, model = build.open_model(arguments, {**changes, **of_vectors()}, confident=confidence)
+    config, model = build.open_model(arguments, {**changes, **typed_vector_options()}, confident=confidence)
     bad_lines = bad_lines_config(arguments)
     broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, top=top, **shown)
     return 141 if broken else 0

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from vwlite.api import describe
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
-from vwlite.cli.runs.named import described, module_for
+from vwlite.cli.runs.model_dispatch import describe_model, module_for
 from vwlite.cli.runs.people import Open, eased, of_features, of_file, read_for, spaces_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import BadLinesConfig, InputConfig
@@ -38,9 +38,9 @@ Show = Callable[[Recommendations | None], None]
 
 
 def run(arguments: dict[str, Any]) -> int:
-    check_effects(build.typed(), build.declared())
+    check_option_effects(build.typed(), build.declared())
     if module_for(arguments["initial"], arguments["memory"]):
-        raise UsageError(f"recommend does not go with {described(arguments['initial'])}")
+        raise UsageError(f"recommend does not go with {describe_model(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]
     files = (*arguments["files"], *(value for value in arguments["people"] if not is_feature(value)))
     asked = {"files": files, "--for": features, "--for-file": arguments["for_file"]}

@@ -6,7 +6,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.named import described, module_for, to_measure
+from vwlite.cli.runs.model_dispatch import describe_model, evaluation_changes, module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.reporting import charts, curves
@@ -37,9 +37,9 @@ def run(arguments: dict[str, Any]) -> int:
 
 def measured(arguments: dict[str, Any]) -> Tested:
     if module_for(arguments["initial"], arguments["memory"]):
-        what = described(arguments["initial"])
+        what = describe_model(arguments["initial"])
         raise UsageError(f"report --test does not go with {what}: 'vwlite evaluate --json' measures it")
-    changes = to_measure(arguments["initial"], arguments)
+    changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
     return tested(config, model, arguments["initial"], bad_lines_config(arguments), display)

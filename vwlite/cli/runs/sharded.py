@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from vwlite.api.option_rules import check_idle
+from vwlite.api.option_rules import check_unused_options
 from vwlite.api.train_files import configure
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
-from vwlite.cli.jsonfile import NOTHING_NEW, write_json
+from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.config import ShardConfig, check_run
@@ -32,7 +32,7 @@ def learn_shard(request: Request) -> int:
     arguments, typed = request.values, request.given
     number, of = request.config(ShardConfig).part
     config, model = configure(request, say)
-    check_idle(typed, request.known, config.learner)
+    check_unused_options(typed, request.known, config.learner)
     rule_of(config.learner, of)
     check_run(config)
     for name in BESIDE_SHARD:
@@ -63,7 +63,7 @@ def learn_rounds(request: Request) -> int:
         interrupts=Interrupts,
     )
     if arguments["json_path"]:
-        write_json(arguments["json_path"], rounds_report(*done) if done else NOTHING_NEW)
+        write_json(arguments["json_path"], rounds_report(*done) if done else EMPTY_REPORT)
     return 0
 
 

@@ -1,14 +1,14 @@
-"""What every command does whose solver works on all of its data: see ``vwlite.training.solver_run``."""
+"""The parts shared by commands with a solver, which works on all data at once: see ``vwlite.training.solver_run``."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.cli import build
 from vwlite.cli.console import Screen, say
-from vwlite.cli.jsonfile import NOTHING_NEW, write_json
+from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig, has_words
 from vwlite.data.dataset import Inputs
@@ -20,22 +20,22 @@ from vwlite.solvers.rows import RowSource
 from vwlite.training.solver_run import Reader, Solver, run_solver
 
 
-def solve(arguments: dict[str, Any], kind: Callable[[Request, str | None], Solver]) -> int:
-    """Run the solver that ``kind`` makes, and report."""
+def solve(arguments: dict[str, Any], make_solver: Callable[[Request, str | None], Solver]) -> int:
+    """Run a solver, and write the ``--json`` report. Returns the exit code."""
     request = build.request()
-    check_effects(request.given, request.known, going_on=bool(arguments.get("initial")))
-    done = run_solver(kind, request, Screen(arguments["quiet"]), Interrupts)
+    check_option_effects(request.given, request.known, continuing=bool(arguments.get("initial")))
+    done = run_solver(make_solver, request, Screen(arguments["quiet"]), Interrupts)
     if arguments["json_path"]:
         if done:
             write_json(arguments["json_path"], done.report(), done.solver.options(), done.history)
         else:
-            write_json(arguments["json_path"], NOTHING_NEW)
+            write_json(arguments["json_path"], EMPTY_REPORT)
     return 0
 
 
 @contextmanager
-def reading(request: Request) -> Iterator[Reader]:
-    """What reads the inputs of a command that writes no model, on a screen."""
+def open_reader(request: Request) -> Iterator[Reader]:
+    """A reader of the inputs of a command that writes no model; progress is shown on the screen."""
     quiet = bool(request.values["quiet"])
     with closing(Screen(quiet)) as screen:
         reader = Reader(request.config(BadLinesConfig), None, screen, quiet)
@@ -44,10 +44,13 @@ def reading(request: Request) -> Iterator[Reader]:
 
 
 @contextmanager
-def rows_of(
+def open_model_rows(
     arguments: dict[str, Any], model: RowModel[Any, Any], predicting: bool, kind: type[RowSource] = RowSource
 ) -> Iterator[tuple[RowSource, str]]:
-    """The rows of the files and their format, that of the model unless it was typed."""
+    """The files as rows of the model's matrix, and their format: that of the model unless another one was typed.
+
+    ``predicting``: the share of malformed lines is checked at the end, not while reading.
+    """
     tolerance, input = bad_lines_config(arguments), input_config(arguments).like(model.data, build.typed())
     policy = BadLines(None, None if arguments["quiet"] else say, tolerance, to_the_end=predicting)
     text = text_format(model.features, skip_malformed=True)

@@ -9,7 +9,7 @@ from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text, tell_of_names
-from vwlite.cli.runs.named import refuse, top_of
+from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
@@ -29,14 +29,16 @@ def open_tagger(
     made: type[T],
     predicting: bool = False,
     names: bool = False,
-    taken: tuple[str, ...] = (),
+    supported: tuple[str, ...] = (),
 ) -> tuple[T, BadLines]:
-    """Raises UsageError for options that mean nothing here. ``predicting``: every line has an answer; ``names``: of
-    features; ``taken``: as of ``refuse``.
+    """A ``made`` over the inputs, and its policy for malformed lines. Raises UsageError for unsupported options.
+
+    ``predicting``: malformed lines get an output line, too; ``names``: read feature names; ``supported``: see
+    ``refuse_options``.
     """
     if "audit" in build.typed():
         raise UsageError("--audit does not go with a model of named labels: use 'vwlite explain'")
-    refuse("raw_predictions", "scores", taken=(*taken, "scheme"))
+    refuse_options("raw_predictions", "scores", supported=(*supported, "scheme"))
     model = model_file.load(arguments["initial"])
     config = bad_lines_config(arguments)
     policy = BadLines(None, None if arguments["quiet"] else say, config, to_the_end=predicting)
@@ -47,9 +49,9 @@ def open_tagger(
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    top = top_of(arguments, "probabilities" if arguments["probabilities"] else "")
+    top = class_limit(arguments, "probabilities" if arguments["probabilities"] else "")
     with ExitStack() as closing:
-        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, taken=("most",))
+        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, supported=("most",))
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
         for lines in texts(tagger, arguments["probabilities"], top):
             writer.write_bytes(lines)
@@ -79,7 +81,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse(taken=("by_class",))  # so it always is
+    refuse_options(supported=("by_class",))  # features are always listed by class
     model = model_file.load(arguments["model"])
     header, strongest = facts(model), top(model, arguments["top"])
     tell_of_names(header, strongest)

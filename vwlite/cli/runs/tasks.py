@@ -9,7 +9,7 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.root import complain
 from vwlite.cli.runs.aso import paths_of, policy_for, read
 from vwlite.cli.runs.classes import Examples
-from vwlite.cli.runs.named import refuse
+from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
@@ -18,12 +18,12 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_file import TASKS, figure_of, load_tasks, rows_of
 from vwlite.training.prediction_writer import PredictionWriter
 
-WITHOUT = ("kind", "probabilities", "scores", "raw_predictions")
-OF = "a model of tasks"
+UNSUPPORTED = ("kind", "probabilities", "scores", "raw_predictions")
+DESCRIPTION = "a model of tasks"
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse(*WITHOUT, of=OF)
+    refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["initial"])
     paths = paths_of(arguments)
     with Reading(arguments["quiet"], paths) as reading:
@@ -44,7 +44,7 @@ def predict(arguments: dict[str, Any]) -> int:
 
 
 def evaluate(arguments: dict[str, Any]) -> int:
-    refuse(*WITHOUT, of=OF)
+    refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["initial"])
     _, report = figure_of(model, read(arguments, paths_of(arguments), tags=True))
     report = choose(report, report, chosen_metrics(arguments["metrics"]))
@@ -57,7 +57,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 def inspect(arguments: dict[str, Any]) -> int:
     """Of each row of Theta its strongest features."""
-    refuse(*WITHOUT, of=OF)
+    refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["model"])
     facts: dict[str, Any] = {"learner": TASKS, "tasks": len(model.tasks), "features": len(model.words)}
     facts["objective"] = model.objectives[-1] if model.objectives else 0.0

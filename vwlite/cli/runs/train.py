@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
-from vwlite.cli.jsonfile import NOTHING_NEW, write_json
+from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.options import effective
 from vwlite.training.run_report import best_constant_of
@@ -17,7 +17,7 @@ KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_prediction
 
 def run(arguments: dict[str, Any]) -> int:
     request = build.request()
-    check_effects(request.given, request.known, going_on=bool(arguments["initial"]))
+    check_option_effects(request.given, request.known, continuing=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
     if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
@@ -38,7 +38,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 def write_run(path: str, done: TrainResult | None) -> None:
     if done is None:
-        write_json(path, NOTHING_NEW)
+        write_json(path, EMPTY_REPORT)
         return
     config, learner = done.config, done.config.learner
     parts = (learner, learner.loss, config.features, config.input, config.holdout, config.curriculum, config)

@@ -18,7 +18,7 @@ from typing import Any
 
 import click
 
-from vwlite.api.option_rules import check_effects
+from vwlite.api.option_rules import check_option_effects
 from vwlite.api.train_files import train_files
 from vwlite.cli import build
 from vwlite.cli.console import Bar
@@ -26,7 +26,7 @@ from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, plain, sentence_of
-from vwlite.cli.runs.named import to_measure
+from vwlite.cli.runs.model_dispatch import evaluation_changes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
 from vwlite.data.malformed_lines import BadLines
@@ -72,7 +72,7 @@ def train(name: str, words: list[str], interrupts: Interrupts) -> None:
             context.invoke(context.command.callback, **context.params)
             return
         request = build.request()
-    check_effects(request.given, request.known)
+    check_option_effects(request.given, request.known)
     train_files(request, say=be_silent, display=lambda output: Display(), interrupts=interrupts)
 
 
@@ -86,7 +86,7 @@ def score_model(path: str, tests: list[str], metric: str, scheme: str | None = N
         report = score_of_names(path, input, metric, scheme)
         return finite(report)[metric], f"{report['scheme']}, {report['counting']}" if "counting" in report else ""
     run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
-    config, model = start(run, path, to_measure(path))
+    config, model = start(run, path, evaluation_changes(path))
     config = build.read_alike(config, model)
     return finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric], ""
 

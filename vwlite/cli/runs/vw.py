@@ -19,7 +19,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.term_weights import plan_of
 from vwlite.learners import config_classes
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.gd import OF_UPDATES, GdConfig
+from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig
 from vwlite.learners.configs.nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
@@ -169,7 +169,7 @@ def random_start(typed: dict[str, Any]) -> dict[str, Any]:
 def check_rule(typed: dict[str, Any]) -> None:
     """Raises UsageError for options of the update that vw does not know beside batch optimisation."""
     if "bfgs" in typed or "conjugate_gradient" in typed:
-        for name in (*OF_UPDATES, "sparse_l2"):
+        for name in (*UPDATE_OPTIONS, "sparse_l2"):
             if name in typed:
                 raise UsageError(f"unrecognised option '--{name}'")
 
@@ -194,7 +194,7 @@ def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any
 
 def network(typed: dict[str, Any]) -> dict[str, Any]:
     """``--nn`` as vw's, which is another learner than that of ``vwlite train``."""
-    asking = [name for kind in config_classes() for name in kind.asked_by if name != "nn"]
+    asking = [name for kind in config_classes() for name in kind.selected_by if name != "nn"]
     return as_vw_has_it(typed, [name for name in asking if name in typed])
 
 

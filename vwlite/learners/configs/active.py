@@ -36,10 +36,12 @@ class ActiveConfig(GdConfig):
     random_seed: int = random_seed()  # of the choice of labels
 
     learner: ClassVar[str] = "active"
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
-    takes_levels: ClassVar[bool] = False
-    alone: ClassVar[str] = "it must be known how far an update moves the one prediction there is: by gradients, or FTRL"
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("active", "confidence")
+    supports_levels: ClassVar[bool] = False
+    exclusivity: ClassVar[str] = (
+        "it must be known how far an update moves the one prediction there is: by gradients, or FTRL"
+    )
     continues: ClassVar[tuple[str, ...]] = ("gd",)
 
     def __post_init__(self) -> None:
@@ -61,10 +63,10 @@ class ActiveDyadicConfig(DyadicConfig):
     mellowness: float = again(ActiveConfig, "mellowness", 1.0)
 
     learner: ClassVar[str] = "active_dyadic"
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
-    asked_together: ClassVar[tuple[str, ...]] = ("active", "dotproduct")
-    takes_levels: ClassVar[bool] = False
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    selected_together: ClassVar[tuple[str, ...]] = ("active", "dotproduct")
+    supports_levels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         DyadicConfig.__post_init__(self)

@@ -34,9 +34,9 @@ class LoggedConfig(GdConfig):
     )
     scores: bool = again(PerClassConfig, "scores", False)
 
-    plays_in_trees: ClassVar[bool] = False
-    goes_over_bases: ClassVar[bool] = True
-    takes_levels: ClassVar[bool] = False
+    supports_trees: ClassVar[bool] = False
+    is_reduction: ClassVar[bool] = True
+    supports_levels: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     label_words: ClassVar[bool] = True
     def __post_init__(self) -> None:
@@ -62,10 +62,10 @@ class LoggedConfig(GdConfig):
         return 2 if self.cb_type == "dr" else 1
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         if self.cb_type == "direct":
             return "--cb_type direct is none of vw's types"
-        return "--cost_offset is none of vw's options" if self.cost_offset else super().differs_from_vw
+        return "--cost_offset is none of vw's options" if self.cost_offset else super().vw_difference
 
     def to_show(self, what: str) -> dict[str, Any]:
         if what == "probabilities":
@@ -83,8 +83,8 @@ class BanditConfig(LoggedConfig):
     )
 
     learner: ClassVar[str] = "cb"
-    asked_by: ClassVar[tuple[str, ...]] = ("cb",)
-    alone: ClassVar[str] = "an example is a logged decision"
+    selected_by: ClassVar[tuple[str, ...]] = ("cb",)
+    exclusivity: ClassVar[str] = "an example is a logged decision"
     written_as_text: ClassVar[bool] = False
     named_labels: ClassVar[tuple[str, ...]] = ()
 

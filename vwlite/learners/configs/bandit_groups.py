@@ -22,8 +22,8 @@ class BanditGroupsConfig(LoggedConfig):
     )
 
     learner: ClassVar[str] = "cb_adf"
-    asked_by: ClassVar[tuple[str, ...]] = ("cb_adf",)
-    alone: ClassVar[str] = "an example is a group of lines, which are its actions"
+    selected_by: ClassVar[tuple[str, ...]] = ("cb_adf",)
+    exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"
     multiline: ClassVar[bool] = True
     count: ClassVar[int] = 1
     cb: ClassVar[int] = 0  # actions that all examples have

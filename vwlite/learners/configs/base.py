@@ -1,4 +1,4 @@
-"""What the options of every learner tell of it, so that nobody has to ask for a learner by its name."""
+"""The base class of learner configurations. Its class variables declare the properties of a learner."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from vwlite.options import Config, option, options_of
 
 
 class LearnerConfig(Config):
-    """A learner's options; what is told here holds for all models of the learner."""
+    """The options of a learner. Class variables are properties of the learner, the same for all of its models."""
 
-    learner: ClassVar[str]  # its name in models, see ``vwlite.learners.CLASSES``
-    asked_by: ClassVar[tuple[str, ...]] = ()  # options each of which asks for this learner
-    asked_together: ClassVar[tuple[str, ...]] = ()  # options that ask for it when all of them are there
-    is_base: ClassVar[bool] = False  # it learns one weight a feature, example by example: others may be put over it
-    plays_in_trees: ClassVar[bool] = False  # --filter_tree may have it at its nodes: it tells two classes apart
-    one_for_each_class: ClassVar[bool] = False  # --oaa may have one for every class, though it plays in no trees
-    goes_over_bases: ClassVar[bool] = False  # it says what such a learner learns
-    includes: ClassVar[tuple[str, ...]] = ()  # learners whose options it has, with what they ask for
+    learner: ClassVar[str]  # its name in model files, a key of ``vwlite.learners.CLASSES``
+    selected_by: ClassVar[tuple[str, ...]] = ()  # options, each of which selects this learner
+    selected_together: ClassVar[tuple[str, ...]] = ()  # options that select it if all of them are given
+    is_base: ClassVar[bool] = False  # an online learner of one weight per feature, over which reductions may be put
+    supports_trees: ClassVar[bool] = False  # may be the binary learner of the nodes of --filter_tree
+    supports_oaa: ClassVar[bool] = False  # may be the binary learner of each class of --oaa, though not of trees
+    is_reduction: ClassVar[bool] = False  # it reduces its problem to those of a base learner
+    includes: ClassVar[tuple[str, ...]] = ()  # learners whose options, also selecting ones, it accepts
     needs_pairs: ClassVar[tuple[str, ...]] = ()  # options that do nothing without --dotproduct
-    alone: ClassVar[str] = ""  # why it goes with no other learner
+    exclusivity: ClassVar[str] = ""  # the reason why it cannot be combined with another learner
     default_loss: ClassVar[str] = "squared"
-    written_as_text: ClassVar[bool] = True  # vw's text of a model has a place for it
-    in_vw: ClassVar[bool] = False  # vw has this learner, so ``vwlite vw`` forgets the options that vw's models forget
-    continues: ClassVar[tuple[str, ...]] = ()  # learners of whose models it makes its own: they have the same table
-    own_loss: ClassVar[bool] = False  # one that a model keeps whatever --loss_function is typed
-    reads: ClassVar[int] = 0  # passes over the data that it makes, --passes being others; 0: as many as are asked for
-    whole_passes: ClassVar[bool] = False  # it needs the same examples in every pass, and a stopped run begins anew
+    written_as_text: ClassVar[bool] = True  # vw's text format of models can represent it
+    in_vw: ClassVar[bool] = False  # vw has it: ``vwlite vw`` omits options that vw's models omit
+    continues: ClassVar[tuple[str, ...]] = ()  # learners whose models it can continue: they have the same table
+    own_loss: ClassVar[bool] = False  # a model keeps its loss whatever --loss_function is given
+    fixed_passes: ClassVar[int] = 0  # passes over the data, not counted by --passes; 0: as --passes says
+    needs_full_passes: ClassVar[bool] = False  # every pass must read the same data; a stopped run starts over
     multiline: ClassVar[bool] = False  # an example is a group of lines
-    has_sensitivity: ClassVar[bool] = False  # how far an update would move the prediction is known without making it
-    takes_levels: ClassVar[bool] = False  # predictions are numbers, which --levels can replace by the nearest one
-    can_freeze: ClassVar[bool] = False  # parts of it may stand while the rest learns
-    only_answers: ClassVar[bool] = False  # there are no scores beside a prediction
-    shrinks: ClassVar[tuple[str, ...]] = ("l1", "l2")  # options of regularisation that a run tells of
-    has_kernel: ClassVar[bool] = False  # examples are compared by a kernel, whose options may be of another one
-    has_support: ClassVar[bool] = False  # its predictions are sums over examples, which --support writes
-    label_words: ClassVar[bool | None] = None  # whether labels are lists of words; None: they are numbers
-    idle: ClassVar[tuple[str, tuple[str, ...]]] = ("", ())  # an option, and others that do nothing beside it
+    has_sensitivity: ClassVar[bool] = False  # the change of a prediction by an update can be predicted
+    supports_levels: ClassVar[bool] = False  # predictions are numbers that --levels can round
+    can_freeze: ClassVar[bool] = False  # some of its weights can be frozen while others learn
+    only_answers: ClassVar[bool] = False  # it has no scores besides predictions
+    penalties: ClassVar[tuple[str, ...]] = ("l1", "l2")  # regularisation options that a run reports
+    has_kernel: ClassVar[bool] = False  # it uses a kernel function
+    has_support_vectors: ClassVar[bool] = False  # predictions are sums over support vectors, which --support writes
+    label_words: ClassVar[bool | None] = None  # labels are lists of words; None: numbers
+    unused_options: ClassVar[tuple[str, tuple[str, ...]]] = ("", ())  # an option and those it disables
 
-    # Options of some learners, as they are for all others.
-    base: ClassVar[Any] = None  # what it is put over
+    # Options that only some learners have: the values for all others.
+    base: ClassVar[Any] = None  # the base learner of a reduction
     binary: ClassVar[bool] = False
     decays: ClassVar[Mapping[str, float]] = {}
     levels: ClassVar[tuple[float, ...]] = ()
@@ -54,50 +54,51 @@ class LearnerConfig(Config):
     rank: ClassVar[int] = 1
 
     @classmethod
-    def asked_with(cls, typed: Collection[str]) -> bool:
-        """Whether the names of options that were typed have all that ask for it together."""
-        return bool(cls.asked_together) and {*cls.asked_together} <= {*typed}
+    def selected_with(cls, typed: Collection[str]) -> bool:
+        """Whether ``typed``, names of options, has all of ``selected_together``."""
+        return bool(cls.selected_together) and {*cls.selected_together} <= {*typed}
 
     label_units: ClassVar[str] = "raw"  # a field of learners that can learn labels in units of their spread
 
     @property
     def option(self) -> str:
-        """The option that asked for this learner."""
-        asked_by = (*self.asked_by, *self.asked_together)
-        return next((name for name in asked_by if getattr(self, name, True)), self.learner)
+        """The option that selected this learner."""
+        selected_by = (*self.selected_by, *self.selected_together)
+        return next((name for name in selected_by if getattr(self, name, True)), self.learner)
 
     @property
-    def differs_from_vw(self) -> str:
-        """Why ``vwlite vw`` refuses these options, which vw has: they give other numbers. Empty where they do not."""
+    def vw_difference(self) -> str:
+        """Why ``vwlite vw`` refuses the options: results would differ from vw's. Empty if they are accepted."""
         return ""
 
     @property
     def shows_probabilities_of_classes(self) -> dict[str, Any]:
-        """The options with which a model's predictions are the probabilities of its classes; empty: it has none."""
+        """The changes of options that make a model predict class probabilities; empty if it has none."""
         return {}
 
     def to_answer(self, how: str) -> dict[str, Any]:
-        """The options with which a model answers with the ``mean``, ``median`` or ``class``. Raises UsageError."""
+        """The changes of options that make a model predict the ``mean``, ``median`` or ``class``. Raises UsageError."""
         raise UsageError(f"--predict {how} is for models of --dotproduct and --multiclass, not of --{self.option}")
 
     def to_show(self, what: str) -> dict[str, Any]:
-        """The options with which a model shows its ``probabilities``, its ``scores`` or what is ``raw``.
+        """The changes of options that make a model output ``probabilities``, ``scores`` or ``raw`` predictions.
 
-        ``as_raw`` among them: predictions are written as raw ones are. Raises UsageError for what it does not have.
+        With ``as_raw`` among them, predictions are written in the format of raw ones. Raises UsageError for output
+        that the model does not have.
         """
         raise UsageError(f"--{what} does not go with a model of --{self.option}")
 
     def check_text_form(self) -> None:
-        """Raises UsageError where vw's text of a model has no place for this learner."""
+        """Raises UsageError if vw's text format of models cannot represent this learner."""
         if not self.written_as_text:
             raise UsageError(f"models of --{self.option} are not written as vw's text: see 'vwlite inspect'")
 
 
-ANSWERS = ("class", "median", "mean")  # of a model with a probability for each of several numbers
+ANSWERS = ("class", "median", "mean")  # of models that predict a distribution over numbers
 
 
 def shown_kind(asked: Mapping[str, Any]) -> str:
-    """Which of ``probabilities``, ``scores`` and ``raw`` is asked for, "" for none. Raises UsageError for two."""
+    """Which of ``probabilities``, ``scores`` and ``raw`` is requested, "" for none. Raises UsageError for several."""
     first, *more = [name for name in ("probabilities", "scores", "raw") if asked.get(name)] or [""]
     if more:
         raise UsageError(f"--{first} and --{more[0]} do not go together: each takes the place of the answers")
@@ -108,7 +109,7 @@ CLASS_SCORES_OFF = {"probabilities": False, "scores": False}
 
 
 def show_number(config: Any, what: str) -> dict[str, Any]:
-    """``to_show`` of a learner whose prediction is one number."""
+    """``to_show`` for learners that predict one number."""
     if what == "scores":
         raise UsageError("--scores is for models of classes: --raw shows the sum that the prediction is made of")
     if what == "probabilities":
@@ -122,7 +123,7 @@ def show_number(config: Any, what: str) -> dict[str, Any]:
 
 
 def show_classes(what: str, loss: str, needed: str) -> dict[str, Any]:
-    """``to_show`` of a learner with a score for each class, which are probabilities with the loss ``needed``."""
+    """``to_show`` for learners with a score per class; with the loss ``needed`` these are probabilities."""
     if what == "probabilities":
         check_loss(loss, needed, "--scores shows every class's score")
     if what == "raw":
@@ -139,7 +140,7 @@ def check_loss(loss: str, needed: str, instead: str) -> None:
         raise UsageError(f"--probabilities needs a model of --loss_function {needed}, not {loss}: {instead}")
 
 
-WHY_NOT = {  # what options of gradient descent say that another update leaves no room for
+WHY_NOT = {  # reasons why options of gradient descent do not apply to other updates
     **dict.fromkeys(("sgd", "adaptive", "normalized", "invariant", "initial_t", "power_t"), "it has rates of its own"),
     **dict.fromkeys(("l1", "l2", "sparse_l2"), "it has no such penalty"),
     **dict.fromkeys(("min_prediction", "max_prediction", "binary"), "it answers with classes"),
@@ -151,7 +152,7 @@ WHY_NOT = {  # what options of gradient descent say that another update leaves n
 
 
 def refuse(config: Any, names: Iterable[str], beside: str, instead: str) -> None:
-    """Raises UsageError for the first of these options that is set; ``instead`` says which learner takes it."""
+    """Raises UsageError for the first of these options that is set; ``instead`` names a learner that supports it."""
     for name in names:
         if getattr(config, name) != options_of(type(config))[name].default:
             way = "" if name in ("binary", "cs_absolute_loss") else f"; {instead}"
@@ -176,11 +177,11 @@ def levels() -> Any:
 
 
 def check_levels(config: Any) -> None:
-    """Raises UsageError for levels that are none, and beside options of which the answer is another."""
+    """Raises UsageError for invalid levels, and for options that exclude them."""
     values = config.levels
     if not values:
         return
-    if not config.takes_levels:
+    if not config.supports_levels:
         raise UsageError(f"--levels does not go with --{config.option}: its predictions are no numbers near a level")
     if len(values) < 2 or not all(low < high for low, high in pairwise(values)):
         shown = ",".join(f"{value:g}" for value in values)

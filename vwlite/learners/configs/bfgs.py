@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.learners.configs.gd import RATE_OPTIONS, UPDATE_OPTIONS, GdConfig
 from vwlite.learners.configs.outputs import OutputsConfig
 from vwlite.learners.configs.softmax import REFUSED, MulticlassConfig
 from vwlite.options import config, option
@@ -36,14 +36,14 @@ class BfgsConfig(GdConfig):
     )
 
     learner: ClassVar[str] = "bfgs"
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
-    takes_levels: ClassVar[bool] = False
-    alone: ClassVar[str] = (
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
+    supports_levels: ClassVar[bool] = False
+    exclusivity: ClassVar[str] = (
         "one set of weights is fitted to the labels of whole passes (--multiclass and --outputs have several)"
     )
     continues: ClassVar[tuple[str, ...]] = ("gd",)
-    whole_passes: ClassVar[bool] = True
+    needs_full_passes: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -54,8 +54,8 @@ class BfgsConfig(GdConfig):
             raise UsageError("--loss_function perceptron does not go with --bfgs: weights of 0 have no loss")
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        names = (*OF_RATES, *OF_UPDATES, "sparse_l2", "shuffle", "shuffle_first")
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        names = (*RATE_OPTIONS, *UPDATE_OPTIONS, "sparse_l2", "shuffle", "shuffle_first")
         if self.conjugate_gradient:
             return "conjugate_gradient", (*names, "l1", "mem", "hessian_on")
         return "bfgs", names
@@ -78,18 +78,18 @@ class BfgsOutputsConfig(OutputsConfig, BfgsConfig):
     """As ``BfgsConfig``; labels, names and predictions are those of ``OutputsConfig``."""
 
     learner: ClassVar[str] = "bfgs_outputs"
-    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
-    asked_together: ClassVar[tuple[str, ...]] = ("bfgs", "outputs")
-    alone: ClassVar[str] = "the weights of all outputs are one vector, which is fitted to whole passes"
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    selected_together: ClassVar[tuple[str, ...]] = ("bfgs", "outputs")
+    exclusivity: ClassVar[str] = "the weights of all outputs are one vector, which is fitted to whole passes"
     includes: ClassVar[tuple[str, ...]] = ("bfgs", "outputs")
 
     @classmethod
-    def asked_with(cls, typed: Collection[str]) -> bool:
-        return "outputs" in typed and any(name in typed for name in BfgsConfig.asked_by)
+    def selected_with(cls, typed: Collection[str]) -> bool:
+        return "outputs" in typed and any(name in typed for name in BfgsConfig.selected_by)
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        beside, names = super().idle
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        beside, names = super().unused_options
         return beside, (*names, "shared_rates")
 
 
@@ -98,10 +98,10 @@ class BfgsMulticlassConfig(MulticlassConfig, BfgsConfig):
     """As ``BfgsConfig``; labels, names and predictions are those of ``MulticlassConfig``."""
 
     learner: ClassVar[str] = "bfgs_multiclass"
-    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
-    asked_together: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    selected_together: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
     includes: ClassVar[tuple[str, ...]] = ("bfgs", "multiclass")
-    alone: ClassVar[str] = "the weights of all classes are one vector, which is fitted to whole passes"
+    exclusivity: ClassVar[str] = "the weights of all classes are one vector, which is fitted to whole passes"
     refused: ClassVar[tuple[str, ...]] = tuple(name for name in REFUSED if name not in ("l1", "l2"))
 
     def __post_init__(self) -> None:
@@ -118,5 +118,5 @@ class BfgsMulticlassConfig(MulticlassConfig, BfgsConfig):
             )
 
     @classmethod
-    def asked_with(cls, typed: Collection[str]) -> bool:
-        return "multiclass" in typed and any(name in typed for name in BfgsConfig.asked_by)
+    def selected_with(cls, typed: Collection[str]) -> bool:
+        return "multiclass" in typed and any(name in typed for name in BfgsConfig.selected_by)

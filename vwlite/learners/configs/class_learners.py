@@ -17,8 +17,8 @@ class ClassLearnersConfig(PerClassConfig):
     pairs: int = 0  # of dot products, those of the base
 
     learner: ClassVar[str] = "class_learners"
-    asked_by: ClassVar[tuple[str, ...]] = ()  # but by --oaa and its like beside an option that asks for the base
-    goes_over_bases: ClassVar[bool] = False  # ``base`` is the options of a learner of numbers that is no such base
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by --oaa and its like beside an option that asks for the base
+    is_reduction: ClassVar[bool] = False  # ``base`` is the options of a learner of numbers that is no such base
     in_vw: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
 
@@ -30,24 +30,24 @@ class ClassLearnersConfig(PerClassConfig):
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if getattr(self.base, "negatives", 0):
             raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
-        if not (self.base.plays_in_trees or self.base.one_for_each_class):
+        if not (self.base.supports_trees or self.base.supports_oaa):
             why = "classes are over learners of numbers"
             raise UsageError(f"--{self.kind} does not go with --{self.base.option}: {why}")
-        if self.base.one_for_each_class and self.set_loss not in ("", "hamming"):
+        if self.base.supports_oaa and self.set_loss not in ("", "hamming"):
             why = "a label is learned from all examples at once, not after the answers of others"
             raise UsageError(f"--set-loss {self.set_loss} does not go with --{self.base.option}: {why}")
-        if self.base.one_for_each_class and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):
+        if self.base.supports_oaa and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):
             option = f"--{self.kind}" if self.kind == "csoaa" else "--hard_margin"
             way = "--oaa does" if self.kind == "csoaa" else "two classes have it"
             raise UsageError(f"{option} does not go with --{self.base.option} for classes: {way}")
 
     @property
-    def reads(self) -> int:  # type: ignore[override]
-        return self.base.reads
+    def fixed_passes(self) -> int:  # type: ignore[override]
+        return self.base.fixed_passes
 
     @property
-    def whole_passes(self) -> bool:  # type: ignore[override]
-        return self.base.whole_passes
+    def needs_full_passes(self) -> bool:  # type: ignore[override]
+        return self.base.needs_full_passes
 
     @property
     def can_freeze(self) -> bool:  # type: ignore[override]
@@ -58,9 +58,9 @@ class ClassLearnersConfig(PerClassConfig):
         return self.kind
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         return f"--{self.kind} over --{self.base.option} gives other numbers than vw's: every class has its own table"
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        return getattr(self.base, "idle", ("", ()))
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        return getattr(self.base, "unused_options", ("", ()))

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed
-from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.learners.configs.gd import RATE_OPTIONS, UPDATE_OPTIONS, GdConfig
 from vwlite.options import config, option
 
-LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "tube")  # numbered as in the kernel
+LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "tube")  # in the order of their numbers in the kernel
 
 
 @config
 class DualConfig(GdConfig):
-    """As ``GdConfig``, of which the loss, ``l2`` and the bounds of predictions matter."""
+    """The options of ``GdConfig``, of which only the loss, ``l2`` and the bounds of predictions are used."""
 
     dual: bool = option(
         True, "Dual coordinate descent over examples in memory, to a certified gap; needs --l2.",
@@ -32,22 +32,22 @@ class DualConfig(GdConfig):
         False, "Let no example be on the wrong side, or say that the classes are not separable.",
         section="Batch optimisation",
     )
-    joint: bool = False  # one machine for all classes (Crammer and Singer), see ``vwlite.learners.class_learners``
+    joint: bool = False  # one problem for all classes (Crammer and Singer), see ``vwlite.learners.class_learners``
     random_seed: int = random_seed()
 
     learner: ClassVar[str] = "dual"
-    has_support: ClassVar[bool] = True
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = ("dual",)
-    takes_levels: ClassVar[bool] = False
-    alone: ClassVar[str] = "one set of weights is fitted to the labels of all examples together"
-    one_for_each_class: ClassVar[bool] = True
+    has_support_vectors: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("dual",)
+    supports_levels: ClassVar[bool] = False
+    exclusivity: ClassVar[str] = "one set of weights is fitted to the labels of all examples together"
+    supports_oaa: ClassVar[bool] = True
     default_loss: ClassVar[str] = "hinge"
     in_vw: ClassVar[bool] = False
-    whole_passes: ClassVar[bool] = True
-    reads: ClassVar[int] = 2
+    needs_full_passes: ClassVar[bool] = True
+    fixed_passes: ClassVar[int] = 2
     has_sensitivity: ClassVar[bool] = False
-    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
+    penalties: ClassVar[tuple[str, ...]] = ("l2",)
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -64,11 +64,11 @@ class DualConfig(GdConfig):
             raise UsageError(f"--dual needs --l2, {strength}")
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        updates = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "initial_weight", "constant")
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        updates = (*RATE_OPTIONS, *UPDATE_OPTIONS, "l1", "sparse_l2", "initial_weight", "constant")
         orders = ("shuffle", "shuffle_first", "holdout_period", "early_terminate", "save_per_pass")
         return "dual", (*updates, *orders)
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         return "--dual is none of vw's options"

@@ -118,13 +118,13 @@ class DyadicConfig(LearnerConfig):
     revision: int = 1  # 0: a dot product has the term rank * dot_offset^2, which is no part of the model of the posts
 
     learner: ClassVar[str] = "dyadic"
-    plays_in_trees: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = True
     can_freeze: ClassVar[bool] = True
-    asked_by: ClassVar[tuple[str, ...]] = ("dotproduct",)
-    alone: ClassVar[str] = "the prediction is a product of what is learned, not a sum of weights"
+    selected_by: ClassVar[tuple[str, ...]] = ("dotproduct",)
+    exclusivity: ClassVar[str] = "the prediction is a product of what is learned, not a sum of weights"
     written_as_text: ClassVar[bool] = False
 
-    takes_levels: ClassVar[bool] = True
+    supports_levels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))

@@ -11,8 +11,8 @@ from vwlite.learners.configs.base import LearnerConfig, check_levels, levels, ra
 from vwlite.learners.losses import LINKS, LossConfig, given_range
 from vwlite.options import again, config, option
 
-OF_RATES = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")  # options
-OF_UPDATES = ("sgd", "adaptive", "normalized", "invariant")
+RATE_OPTIONS = ("learning_rate", "power_t", "initial_t", "decay_learning_rate")
+UPDATE_OPTIONS = ("sgd", "adaptive", "normalized", "invariant")
 
 
 @config
@@ -96,10 +96,10 @@ class GdConfig(LearnerConfig):
     )
 
     learner: ClassVar[str] = "gd"
-    plays_in_trees: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = True
     in_vw: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = True
-    takes_levels: ClassVar[bool] = True
+    supports_levels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))
@@ -128,11 +128,11 @@ class GdConfig(LearnerConfig):
     @property
     def usual_label_units(self) -> str:
         """What ``vwlite train`` takes beside the other options where ``--label-units`` is not typed."""
-        others = (*OF_UPDATES, "ftrl", "constant", "initial_weight")
+        others = (*UPDATE_OPTIONS, "ftrl", "constant", "initial_weight")
         return "raw" if self.raw_because or any(getattr(self, name) for name in others) else "spread"
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         if self.label_units != "raw":
             return "--label-units spread is none of vw's options"
         return "--levels is none of vw's options" if self.levels else ""
@@ -145,8 +145,8 @@ class GdConfig(LearnerConfig):
         return self.learner == "gd"
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        """An option, and others that do nothing beside it. (Not of ``ftrl``: spaces to tune have both it and rates.)"""
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        """None, also with ``ftrl``: search spaces of ``vwlite tune`` combine it with learning rates."""
         return "", ()
 
     @property
@@ -198,7 +198,7 @@ class CoinConfig(GdConfig):
     pistol: bool = option(False, "PiSTOL, which needs none either.", section="Update")
 
     learner: ClassVar[str] = "coin"
-    asked_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
+    selected_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
     is_base: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
 
@@ -210,17 +210,17 @@ class CoinConfig(GdConfig):
             raise UsageError("--coin and --pistol do not go with --ftrl and regularisation")
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        names = (*OF_RATES, *OF_UPDATES, "initial_weight", "constant")
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        names = (*RATE_OPTIONS, *UPDATE_OPTIONS, "initial_weight", "constant")
         return "coin" if self.coin else "pistol", names
 
     def check_ftrl(self) -> None:
         """These learners have the two parameters as well."""
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         if not self.binary:
-            return super().differs_from_vw
+            return super().vw_difference
         return "--binary over --coin and --pistol answers a few examples otherwise than vw"
 
 
@@ -238,11 +238,11 @@ class AverageConfig(GdConfig):
     )
 
     learner: ClassVar[str] = "average"
-    asked_by: ClassVar[tuple[str, ...]] = ("average",)
-    alone: ClassVar[str] = "the mean is one of single steps of gradient descent"
+    selected_by: ClassVar[tuple[str, ...]] = ("average",)
+    exclusivity: ClassVar[str] = "the mean is one of single steps of gradient descent"
     in_vw: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
-    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
+    penalties: ClassVar[tuple[str, ...]] = ("l2",)
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
@@ -252,7 +252,7 @@ class AverageConfig(GdConfig):
             raise UsageError("--l1 does not go with --average: a mean of sparse weights is not sparse")
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         return "--average is none of vw's options"
 
 
@@ -271,7 +271,7 @@ class LrqConfig(GdConfig):
     random_seed: int = random_seed()  # which
 
     learner: ClassVar[str] = "lrq"
-    asked_by: ClassVar[tuple[str, ...]] = ("lrq",)
+    selected_by: ClassVar[tuple[str, ...]] = ("lrq",)
     has_sensitivity: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed
-from vwlite.learners.configs.gd import OF_RATES, OF_UPDATES, GdConfig
+from vwlite.learners.configs.gd import RATE_OPTIONS, UPDATE_OPTIONS, GdConfig
 from vwlite.options import config, option
 
 KERNELS = ("linear", "poly", "rbf")  # numbered as in the kernel
@@ -51,16 +51,16 @@ class KsvmConfig(GdConfig):
 
     learner: ClassVar[str] = "ksvm"
     has_kernel: ClassVar[bool] = True
-    has_support: ClassVar[bool] = True
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = ("ksvm",)
-    takes_levels: ClassVar[bool] = False
-    alone: ClassVar[str] = "there are support vectors in place of weights"
+    has_support_vectors: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("ksvm",)
+    supports_levels: ClassVar[bool] = False
+    exclusivity: ClassVar[str] = "there are support vectors in place of weights"
     default_loss: ClassVar[str] = "hinge"
     own_loss: ClassVar[bool] = True
-    whole_passes: ClassVar[bool] = True
+    needs_full_passes: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
-    shrinks: ClassVar[tuple[str, ...]] = ("l2",)
+    penalties: ClassVar[tuple[str, ...]] = ("l2",)
     written_as_text: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -71,8 +71,8 @@ class KsvmConfig(GdConfig):
             raise UsageError(f"--ksvm has --loss_function hinge, not {self.loss.name}")
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        updates = (*OF_RATES, *OF_UPDATES, "l1", "sparse_l2", "initial_weight", "constant")
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        updates = (*RATE_OPTIONS, *UPDATE_OPTIONS, "l1", "sparse_l2", "initial_weight", "constant")
         orders = ("shuffle", "shuffle_first", "min_prediction", "max_prediction")
         return "ksvm", (*updates, *orders)
 

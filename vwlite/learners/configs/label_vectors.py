@@ -27,7 +27,7 @@ class LabelVectorsConfig(PerClassConfig):
     dot_init_kind: str = again(DyadicConfig, "dot_init_kind", "uniform")
     no_dot_linear: bool = again(DyadicConfig, "no_dot_linear", False)
 
-    goes_over_bases: ClassVar[bool] = False
+    is_reduction: ClassVar[bool] = False
     in_vw: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
     label_shares: ClassVar[bool] = False

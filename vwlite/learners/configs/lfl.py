@@ -43,12 +43,12 @@ class LflConfig(LabelVectorsConfig):
     answer: str = "class"
 
     learner: ClassVar[str] = "lfl"
-    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
-    asked_together: ClassVar[tuple[str, ...]] = ("multiclass", "dotproduct")
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    selected_together: ClassVar[tuple[str, ...]] = ("multiclass", "dotproduct")
     asked_as: ClassVar[str] = "--dotproduct and --multiclass"
     default_loss: ClassVar[str] = "logistic"
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {"probabilities": True, "scores": False}
-    alone: ClassVar[str] = "every label has latent vectors and weights of its own"
+    exclusivity: ClassVar[str] = "every label has latent vectors and weights of its own"
     fewest_updates: ClassVar[int] = 0
 
     def __post_init__(self) -> None:

@@ -33,10 +33,10 @@ class MultilineConfig(GdConfig):
     probabilities: bool = again(PerClassConfig, "probabilities", False)
 
     learner: ClassVar[str] = "ldf"
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
-    takes_levels: ClassVar[bool] = False
-    alone: ClassVar[str] = "an example is a group of lines, whose costs are its label"
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
+    supports_levels: ClassVar[bool] = False
+    exclusivity: ClassVar[str] = "an example is a group of lines, whose costs are its label"
     multiline: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
     label_words: ClassVar[bool] = True

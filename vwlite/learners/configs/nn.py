@@ -36,10 +36,10 @@ class NnConfig(GdConfig):
     random_seed: int = random_seed()
 
     learner: ClassVar[str] = "nn"
-    asked_by: ClassVar[tuple[str, ...]] = ("nn",)
-    alone: ClassVar[str] = "the network takes the place of another learner; of classes it takes --multiclass"
+    selected_by: ClassVar[tuple[str, ...]] = ("nn",)
+    exclusivity: ClassVar[str] = "the network takes the place of another learner; of classes it takes --multiclass"
     in_vw: ClassVar[bool] = False
-    plays_in_trees: ClassVar[bool] = False
+    supports_trees: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
 
@@ -48,7 +48,7 @@ class NnConfig(GdConfig):
         check_network(self)
 
     @property
-    def differs_from_vw(self) -> str:
+    def vw_difference(self) -> str:
         return "--nn is learned otherwise than vw's"
 
     @property
@@ -103,10 +103,10 @@ class NnClassesConfig(MulticlassConfig):
     dropout: bool = again(NnConfig, "dropout", False)
 
     learner: ClassVar[str] = "nn_classes"
-    asked_by: ClassVar[tuple[str, ...]] = ()
-    asked_together: ClassVar[tuple[str, ...]] = ("multiclass", "nn")
+    selected_by: ClassVar[tuple[str, ...]] = ()
+    selected_together: ClassVar[tuple[str, ...]] = ("multiclass", "nn")
     includes: ClassVar[tuple[str, ...]] = ()
-    alone: ClassVar[str] = "the loss is one of all outputs together"
+    exclusivity: ClassVar[str] = "the loss is one of all outputs together"
 
     def __post_init__(self) -> None:
         MulticlassConfig.__post_init__(self)
@@ -137,12 +137,12 @@ class VwNnConfig(GdConfig):
     random_seed: int = 0
 
     learner: ClassVar[str] = "vw_nn"
-    asked_by: ClassVar[tuple[str, ...]] = ("vw_nn",)
+    selected_by: ClassVar[tuple[str, ...]] = ("vw_nn",)
     in_vw: ClassVar[bool] = False  # it keeps all options
-    plays_in_trees: ClassVar[bool] = False
+    supports_trees: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
-    takes_levels: ClassVar[bool] = False
+    supports_levels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

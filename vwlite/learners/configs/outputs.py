@@ -38,13 +38,13 @@ class OutputsConfig(GdConfig):
     )
 
     learner: ClassVar[str] = "outputs"
-    asked_by: ClassVar[tuple[str, ...]] = ("outputs",)
-    alone: ClassVar[str] = "every output has weights of its own, which gradient descent or FTRL learns"
-    plays_in_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("outputs",)
+    exclusivity: ClassVar[str] = "every output has weights of its own, which gradient descent or FTRL learns"
+    supports_trees: ClassVar[bool] = False
     in_vw: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
-    takes_levels: ClassVar[bool] = False
+    supports_levels: ClassVar[bool] = False
     label_words: ClassVar[bool] = False  # a label is one word, which the importance may follow
 
     def __post_init__(self) -> None:
@@ -112,10 +112,10 @@ class FactoredConfig(OutputsConfig):
     random_seed: int = random_seed()  # where the rows of the outputs begin
 
     learner: ClassVar[str] = "factored"
-    asked_by: ClassVar[tuple[str, ...]] = ()
-    asked_together: ClassVar[tuple[str, ...]] = ("outputs", "trace")
+    selected_by: ClassVar[tuple[str, ...]] = ()
+    selected_together: ClassVar[tuple[str, ...]] = ("outputs", "trace")
     includes: ClassVar[tuple[str, ...]] = ("outputs",)
-    alone: ClassVar[str] = "the weights of all outputs are one matrix"
+    exclusivity: ClassVar[str] = "the weights of all outputs are one matrix"
 
     def __post_init__(self) -> None:
         if self.shared_rates is not None:

@@ -63,11 +63,11 @@ class PerClassConfig(GdConfig):
     )
 
     learner: ClassVar[str] = "many"
-    plays_in_trees: ClassVar[bool] = False
-    asked_by: ClassVar[tuple[str, ...]] = KINDS
-    goes_over_bases: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = KINDS
+    is_reduction: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
-    takes_levels: ClassVar[bool] = False
+    supports_levels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -45,10 +45,10 @@ class MulticlassConfig(PerClassConfig):
     )
 
     learner: ClassVar[str] = "multiclass"
-    asked_by: ClassVar[tuple[str, ...]] = ("multiclass",)
-    goes_over_bases: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("multiclass",)
+    is_reduction: ClassVar[bool] = False
     includes: ClassVar[tuple[str, ...]] = ("average",)
-    alone: ClassVar[str] = "the loss is one of all classes together, in a table of its own"
+    exclusivity: ClassVar[str] = "the loss is one of all classes together, in a table of its own"
     in_vw: ClassVar[bool] = False
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
     written_as_text: ClassVar[bool] = False

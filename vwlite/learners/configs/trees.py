@@ -32,7 +32,7 @@ class TreeConfig(PerClassConfig):
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         for name, why in WHY_NOT.items():
             if getattr(self, name):
-                raise UsageError(f"--{name} does not go with --{self.asked_by[0]}: {why}")
+                raise UsageError(f"--{name} does not go with --{self.selected_by[0]}: {why}")
         self.check_sets()
         self.check_names()
 
@@ -45,7 +45,7 @@ class TreeConfig(PerClassConfig):
 
     @property
     def count(self) -> int:
-        return getattr(self, self.asked_by[0])
+        return getattr(self, self.selected_by[0])
 
 
 @config
@@ -63,7 +63,7 @@ class LogMultiConfig(TreeConfig):
     )
 
     learner: ClassVar[str] = "log_multi"
-    asked_by: ClassVar[tuple[str, ...]] = ("log_multi",)
+    selected_by: ClassVar[tuple[str, ...]] = ("log_multi",)
     own_loss: ClassVar[bool] = True
     default_loss: ClassVar[str] = "quantile"
 
@@ -87,7 +87,7 @@ class EctConfig(TreeConfig):
     )
 
     learner: ClassVar[str] = "ect"
-    asked_by: ClassVar[tuple[str, ...]] = ("ect",)
+    selected_by: ClassVar[tuple[str, ...]] = ("ect",)
 
     def __post_init__(self) -> None:
         TreeConfig.__post_init__(self)
@@ -112,8 +112,8 @@ class FilterTreeConfig(PerClassConfig):
     pairs: int = 0  # of dot products, those of the base
 
     learner: ClassVar[str] = "filter_tree"
-    asked_by: ClassVar[tuple[str, ...]] = ("filter_tree",)
-    goes_over_bases: ClassVar[bool] = False  # ``base`` is the options of any learner of numbers
+    selected_by: ClassVar[tuple[str, ...]] = ("filter_tree",)
+    is_reduction: ClassVar[bool] = False  # ``base`` is the options of any learner of numbers
     in_vw: ClassVar[bool] = False
     only_answers: ClassVar[bool] = True
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
@@ -129,7 +129,7 @@ class FilterTreeConfig(PerClassConfig):
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if getattr(self.base, "negatives", 0):
             raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
-        if not self.base.plays_in_trees:
+        if not self.base.supports_trees:
             raise UsageError("--filter_tree plays with learners of two classes: not --oaa and its like, and not --bfgs")
         if not self.base.loss.loss.two_classes and self.base.loss.name != "squared":
             raise UsageError("--filter_tree needs a loss of two classes, or squared")
@@ -139,8 +139,8 @@ class FilterTreeConfig(PerClassConfig):
         raise no_scores(what)
 
     @property
-    def idle(self) -> tuple[str, tuple[str, ...]]:
-        return getattr(self.base, "idle", ("", ()))
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        return getattr(self.base, "unused_options", ("", ()))
 
     @property
     def can_freeze(self) -> bool:  # type: ignore[override]
@@ -177,11 +177,11 @@ class ScoringTreeConfig(LabelVectorsConfig):
     min_updates: int = again(DyadicConfig, "min_updates", 1)
 
     learner: ClassVar[str] = "scoring_tree"
-    asked_together: ClassVar[tuple[str, ...]] = ("filter_tree", "scoring")
-    asked_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    selected_together: ClassVar[tuple[str, ...]] = ("filter_tree", "scoring")
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
     asked_as: ClassVar[str] = "--filter_tree and --scoring"
     includes: ClassVar[tuple[str, ...]] = ("dyadic",)
-    alone: ClassVar[str] = "each class has one score for all its contests"
+    exclusivity: ClassVar[str] = "each class has one score for all its contests"
     needs_pairs: ClassVar[tuple[str, ...]] = (
         "rank", "dot_l2", "dot_init", "dot_init_kind", "no_dot_linear", "dot_unseen", "min_updates",
     )

@@ -17,7 +17,7 @@ from vwlite.features.feature_names import NAMELESS
 from vwlite.features.hashing import hash_name
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import NO_MEMORY
 from vwlite.solvers.aso.auxiliary import in_spaces, mixed
 
@@ -265,7 +265,7 @@ class Decoder:
         label = np.zeros(len(score), np.int32)
         stop = np.frombuffer(STOP, np.uint8)
         status = kernel.decode(score, pair, self.triple, self.allowed, sequence, label, stop, self.beam)
-        obey()
+        raise_if_stopped()
         if status == NO_MEMORY:
             raise MemoryError("a sequence is too long for the memory there is")
         return label

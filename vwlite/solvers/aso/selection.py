@@ -16,7 +16,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.tuning import Dimension
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.theta import Theta
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.classifier import check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
@@ -250,7 +250,7 @@ def select(
         raise ValueError("its folds")
     with ThreadPoolExecutor(config.solver.threads) as pool:
         for counts in pool.map(lambda job: data.measured(*job), jobs[len(found) :]):
-            obey()
+            raise_if_stopped()
             with monitor.update():
                 found.append(counts)
             monitor.step(len(found), len(jobs))

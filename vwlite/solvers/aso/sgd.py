@@ -10,7 +10,7 @@ from vwlite._native import shuffle as gather
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.features.sparse_rows import Rows, Weights
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
 from vwlite.training.monitor import Monitor
 
@@ -124,7 +124,7 @@ class Passes:
 
         ends = list(self.pool.map(part, self.cuts[:-1], self.cuts[1:]))
         if weights.stop is STOP:  # others are learned whole
-            obey()
+            raise_if_stopped()
         return ends[0]
 
 

@@ -22,10 +22,10 @@ class Assignment:
     """Squared distances from the means; slots that these do not have count for the length of an example alone."""
 
     def __init__(self, model: ClusterModel) -> None:
-        self.found, self.spherical = model.found, model.config.spherical
+        self.solution, self.spherical = model.solution, model.config.spherical
         self.softness = model.config.soft
-        self.rows = SlotRows(model.features.bits, model.found.slots)
-        self.squares = squares_of(self.found.means, self.spherical)
+        self.rows = SlotRows(model.features.bits, model.solution.slots)
+        self.squares = squares_of(self.solution.means, self.spherical)
         self.scale = np.ones(len(self.squares))
 
     def nearest(self, part: Part) -> tuple[np.ndarray, np.ndarray]:
@@ -35,14 +35,14 @@ class Assignment:
         """
         rows, beside = self.known(part)
         cluster, distance = np.zeros(len(beside), np.int32), np.zeros(len(beside))
-        nearest_means.assign(*rows, self.found.means, self.scale, self.squares, cluster, distance, 0, len(beside))
+        nearest_means.assign(*rows, self.solution.means, self.scale, self.squares, cluster, distance, 0, len(beside))
         return cluster, distance + beside
 
     def distances(self, part: Part) -> np.ndarray:
         """float64[rows, k]: squared distances from all means."""
         rows, beside = self.known(part)
         distances = np.zeros((len(beside), len(self.squares)))
-        nearest_means.distances(*rows, self.found.means, self.squares, distances)
+        nearest_means.distances(*rows, self.solution.means, self.squares, distances)
         return distances + beside[:, None]
 
     def shares(self, part: Part) -> np.ndarray:
@@ -105,12 +105,12 @@ def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, 
 def strongest(model: ClusterModel, top: int) -> list[dict[str, Any]]:
     """Of every cluster its examples, and the ``top`` features of the largest means, by name where there are names."""
     names = model.names.names if model.names else {}
-    examples, weight, distance = model.found.totals
+    examples, weight, distance = model.solution.totals
     found = []
-    for number, mean in enumerate(model.found.means.T):
+    for number, mean in enumerate(model.solution.means.T):
         order = np.argsort(-mean, kind="stable")[:top]
         order = order[mean[order] > 0]
-        slots = model.found.slots[order].tolist()
+        slots = model.solution.slots[order].tolist()
         features = [
             {"slot": slot, "name": names.get(slot), "value": float(value)}
             for slot, value in zip(slots, mean[order], strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite._native import nearest_means
 from vwlite.data.csr import joined
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.numbered_rows import Piece, trimmed, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, squares_of
@@ -107,7 +107,7 @@ class MiniBatch(Lloyd):
                     self.make_sparse()
                 self.rescale()
                 self.learned = place + 1
-            obey()
+            raise_if_stopped()
         monitor.step(done, len(self.cluster))
         self.check(float(self.totals[2].sum()))
 

@@ -43,16 +43,16 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
     def facts(self) -> dict[str, Any]:
         return {
             **self.config.kept(),
-            "passes": self.found.passes,
-            "examples": int(self.found.totals[0].sum()),
-            "slots": len(self.found.slots),
-            "average_squared_distance": self.found.distance,
-            **({"normalised_cut": self.found.cut} if self.config.cut else {}),
-            "sizes": [int(size) for size in self.found.totals[0].tolist()],
+            "passes": self.solution.passes,
+            "examples": int(self.solution.totals[0].sum()),
+            "slots": len(self.solution.slots),
+            "average_squared_distance": self.solution.distance,
+            **({"normalised_cut": self.solution.cut} if self.config.cut else {}),
+            "sizes": [int(size) for size in self.solution.totals[0].tolist()],
         }
 
-    def kept(self) -> Content:
-        found, cut = self.found, self.config.cut
+    def solution_content(self) -> Content:
+        found, cut = self.solution, self.config.cut
         header = {"passes": found.passes, **({"normalised_cut": found.cut} if cut else {})}
         arrays = {
             "cluster_slot": found.slots.astype(np.uint32),
@@ -63,7 +63,7 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
         return header, arrays
 
     @classmethod
-    def found_from(
+    def solution_from(
         cls, header: Mapping[str, Any], arrays: Any, config: ClusterConfig, features: FeatureConfig
     ) -> Clusters:
         slots = numbers(arrays, "cluster_slot", np.uint32, (-1,))

@@ -11,7 +11,7 @@ import numpy as np
 from vwlite._native import nearest_means, weigh_terms
 from vwlite.data.csr import Csr, joined
 from vwlite.features.random_features import mix64
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.rows import Part, Rows, SlotRows
 
 
@@ -41,7 +41,7 @@ class NumberedRows:
         if self.read and self.kept is not None:
             for piece in self.kept:
                 yield piece
-                obey()
+                raise_if_stopped()
             return
         weights = []
         for part in self.source.parts():
@@ -49,7 +49,7 @@ class NumberedRows:
             if not self.read:
                 weights.append(piece.weight)
             yield piece
-            obey()
+            raise_if_stopped()
         if not self.read:
             self.sort()
             self.weight = np.concatenate([np.zeros(0, np.float32), *weights])

@@ -172,11 +172,11 @@ class Cluster(RowSolver):
 
     def read(self, reader: Reader) -> None:
         self.open(reader, again=True, kind=DegreeRows if self.config.cut else RowSource)
-        found = self.before.found if self.before else None
+        found = self.before.solution if self.before else None
         self.method = method_of(self.config)(self.config, self.source, found, self.memory, self.input.threads)
 
     def fit(self, monitor: Monitor) -> None:
-        self.found = self.method.run(monitor)
+        self.solution = self.method.run(monitor)
 
     def state(self) -> Content:
         return self.method.state()

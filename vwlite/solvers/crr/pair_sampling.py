@@ -39,8 +39,9 @@ class PairIndex:
         return out
 
     def near(self, least: float) -> tuple[np.ndarray, np.ndarray]:
-        """int64[groups] each: of every group of a query with pairs the first, and one past the last, whose label
-        differs from its own by less than ``least``, which is above 0.
+        """The groups whose labels differ by less than ``least`` from that of each group of a query with pairs.
+
+        Two int64[groups], the first such group and one past the last. ``least`` must be positive.
         """
         begin, end = (np.zeros(len(self.label), np.int64) for _ in range(2))
         near_groups(self.label, self.query_start, self.query_end, least, begin, end)
@@ -60,8 +61,8 @@ class PairIndex:
         others = rows[last] - rows[first] - (rows[end[group]] - rows[begin[group]])
         return int((np.diff(rows)[group] * others).sum()) // 2
 
-    def without(self, begin: np.ndarray, end: np.ndarray, sampling: str) -> PairIndex:
-        """Without the pairs of groups that are ``near``; there must be others."""
+    def exclude(self, begin: np.ndarray, end: np.ndarray, sampling: str) -> PairIndex:
+        """The index without pairs of groups in the ranges of ``near``; other pairs must exist."""
         group, first, last = self.spans()
         weight, begin_of, end_of = self.cumulative_weight, begin[group], end[group]
         others = weight[last] - weight[first] - (weight[end_of] - weight[begin_of])

@@ -17,8 +17,8 @@ from vwlite.features.term_weights import plan_of
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Request, check_needs
 from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.curriculum_stages import check_curriculum
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
-from vwlite.solvers.crr.stages import check_curriculum
 from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, go_on
 from vwlite.training.curriculum_config import CurriculumConfig

@@ -18,16 +18,16 @@ from vwlite._native import query_steps
 from vwlite.config_check import require
 from vwlite.errors import DataError, Diverged
 from vwlite.features.term_weights import ADVICE, MAX_TERMS
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import CONSTANT, Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import CrrConfig
+from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import PairIndex
-from vwlite.solvers.crr.stages import Stages, check_curriculum
 from vwlite.solvers.crr.weights import Begun, Weights
 from vwlite.storage.array_check import numbers
 from vwlite.training.curriculum_config import CurriculumConfig
@@ -98,11 +98,11 @@ class Descent:
         self.finish(monitor)
 
     def stages(self, monitor: Monitor) -> Iterable[tuple[PairIndex, int]]:
-        """What steps draw from, and the last of them that does."""
+        """The index that steps draw from, and the number of the last step that does, for each stage."""
         if not self.curriculum:
             return [(self.pairs, self.total)]
-        growing = Stages(self.curriculum, self.config, self.pairs, self.first, self.total)
-        return growing.after(self.done, self.data.rows_of_index, self.difficulty, monitor.note)
+        stages = CurriculumStages(self.curriculum, self.config, self.pairs, self.first, self.total)
+        return stages.remaining(self.done, self.data.rows_of_index, self.difficulty, monitor.note)
 
     def make_steps(self, index: PairIndex, end: int, monitor: Monitor) -> None:
         """As many as there are left up to ``end``."""
@@ -119,7 +119,7 @@ class Descent:
                 self.done = after - 1
                 if self.done in (due, self.total):
                     self.write_row(monitor)
-            obey()
+            raise_if_stopped()
             monitor.step(self.done - self.first, self.total - self.first)
 
     def write_row(self, monitor: Monitor) -> None:
@@ -158,7 +158,7 @@ class Descent:
         weights, pairs, labels = self.weights, self.pairs, self.data.labels
         scored = np.empty((len(pairs.row), 3))
         status = kernel.score_rows(weights, pairs, self.data.rows.address, self.plan, scored)
-        obey()
+        raise_if_stopped()
         check(status, int(weights.get("examples") + weights.get("pairs")))
         score, before, label = scored.T
         before_rows = pairs.cumulative_importance

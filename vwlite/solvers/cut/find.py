@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite._native import graph_cut
 from vwlite.errors import DataError, UsageError
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import Edges
@@ -67,7 +67,7 @@ class Alternation:
         with ThreadPoolExecutor(len(self.shares)) as pool:
             while True:
                 cluster = self.step(found, shift, pool)
-                obey()
+                raise_if_stopped()
                 changed = partition_of(self.graph, cluster, len(found.volume))
                 if changed.cost < found.cost - LEAST_GAIN:
                     found, shift = changed, self.shift

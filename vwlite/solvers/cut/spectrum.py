@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import graph_cut
 from vwlite._native.range_finder import random_signs
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.cut.graph import Graph
 from vwlite.solvers.tall_matrices import eigenpairs, orthonormal, product, times
 from vwlite.training.monitor import Monitor
@@ -48,7 +48,7 @@ class Products:
             one.result()
         self.done += 1
         self.monitor.step(self.done)
-        obey()
+        raise_if_stopped()
 
     def of(self, x: np.ndarray) -> np.ndarray:
         y = np.zeros_like(x)

@@ -19,7 +19,7 @@ from vwlite.features.gamma import settle_gamma
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.cut.kmeans import kmeans
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.pca.train import NOTHING, Finder
+from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration
 from vwlite.solvers.rows import Part, RowSource, SlotRows
 from vwlite.training.monitor import Monitor, StepsOnly
 
@@ -96,7 +96,7 @@ def eigenvectors(
         "fewer examples or a smaller -k need less",
     )
     config = PcaConfig(dim=count, passes=PASSES, seed=seed)
-    found = Finder(config, source, NOTHING, memory, threads).run(StepsOnly(monitor))
+    found = SubspaceIteration(config, source, NO_COMPONENTS, memory, threads).run(StepsOnly(monitor))
     values = found.values[:count]
     slots = SlotRows(source.plan.bits, found.slots)
     vectors = np.ascontiguousarray(found.vectors[:, :count])

@@ -177,7 +177,7 @@ def rank(config: RankConfig, network: Network, text: np.ndarray) -> Ranks:
     chosen = drawn_from(begin, config)
     out = np.zeros(len(chosen))
     window_network.rank(network, text, chosen, out, interrupts.STOP)
-    interrupts.obey()
+    interrupts.raise_if_stopped()
     return Ranks(out, len(windows_of(text, window, words + 1)) - len(begin))
 
 

@@ -146,7 +146,7 @@ class Training:
                 self.make_steps(begin, known, min((model.steps // AT_ONCE + 1) * AT_ONCE, end))
                 if model.steps == end:
                     self.end_pass(len(begin), known, monitor)
-            interrupts.obey()
+            interrupts.raise_if_stopped()
             monitor.step(model.steps - first, self.size)
 
     def make_steps(self, begin: np.ndarray, known: int, last: int) -> None:

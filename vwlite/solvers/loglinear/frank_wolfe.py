@@ -10,7 +10,7 @@ from vwlite.data.shuffle import order_of
 from vwlite.errors import Diverged
 from vwlite.learners.base import NO_MEMORY
 from vwlite.solvers.loglinear.config import COSTS, L1Config
-from vwlite.solvers.loglinear.problems import Chains, obeyed
+from vwlite.solvers.loglinear.problems import Chains, unless_stopped
 
 
 class Rule(NamedTuple):
@@ -33,10 +33,10 @@ class Structured(Chains):
     rule: Rule = field(kw_only=True)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
-        return obeyed(structured_losses.steps(self, self.pairs, table, order, schedule, self.rule, first, last))
+        return unless_stopped(structured_losses.steps(self, self.pairs, table, order, schedule, self.rule, first, last))
 
     def value(self, weights: np.ndarray, rows: np.ndarray) -> float:
-        return -obeyed(structured_losses.losses(self, self.pairs, weights, rows, self.rule.cost))
+        return -unless_stopped(structured_losses.losses(self, self.pairs, weights, rows, self.rule.cost))
 
 
 def bytes_of(config: L1Config, chains: Chains) -> float:
@@ -106,7 +106,7 @@ class FrankWolfe:
         for first in range(0, len(order), CHUNK):
             last = min(first + CHUNK, len(order))
             done = frank_wolfe.steps(self.problem, self.problem.pairs, *state, order, self.cost, config.l2, first, last)
-            if obeyed(done) == NO_MEMORY:
+            if unless_stopped(done) == NO_MEMORY:
                 raise MemoryError("a sequence is too long for the memory there is")
         if not np.isfinite(self.weights).all():
             raise Diverged(f"pass {self.passes + 1}: the weights are not finite numbers; scale the features")

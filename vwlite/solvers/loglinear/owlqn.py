@@ -10,18 +10,19 @@ from vwlite.config_check import Double, require
 from vwlite.learners.quasi_newton import pseudo_gradient
 from vwlite.storage.array_check import numbers
 
-MEMORY = 10  # pairs of steps and changes of the gradient
+MEMORY = 10  # pairs of steps and gradient changes that approximate the Hessian
 LOOK_BACK = 10  # iterations over which the improvement is measured
-SUFFICIENT = 1e-4  # share of the foreseen decrease a step has to bring
-HALVINGS = 60
+SUFFICIENT_DECREASE = 1e-4  # of the linear prediction, as the Armijo condition asks
+MAX_HALVINGS = 60  # of the step size in a line search
 
 Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 class OwlQn:
-    """Minimises ``f(w) + penalty |w|``; ``function`` gives f and its gradient. ``value`` is that at ``weights``.
+    """Minimises f(w) + ``penalty`` |w|_1; ``function`` returns f and its gradient, float64[n].
 
-    ``iterate`` takes a step; False means that it stands still or improves less than ``tolerance`` per step, relatively.
+    ``weights`` float64[n] is the current point, ``smooth`` is f there, ``value`` the objective. ``iterate`` makes a
+    step, and returns False on convergence.
     """
 
     def __init__(self, function: Function, weights: np.ndarray, penalty: float, tolerance: float) -> None:
@@ -34,7 +35,7 @@ class OwlQn:
         self.values: deque[float] = deque([self.value], maxlen=LOOK_BACK + 1)
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes, beside the weights; these arrays are replaced, never changed."""
+        """Header and arrays that ``restore`` takes. The arrays are never modified later, so that they need no copy."""
         steps, changes = (np.array([pair[at] for pair in self.memory]) for at in (0, 1))
         inner = [pair[2] for pair in self.memory]
         arrays = {"weights": self.weights, **({"steps": steps, "changes": changes} if inner else {})}
@@ -42,17 +43,17 @@ class OwlQn:
 
     @staticmethod
     def check(header: Mapping[str, Any], arrays: Mapping[str, Any], weights: int) -> None:
-        """Raises KeyError, ValueError for what is no ``state`` of so many weights."""
+        """Raises KeyError, ValueError for anything but the ``state`` of an optimiser of this number of weights."""
         for name, most in (("inner", MEMORY), ("values", LOOK_BACK + 1)):
             require(header[name], list[Double], name)
             if len(header[name]) > most:
-                raise ValueError(name)
+                raise ValueError(f"{name}: {len(header[name])} numbers, more than {most}")
         numbers(arrays, "weights", np.float64, (weights,))
         for name in ("steps", "changes") if header["inner"] else ():
             numbers(arrays, name, np.float64, (len(header["inner"]), weights))
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from a ``state`` that was checked; the weights are the same."""
+        """Restore a ``state`` that passed ``check``; the weights must be those given to the constructor."""
         if header["inner"]:
             pairs = zip(np.array(arrays["steps"]), np.array(arrays["changes"]), header["inner"], strict=True)
             self.memory.extend(pairs)
@@ -76,6 +77,10 @@ class OwlQn:
         return d
 
     def iterate(self) -> bool:
+        """Make a step. False if there is none that decreases the objective, or once the improvement is small.
+
+        It is small when its mean over the last LOOK_BACK steps is at most ``tolerance`` relative to the objective.
+        """
         steepest = pseudo_gradient(self.weights, self.gradient, self.penalty)
         if not steepest.any():
             return False
@@ -83,7 +88,7 @@ class OwlQn:
         if not self.search(direction, steepest):
             if not self.memory:
                 return False
-            self.memory.clear()  # once more, downhill
+            self.memory.clear()  # restart with steepest descent
             if not self.search(-steepest, steepest):
                 return False
         self.values.append(self.value)
@@ -91,16 +96,16 @@ class OwlQn:
         return len(self.values) <= LOOK_BACK or gained > self.tolerance * abs(self.value)
 
     def search(self, direction: np.ndarray, steepest: np.ndarray) -> bool:
-        """Halve the step until the objective falls enough; no coordinate leaves its orthant."""
+        """Backtracking line search within the orthant of ``weights``. False if no step is accepted."""
         orthant = np.where(self.weights != 0, np.sign(self.weights), -np.sign(steepest))
         size = 1.0 if self.memory else 1 / max(float(np.sqrt(direction @ direction)), 1e-300)
-        for _ in range(HALVINGS):
+        for _ in range(MAX_HALVINGS):
             weights = self.weights + size * direction
             weights[weights * orthant <= 0] = 0
             smooth, gradient = self.function(weights)
             self.evaluations += 1
             value, step = self.objective(smooth, weights), weights - self.weights
-            if value <= self.value + SUFFICIENT * float(steepest @ step) and step.any():
+            if value <= self.value + SUFFICIENT_DECREASE * float(steepest @ step) and step.any():
                 change = gradient - self.gradient
                 inner = float(step @ change)
                 if inner > 0:

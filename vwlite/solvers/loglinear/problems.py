@@ -9,7 +9,7 @@ from vwlite._native import crf as chain
 from vwlite._native import logistic_l1
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
-from vwlite.interrupts import STOP, obey
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import UNSTABLE
 from vwlite.solvers.loglinear.examples import LINE, Lines, Tree, sequences_of, tree_of
 from vwlite.solvers.loglinear.feature_label_pairs import Pairs, numbered
@@ -17,9 +17,9 @@ from vwlite.solvers.loglinear.feature_label_pairs import Pairs, numbered
 T = TypeVar("T")
 
 
-def obeyed(result: T) -> T:
+def unless_stopped(result: T) -> T:
     """The result of a kernel. Raises Interrupted if a request to stop made it return early."""
-    obey()
+    raise_if_stopped()
     return result
 
 
@@ -74,10 +74,10 @@ class Examples:
         return len(self.features)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
-        return obeyed(logistic_l1.steps(self, table, order, schedule, first, last))
+        return unless_stopped(logistic_l1.steps(self, table, order, schedule, first, last))
 
     def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
-        return obeyed(logistic_l1.likelihood(self, weights, rows, gradient))
+        return unless_stopped(logistic_l1.likelihood(self, weights, rows, gradient))
 
     def value(self, weights: np.ndarray, rows: np.ndarray) -> float:
         return self.likelihood(weights, rows, None)
@@ -150,10 +150,10 @@ class Chains:
         return Chains(self.pairs, sequence, state, edge, self.label[tokens], self.weight[rows], tree)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
-        return obeyed(chain.steps(self, self.pairs, table, order, schedule, first, last))
+        return unless_stopped(chain.steps(self, self.pairs, table, order, schedule, first, last))
 
     def likelihood(self, weights: np.ndarray, rows: np.ndarray, gradient: np.ndarray | None) -> float:
-        return obeyed(chain.likelihood(self, self.pairs, weights, rows, gradient))
+        return unless_stopped(chain.likelihood(self, self.pairs, weights, rows, gradient))
 
     def value(self, weights: np.ndarray, rows: np.ndarray) -> float:
         return self.likelihood(weights, rows, None)
@@ -165,7 +165,7 @@ class Chains:
         """
         best = np.zeros(len(self.label), np.int32)
         chances = np.zeros((len(self.label), self.pairs.labels)) if marginals else None
-        status = obeyed(chain.decode(self, self.pairs, weights, best, chances))
+        status = unless_stopped(chain.decode(self, self.pairs, weights, best, chances))
         if status == UNSTABLE:
             raise Diverged("probabilities are not finite numbers: a feature's value is too large for its weights")
         if status:

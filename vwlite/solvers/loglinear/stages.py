@@ -11,7 +11,7 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import BREAK, LINE, Lines, sequences_of
 from vwlite.solvers.loglinear.held_out import usable
 from vwlite.solvers.loglinear.problems import Problem
-from vwlite.training.curriculum import Curriculum, StepRanking, complete, easiest_first
+from vwlite.training.curriculum import Curriculum, StepRanking, easiest_first, fill_missing
 from vwlite.training.curriculum_config import CurriculumConfig
 
 
@@ -109,7 +109,7 @@ class StagesWithin:
             weights[-1] = weights[-1][admitted.rows]
             begin += size
         if taken:
-            ranking.tell_of_all()
+            ranking.report_all_admitted()
         rest = places[begin:]
         return Stage(
             np.concatenate([*taken, rest]),
@@ -147,7 +147,7 @@ def stages_of(
     config: L1Config, curriculum: CurriculumConfig, difficulty: np.ndarray, note: Callable[[str], None]
 ) -> Stages:
     """Of a training part, float64[examples], NaN where one has no such namespace. Raises UsageError where none has."""
-    complete(difficulty, curriculum.by, note, "sequences" if config.sequences else "lines")
+    fill_missing(difficulty, curriculum.by, note, "sequences" if config.sequences else "lines")
     if curriculum.by_pass:
         return StagesByPass(curriculum, difficulty, config.seed, config.most_passes, note)
     return StagesWithin(curriculum, difficulty, config.seed, note)

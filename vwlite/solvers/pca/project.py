@@ -18,7 +18,7 @@ class Projection:
     """x V of every example x, of a centred model (x - m) V, with ``left`` divided by the singular values."""
 
     def __init__(self, model: PcaModel, left: bool = False) -> None:
-        found, dim = model.found, model.config.dim
+        found, dim = model.solution, model.config.dim
         self.rows = SlotRows(model.features.bits, found.slots)
         values = found.values[:dim]
         self.scale = np.where(values > 0, 1 / np.where(values > 0, values, 1), 0) if left else np.ones(dim)

@@ -1,4 +1,4 @@
-"""``vwlite pca``: the solver that a run has, and its models."""
+"""The solver of ``vwlite pca`` and its models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.config_check import Double
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.pca.train import NOTHING, Components, Finder
+from vwlite.solvers.pca.train import NO_COMPONENTS, Components, SubspaceIteration
 from vwlite.solvers.row_solver import RowModel, RowSolver
 from vwlite.solvers.rows import check_slots
 from vwlite.storage.array_check import numbers
@@ -20,7 +20,7 @@ from vwlite.training.solver_run import Content, Reader
 
 
 class Header(TypedDict):
-    """Of a model of ``vwlite pca``."""
+    """The header of a model of ``vwlite pca``."""
 
     pca: dict
     features: dict
@@ -34,35 +34,35 @@ class Header(TypedDict):
 
 
 class PcaModel(RowModel[PcaConfig, Components]):
-    """Principal components of text."""
+    """Principal components of examples."""
 
     learner: ClassVar[str] = "pca"
     config_type: ClassVar[type] = PcaConfig
     header_type: ClassVar[type] = Header
 
     def facts(self) -> dict[str, Any]:
-        spread, values = self.found.spread(self.config.center), self.found.values[: self.config.dim]
+        spread, values = self.solution.spread(self.config.center), self.solution.values[: self.config.dim]
         return {
             **self.config.kept(),
-            "examples": self.found.examples,
-            "slots": len(self.found.slots),
+            "examples": self.solution.examples,
+            "slots": len(self.solution.slots),
             "singular_values": values.tolist(),
             "share_of_squares": float((values**2).sum() / spread) if spread > 0 else None,
         }
 
-    def kept(self) -> Content:
-        found = self.found
-        header = {"weight": found.weight, "squares": found.squares, "examples": found.examples}
+    def solution_content(self) -> Content:
+        solution = self.solution
+        header = {"weight": solution.weight, "squares": solution.squares, "examples": solution.examples}
         arrays = {
-            "pca_slot": found.slots.astype(np.uint32),
-            "pca_vectors": found.vectors,
-            "pca_values": found.values,
-            "pca_total": found.total,
+            "pca_slot": solution.slots.astype(np.uint32),
+            "pca_vectors": solution.vectors,
+            "pca_values": solution.values,
+            "pca_total": solution.total,
         }
         return header, arrays
 
     @classmethod
-    def found_from(
+    def solution_from(
         cls, header: Mapping[str, Any], arrays: Any, config: PcaConfig, features: FeatureConfig
     ) -> Components:
         slots = numbers(arrays, "pca_slot", np.uint32, (-1,))
@@ -72,44 +72,47 @@ class PcaModel(RowModel[PcaConfig, Components]):
         total = numbers(arrays, "pca_total", np.float64, (len(slots),))
         check_slots(slots, features.bits)
         if (values < 0).any():
-            raise ValueError("its singular values")
+            raise ValueError("negative singular values")
         return Components(slots, vectors, values, total, header["weight"], header["squares"], header["examples"])
 
 
 class Pca(RowSolver):
-    """Finds principal components, or makes those of a model more exact by more data."""
+    """Computes principal components, or updates those of an initial model with more data."""
 
     learner = PcaModel.learner
     model_type = PcaModel
     what = "principal components"
-    finder: Finder
+    iteration: SubspaceIteration
 
     def read(self, reader: Reader) -> None:
         self.open(reader, again=self.config.passes > 1 or (self.features.weight != "none" and not self.before))
-        found = self.before.found if self.before else NOTHING
-        self.finder = Finder(self.config, self.source, found, self.memory, self.input.threads)
+        initial = self.before.solution if self.before else NO_COMPONENTS
+        self.iteration = SubspaceIteration(self.config, self.source, initial, self.memory, self.input.threads)
 
     def fit(self, monitor: Monitor) -> None:
-        self.found = self.finder.run(monitor)
+        self.solution = self.iteration.run(monitor)
 
     def state(self) -> Content:
-        return self.finder.state()
+        return self.iteration.state()
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        self.finder.restore(header, arrays)
+        self.iteration.restore(header, arrays)
 
 
-def strongest(model: PcaModel, top: int) -> list[dict[str, Any]]:
-    """Of every component its singular value and the ``top`` features of largest size, by name where there are names."""
+def top_features(model: PcaModel, top: int) -> list[dict[str, Any]]:
+    """For each component, its singular value and the ``top`` features with the largest absolute coefficients.
+
+    Features have ``slot``, ``value`` and ``name``, which is None in models without names.
+    """
     names = model.names.names if model.names else {}
-    found = []
+    components = []
     for number in range(model.config.dim):
-        column = model.found.vectors[:, number]
+        column = model.solution.vectors[:, number]
         order = np.argsort(-np.abs(column), kind="stable")[:top]
-        slots = model.found.slots[order].tolist()
+        slots = model.solution.slots[order].tolist()
         features = [
             {"slot": slot, "name": names.get(slot), "value": float(value)}
             for slot, value in zip(slots, column[order], strict=True)
         ]
-        found.append({"singular_value": float(model.found.values[number]), "features": features})
-    return found
+        components.append({"singular_value": float(model.solution.values[number]), "features": features})
+    return components

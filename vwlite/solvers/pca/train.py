@@ -1,10 +1,10 @@
-"""Principal components by passes over examples that are not kept.
+"""Principal components of examples that are streamed in several passes, by randomised subspace iteration.
 
-With A the sum of x x' of all examples (less n m m' of the mean m), a pass turns Z, a row for each slot that occurs,
-into A Z; between passes Z is made orthonormal (Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4), and A
-is shifted (Feng, Yu, Xie and Tang, Faster randomized SVD with dynamic shifts, arXiv 2404.09276, 2024). The
-last pass is the sketch of Nystrom's approximation A Z (Z'A Z)^+ (A Z)', whose eigenvectors are the components
-(algorithm 5.5 of the former); with one pass it is a sketch by random signs.
+Let A be the sum of x x' over all examples, less n m m' with the mean m if centred. A pass multiplies Z, which has a row
+for each slot that occurs, by A. Between passes Z is orthonormalised (Halko, Martinsson and Tropp, SIAM Review 53, 2011,
+algorithm 4.4), and A is shifted (Feng, Yu, Xie and Tang, Faster randomized SVD with dynamic shifts, arXiv 2404.09276,
+2024). The last pass gives the sketch of Nystrom's approximation A Z (Z'A Z)^+ (A Z)', whose eigenvectors are the
+components (algorithm 5.5 of Halko et al.); with a single pass Z consists of random signs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from vwlite._native import range_finder
 from vwlite.config_check import Double, require
 from vwlite.errors import UsageError
-from vwlite.interrupts import obey
+from vwlite.interrupts import raise_if_stopped
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.rows import Rows, SlotRows, check_slots
@@ -29,18 +29,18 @@ from vwlite.storage.array_check import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 
-SHARE = 16  # columns that one thread works on at least
-ROUGH = 1e-3  # below this share of the largest singular value once is not enough to make columns orthonormal
+MIN_COLUMNS = 16  # per thread
+ILL_CONDITIONED = 1e-3  # least to largest singular value below which columns are orthonormalised twice
 
 
 @dataclass(slots=True)
 class Components:
     """``vectors`` float32[s, l], orthonormal columns over ``slots`` uint32[s], ascending; ``values`` float64[l].
 
-    The first ``dim`` are the components and their singular values, descending; the others make those of more data more
-    exact.
+    The first ``dim`` are the components and their singular values, descending; the others, of ``oversample``, make an
+    update with more data more exact.
 
-    ``total`` float64[s]: the sum of the examples; ``weight``, their importance, and ``squares``, of their lengths.
+    ``total`` float64[s]: the sum of all examples; ``weight``: their importance, ``squares``: the sum of squared norms.
     """
 
     slots: np.ndarray
@@ -56,17 +56,17 @@ class Components:
         return self.total / self.weight if self.weight else self.total
 
     def spread(self, center: bool) -> float:
-        """The sum of the squares that components can capture."""
+        """The total variance times the weight: the sum of squares that components can explain."""
         return self.squares - self.weight * float(self.mean @ self.mean) * center
 
 
-NOTHING = Components(
+NO_COMPONENTS = Components(
     np.zeros(0, np.uint32), np.zeros((0, 0), np.float32), np.zeros(0), np.zeros(0), 0.0, 0.0, 0
 )
 
 
-class Finder:
-    """``z`` and ``y`` float32[slots, l]: the matrix that a pass multiplies and what it has come to."""
+class SubspaceIteration:
+    """The passes of the algorithm. ``z`` and ``y`` float32[slots, l]: the matrix Z of a pass, and A Z so far."""
 
     def __init__(self, config: PcaConfig, source: Rows, before: Components, memory: float, threads: int) -> None:
         self.config, self.source, self.before, self.memory = config, source, before, memory
@@ -75,24 +75,25 @@ class Finder:
         known = len(before.slots)
         self.z = np.zeros((known, self.columns), np.float32)
         self.z[:, : before.vectors.shape[1]] = before.vectors
-        self.fresh = np.flatnonzero(~self.z.any(axis=0))  # columns that begin at random
+        self.fresh = np.flatnonzero(~self.z.any(axis=0))  # columns that start with random signs
         self.y = np.zeros_like(self.z)
         self.begin(self.z, before.slots)
         self.total = before.total.copy()
         self.sums = np.array([before.weight, before.squares])
         self.examples = before.examples
-        self.passes, self.shift, self.lines = 0, 0.0, None  # passes made, what the next one subtracts, lines of each
+        self.passes, self.shift, self.lines = 0, 0.0, None  # passes made, shift of the next one, lines per pass
         self.pool = ThreadPoolExecutor(threads)
-        edges = np.linspace(0, self.columns, min(threads, max(self.columns // SHARE, 1)) + 1).astype(int)
+        edges = np.linspace(0, self.columns, min(threads, max(self.columns // MIN_COLUMNS, 1)) + 1).astype(int)
         self.shares = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
     def begin(self, z: np.ndarray, slots: np.ndarray) -> None:
+        """Fill the ``fresh`` columns of rows of ``z``, those of ``slots``, with random signs."""
         signs = np.empty((len(slots), len(self.fresh)), np.float32)
         range_finder.random_signs(slots, self.config.seed, signs)
         z[:, self.fresh] = signs
 
     def check(self, slots: int) -> None:
-        """Raises UsageError for matrices of too many slots."""
+        """Raises UsageError where matrices of so many slots need too much memory."""
         matrices = 2 if not len(self.before.slots) else 4
         need = slots * (4.0 * matrices * self.columns + 16)
         what = f"{slots:,} slots that occur, {self.columns} numbers each"
@@ -129,7 +130,7 @@ class Finder:
         for name, kind in counts.items():
             require(header[name], kind, name)
         if not 0 < header["passes"] < self.config.passes:
-            raise ValueError("its passes")
+            raise ValueError("the number of passes")
         slots = numbers(arrays, "slots", np.uint32, (-1,))
         check_slots(slots, self.source.plan.bits)
         self.rows = SlotRows(self.source.plan.bits, slots)
@@ -141,21 +142,21 @@ class Finder:
         self.lines, self.examples = header["lines"], header["examples"]
 
     def turn(self, shift: float, orthonormal_before: bool) -> float:
-        """Make the product orthonormal, as that of A - ``shift``. Answers the shift of the next pass.
+        """Replace ``y``, which is A Z, by a basis of (A - ``shift``) Z. Returns the next shift.
 
-        A shift of at most half of the l-th eigenvalue brings the components out faster, and no others (Feng and
-        others, 2024); no singular value of A Z is larger than A's.
+        A shift of at most half of the l-th eigenvalue speeds up convergence to the same components (Feng et al., 2024).
+        It is estimated by the least singular value of A Z, which is at most the l-th eigenvalue.
         """
         if shift:
             for begin in range(0, len(self.y), CHUNK):
                 self.y[begin : begin + CHUNK] -= np.float32(shift) * self.z[begin : begin + CHUNK]
         self.y, least, largest = orthonormal(self.y)
-        if least < ROUGH * largest:
+        if least < ILL_CONDITIONED * largest:
             self.y = orthonormal(self.y)[0]
         return max(shift, (shift + least) / 2) if orthonormal_before else 0.0
 
     def read_pass(self, number: int, step: Callable[[int], None]) -> int:
-        """Answers how many rows there were, which ``step`` gets too, as they come."""
+        """Add A Z of the data to ``y``. Returns the number of rows; ``step`` is called with the number so far."""
         done = 0
         step(done)
         for part in self.source.parts():
@@ -168,7 +169,7 @@ class Finder:
             work = [self.pool.submit(range_finder.add_products, *rows, self.z, self.y, *one) for one in self.shares]
             for one in work:
                 one.result()
-            obey()
+            raise_if_stopped()
             done += len(part.weight)
             step(done)
         if number == 1:
@@ -182,7 +183,7 @@ class Finder:
         return done
 
     def grow(self, new: np.ndarray) -> None:
-        """Rows for new slots."""
+        """Add rows for new slots."""
         old, used = len(self.rows) - len(new), len(self.total)
         if len(self.rows) > used:
             room = max(len(self.rows), used + used // 2)
@@ -191,17 +192,17 @@ class Finder:
         self.begin(self.z[old : len(self.rows)], new)
 
     def sort(self) -> None:
-        """Rows in the order of their slots, whatever that of the examples."""
+        """Sort rows by slot, so that results do not depend on the order in which slots occur."""
         order = np.argsort(self.rows.slots)
         self.z, self.y, self.total = (one[order] for one in (self.z, self.y, self.total))
         self.rows.renumber(self.rows.slots[order])
 
     def add_before(self) -> None:
-        """What the data of the model come to that is gone on from, and the mean."""
+        """Add to ``y`` the part of the initial model's data, and subtract that of the mean."""
         old, z = self.before, self.z
         if len(old.slots):
             at = self.rows.find(old.slots)
-            with np.errstate(over="ignore", invalid="ignore"):  # whose sums are then refused
+            with np.errstate(over="ignore", invalid="ignore"):  # overflow is refused later, by its sums
                 part = old.vectors @ ((old.values**2)[:, None] * product(old.vectors, z[at])).astype(np.float32)
                 if self.config.center and old.weight:
                     part += np.outer(old.total, old.total @ z[at]).astype(np.float32) / np.float32(old.weight)
@@ -212,7 +213,7 @@ class Finder:
                 self.y[begin : begin + CHUNK] -= np.outer(self.total[begin : begin + CHUNK], scale).astype(np.float32)
 
     def components(self) -> Components:
-        """Of Nystrom's approximation; columns beyond its rank are 0."""
+        """The eigenvectors of Nystrom's approximation; columns beyond its rank are 0."""
         half, _ = inverse_root(product(self.z, self.y))
         squares, turn = eigenpairs(half.T @ product(self.y, self.y) @ half)
         squares, turn = squares[::-1], turn[:, ::-1]

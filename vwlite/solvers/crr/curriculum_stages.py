@@ -1,4 +1,4 @@
-"""What steps draw from while a curriculum admits more: rows of least difficulty, or pairs whose labels differ most."""
+"""The stages of a curriculum: each draws from more rows, the easiest first, or from more pairs, the farthest first."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.pair_sampling import PairIndex, RowColumns
-from vwlite.training.curriculum import StepRanking, complete
+from vwlite.training.curriculum import StepRanking, fill_missing
 from vwlite.training.curriculum_config import CurriculumConfig
 
-TINY, INFINITE = 5e-324, float("inf")  # the least positive number: all different labels differ by so much
+SMALLEST, INFINITY = 5e-324, float("inf")  # SMALLEST: the least positive float64
 
 
 def check_curriculum(config: CrrConfig, curriculum: CurriculumConfig) -> None:
-    """Raises UsageError for a curriculum that does not go with what steps draw."""
+    """Raises UsageError for a curriculum that is incompatible with the options of ``vwlite crr``."""
     if not curriculum.order:
         return
     if config.takes_queries:
@@ -32,8 +32,8 @@ def check_curriculum(config: CrrConfig, curriculum: CurriculumConfig) -> None:
 
 
 @dataclass(slots=True)
-class Stages:
-    """Of the steps from ``first`` on, which is counted from 0, to ``total``; ``whole`` has all rows and pairs."""
+class CurriculumStages:
+    """The stages of the steps ``[first, total)`` of a run. ``whole``: the index of all rows and pairs."""
 
     curriculum: CurriculumConfig
     config: CrrConfig
@@ -41,33 +41,33 @@ class Stages:
     first: int
     total: int
 
-    def after(
+    def remaining(
         self, done: int, columns: RowColumns | None, difficulty: np.ndarray | None, note: Callable[[str], None]
     ) -> Iterator[tuple[PairIndex, int]]:
-        """The index of each stage that does not end with the first ``done`` steps, and the step that it ends with.
+        """The stages left after ``done`` steps: the index to draw from, and the step that ends the stage.
 
-        ``columns`` and ``difficulty``, float64[rows], are of rows by difficulty. Raises DataError where a stage has no
-        pair, UsageError where no row has the namespace of ``value:NAMESPACE``.
+        ``columns`` and ``difficulty`` float64[rows] are None for a curriculum of pairs. Raises DataError for a stage
+        without pairs, UsageError where no row has the namespace of ``value:NAMESPACE``.
         """
         ranking = StepRanking(self.curriculum, self.config.seed, note, "--steps ends")
         if difficulty is not None:
-            complete(difficulty, self.curriculum.by, note)
+            fill_missing(difficulty, self.curriculum.by, note)
         end = self.first
         while ranking.share < 1 and end < self.total:
             end = min(end + int(self.curriculum.steps or 0), self.total)
             if end <= done:
                 ranking.begin()
             elif columns is None or difficulty is None:
-                yield far_pairs(self.whole, self.config.draws, ranking), end
+                yield select_far_pairs(self.whole, self.config.draws, ranking), end
             else:
                 yield self.easy_rows(columns, difficulty, ranking), end
         if ranking.steps:
-            ranking.tell_of_all()
+            ranking.report_all_admitted()
         if end < self.total:
             yield self.whole, self.total
 
     def easy_rows(self, columns: RowColumns, difficulty: np.ndarray, ranking: StepRanking) -> PairIndex:
-        """The rows that are admitted, drawn as often as their weights say."""
+        """The index of the admitted rows, with their importance multiplied by the weights of the curriculum."""
         admitted = ranking.admit(difficulty)
         index = columns.index(self.config.draws, admitted.rows, admitted.weights)
         if self.config.share < 1 and not len(index.query_start):
@@ -78,29 +78,37 @@ class Stages:
         return index
 
 
-def far_pairs(whole: PairIndex, sampling: str, ranking: StepRanking) -> PairIndex:
-    """The pairs whose labels differ most: of as many as the share, but all that differ by the most."""
+def select_far_pairs(whole: PairIndex, sampling: str, ranking: StepRanking) -> PairIndex:
+    """The index of the next share of pairs, those whose labels differ most.
+
+    It always includes all pairs with the largest difference, even if these are more than the share.
+    """
     share = ranking.begin()
-    of, least = whole.count(TINY), least_difference(whole, share)
+    total, least = whole.count(SMALLEST), least_difference(whole, share)
     near = whole.near(least)
-    taken = whole.count(least)
-    ranking.tell(f"weights add up to {taken} of {of} pairs, entropy {np.log2(taken):.4f} bits")
-    return whole.without(*near, sampling)
+    admitted = whole.count(least)
+    ranking.report(f"weights add up to {admitted} of {total} pairs, entropy {np.log2(admitted):.4f} bits")
+    return whole.exclude(*near, sampling)
 
 
 def least_difference(whole: PairIndex, share: float) -> float:
-    """The least for which pairs that differ by so much are no more than a share of all; of none, the largest."""
-    most = share * whole.count(TINY)
-    low, high = bits_of(TINY), bits_of(INFINITE)
-    while high - low > 1:  # which ends within 64 steps, as the bits of positive numbers grow with them
+    """The least label difference that at most ``share`` of all pairs reach.
+
+    If even the largest difference is reached by more pairs, that difference.
+    """
+    most = share * whole.count(SMALLEST)
+    low, high = float_bits(SMALLEST), float_bits(INFINITY)
+    while high - low > 1:  # bisection over bit patterns, which are ordered as positive floats are
         middle = (low + high) // 2
-        low, high = (low, middle) if whole.count(float_of(middle)) <= most else (middle, high)
-    return float_of(high) if whole.count(float_of(high)) else float_of(low)
+        low, high = (low, middle) if whole.count(float_from_bits(middle)) <= most else (middle, high)
+    return float_from_bits(high) if whole.count(float_from_bits(high)) else float_from_bits(low)
 
 
-def bits_of(number: float) -> int:
+def float_bits(number: float) -> int:
+    """The bit pattern of a float64, as an int."""
     return int(np.float64(number).view(np.int64))
 
 
-def float_of(bits: int) -> float:
+def float_from_bits(bits: int) -> float:
+    """The inverse of ``float_bits``."""
     return float(np.int64(bits).view(np.float64))

@@ -12,8 +12,8 @@ from solvers.crr.test_train import BITS, CONSTANT, as_svmlight, assert_fits, chi
 
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr import train
+from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum, least_difference, select_far_pairs
 from vwlite.solvers.crr.pair_sampling import RowColumns, pair_index
-from vwlite.solvers.crr.stages import Stages, check_curriculum, far_pairs, least_difference
 from vwlite.training.curriculum import StepRanking
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.monitor import LineMonitor
@@ -45,7 +45,7 @@ def index_of(queries, labels, importance=None, sampling="pairs"):
 
 def far(queries, labels, share, importance=None, sampling="pairs"):
     ranking = StepRanking(CurriculumConfig("easy", "difference", start=share, steps=1), 0, lambda note: None)
-    return far_pairs(index_of(queries, labels, importance, sampling), sampling, ranking)
+    return select_far_pairs(index_of(queries, labels, importance, sampling), sampling, ranking)
 
 
 def drawn_plainly(index, seed, step):
@@ -160,27 +160,27 @@ def test_steps_are_those_of_the_twin(tmp_path, by, alpha):
 def test_stages_end_where_the_steps_do():
     notes, whole = [], index_of([0] * 6, range(6))
     curriculum = CurriculumConfig("easy", "difference", steps=10)
-    stages = Stages(curriculum, train.CrrConfig(), whole, 100, 125)
-    assert [end for _, end in stages.after(0, None, None, notes.append)] == [110, 120, 125]
+    stages = CurriculumStages(curriculum, train.CrrConfig(), whole, 100, 125)
+    assert [end for _, end in stages.remaining(0, None, None, notes.append)] == [110, 120, 125]
     assert notes == [
         "curriculum, step 1: weights add up to 3 of 15 pairs, entropy 1.5850 bits",
         "curriculum, step 2: weights add up to 6 of 15 pairs, entropy 2.5850 bits",
         "curriculum, step 3: weights add up to 10 of 15 pairs, entropy 3.3219 bits",
         "curriculum, step 4: all examples take part from here on",
     ]
-    stages = Stages(curriculum, train.CrrConfig(), whole, 100, 115)
-    assert [end for _, end in stages.after(0, None, None, notes.append)] == [110, 115]
+    stages = CurriculumStages(curriculum, train.CrrConfig(), whole, 100, 115)
+    assert [end for _, end in stages.remaining(0, None, None, notes.append)] == [110, 115]
     assert notes[-1] == "curriculum: --steps ends in step 2; all would take part in 4"
 
 
 def test_a_stage_without_pairs():
     columns = RowColumns(np.zeros(4, np.uint64), np.array([0, 0, 1, 1], np.float32), np.ones(4), (np.zeros(4),) * 2)
     curriculum = CurriculumConfig("easy", start=0.5, steps=10)
-    stages = Stages(curriculum, train.CrrConfig(), index_of([0] * 4, [0, 0, 1, 1]), 0, 30)
+    stages = CurriculumStages(curriculum, train.CrrConfig(), index_of([0] * 4, [0, 0, 1, 1]), 0, 30)
     with pytest.raises(DataError, match="of the 2 easiest examples no query has two different labels: a larger"):
-        next(stages.after(0, columns, np.arange(4.0), lambda note: None))
+        next(stages.remaining(0, columns, np.arange(4.0), lambda note: None))
     stages.config = train.CrrConfig(alpha=1.0)
-    assert len(next(stages.after(0, columns, np.arange(4.0), lambda note: None))[0].row) == 2
+    assert len(next(stages.remaining(0, columns, np.arange(4.0), lambda note: None))[0].row) == 2
 
 
 @pytest.mark.parametrize(
