@@ -73,6 +73,8 @@ LEARNERS = {  # name: the text it learns, and the command
     "cb": ("decisions", "train", *BITS, "--cb", "3", "--cost_offset", "max"),
     "cb-coin": ("decisions", "train", *BITS, "--cb", "3", "--coin"),
     "cb-adf": ("decision-groups", "train", *BITS, "--cb_adf", "--cb_type", "dr"),
+    "cb-explore": ("decisions", "train", *BITS, "--cb_explore", "3", "--bag", "2", "--random_seed", "3"),
+    "cb-explore-adf": ("decision-groups", "train", *BITS, "--cb_explore_adf", "--cover", "3"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
     "vw-nn": ("numbers", "vw", *BITS, "--nn", "3"),
     "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),

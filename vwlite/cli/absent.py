@@ -14,14 +14,14 @@ class Absent(NamedTuple):
 
 ABSENT = (
     Absent(
-        "bandits that explore",
+        "other bandits",
         (
-            "cb_explore*", "cb_force_legacy", "cb_sample", "cb_dro", "cb_m*", "cbify*", "cbzo", "ccb_*", "cats*",
+            "cb_force_legacy", "cb_sample", "cb_dro", "cbify*", "cbzo", "ccb_*", "cats*",
             "slates", "warm_cb*", "explore_eval", "multiworld_test", "large_action_space",
-            "epsilon*", "first*", "bag", "softmax", "squarecb", "regcb*", "rnd*", "synthcover*",
+            "epsilon_decay*", "rnd*", "synthcover*",
         ),
-        "`--cb K` for decisions that were logged, or `--cb_adf` for actions with features; `--csoaa` or "
-        "`--csoaa_ldf m` where the cost of every action is known",
+        "`--cb K` for decisions that were logged, or `--cb_adf` for actions with features, and `--cb_explore K` or "
+        "`--cb_explore_adf` for the probabilities of actions",
     ),
     Absent("learning to search", ("search*",), "`vwlite l1 --model crf` for label sequences"),
     Absent("topics", ("lda*",), "`vwlite aso learn` for structure in text without labels"),

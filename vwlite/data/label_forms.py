@@ -33,9 +33,10 @@ class Form:
     words: bool = False
     lists: bool = False
     groups: bool = False
+    bare: bool = False
 
     def format(self, text: TextFormat) -> TextFormat:
-        return text.of_words(self.lists, self.groups) if self.words else text
+        return text.of_words(self.lists, self.groups, bare=self.bare) if self.words else text
 
 
 FORMS = {
@@ -46,7 +47,7 @@ FORMS = {
     "lists": Form(words=True, lists=True),
     "groups of lines with costs": Form(words=True, lists=True, groups=True),
     "logged decisions": Form(words=True, lists=True),
-    "groups of lines with logged decisions": Form(words=True, lists=True, groups=True),
+    "groups of lines with logged decisions": Form(words=True, lists=True, groups=True, bare=True),
 }
 NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FORMS
 

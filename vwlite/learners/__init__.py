@@ -32,6 +32,8 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "ldf": "multiline.Multiline",
     "cb": "bandit.Bandit",
     "cb_adf": "bandit_groups.BanditGroups",
+    "cb_explore": "explore.Explore",
+    "cb_explore_adf": "explore_groups.ExploreGroups",
     "lrq": "lrq.Lrq",
     "dyadic": "dyadic.Dyadic",
     "active_dyadic": "active_dyadic.ActiveDyadic",

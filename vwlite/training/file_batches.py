@@ -35,7 +35,9 @@ def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
     text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
     words = config.learner.label_words
-    return text if words is None else text.of_words(words, learner.multiline, bool(learner.outputs))
+    if words is None:
+        return text
+    return text.of_words(words, learner.multiline, bool(learner.outputs), learner.bare_lines)
 
 
 class FileBatches:

@@ -176,12 +176,15 @@ def check_rule(typed: dict[str, Any]) -> None:
 
 def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
     """Without options that do nothing by themselves, or beside others."""
-    idle = {"simulation": "active", "mellowness": "active", "confidence_after_training": "confidence"}
+    idle = {
+        "simulation": ("active",),
+        "mellowness": ("active", "regcb", "regcbopt", "squarecb", "initial"),
+        "confidence_after_training": ("confidence",),
+    }
     left_out = {"coin": ("l1", "l2"), "pistol": ("l1", "l2"), "ftrl": ("constant",)}
     names = {name for option, ones in left_out.items() if typed.get(option) for name in ones}
-    return {
-        name: value for name, value in typed.items() if name not in names and (name not in idle or idle[name] in typed)
-    }
+    names |= {name for name, others in idle.items() if not {*others} & {*typed}}
+    return {name: value for name, value in typed.items() if name not in names}
 
 
 def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:
