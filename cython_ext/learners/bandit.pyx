@@ -14,8 +14,8 @@ from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from features.multiline_expand cimport features_of
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
-from learners.bandit_actions cimport DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, OF_MODEL, RATIO_SUM, SEEN, UPDATES, Bandit, Event
-from learners.bandit_learning cimport base_of, find_pmf, learn_event, score_actions
+from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
+from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions
 from learners.explorers cimport COVER, comes_before, draw, drawn_number, find_best
 from learners.example_loop cimport check_fit
 from learners.gd_update cimport NORMS, count_time, open_learner
@@ -107,7 +107,7 @@ cdef inline float simulated_cost(const Bandit *q, const Event *e, size_t action)
         if q.simulated == CLASSES:
             return q.right if q.named[i] == action + 1 else q.wrong
         if not q.actions or q.named[i] == action + 1:
-            return q.cost[i]
+            return q.cost[i] if isfinite(q.cost[i]) else q.wrong
     return q.wrong
 
 
@@ -135,9 +135,8 @@ cdef inline bint accepts(Bandit *q, Event *e, float *weight) noexcept nogil:
     cdef double *scalars = q.m.scalars
     cdef double chance = q.pmf[e.observed], ratio, u = 0
     cdef double least = e.probability / chance if chance > 0 else 1
-    if q.ratio > 0:
-        ratio = q.ratio
-    else:
+    ratio = q.ratio
+    if ratio <= 0:
         if least < scalars[LEAST_RATIO]:
             scalars[LEAST_RATIO] = least
         ratio = scalars[LEAST_RATIO]
@@ -149,14 +148,17 @@ cdef inline bint accepts(Bandit *q, Event *e, float *weight) noexcept nogil:
         if scalars[RATIO_SUM] > 0:
             u = q.target_rate * least / scalars[RATIO_SUM]
         scalars[RATIO_SUM] += ratio
-        ratio *= u if scalars[SEEN] > 1 else q.target_rate
-    u = next_number(q)
+        scalars[LEAST_RATIO] = u if scalars[SEEN] > 1 else q.target_rate
+        ratio *= scalars[LEAST_RATIO]
+    u = draw_for(q, 0)
     if u >= ratio:
         return False
     if ratio > 1:
         weight[0] *= <float>ratio
+        scalars[VIOLATIONS] += 1
     e.probability = <float>chance
-    scalars[UPDATES] += 1
+    scalars[UPDATES] += ratio if ratio > 1 else 1
+    scalars[ACCEPTED] += 1
     return True
 
 
@@ -204,7 +206,9 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     if learn:
         done = learn_event(q, rows, plan, e, used)
         status = status | done if done == OK or done == UNSTABLE else done
-    if q.m.vw_compat and e.has_shared != NULL and not q.x.kind:    # as vw counts them, once for the group
+    if q.m.vw_compat and e.has_shared != NULL and q.valued:            # as vw counts them: not at all
+        features -= <uint32_t>(e.count * features_of(rows, e.shared))
+    elif q.m.vw_compat and e.has_shared != NULL and not q.x.kind:      # once for the group
         features += plan.constant - <uint32_t>((e.count - 1) * features_of(rows, e.shared))
     out.features[e.last] = features / <uint32_t>(q.actions if q.simulated and q.actions else 1)
     if q.simulated and labeled:
@@ -215,7 +219,7 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     if labeled:
         out.loss[e.last] = weight * (chance * e.cost / p if q.x.kind else loss_of(q, e, best, learn))
         if q.simulated:
-            out.loss[e.last] = weight * e.cost
+            out.loss[e.last] = weight * (<float>(e.cost != q.right) if q.simulated == CLASSES else e.cost)
     for a in range(e.count if not q.actions else 0):
         out.raw[e.first + a] = score[a] / q.x.models + base
     if q.actions:

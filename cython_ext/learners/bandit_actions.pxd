@@ -33,7 +33,9 @@ cdef enum:
     RATIO_SUM = SCALARS + 10
     LEAST_RATIO = SCALARS + 11
     UPDATES = SCALARS + 12
-    MORE_MODELS = SCALARS + 13     # of every policy but the first: its events, their actions, two times NORMS
+    ACCEPTED = SCALARS + 13
+    VIOLATIONS = SCALARS + 14
+    MORE_MODELS = SCALARS + 15     # of every policy but the first: its events, their actions, two times NORMS
     OF_MODEL = 2 + 2 * NORMS
     PREFETCH_LINES = 16            # cache lines of a feature's slots that are prefetched, at most
 

@@ -13,7 +13,7 @@ from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from learners.bandit_actions cimport ACTIONS, DIRECT, DR, EVENTS, HIGHEST_COST, IPS, LEARNED, MORE_MODELS, MTR, OF_MODEL, \
     RANDOM_HIGH, RANDOM_LOW, Bandit, Event, ready_action, select_weights, update_action
-from learners.explorers cimport BAG, COVER, FIRST, GREEDY, REGCB, SOFTMAX, SQUARECB, count_allowed, cut, drawn_number, \
+from learners.explorers cimport BAG, COVER, FIRST, GREEDY, REGCB, SOFTMAX, SQUARECB, cut, drawn_number, \
     explore_bounds, explore_by_gap, explore_softly, find_best, is_tied, keep_plausible, poisson, set_floor, set_uniform, \
     share_best, widest
 from learners.gd_update cimport clip, inner_product, sensitivity
@@ -259,7 +259,7 @@ cdef inline int find_pmf(Bandit *q, const Rows *rows, const Plan *plan, const Ev
         else:
             if q.x.elim:
                 keep_plausible(q.lower, q.upper, q.left, count)
-            explore_by_gap(&q.x, q.score, q.left, count, count_allowed(q.left, count), q.m.scalars[LEARNED], q.pmf)
+            explore_by_gap(&q.x, q.score, q.left, count, q.m.scalars[LEARNED], q.pmf)
         if q.x.epsilon > 0:
             set_floor(q.allowed, count, q.x.epsilon, False, q.pmf)
     elif q.x.kind == BAG or q.x.kind == COVER:

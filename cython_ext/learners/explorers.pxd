@@ -120,17 +120,18 @@ cdef inline void explore_softly(const Explorer *x, const float *cost, const uint
         pmf[a] = <float>(pmf[a] / sum)
 
 
-cdef inline void explore_by_gap(const Explorer *x, const float *cost, const uint8_t *allowed, size_t count, size_t possible,
-                                double learned, float *pmf) noexcept nogil:
+cdef inline void explore_by_gap(const Explorer *x, const float *cost, const uint8_t *allowed, size_t count, double learned,
+                                float *pmf) noexcept nogil:
     """Actions other than the best have a probability inverse to what they cost more (SquareCB)."""
     cdef size_t a, best = find_best(cost, allowed, count)
+    cdef size_t possible = 1 if x.elim and x.like_vw else count_allowed(allowed, count)   # vw counts the best alone
     cdef double gamma = x.gamma_scale * pow(learned, x.gamma_exponent), sum = 0
     for a in range(count):
         pmf[a] = 0
         if allowed[a] and a != best:
             pmf[a] = <float>(1 / (possible + gamma * (cost[a] - cost[best])))
             sum += pmf[a]
-    pmf[best] = <float>(1 - sum) if sum < 1 else 0
+    pmf[best] = <float>(1 - sum) if sum < 1 or possible == 1 else 0
 
 
 cdef inline double widest(double gap, double sensitivity, double limit) noexcept nogil:
@@ -220,9 +221,11 @@ cdef inline bint comes_before(const float *cost, const float *pmf, int kind, siz
 
 
 cdef inline size_t draw(const float *cost, const float *pmf, int kind, uint8_t *left, size_t count, double u) noexcept nogil:
-    """The first action, in the order shown, of those that are ``left`` whose cumulative probability exceeds ``u``."""
+    """The first action, in the order shown, of those that are ``left`` whose share of what was added up exceeds ``u``."""
     cdef size_t a, next, last = count
-    cdef double sum = 0
+    cdef double sum = 0, total = 0
+    for a in range(count):
+        total += pmf[a] if left[a] and pmf[a] > 0 else 0
     while True:
         next = count
         for a in range(count):
@@ -231,8 +234,8 @@ cdef inline size_t draw(const float *cost, const float *pmf, int kind, uint8_t *
         if next == count:
             return last
         left[next] = False
-        sum += pmf[next]
+        sum += pmf[next] if pmf[next] > 0 else 0
         if pmf[next] > 0 or last == count:
             last = next
-        if sum > u:
+        if sum > u * total:
             return last

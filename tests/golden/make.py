@@ -75,6 +75,8 @@ LEARNERS = {  # name: the text it learns, and the command
     "cb-adf": ("decision-groups", "train", *BITS, "--cb_adf", "--cb_type", "dr"),
     "cb-explore": ("decisions", "train", *BITS, "--cb_explore", "3", "--bag", "2", "--random_seed", "3"),
     "cb-explore-adf": ("decision-groups", "train", *BITS, "--cb_explore_adf", "--cover", "3"),
+    "cbify": ("classes", "train", *BITS, "--cbify", "3", "--squarecb"),
+    "cbify-ldf": ("groups", "train", *BITS, "--cbify_ldf", "--first", "9"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
     "vw-nn": ("numbers", "vw", *BITS, "--nn", "3"),
     "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),

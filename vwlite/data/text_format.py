@@ -18,7 +18,7 @@ FULL = 100
 NONE = {ROWS: 0, NAMESPACES: 0, FEATURES: 0}
 FORMATS = {  # and the native modules that parse them
     "vw": "vw_parser", "svmlight": "svmlight", "csv": "csv_parser", "tsv": "csv_parser",
-    "jsonl": "json_parser",
+    "jsonl": "json_parser", "json": "vw_parser", "dsjson": "vw_parser",
 }
 
 

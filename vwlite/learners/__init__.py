@@ -34,6 +34,8 @@ CLASSES = {  # name in models -> module and class; that of its options has the m
     "cb_adf": "bandit_groups.BanditGroups",
     "cb_explore": "explore.Explore",
     "cb_explore_adf": "explore_groups.ExploreGroups",
+    "cbify": "simulate.Simulate",
+    "cbify_ldf": "simulate_groups.SimulateGroups",
     "lrq": "lrq.Lrq",
     "dyadic": "dyadic.Dyadic",
     "active_dyadic": "active_dyadic.ActiveDyadic",

@@ -19,7 +19,9 @@ from vwlite.learners.configs.explore import ExploreConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results
 
-OF_EXPLORERS = ("learned", "random_high", "random_low", "seen", "ratio_sum", "least_ratio", "updates")
+OF_EXPLORERS = (
+    "learned", "random_high", "random_low", "seen", "ratio_sum", "least_ratio", "updates", "accepted", "violations",
+)
 OF_POLICIES = ("events", "actions", *NORMS, *(f"regressor_{name}" for name in NORMS))
 VW_NAMES = {"epsilon": "greedy"}
 

@@ -118,7 +118,8 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     options = dict(arguments)
     options["examples"] = max(options["examples"], 0)  # vw's -1 is all
     check_rule(typed)
-    input = input_config({**options, "kind": options["kind"] or "vw"})  # whatever the file is called
+    kind = "dsjson" if arguments["dsjson"] else "json" if arguments["json"] else "vw"
+    input = input_config({**options, "kind": options["kind"] or kind})  # whatever the file is called
     if arguments["no_stdin"] and input.paths == ("-",):
         input = replace(input, paths=())
     length = arguments["initial_pass_length"]
