@@ -29,6 +29,7 @@ cdef enum:
     BAD_LABEL_NAME = 21
     BAD_JSON = 22
     BAD_NESTING = 23
+    BAD_EVENT = 24
     # a line that holds only a comment: it makes no row and is not malformed
     COMMENT = 99
     # results of a whole call

@@ -1,134 +1,54 @@
 """Contextual bandits: the cost of each action is predicted, though only that of the action shown was observed."""
 
 from libc.math cimport INFINITY, isfinite, isnan
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from base.byte_scan cimport unlikely
 from base.memory cimport grow
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
-from features.group_lines cimport close_group_lines, open_group_lines, release_long_line
+from base.vw_random cimport random_after
+from features.group_lines cimport close_group_lines, open_group_lines
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
-from features.multiline_expand cimport Line, features_of
+from features.multiline_expand cimport features_of
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
-from learners.bandit_actions cimport REGRESSOR_NORMS, Bandit, Event, ready_action, select_weights, update_action
+from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
+from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions
+from learners.explorers cimport COVER, comes_before, draw, drawn_number, find_best
 from learners.example_loop cimport check_fit
-from learners.gd_update cimport NORMS, SCALARS, UNLABELED_WEIGHT, clip, count_time, inner_product, open_learner
+from learners.gd_update cimport NORMS, count_time, open_learner
 from text.batch_builder cimport BLANK, INNER, SAVE, SHARED
 
 cdef enum:
-    MTR = 0                # what is learned, numbered as TYPES in vwlite/learners/configs/bandit.py
-    IPS = 1
-    DM = 2
-    DR = 3
-    DIRECT = 4
-    EVENTS = SCALARS       # positions in the scalars, named in vwlite/learners/bandit.py
-    ACTIONS = SCALARS + 1
-    HIGHEST_COST = SCALARS + 2
     SUMS = 5               # of events with a cost, see ``sums`` in vwlite/learners/bandit.py
-
-
-cdef inline int estimate_costs(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, float cost,
-                               float weight) noexcept nogil:
-    """Fill ``estimate`` from the regressor, which learns the cost observed in its turn."""
-    cdef size_t a
-    cdef int status = OK, done
-    cdef Line *line
-    for a in range(e.count):
-        if not q.allowed[a]:
-            continue
-        done = ready_action(q, rows, plan, e, a, &line)
-        if done != OK:
-            return done
-        if a == e.observed:
-            status |= update_action(q, line, a, True, cost, weight / e.probability, &q.estimate[a])
-        else:
-            select_weights(q, a, True)
-            q.estimate[a] = clip(inner_product(&q.m, &line.s, 0), &q.m)
-        release_long_line(q.lines, line)
-    return status
-
-
-cdef inline float target_of(const Bandit *q, const Event *e, size_t action, float cost, float p) noexcept nogil:
-    """What the policy is to predict as an action's cost."""
-    if q.type == DR:
-        return q.estimate[action] + ((cost - q.estimate[action]) / p if action == e.observed else 0)
-    if action != e.observed:
-        return 0
-    return cost / p if q.type == IPS else cost
-
-
-cdef inline float base_of(const Bandit *q) noexcept nogil:
-    """What scores are differences to."""
-    return <float>q.m.scalars[HIGHEST_COST] if q.from_highest else q.offset
-
-
-cdef inline int learn_event(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, float weight) noexcept nogil:
-    cdef double *scalars = q.m.scalars
-    cdef float p = e.probability if e.probability > q.clip_p else q.clip_p, cost, ignored
-    cdef size_t a
-    cdef int status = OK, done
-    cdef Line *line
-    if scalars[EVENTS] == 0 or e.cost > scalars[HIGHEST_COST]:
-        scalars[HIGHEST_COST] = e.cost
-        q.sums[4] = 0
-    scalars[EVENTS] += 1
-    scalars[ACTIONS] += e.possible
-    cost = e.cost - base_of(q)
-    if q.type == DR:
-        status = estimate_costs(q, rows, plan, e, cost, weight)
-        if status != OK and (status != UNSTABLE or not q.m.vw_compat):
-            return status
-    if q.type == MTR:
-        weight *= <float>(scalars[EVENTS] / (scalars[ACTIONS] * p))
-    for a in range(e.count):
-        if not q.allowed[a] or ((q.type == MTR or q.type == DIRECT) and a != e.observed):
-            continue
-        done = ready_action(q, rows, plan, e, a, &line)
-        if done == OK:
-            done = update_action(q, line, a, False, target_of(q, e, a, cost, p), weight, &ignored)
-            release_long_line(q.lines, line)
-        status |= done
-        if done == NO_MEMORY or (not q.m.vw_compat and status != OK):
-            return done
-    return status
-
-
-cdef inline int score_actions(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, uint32_t *features,
-                              size_t *best) noexcept nogil:
-    """Fill ``score``; ``best`` is the allowed action of the lowest one, and of equals the first."""
-    cdef size_t a
-    cdef int status = OK, done
-    cdef Line *line
-    features[0] = 0
-    best[0] = e.count
-    for a in range(e.count):
-        done = ready_action(q, rows, plan, e, a, &line)
-        if done != OK:
-            return done
-        features[0] += <uint32_t>line.s.count
-        select_weights(q, a, False)
-        q.score[a] = inner_product(&q.m, &line.s, 0) if q.allowed[a] else INFINITY
-        release_long_line(q.lines, line)
-        if not q.allowed[a]:
-            continue
-        if unlikely(not isfinite(q.score[a])):
-            status = UNSTABLE
-        if best[0] == e.count or q.score[a] < q.score[best[0]]:
-            best[0] = a
-    return status
+    CLASSES = 1            # whose cost is simulated, numbered as SIMULATED in vwlite/learners/configs/simulation.py
+    COSTS = 2
+    VW_SEED = 0x337ad8c   # of draws of simulated actions: the hash of the letters vw
 
 
 cdef inline bint reserve_actions(Bandit *q, size_t count) noexcept nogil:
     """False without memory."""
     if count > q.max_actions:
         if not (grow(<void **>&q.score, 8 * count) and grow(<void **>&q.estimate, 8 * count) and
-                grow(<void **>&q.allowed, 2 * count)):
+                grow(<void **>&q.total, 8 * count) and grow(<void **>&q.pmf, 8 * count) and
+                grow(<void **>&q.lower, 8 * count) and grow(<void **>&q.upper, 8 * count) and
+                grow(<void **>&q.left, 2 * count) and grow(<void **>&q.allowed, 2 * count)):
             return False
         q.max_actions = 2 * count
     return True
+
+
+cdef inline void close_actions(Bandit *q) noexcept nogil:
+    free(q.score)
+    free(q.estimate)
+    free(q.total)
+    free(q.pmf)
+    free(q.lower)
+    free(q.upper)
+    free(q.left)
+    free(q.allowed)
 
 
 cdef inline void read_label(Bandit *q, size_t row, size_t action, Event *e) noexcept nogil:
@@ -146,13 +66,15 @@ cdef inline void read_label(Bandit *q, size_t row, size_t action, Event *e) noex
 cdef inline void open_event(Bandit *q, Event *e) noexcept nogil:
     """Fill in which actions are possible, and which was shown."""
     cdef size_t a
-    cdef bint listed = q.actions and not q.block and q.start[e.last + 1] > q.start[e.last]
+    cdef bint listed = q.actions and not q.block and not q.simulated and q.start[e.last + 1] > q.start[e.last]
     memset(q.allowed, not listed, e.count)
     e.observed, e.cost, e.probability = e.count, 0, 1
     for a in range(1 if q.actions else e.count):
         read_label(q, e.first + a, a, e)
     if listed and q.start[e.last + 1] == q.start[e.last] + 1 and e.observed < e.count:
         memset(q.allowed, True, e.count)   # what was shown is all that is said
+    if q.simulated:
+        e.observed = e.count
     e.possible = 0
     for a in range(e.count):
         e.possible += q.allowed[a]
@@ -167,47 +89,151 @@ cdef inline float loss_of(const Bandit *q, const Event *e, size_t best, bint lea
     return e.cost / e.probability if best == e.observed else 0
 
 
+cdef inline size_t first_shown(const Bandit *q, const Event *e) noexcept nogil:
+    """The action that comes first where all are shown with their probabilities."""
+    cdef size_t a, best = e.count
+    for a in range(e.count):
+        if q.allowed[a] and (best == e.count or
+                             comes_before(q.total, q.pmf, q.x.kind, a, best)):
+            best = a
+    return best
+
+
+cdef inline float simulated_cost(const Bandit *q, const Event *e, size_t action) noexcept nogil:
+    """What the label says that an action costs."""
+    cdef int64_t i
+    cdef size_t row = e.last if q.actions else e.first + action
+    for i in range(q.start[row], q.start[row + 1]):
+        if q.simulated == CLASSES:
+            return q.right if q.named[i] == action + 1 else q.wrong
+        if not q.actions or q.named[i] == action + 1:
+            return q.cost[i] if isfinite(q.cost[i]) else q.wrong
+    return q.wrong
+
+
+cdef inline double next_number(const Bandit *q) noexcept nogil:
+    """In [0, 1), for the event that was predicted last."""
+    cdef uint64_t seen = <uint64_t>q.m.scalars[SEEN] - 1
+    return random_after(VW_SEED + seen) if q.m.vw_compat else drawn_number(q.x.seed, seen, <uint64_t>1 << 32)
+
+
+cdef inline void play(Bandit *q, Event *e) noexcept nogil:
+    """Draw an action and observe what it costs."""
+    memcpy(q.left, q.allowed, e.count)
+    e.observed = draw(q.total, q.pmf, q.x.kind, q.left, e.count, next_number(q))
+    e.cost, e.probability = simulated_cost(q, e, e.observed), q.pmf[e.observed]
+
+
+cdef inline void write_pmf(Bandit *q, const Event *e) noexcept nogil:
+    cdef size_t a, first = e.last * q.actions if q.actions else e.first
+    for a in range(e.count if q.shown != NULL else 0):
+        q.shown[first + a] = q.pmf[a]
+
+
+cdef inline bint accepts(Bandit *q, Event *e, float *weight) noexcept nogil:
+    """Whether an explorer whose actions are replayed from a log would have shown what was shown; it learns only then."""
+    cdef double *scalars = q.m.scalars
+    cdef double chance = q.pmf[e.observed], ratio, u = 0
+    cdef double least = e.probability / chance if chance > 0 else 1
+    ratio = q.ratio
+    if ratio <= 0:
+        if least < scalars[LEAST_RATIO]:
+            scalars[LEAST_RATIO] = least
+        ratio = scalars[LEAST_RATIO]
+    if q.target_rate >= 0:
+        ratio = 1
+    ratio = ratio * chance / e.probability
+    if q.target_rate >= 0:
+        least = scalars[SEEN] - 1
+        if scalars[RATIO_SUM] > 0:
+            u = q.target_rate * least / scalars[RATIO_SUM]
+        scalars[RATIO_SUM] += ratio
+        scalars[LEAST_RATIO] = u if scalars[SEEN] > 1 else q.target_rate
+        ratio *= scalars[LEAST_RATIO]
+    u = draw_for(q, 0)
+    if u >= ratio:
+        return False
+    if ratio > 1:
+        weight[0] *= <float>ratio
+        scalars[VIOLATIONS] += 1
+    e.probability = <float>chance
+    scalars[UPDATES] += ratio if ratio > 1 else 1
+    scalars[ACCEPTED] += 1
+    return True
+
+
+cdef inline int predict_event(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, uint32_t *features,
+                              size_t *best) noexcept nogil:
+    cdef int status = score_actions(q, rows, plan, e, 0, False, q.score, features)
+    if status != OK and (status != UNSTABLE or not q.m.vw_compat):
+        best[0] = find_best(q.score, q.allowed, e.count) if status == UNSTABLE else e.count
+        return status
+    if not q.x.kind:
+        best[0] = find_best(q.score, q.allowed, e.count)
+        return status
+    status |= find_pmf(q, rows, plan, e)
+    best[0] = first_shown(q, e)
+    return status
+
+
 cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, Results *out, bint learning) noexcept nogil:
     cdef bint held = out.holdout_mask != NULL and out.holdout_mask[e.last], labeled, learn
-    cdef float weight = rows.importance[e.last], base = base_of(q)
+    cdef float weight = rows.importance[e.last], base = base_of(q), chance = 0, p, used = weight
     cdef double *sums = q.sums + (SUMS if held else 0)
+    cdef const float *score = q.total if q.x.kind else q.score
     cdef size_t a, best
     cdef uint32_t features
     cdef int status, done
     if not reserve_actions(q, e.count + 1):
         return NO_MEMORY
+    score = q.total if q.x.kind else q.score
     open_event(q, e)
-    labeled = not isnan(rows.label[e.last]) and e.observed < e.count
-    status = score_actions(q, rows, plan, e, &features, &best)
+    labeled = not isnan(rows.label[e.last]) and (e.observed < e.count or q.simulated)
+    status = predict_event(q, rows, plan, e, &features, &best)
     if status != OK and status != UNSTABLE:
         return status
+    if q.x.kind:
+        q.m.scalars[SEEN] += 1
+        write_pmf(q, e)
+    if q.simulated and labeled:
+        play(q, e)
+    p = e.probability
+    if labeled:
+        chance = q.pmf[e.observed] if q.x.kind else best == e.observed
     learn = learning and labeled and not held and (q.m.vw_compat or status == OK)
+    if q.valued and labeled:
+        learn = accepts(q, e, &used) and learn
     if learn:
-        done = learn_event(q, rows, plan, e, weight)
+        done = learn_event(q, rows, plan, e, used)
         status = status | done if done == OK or done == UNSTABLE else done
-    if q.m.vw_compat and e.has_shared != NULL:     # as vw counts them, once for the group
+    if q.m.vw_compat and e.has_shared != NULL and q.valued:            # as vw counts them: not at all
+        features -= <uint32_t>(e.count * features_of(rows, e.shared))
+    elif q.m.vw_compat and e.has_shared != NULL and not q.x.kind:      # once for the group
         features += plan.constant - <uint32_t>((e.count - 1) * features_of(rows, e.shared))
-    out.features[e.last] = features
-    out.prediction[e.last] = <float>(best + (1 if q.actions and not q.m.vw_compat else 0))
-    out.loss[e.last] = weight * loss_of(q, e, best, learn) if labeled else 0
+    out.features[e.last] = features / <uint32_t>(q.actions if q.simulated and q.actions else 1)
+    if q.simulated and labeled:
+        best = e.observed
+    out.prediction[e.last] = <float>(best + (1 if q.actions and (q.simulated or not q.m.vw_compat) else 0))
+    e.probability = p
+    out.loss[e.last] = 0
+    if labeled:
+        out.loss[e.last] = weight * (chance * e.cost / p if q.x.kind else loss_of(q, e, best, learn))
+        if q.simulated:
+            out.loss[e.last] = weight * (<float>(e.cost != q.right) if q.simulated == CLASSES else e.cost)
     for a in range(e.count if not q.actions else 0):
-        out.raw[e.first + a] = q.score[a] + base
+        out.raw[e.first + a] = score[a] / q.x.models + base
     if q.actions:
-        out.raw[e.last] = q.score[best] + base
+        out.raw[e.last] = score[best] / q.x.models + base
         for a in range(e.count if q.scores != NULL else 0):
-            q.scores[e.last * q.actions + a] = q.score[a] + base
+            q.scores[e.last * q.actions + a] = score[a] / q.x.models + base
     if labeled:
         sums[0] += weight
         sums[1] += weight * e.cost
-        if best == e.observed:
-            sums[2] += weight / e.probability
-            sums[3] += weight * (e.cost / e.probability)
+        sums[2] += weight * chance / p
+        sums[3] += weight * chance * (e.cost / p)
         if e.cost == <float>q.m.scalars[HIGHEST_COST]:
             sums[4] += weight
-    if q.actions:
-        count_time(&q.m, weight, labeled, held)
-    elif q.m.vw_compat and not labeled:
-        q.m.scalars[UNLABELED_WEIGHT] += 1
+    count_time(&q.m, weight, labeled, held)
     return status
 
 
@@ -239,6 +265,28 @@ cdef int process_events(Bandit *q, const Rows *rows, const Plan *plan, Results *
     return status
 
 
+cdef int open_explorer(Bandit *q, state, config, size_t rows) except -1:
+    cdef float[::1] shown
+    x = config.explorer
+    q.x.kind, q.x.models, q.x.first, q.x.epsilon, q.x.typed_epsilon = x.kind, x.models, x.first, x.epsilon, x.typed_epsilon
+    q.x.softness, q.x.gamma_scale, q.x.gamma_exponent = x.softness, x.gamma_scale, x.gamma_exponent
+    q.x.least_cost, q.x.most_cost, q.x.mellowness, q.x.psi = x.least_cost, x.most_cost, x.mellowness, x.psi
+    q.x.optimistic, q.x.elim, q.x.nounif = x.optimistic, x.elim, x.nounif
+    q.x.first_only, q.x.greedify, q.x.like_vw, q.x.seed = x.first_only, x.greedify, q.m.vw_compat, x.seed
+    q.simulated, q.right, q.wrong = x.simulated, x.right, x.wrong
+    q.valued, q.target_rate, q.ratio = x.valued, x.target_rate, x.ratio
+    q.shown = NULL
+    if q.x.kind:
+        shown = state.pmf
+        if <size_t>shown.shape[0] < rows * max(q.actions, 1):
+            raise ValueError("no room for the probabilities")
+        q.shown = &shown[0] if rows else NULL
+    if q.x.models < 1 or (q.x.kind == COVER and config.sets < q.x.models + 1) or \
+            (q.x.kind != COVER and config.sets < q.x.models * (1 + (q.type == DR))):
+        raise ValueError("the sets of weights are too few")
+    return 0
+
+
 cdef Bandit open_bandit(state, config, batch, size_t rows):
     """From a ``vwlite.learners.bandit.Bandit``, its ``KernelConfig`` and a batch with the lists of its labels."""
     cdef const int64_t[::1] start = batch.lists.indptr
@@ -257,8 +305,12 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
     if <size_t>start.shape[0] != rows + 1 or start[0] < 0 or min(named.shape[0], cost.shape[0]) < start[rows] or \
             <size_t>probability.shape[0] < rows or sums.shape[0] != 2 or sums.shape[1] != SUMS:
         raise ValueError("the labels or the sums do not fit the batch")
-    sets = (1 + (q.type == DR)) * (1 if q.block else max(config.actions, 1))
-    if len(state.scalars) < REGRESSOR_NORMS + NORMS or sets > 1 << q.shift or <size_t>1 << q.shift > q.m.slots:
+    open_explorer(&q, state, config, rows)
+    q.width = state.width
+    if q.block:
+        q.shift = 0
+    sets = config.sets * (1 if q.block else max(config.actions, 1))
+    if len(state.scalars) < (MORE_MODELS + OF_MODEL * (q.x.models - 1) if q.x.kind else LEARNED) or sets > 1 << state.layout[0] or <size_t>1 << state.layout[0] > q.m.slots:
         raise ValueError("the scalars or the slots are too few")
     for row in range(rows):
         if start[row] > start[row + 1]:
@@ -275,8 +327,8 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
         if <size_t>scores.shape[0] < rows or scores.shape[1] != config.actions:
             raise ValueError("no room for the scores")
         q.scores = &scores[0, 0] if rows else NULL
-    q.score = q.estimate = NULL
-    q.allowed = NULL
+    q.score = q.estimate = q.total = q.pmf = q.lower = q.upper = NULL
+    q.allowed = q.left = NULL
     q.max_actions = 0
     return q
 
@@ -300,7 +352,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     with nogil:
         status = process_events(&q, &rows, &native_plan, &out, &begin, end, learning)
     close_group_lines(q.lines)
-    free(q.score)
-    free(q.estimate)
-    free(q.allowed)
+    close_actions(&q)
     return status, begin

@@ -13,10 +13,30 @@ from features.multiline_expand cimport Line, expand_line, reserve_line
 from features.namespace_groups cimport Rows, make_groups
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
-from learners.gd_update cimport SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
+from learners.explorers cimport COVER, Explorer
+from learners.gd_update cimport NORMS, SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
 
 cdef enum:
-    REGRESSOR_NORMS = SCALARS + 3  # position in the scalars, named in vwlite/learners/bandit.py
+    MTR = 0                # what is learned, numbered as TYPES in vwlite/learners/configs/bandit.py
+    IPS = 1
+    DM = 2
+    DR = 3
+    DIRECT = 4
+    EVENTS = SCALARS       # positions in the scalars, named in vwlite/learners/bandit.py
+    ACTIONS = SCALARS + 1
+    HIGHEST_COST = SCALARS + 2
+    REGRESSOR_NORMS = SCALARS + 3
+    LEARNED = SCALARS + 6  # from here on those of explorers
+    RANDOM_HIGH = SCALARS + 7
+    RANDOM_LOW = SCALARS + 8
+    SEEN = SCALARS + 9
+    RATIO_SUM = SCALARS + 10
+    LEAST_RATIO = SCALARS + 11
+    UPDATES = SCALARS + 12
+    ACCEPTED = SCALARS + 13
+    VIOLATIONS = SCALARS + 14
+    MORE_MODELS = SCALARS + 15     # of every policy but the first: its events, their actions, two times NORMS
+    OF_MODEL = 2 + 2 * NORMS
     PREFETCH_LINES = 16            # cache lines of a feature's slots that are prefetched, at most
 
 
@@ -26,6 +46,7 @@ cdef struct Bandit:
     int type
     uint32_t actions       # of every row; 0: those of a group are its lines
     uint32_t block         # actions have slots of their own before terms are crossed, in blocks of so many, as in vw; 0: behind
+    uint32_t width         # of blocks: slots of an action
     int shift              # the slots of a feature begin at its hash * 2^shift
     uint32_t mask
     float clip_p
@@ -42,7 +63,19 @@ cdef struct Bandit:
     float *score           # (max_actions,) scratch
     float *estimate        # (max_actions,) scratch: the regressor's predictions
     uint8_t *allowed       # (max_actions,) scratch
+    float *total           # (max_actions,) scratch: the sums of the costs that all policies predict
+    float *pmf             # (max_actions,) scratch: probabilities of being shown
+    float *lower           # (max_actions,) scratch
+    float *upper           # (max_actions,) scratch
+    uint8_t *left          # (max_actions,) scratch
     size_t max_actions
+    Explorer x
+    float *shown           # probabilities of all actions: (rows, actions), of groups (rows,); or NULL
+    int simulated          # labels have the costs of all actions, numbered as SIMULATED in vwlite/learners/configs/simulation.py
+    float right, wrong     # costs of the class of the label and of others
+    double target_rate     # of --explore_eval; negative: not asked for
+    double ratio           # its multiplier; 0: the least of the ratios so far
+    bint valued            # --explore_eval
 
 
 cdef struct Event:
@@ -57,13 +90,17 @@ cdef struct Event:
     float probability
 
 
-cdef inline void select_weights(Bandit *q, size_t action, bint regressor) noexcept nogil:
-    """Work with the weights of an action; those of the regressor lie behind the policy's."""
-    cdef size_t place = regressor
+cdef inline void select_weights(Bandit *q, size_t action, size_t model, bint regressor) noexcept nogil:
+    """Work with the weights of an action of a policy; those of its regressor lie behind them."""
+    cdef size_t place = model * (1 + (q.type == DR)) + regressor
+    if q.x.kind == COVER and model:
+        place = 1 + model
     if q.actions and not q.block:
-        place = regressor * <size_t>q.actions + action
+        place = place * <size_t>q.actions + action
     q.m.table = q.table + q.m.stride * place
     q.m.norms = q.m.scalars + (REGRESSOR_NORMS if regressor else 0)
+    if model:
+        q.m.norms = q.m.scalars + MORE_MODELS + OF_MODEL * (model - 1) + 2 + NORMS * <size_t>regressor
 
 
 cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint32_t action, const Plan *plan,
@@ -84,12 +121,12 @@ cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint
     at = 0
     for g in range(s.groups):
         for i in range(s.group[g].size):
-            line.hash[at + i] = (s.group[g].index[i] & low) + action
+            line.hash[at + i] = (q.width * s.group[g].index[i] & low) + q.width * action
         s.group[g].index = line.hash + at
         at += s.group[g].size
     status = expand_made_groups(plan, s)
     if status == OK and plan.constant:
-        s.index[s.linear - 1] = ((CONSTANT & low) + action) & plan.mask
+        s.index[s.linear - 1] = ((q.width * <uint32_t>CONSTANT & low) + q.width * action) & plan.mask
     return status
 
 
@@ -116,18 +153,20 @@ cdef inline int ready_action(Bandit *q, const Rows *rows, const Plan *plan, cons
         return status
     for i in range(line[0].s.terms):
         line[0].s.index[i] = (line[0].s.index[i] << q.shift) & q.mask
+        if line[0].s.index[i] > q.mask - q.width + 1:
+            line[0].s.index[i] -= q.width   # a crossing, of which not all slots are in the table
         for part in range(parts):
             prefetch(q.table + q.m.stride * line[0].s.index[i] + 16 * part)
     set_row(q.lines, line[0], <ssize_t>row)
     return OK
 
 
-cdef inline int update_action(Bandit *q, Line *line, size_t action, bint regressor, float target, float weight,
-                       float *predicted) noexcept nogil:
+cdef inline int update_action(Bandit *q, Line *line, size_t action, size_t model, bint regressor, float target, float weight,
+                              float *predicted) noexcept nogil:
     """Learn a cost. ``predicted`` is the prediction made before, within the range of all targets."""
     cdef float raw
     cdef int status
-    select_weights(q, action, regressor)
+    select_weights(q, action, model, regressor)
     if not q.m.frozen:
         widen_range(&q.m, target)
     raw = inner_product(&q.m, &line.s, 0)

@@ -55,16 +55,15 @@ def test_own_commands_answer_too(vwlite):
 
 @pytest.mark.parametrize("command", [("train", "--format"), ("check", "--format"), ("convert",)])
 def test_formats_of_vw_are_answered_too(vwlite, command):
-    done = vwlite(*command, "dsjson", "data.json", status=2)
-    assert " (not in vwlite: logged decisions as JSON; use '--format jsonl' with an object for every" in done.stderr
+    done = vwlite(*command, "flatbuffer", "data.fb", status=2)
+    assert "(not in vwlite: other formats of data; use text," in done.stderr
     assert "did you mean" not in done.stderr
-    assert "(not in vwlite: other formats of data; use text," in vwlite(*command, "json", "data.json", status=2).stderr
     assert "(did you mean csv?)" in vwlite(*command, "csw", "data.csv", status=2).stderr
 
 
 def test_vw_answers_a_format(vwlite):
-    done = vwlite("vw", "-d", "data.json", "--format", "dsjson", status=1)
-    assert done.stdout.startswith("[critical] vw: ") and "logged decisions as JSON; use '--format jsonl'" in done.stdout
+    done = vwlite("vw", "-d", "data.fb", "--format", "flatbuffer", status=1)
+    assert done.stdout.startswith("[critical] vw: ") and "other formats of data; use text" in done.stdout
 
 
 def test_other_values_are_no_formats(vwlite):

@@ -47,13 +47,15 @@ SHARED = {
         "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
         "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
         "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
-        "test_transfer.py", "test_factored.py", "test_bandits.py", "test_label_units.py",
+        "test_transfer.py", "test_factored.py", "test_bandits.py",
+        "test_exploration.py", "test_simulated_bandits.py", "test_json_events.py", "test_label_units.py",
     ],
     "vw": [
         "test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py",
         "test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py",
         "test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py",
-        "test_factored.py", "test_scoring_tree.py", "test_bandits.py", "test_label_units.py",
+        "test_factored.py", "test_scoring_tree.py", "test_bandits.py",
+        "test_exploration.py", "test_simulated_bandits.py", "test_json_events.py", "test_label_units.py",
     ],
 }
 

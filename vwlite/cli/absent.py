@@ -14,14 +14,14 @@ class Absent(NamedTuple):
 
 ABSENT = (
     Absent(
-        "bandits that explore",
+        "other bandits",
         (
-            "cb_explore*", "cb_force_legacy", "cb_sample", "cb_dro", "cb_m*", "cbify*", "cbzo", "ccb_*", "cats*",
-            "slates", "warm_cb*", "explore_eval", "multiworld_test", "large_action_space",
-            "epsilon*", "first*", "bag", "softmax", "squarecb", "regcb*", "rnd*", "synthcover*",
+            "cb_force_legacy", "cb_sample", "cb_dro", "cbzo", "ccb_*", "cats*",
+            "slates", "warm_cb*", "multiworld_test", "large_action_space",
+            "epsilon_decay*", "rnd*", "synthcover*",
         ),
-        "`--cb K` for decisions that were logged, or `--cb_adf` for actions with features; `--csoaa` or "
-        "`--csoaa_ldf m` where the cost of every action is known",
+        "`--cb K` for decisions that were logged, or `--cb_adf` for actions with features, and `--cb_explore K` or "
+        "`--cb_explore_adf` for the probabilities of actions",
     ),
     Absent("learning to search", ("search*",), "`vwlite l1 --model crf` for label sequences"),
     Absent("topics", ("lda*",), "`vwlite aso learn` for structure in text without labels"),
@@ -56,14 +56,8 @@ ABSENT = (
     Absent("other active learning", ("active_cover", "cs_active", "direct"), "`--active`, or `--active --simulation`"),
     Absent("the best K", ("top",), "`--csoaa_ldf m --csoaa_rank`, which gives all in order"),
     Absent(
-        "logged decisions as JSON",
-        ("dsjson",),
-        "`--format jsonl` with an object for every logged action, its cost as the label and 1 / its probability as the "
-        "importance (`--columns`)",
-    ),
-    Absent(
         "other formats of data",
-        ("json", "chain_hash", "flatbuffer", "csv*"),
+        ("chain_hash", "flatbuffer", "csv*"),
         "text, one example a line, LIBSVM's format with `--format svmlight`, or tables and objects with "
         "`--format csv`, `--format jsonl` and `--columns`",
     ),
@@ -93,7 +87,7 @@ ABSENT = (
     Absent("figures of a run as JSON", ("extra_metrics",), "`vwlite train --json`"),
     Absent("runs that learn nothing", ("noop", "print"), "`vwlite check`"),
 )
-FORMATS = ("json", "dsjson", "flatbuffer")  # options of vw that are formats
+FORMATS = ("flatbuffer",)  # options of vw that are formats
 
 
 def format_instead(name: str) -> str:

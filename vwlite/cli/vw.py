@@ -41,6 +41,8 @@ run_options = options.family(
     options.options_of_vw_alone(FeatureConfig),
     options.options_of_vw_alone(RunConfig),
     options.options_of_vw_alone(OutputConfig),
+    click.option("--json", is_flag=True, help="Read decisions as JSON, the label beside the features."),
+    click.option("--dsjson", is_flag=True, help="Read decisions as JSON, the features in the member c."),
     click.option("--strict_parse", is_flag=True, help="Fail at the first malformed line."),
     click.option("--no_stdin", is_flag=True, help="Do not read standard input when there is no -d."),
     click.option("--driver_output_off", is_flag=True, help="No progress table."),

@@ -6,15 +6,17 @@ import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vwlite.data.batch import FIRST, Batch
-from vwlite.data.blocks import Block, Buffers, blocks
+from vwlite.data.blocks import SLACK, Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
 from vwlite.data.columns import read_columns
-from vwlite.data.config import BLOCK_SIZE
+from vwlite.data.config import BLOCK_SIZE, EVENTS
+from vwlite.data.json_events import EventLayout, rewritten
+from vwlite.data.parse_errors import Code
 from vwlite.data.table_formats import TABLES, laid_out
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
@@ -126,6 +128,30 @@ class Parser:
             self.buffers.give(block.data)
 
 
+class EventParser(Parser):
+    """Parses blocks of decisions as JSON, which are rewritten as text. Rows have the number of their line of JSON."""
+
+    def __init__(self, kind: str, *state: Any) -> None:
+        super().__init__(state[0], kind, *state[1:])
+        self.within = kind == "dsjson"
+
+    def __call__(self, block: Block) -> Parsed:
+        whole = rewritten(block, self.within, not self.format.skip_malformed)
+        part = super().__call__(Block(bytearray(whole.text) + SLACK, len(whole.text), block.path, block.offset))
+        batch, release = part.batch, part.batch.release
+        of_text = batch.line.copy()
+        batch.importance = batch.importance * whole.weight[of_text]
+        batch.line = whole.line[of_text]
+        batch.release = lambda: (release(), self.buffers and self.buffers.give(block.data))
+        rows = np.searchsorted(of_text, [line for *_, line in whole.wrong]).tolist()
+        issues = [
+            ParseIssue(number, Code.BAD_EVENT, at, start, row)
+            for (number, at, start, _), row in zip(whole.wrong, rows, strict=True)
+        ]
+        block.layout = EventLayout(self.within)  # type: ignore[assignment]
+        return Parsed(batch, block, 0, bytes(block.data[: block.size]).count(b"\n"), issues)
+
+
 def _issues(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
     if not count:
         return []
@@ -170,7 +196,10 @@ def read(
     Call ``release`` of each batch when it is no longer used: its arrays are filled again. At most ``threads + 4``
     blocks are in memory at a time. Raises as ``blocks.blocks`` does, DataError for lines beyond ``LONGEST_LINE``.
     """
-    begun = begun or OpenedInputs(paths, block_size, marks, format.groups)
+    begun = begun or OpenedInputs(paths, block_size, marks, format.groups and kind not in EVENTS)
+    if kind in EVENTS:
+        parser: Parser = EventParser(kind, format, begun.buffers, packs, touch)
+        return number_lines(parsed_ahead(begun.source, parser, threads - 1))
     parser = Parser(format, kind, begun.buffers, packs, touch)
     source = begun.source if kind not in TABLES else laid_out(begun.source, kind, read_columns(columns), format)
     return number_lines(parsed_ahead(source, parser, threads - 1), format.words and not format.lists)

@@ -59,6 +59,7 @@ def description(input: InputConfig, format: TextFormat) -> dict[str, Any]:
         **({"words": 2} if format.words else {}),  # 1: files are not marked
         **({"lists": True} if format.lists else {}),
         **({"groups": True} if format.groups else {}),
+        **({"bare": True} if format.bare else {}),
     }
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from vwlite.options import Config, Option, config, fields_of, option
 from vwlite.storage.named_files import cache_of
 
-TEXTS = ("vw", "svmlight")  # formats of lines that have no columns
+EVENTS = ("dsjson", "json")  # formats of logged decisions
+TEXTS = ("vw", "svmlight", *EVENTS)  # formats of lines that have no columns
 SUFFIXES = {
     "vw": (".vw",),
     "svmlight": (".svmlight", ".svm", ".libsvm"),
@@ -19,6 +20,7 @@ SUFFIXES = {
     "jsonl": (".jsonl", ".ndjson"),
     "arrow": (".arrow", ".feather"),
     "parquet": (".parquet",),
+    "dsjson": (".dsjson",),
 }
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 BLOCK_SIZE = 1 << 19
@@ -35,7 +37,7 @@ class InputConfig(Config):
     paths: tuple[str, ...] = ("-",)
     kind: str = option(
         "vw", "Format of the data.", section="Input", spelled=("--format",), key="kind",
-        choices=("vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"),
+        choices=("vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet", *EVENTS),
         shown="by the file's name, the model's, or vw",
     )
     columns: str = option(

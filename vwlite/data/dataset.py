@@ -219,7 +219,7 @@ class Inputs:
         from vwlite.data.multiline import whole_groups
 
         with contextlib.closing(self.blocks()) as parts:
-            yield from whole_groups(parts, self.format.skip_malformed)
+            yield from whole_groups(parts, self.format.skip_malformed, self.format.bare)
 
     def blocks(self) -> Iterator[Parsed]:
         """A batch for every block of text, no more rows than ``--examples`` asks for."""

@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import EMPTY_SET, text_of
 from vwlite.data.columns import read_columns
-from vwlite.data.config import InputConfig
+from vwlite.data.config import EVENTS, InputConfig
 from vwlite.data.csv_table import NUMBER_CELL
 from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import SHARED_WORDS
@@ -33,9 +33,10 @@ class Form:
     words: bool = False
     lists: bool = False
     groups: bool = False
+    bare: bool = False
 
     def format(self, text: TextFormat) -> TextFormat:
-        return text.of_words(self.lists, self.groups) if self.words else text
+        return text.of_words(self.lists, self.groups, bare=self.bare) if self.words else text
 
 
 FORMS = {
@@ -46,7 +47,7 @@ FORMS = {
     "lists": Form(words=True, lists=True),
     "groups of lines with costs": Form(words=True, lists=True, groups=True),
     "logged decisions": Form(words=True, lists=True),
-    "groups of lines with logged decisions": Form(words=True, lists=True, groups=True),
+    "groups of lines with logged decisions": Form(words=True, lists=True, groups=True, bare=True),
 }
 NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FORMS
 
@@ -54,6 +55,8 @@ NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FO
 def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
     """As ``form_of``, of inputs that have not been read."""
     config = inputs.config
+    if config.kind in EVENTS:
+        return DECISION_GROUPS
     if config.kind not in COLUMNAR:
         return form_of(inputs.head(HEAD), text, config)
     from vwlite.data.arrow_files import names_labels

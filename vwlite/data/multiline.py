@@ -1,7 +1,7 @@
 """Groups of lines: a batch holds whole groups only, and its flags say which rows belong together.
 
 A blank line ends a group, and so does the end of a file. The rows of a group that has not ended wait for the next
-block. A line without features, tag and known cost is a blank one, too, as in Vowpal Wabbit.
+block. A line without features, tag and known cost is a blank one, too, as in Vowpal Wabbit; not one of an action.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ UNKNOWN_COST = 0  # label of a line whose cost must not be learned though its wo
 SHARED_WORDS = (b"shared", b"***shared***")
 
 
-def whole_groups(parts: Iterator[Parsed], skip_malformed: bool) -> Iterator[Parsed]:
-    """The same rows in batches that hold whole groups only. Raises DataError.
+def whole_groups(parts: Iterator[Parsed], skip_malformed: bool, bare: bool = False) -> Iterator[Parsed]:
+    """The same rows in batches that hold whole groups only; with ``bare`` lines may have no features. Raises DataError.
 
     With ``skip_malformed``, a group from which a malformed line was left out loses its costs: nothing is learned from
     it.
     """
-    waiting = PendingGroup(skip_malformed)
+    waiting = PendingGroup(skip_malformed, bare)
     before: Parsed | None = None
     for part in parts:
         if before is not None:
@@ -52,8 +52,8 @@ def whole_groups(parts: Iterator[Parsed], skip_malformed: bool) -> Iterator[Pars
 class PendingGroup:
     """The rows of a group that has not ended, in pieces, each a batch with arrays of its own."""
 
-    def __init__(self, skip_malformed: bool) -> None:
-        self.skip_malformed = skip_malformed
+    def __init__(self, skip_malformed: bool, bare: bool = False) -> None:
+        self.skip_malformed, self.bare = skip_malformed, bare
         self.pieces: list[Batch] = []
         self.gaps: list[int] = []  # rows of the pieces before which a malformed line was left out
         self.bytes = 0
@@ -98,7 +98,7 @@ class PendingGroup:
     def find_ends(self, batch: Batch) -> np.ndarray:
         """bool[rows]: the rows in no group. Lines without features, tag and cost become blank lines."""
         empty = (np.diff(batch.row_namespace.astype(np.int64)) == 0) & (batch.flags & (BLANK | TAGGED | SAVE) == 0)
-        for row in np.flatnonzero(empty).tolist():
+        for row in () if self.bare else np.flatnonzero(empty).tolist():
             words = batch.tag(row) if batch.label[row] == batch.label[row] else b""
             if b":" not in words and words.strip() not in SHARED_WORDS:
                 batch.flags[row], batch.label[row] = BLANK, np.nan

@@ -32,6 +32,7 @@ class Code(IntEnum):
     BAD_LABEL_NAME = 21
     BAD_JSON = 22
     BAD_NESTING = 23
+    BAD_EVENT = 24
 
 
 SENTENCES: dict[int, str] = {
@@ -58,6 +59,7 @@ SENTENCES: dict[int, str] = {
     Code.BAD_LABEL_NAME: "bad label, expected one word, such as New_York",
     Code.BAD_JSON: "bad JSON, expected an object on each line",
     Code.BAD_NESTING: "bad value, expected a text here, or a number in an object",
+    Code.BAD_EVENT: "bad decision",
 }
 
 EXPECTED = {

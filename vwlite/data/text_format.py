@@ -18,7 +18,7 @@ FULL = 100
 NONE = {ROWS: 0, NAMESPACES: 0, FEATURES: 0}
 FORMATS = {  # and the native modules that parse them
     "vw": "vw_parser", "svmlight": "svmlight", "csv": "csv_parser", "tsv": "csv_parser",
-    "jsonl": "json_parser",
+    "jsonl": "json_parser", "json": "vw_parser", "dsjson": "vw_parser",
 }
 
 
@@ -48,17 +48,20 @@ class TextFormat:
     lists: bool = False  # they are any number of words (see vwlite/data/class_labels.py)
     numbers: bool = False  # a name is a list of numbers (see vwlite/learners/outputs.py)
     groups: bool = False  # blank lines end groups of lines (see vwlite/data/multiline.py)
+    bare: bool = False  # lines of groups may have no features
     affix: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint64))  # uint64[256], packed specifications
     spelling: np.ndarray = field(default_factory=lambda: np.zeros(256, np.uint8))  # uint8[256]
     redefine: np.ndarray = field(default_factory=lambda: np.arange(256, dtype=np.uint8))  # uint8[256]
     opened: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)  # what kernels have made of it
 
-    def of_words(self, lists: bool = False, groups: bool = False, numbers: bool = False) -> TextFormat:
+    def of_words(
+        self, lists: bool = False, groups: bool = False, numbers: bool = False, bare: bool = False
+    ) -> TextFormat:
         """The same for labels that are names or, with ``lists``, several words; for groups of lines.
 
-        With ``numbers`` a name is a list of numbers.
+        With ``numbers`` a name is a list of numbers; with ``bare`` lines of groups may have no features.
         """
-        return replace(self, words=True, lists=lists, groups=groups, numbers=numbers)
+        return replace(self, words=True, lists=lists, groups=groups, numbers=numbers, bare=bare)
 
     @property
     def makes_features(self) -> bool:

@@ -7,6 +7,7 @@ and ``dr`` are inverse propensity scores and doubly robust (Dudik, Langford and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from vwlite.data.logged_decisions import DecisionLabels, no_labels
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
+from vwlite.learners.configs.explore import EXPLORERS, GREEDY, ExplorationConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 
@@ -27,11 +29,40 @@ MOST = 2 / 3  # of the costs
 NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
 
 
+def explorer_numbers(config: BanditConfig) -> SimpleNamespace:
+    """An explorer as the kernel has it; kind 0 is none."""
+    kind = getattr(config, "explorer", "")
+    typed = config if kind else ExplorationConfig()
+    narrow = 0.001 if kind == "squarecb" else 0.1
+    return SimpleNamespace(
+        kind=EXPLORERS.index(kind),
+        models=typed.policies,
+        first=typed.first,
+        epsilon=(GREEDY if kind == "epsilon" else 0.0) if typed.epsilon is None else typed.epsilon,
+        typed_epsilon=typed.epsilon is not None,
+        softness=typed.lambda_,
+        gamma_scale=typed.gamma_scale,
+        gamma_exponent=typed.gamma_exponent,
+        least_cost=typed.cb_min_cost,
+        most_cost=typed.cb_max_cost,
+        mellowness=narrow if typed.mellowness is None else typed.mellowness,
+        psi=typed.psi,
+        optimistic=typed.regcbopt,
+        elim=typed.elim,
+        nounif=typed.nounif,
+        first_only=typed.first_only,
+        greedify=typed.greedify,
+        seed=typed.random_seed % 2**64,
+        **typed.simulation,
+    )
+
+
 class BanditKernelConfig(KernelConfig):
     def __init__(self, config: BanditConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.type, self.actions, self.clip_p = TYPES.index(config.cb_type), config.cb, config.clip_p
         self.from_highest, self.offset = config.cost_offset == HIGHEST, config.offset
+        self.sets, self.explorer = config.weight_sets, explorer_numbers(config)
 
 
 class Bandit(Gd):
@@ -71,8 +102,9 @@ class Bandit(Gd):
     def lay_out(self, like_vw: bool) -> None:
         """Give actions vw's slots, or those of their own."""
         config = self.config
-        self.block = 1 << config.cb.bit_length() if like_vw else 0
-        sets = config.weight_sets * (1 if like_vw else max(config.cb, 1))
+        self.width = config.vw_sets if like_vw else 1
+        self.block = 1 << (self.width * config.cb).bit_length() if like_vw else 0
+        sets = self.width if like_vw else config.weight_sets * max(config.cb, 1)
         self.layout = (sets - 1).bit_length(), sets
 
     @property
@@ -83,7 +115,12 @@ class Bandit(Gd):
     @property
     def class_names(self) -> list[str]:  # type: ignore[override]
         actions = [str(action) for action in range(1, self.config.cb + 1)]
-        return [*actions, *(f"regressor's {action}" for action in actions * (self.config.weight_sets - 1))]
+        return [*actions, *(f"{name} {action}" for name in self.set_names[1:] for action in actions)]
+
+    @property
+    def set_names(self) -> list[str]:
+        """Whose the sets of weights are."""
+        return ["policy's", "regressor's"][: self.config.weight_sets]
 
     def set_scalars(self) -> None:
         super().set_scalars()

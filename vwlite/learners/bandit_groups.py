@@ -22,7 +22,7 @@ class BanditGroups(Bandit):
 
     name = "cb_adf"
     config_type = BanditGroupsConfig
-    multiline = True
+    multiline = bare_lines = True
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

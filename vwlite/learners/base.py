@@ -72,6 +72,8 @@ class Learner:
     limits_answers = False  # labels say what can be predicted
     multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
+    bare_lines = False  # of which some may have no features
+
     def __init__(self, config: Any, bits: int, *, learning: bool, vw_compat: bool) -> None:
         self.config, self.bits, self.learning, self.vw_compat = config, bits, learning, vw_compat
         self.scalars = np.zeros(len(self.SCALARS))

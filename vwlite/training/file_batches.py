@@ -10,10 +10,11 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.block_parser import Parsed
-from vwlite.data.config import HoldoutConfig
+from vwlite.data.config import EVENTS, HoldoutConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
+from vwlite.errors import UsageError
 from vwlite.features import feature_plan
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import read_redefine
@@ -39,7 +40,11 @@ def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
     text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
     words = config.learner.label_words
-    return text if words is None else text.of_words(words, learner.multiline, bool(learner.outputs))
+    if config.input.kind in EVENTS and not learner.bare_lines:
+        raise UsageError(f"--format {config.input.kind} is read by --cb_adf and --cb_explore_adf")
+    if words is None:
+        return text
+    return text.of_words(words, learner.multiline, bool(learner.outputs), learner.bare_lines)
 
 
 class FileBatches:

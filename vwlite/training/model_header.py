@@ -22,7 +22,7 @@ Byte = Annotated[int, Between(0, 2**8 - 1)]
 Word = Annotated[int, Between(0, 2**32 - 1)]
 Number = Double | Literal["inf", "-inf", "nan"]  # as ``vwlite.learners.base.plain`` has it
 Counts = dict[str, Double | Literal["inf", "-inf"] | None]  # of ``vwlite.training.counters.Counters``
-Kind = Literal["vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet"]
+Kind = Literal["vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet", "dsjson", "json"]
 
 
 class DecisionOrder(TypedDict):

@@ -118,7 +118,8 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     options = dict(arguments)
     options["examples"] = max(options["examples"], 0)  # vw's -1 is all
     check_rule(typed)
-    input = input_config({**options, "kind": options["kind"] or "vw"})  # whatever the file is called
+    kind = "dsjson" if arguments["dsjson"] else "json" if arguments["json"] else "vw"
+    input = input_config({**options, "kind": options["kind"] or kind})  # whatever the file is called
     if arguments["no_stdin"] and input.paths == ("-",):
         input = replace(input, paths=())
     length = arguments["initial_pass_length"]
@@ -176,12 +177,15 @@ def check_rule(typed: dict[str, Any]) -> None:
 
 def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
     """Without options that do nothing by themselves, or beside others."""
-    idle = {"simulation": "active", "mellowness": "active", "confidence_after_training": "confidence"}
+    idle = {
+        "simulation": ("active",),
+        "mellowness": ("active", "regcb", "regcbopt", "squarecb", "initial"),
+        "confidence_after_training": ("confidence",),
+    }
     left_out = {"coin": ("l1", "l2"), "pistol": ("l1", "l2"), "ftrl": ("constant",)}
     names = {name for option, ones in left_out.items() if typed.get(option) for name in ones}
-    return {
-        name: value for name, value in typed.items() if name not in names and (name not in idle or idle[name] in typed)
-    }
+    names |= {name for name, others in idle.items() if not {*others} & {*typed}}
+    return {name: value for name, value in typed.items() if name not in names}
 
 
 def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:

@@ -62,6 +62,11 @@ class LoggedConfig(GdConfig):
         return 2 if self.cb_type == "dr" else 1
 
     @property
+    def vw_sets(self) -> int:
+        """How many sets vw has."""
+        return self.weight_sets
+
+    @property
     def vw_difference(self) -> str:
         if self.cb_type == "direct":
             return "--cb_type direct is none of vw's types"

@@ -162,7 +162,7 @@ def refuse(config: Any, names: Iterable[str], beside: str, instead: str) -> None
 def random_seed() -> Any:
     return option(
         0,
-        "Seed of start values, of --shuffle, --shuffle-first, --dual, --ksvm, --oaa_subsample and --active.",
+        "Seed of start values, of --shuffle, --shuffle-first, --dual, --ksvm, --oaa_subsample, --active and --bag.",
         section="Passes",
         spelled=("--random_seed", "--seed"),
         settled=True,

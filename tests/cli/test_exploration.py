@@ -1,0 +1,129 @@
+"""Explorers against a plain twin, event by event, and what their probabilities always are."""
+
+import random
+
+import pytest
+from oracle.explorers import Explorer
+
+RATE = ("--sgd", "--power_t", "0", "-l", "0.05", "-b", "24")
+WAYS = {  # options, of the explorer and of the twin
+    "epsilon": ("--epsilon 0.1", {"epsilon": 0.1}),
+    "epsilon, the first of ties": ("--first_only", {"first_only": True}),
+    "first": ("--first 20 --epsilon 0.2", {"first": 20, "epsilon": 0.2}),
+    "softmax": ("--softmax --lambda 4", {"lambda": 4}),
+    "bag": ("--bag 3", {"bag": 3}),
+    "bag, greedify": ("--bag 3 --greedify --seed 5 --epsilon 0.1", {
+        "bag": 3, "greedify": True, "seed": 5, "epsilon": 0.1,
+    }),
+    "squarecb": ("--squarecb --gamma_scale 5 --gamma_exponent 0.4", {"gamma_scale": 5, "gamma_exponent": 0.4}),
+    "squarecb, elim": ("--squarecb --elim --cb_max_cost 2", {"elim": True, "mellowness": 0.001, "cost_range": (0, 2)}),
+    "regcb": ("--regcb --mellowness 0.01 --cb_min_cost -1", {"mellowness": 0.01, "cost_range": (-1, 1)}),
+    "regcb, optimistic": ("--regcbopt --mellowness 0.01", {"mellowness": 0.01, "optimistic": True}),
+    "cover": ("--cover 3", {"cover": 3}),
+    "cover, none of no policy": ("--cover 3 --nounif --psi 0.5 --epsilon 0.1", {
+        "cover": 3, "nounif": True, "psi": 0.5, "epsilon": 0.1,
+    }),
+}
+
+
+def events(count, seed):
+    """The event's features; of each of three actions; the action shown, its cost and probability, or None."""
+    draw = random.Random(seed)
+    for n in range(count):
+        context = [(f"u{draw.randrange(3)}", 1.0), ("x", round(draw.uniform(-1, 1), 2))]
+        cost = round(draw.uniform(-0.5, 1.2), 2)
+        yield context, None if n % 7 == 3 else (draw.randrange(3), cost, draw.choice([0.2, 0.3, 0.5]))
+
+
+def words(features):
+    return " ".join(f"{name}:{value}" for name, value in features)
+
+
+def label(action, shown):
+    return f"{action}:{shown[1]}:{shown[2]}" if shown else ""
+
+
+def text_of(log, grouped):
+    if not grouped:
+        return "".join(f"{label(shown[0] + 1, shown) if shown else ''} | {words(c)}\n" for c, shown in log)
+    lines = []
+    for context, shown in log:
+        lines.append(f"shared |u {words(context)}")
+        lines += [f"{label(0, shown if shown and shown[0] == a else None)} |a a{a}" for a in range(3)]
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def probabilities(line, first):
+    pairs = [word.split(":") for word in line.split()]
+    return {int(action) - first: float(p) for action, p in pairs}
+
+
+@pytest.mark.parametrize("grouped", [True, False], ids=["groups", "same actions"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ["mtr", "ips", "dr"])
+def test_as_the_twin(way, kind, grouped, vwlite, write):
+    explorer = way.split(",")[0]
+    if explorer in ("squarecb", "regcb") and kind != "mtr":
+        return
+    typed, how = WAYS[way]
+    log, twin = list(events(120, 1)), Explorer(explorer, kind, 0.05, **how)
+    write("log", text_of(log, grouped))
+    asked = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
+    shows = ("--probabilities", "-p", "-", "--quiet")
+    done = vwlite("train", "log", *asked, "--cb_type", kind, *typed.split(), *RATE, *shows)
+    assert len(done.lines) == len(log)
+    for (context, shown), line in zip(log, done.lines, strict=True):
+        if grouped:
+            actions = [[(f"a{a}", 1.0), *context, ("Constant", 1)] for a in range(3)]
+        else:
+            actions = [[((a, name), value) for name, value in [*context, ("Constant", 1)]] for a in range(3)]
+        found = probabilities(line, 1 - grouped)
+        assert found == {a: pytest.approx(p, abs=2e-4) for a, p in enumerate(twin.pmf(actions))}, (context, shown)
+        assert sum(found.values()) == pytest.approx(1, abs=1e-5)
+        if shown:
+            twin.learn(actions, *shown)
+
+
+def test_what_is_shown(vwlite, write):
+    """The best action, probabilities, costs; one action alone has all; models go on with the same numbers."""
+    log = list(events(60, 2))
+    write("log", text_of(log, True))
+    write("one", "0:1:0.5 |a x\n\n|a x\n\n")
+    for typed in ("--bag 3", "--regcb", "--cover 2"):
+        vwlite("train", "log", "--cb_explore_adf", *typed.split(), "-f", "m", "--quiet")
+        best = vwlite("predict", "-i", "m", "log").lines
+        pmf = vwlite("predict", "-i", "m", "log", "--probabilities").lines
+        assert [line.split(":")[0] for line in pmf] == best
+        assert len(vwlite("predict", "-i", "m", "log", "--probabilities", "--top", "2").lines[0].split()) == 2
+        assert len(vwlite("predict", "-i", "m", "log", "--scores").lines[0].split()) == 3
+        shows = ("--probabilities", "-p", "-", "--quiet")
+        assert vwlite("train", "one", "--cb_explore_adf", *typed.split(), *shows).lines == ["0:1", "0:1"]
+    write("half", text_of(log[:30], True))
+    write("rest", text_of(log[30:], True))
+    vwlite("train", "log", "--cb_explore_adf", "--bag", "3", "-f", "whole", "--quiet")
+    vwlite("train", "half", "--cb_explore_adf", "--bag", "3", "-f", "first", "--quiet")
+    vwlite("train", "rest", "-i", "first", "-f", "second", "--quiet")
+    assert vwlite("predict", "-i", "whole", "log", "--probabilities").stdout == vwlite(
+        "predict", "-i", "second", "log", "--probabilities"
+    ).stdout
+
+
+def test_what_does_not_go_together(vwlite, write):
+    write("log", text_of(list(events(5, 1)), False))
+    cases = {
+        "--bag 2 --cover 2": "--bag and --cover do not go together: each is an explorer",
+        "--cover 2 --cb_type dm": "--cover goes with --cb_type mtr, ips and dr, not dm",
+        "--squarecb --cb_type dr": "--squarecb goes with --cb_type mtr, not dr",
+        "--regcb --cb_min_cost 1": "--cb_min_cost must be below --cb_max_cost",
+    }
+    for typed, said in cases.items():
+        done = vwlite("train", "log", "--cb_explore", "3", *typed.split(), status=2)
+        assert said in done.stderr
+
+
+def test_like_vw(vwlite, write):
+    """An empty line ends each event, actions count from 0, and options of other explorers are taken."""
+    write("log", text_of(list(events(8, 1)), False))
+    found = vwlite("vw", "-d", "log", "--cb_explore", "3", "--first", "2", "-p", "-", "--quiet").lines
+    assert found[:2] == ["0:0.333333,1:0.333333,2:0.333333", ""] and len(found) == 16

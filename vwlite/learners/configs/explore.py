@@ -1,0 +1,150 @@
+"""Options of contextual bandits that explore: how likely each action is to be shown."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from vwlite.errors import UsageError
+from vwlite.learners.configs.active import ActiveConfig
+from vwlite.learners.configs.bandit import LoggedConfig
+from vwlite.learners.configs.base import random_seed
+from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.options import again, config, option
+
+SECTION = "Exploration"
+EXPLORERS = ("", "epsilon", "first", "softmax", "bag", "squarecb", "regcb", "cover")  # numbered as in the kernel
+GREEDY = 0.05
+
+
+@config
+class ExplorationConfig(LoggedConfig):
+    """As ``LoggedConfig``; predictions are the probabilities of the actions. Without an explorer it is epsilon."""
+
+    epsilon: float | None = option(
+        None, "Share this probability evenly among all actions.", section=SECTION, low=0, high=1,
+        shown="0.05, of other explorers 0",
+    )
+    first: int = option(
+        0, "Show all actions alike until N events were learned, then the best.", section=SECTION, low=1, shown=""
+    )
+    softmax: bool = option(
+        False, "Probabilities fall exponentially with the cost predicted.", section=SECTION
+    )
+    lambda_: float = option(
+        1.0, "How fast.", section=SECTION, spelled=("--lambda",), key="lambda_", needs=("softmax",)
+    )
+    bag: int = option(
+        0, "N policies, each of which learns an event a random number of times, vote.", section=SECTION, low=1,
+        unit="policies", shown="", shape=True,
+    )
+    greedify: bool = option(False, "Of --bag: the first learns each event once.", section=SECTION, needs=("bag",))
+    squarecb: bool = option(
+        False, "Probabilities fall with the inverse of what an action costs more than the best.", section=SECTION
+    )
+    gamma_scale: float = option(10.0, "How fast.", section=SECTION, low=0, needs=("squarecb",))
+    gamma_exponent: float = option(
+        0.5, "How this grows with the events learned.", section=SECTION, needs=("squarecb",)
+    )
+    elim: bool = option(
+        False, "Of --squarecb: show only actions that may be the best.", section=SECTION, needs=("squarecb",)
+    )
+    regcb: bool = option(
+        False, "Show, alike, the actions that may be the best by the bounds of their costs.", section=SECTION
+    )
+    regcbopt: bool = option(False, "Show the one that may cost least.", section=SECTION)
+    cb_min_cost: float = option(
+        0.0, "The least cost there is.", section=SECTION, needs=("regcb", "regcbopt", "elim")
+    )
+    cb_max_cost: float = option(1.0, "The highest.", section=SECTION, needs=("regcb", "regcbopt", "elim"))
+    mellowness: float | None = again(
+        ActiveConfig, "mellowness", None, section=SECTION, shown="0.1, of --squarecb 0.001, of --active 1",
+        help="How wide the bounds of costs are; of --active: the larger, the more labels are asked for.",
+    )
+    cover: int = option(
+        0, "N policies, each of which learns to choose what the others do not.", section=SECTION, low=1,
+        unit="policies", shown="", shape=True,
+    )
+    psi: float = option(1.0, "How much they differ.", section=SECTION, low=0, needs=("cover",))
+    nounif: bool = option(
+        False, "Of --cover: do not show what no policy chooses.", section=SECTION, needs=("cover",)
+    )
+    first_only: bool = option(
+        False, "Of actions that are tied show the first.", section=SECTION
+    )
+    probabilities: bool = again(PerClassConfig, "probabilities", False)
+    random_seed: int = random_seed()
+
+    has_sensitivity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        chosen = [name for name in ("first", "softmax", "bag", "squarecb", "regcb", "cover") if getattr(self, name)]
+        if self.regcbopt and "regcb" not in chosen:
+            chosen.append("regcbopt")
+        if len(chosen) > 1:
+            raise UsageError(f"--{chosen[0]} and --{chosen[1]} do not go together: each is an explorer")
+        if self.cover and self.cb_type not in ("mtr", "ips", "dr"):
+            raise UsageError(f"--cover goes with --cb_type mtr, ips and dr, not {self.cb_type}")
+        if self.explorer in ("squarecb", "regcb") and self.cb_type != "mtr":
+            raise UsageError(f"--{self.explorer} goes with --cb_type mtr, not {self.cb_type}")
+        if self.cb_min_cost >= self.cb_max_cost:
+            raise UsageError("--cb_min_cost must be below --cb_max_cost")
+
+    @property
+    def explorer(self) -> str:
+        chosen = [name for name in EXPLORERS[2:] if getattr(self, name)]
+        return chosen[0] if chosen else "regcb" if self.regcbopt else EXPLORERS[1]
+
+    @property
+    def bounds(self) -> bool:
+        """Whether predictions need the rates of learning."""
+        return self.regcb or self.regcbopt or self.elim
+
+    @property
+    def policies(self) -> int:
+        return self.bag or self.cover or 1
+
+    @property
+    def weight_sets(self) -> int:
+        return self.cover + 1 if self.cover else self.policies * super().weight_sets
+
+    @property
+    def vw_sets(self) -> int:
+        """How many sets vw has."""
+        if not self.cover:
+            return self.weight_sets
+        return self.cover + 1 if self.cb_type == "ips" else 2 * self.cover + 2
+
+    @property
+    def simulation(self) -> dict[str, Any]:
+        """What the kernel plays with labels that tell the costs of all actions, or with a log."""
+        return {"simulated": 0, "right": 0.0, "wrong": 1.0, "valued": False, "target_rate": -1.0, "ratio": 0.0}
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        if what == "probabilities":
+            return {"scores": False, "probabilities": True}
+        return {**super().to_show(what), "probabilities": False}
+
+
+@config
+class ExploreConfig(ExplorationConfig):
+    """As ``ExplorationConfig``; ``cb_explore`` is the number of actions."""
+
+    cb_explore: int = option(
+        0, "As --cb N, with the probabilities of actions as predictions.", section=SECTION, unit="actions", low=1,
+        high=(1 << 24) - 1, shown="", shape=True, needed=True,
+    )
+
+    learner: ClassVar[str] = "cb_explore"
+    selected_by: ClassVar[tuple[str, ...]] = ("cb_explore",)
+    exclusivity: ClassVar[str] = "an example is a logged decision"
+    written_as_text: ClassVar[bool] = False
+    named_labels: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def cb(self) -> int:
+        return self.cb_explore
+
+    @property
+    def count(self) -> int:
+        return self.cb_explore

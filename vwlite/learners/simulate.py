@@ -1,0 +1,83 @@
+"""Bandits played with labelled data ("cbify", Bietti, Agarwal and Langford 2021): the answer is the action drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
+from vwlite.data.csr import Csr
+from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.logged_decisions import no_labels
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import value_text
+from vwlite.learners.configs.simulate import SimulateConfig
+from vwlite.learners.explore import Exploration
+from vwlite.learners.row_results import Results
+
+
+class Simulation(Exploration):
+    """What simulated bandits have in common."""
+
+    limits_answers = False
+
+    @property
+    def described(self) -> tuple[tuple[str, ...], str, str]:
+        return (*super().described[0], "cbify"), "MULTICLASS", "MULTICLASS"
+
+    @property
+    def shows_probabilities(self) -> bool:
+        return False
+
+    @property
+    def shows_raw(self) -> bool:  # type: ignore[override]
+        return False
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        return "unknown" if np.isnan(batch.label[row]) else "known"
+
+    def prediction_text(self, results: Results, row: int) -> str:
+        return f"{results.prediction[row]:.0f}"
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        return []
+
+    def report(self) -> dict[str, Any]:
+        return {}
+
+    def warnings(self) -> list[str]:
+        return []
+
+
+class Simulate(Simulation):
+    """The same classes for every row."""
+
+    name = "cbify"
+    config_type = SimulateConfig
+
+    def labels(self, log: LogFunction | None = None) -> ClassLabels:  # type: ignore[override]
+        classes = Classes(self.config.cbify, (), 1)
+        return ListLabels(classes, log, sets=False) if self.config.cbify_cs else ClassLabels(classes, log)
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        if batch.probability is None:
+            lists = batch.lists if self.config.cbify_cs else self.lists_of(batch)
+            no_labels(batch)
+            batch.lists = lists or batch.lists
+        return super().run(batch, plan, results, begin, end)
+
+    def lists_of(self, batch: Batch) -> Csr:
+        """The class of each label that is one; other rows have none."""
+        known = (batch.label >= 1) & (batch.label <= self.config.cbify) & (batch.flags & (BLANK | SAVE) == 0)
+        classes = batch.label[known].astype(np.uint32)
+        batch.label = np.where(known, batch.label, np.float32(np.nan)).astype(np.float32)
+        return Csr(np.concatenate([[0], np.cumsum(known)]).astype(np.int64), classes, np.ones(len(classes), np.float32))
+
+    def label_text(self, batch: Batch, row: int) -> str:
+        return super().label_text(batch, row) if self.config.cbify_cs else value_text(float(batch.label[row]))
+
+    def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        tag = tag_of(batch, row).decode("utf-8", "surrogateescape")
+        return f"{results.prediction[row]:.0f}" + (f" {tag}" if tag else "")
