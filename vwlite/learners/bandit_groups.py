@@ -12,7 +12,7 @@ from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.bandit import Bandit, cheapest_first, pairs_text
-from vwlite.learners.configs.bandit_groups import BanditGroupsConfig
+from vwlite.learners.configs.bandit import BanditGroupsConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results, WeightedSum
 

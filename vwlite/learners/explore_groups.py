@@ -9,7 +9,7 @@ import numpy as np
 from vwlite.data.batch import INNER, SHARED, Batch, first_of_group
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.learners.bandit_groups import BanditGroups
-from vwlite.learners.configs.explore_groups import ExploreGroupsConfig
+from vwlite.learners.configs.explore import ExploreGroupsConfig
 from vwlite.learners.explore import Exploration
 from vwlite.learners.row_results import Results
 

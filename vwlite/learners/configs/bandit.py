@@ -1,4 +1,4 @@
-"""Options of contextual bandits: decisions were logged, each with the cost of the action that was shown."""
+"""Options of learners from logged decisions (``--cb``, ``--cb_adf``)."""
 
 from __future__ import annotations
 
@@ -96,3 +96,24 @@ class BanditConfig(LoggedConfig):
     @property
     def count(self) -> int:
         return self.cb
+
+
+@config
+class BanditGroupsConfig(LoggedConfig):
+    """As ``LoggedConfig``, of actions that are the lines of a group."""
+
+    cb_adf: bool = option(
+        False, "A line for each action, 'n:cost:probability | features' for the one that was shown, a blank line after "
+        "each group of them; a first line 'shared | features' adds to all. Actions are counted from 0.",
+        section=SECTION, shape=True,
+    )
+    rank_all: bool = option(
+        False, "Write all actions with their scores.", section=SECTION, vw_only=True, in_vw_models="forgotten"
+    )
+
+    learner: ClassVar[str] = "cb_adf"
+    selected_by: ClassVar[tuple[str, ...]] = ("cb_adf",)
+    exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"
+    multiline: ClassVar[bool] = True
+    count: ClassVar[int] = 1
+    cb: ClassVar[int] = 0  # actions that all examples have

@@ -67,3 +67,25 @@ class SimulateConfig(SimulationConfig):
     @property
     def count(self) -> int:
         return self.cbify
+
+
+@config
+class SimulateGroupsConfig(SimulationConfig):
+    """As ``SimulationConfig``, of actions that are the lines of a group."""
+
+    cbify_ldf: bool = option(
+        False, "Play a bandit with groups of lines 'action:cost | features', as --csoaa_ldf has them.", section=SECTION,
+        shape=True,
+    )
+    cb_explore_adf: bool = option(False, "", section=SECTION, hidden=True)
+
+    takes: ClassVar[str] = "costs"
+    learner: ClassVar[str] = "cbify_ldf"
+    selected_by: ClassVar[tuple[str, ...]] = ("cbify_ldf",)
+    includes: ClassVar[tuple[str, ...]] = ("cb_explore_adf",)
+    exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"
+    multiline: ClassVar[bool] = True
+    count: ClassVar[int] = 1
+    cb: ClassVar[int] = 0
+    rank_all: ClassVar[bool] = False
+    explore_eval: ClassVar[bool] = False
