@@ -38,7 +38,7 @@ Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.m
 
 
 class Model(Described):
-    """An online learner and the weights that it has come to.
+    """An online learner and its weights.
 
     Options are those of ``vwlite train``, by any of their spellings, with ``_`` for ``-``: in a string, as they are
     typed, or as keyword arguments. The same data learned with the same options give the same model, byte for byte, as

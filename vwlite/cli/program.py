@@ -8,10 +8,10 @@ from vwlite.cli.stopping import stop
 
 
 def program() -> None:
-    """The process that the user starts: ``vwlite.cli.root.main``, and an end without the interpreter's own.
+    """The entry point: runs ``vwlite.cli.root.main`` and exits without the interpreter's own shutdown.
 
-    Until that hears signals, SIGINT ends the process without a traceback of what was being imported. Collecting what is
-    imported, again and again and once more at the end, takes longer than many runs.
+    Until ``main`` installs its signal handlers, SIGINT ends the process without a traceback. Garbage collection is made
+    rare, and is skipped at the end, because collecting the imported modules takes longer than many runs.
     """
     if signal.getsignal(signal.SIGINT) == signal.default_int_handler:
         signal.signal(signal.SIGINT, stop)
@@ -23,7 +23,7 @@ def program() -> None:
 
     sys.unraisablehook = unraisable
     gc.set_threshold(100_000)
-    if not sys.warnoptions:  # what is not finite is told in words where it matters
+    if not sys.warnoptions:  # non-finite results are reported where they matter
         warnings.simplefilter("ignore", RuntimeWarning)
     try:
         main()
@@ -31,7 +31,7 @@ def program() -> None:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.flush()
         os._exit(end.code)
-    except BaseException as error:  # main hears no signals before it begins and after it has ended
+    except BaseException as error:  # main handles no signals before it begins and after it ends
         end_by_signal(error)
         raise
 

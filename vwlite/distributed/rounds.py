@@ -39,7 +39,7 @@ HEADER = "round    average    holdout   seconds  slowest task   MB shipped"
 
 @dataclass(slots=True)
 class Round:
-    """What a round has come to. ``seconds`` of all of it, and of its ``slowest`` task; ``bytes`` of all deltas."""
+    """The result of a round. ``seconds``: its duration, ``slowest``: of its slowest task; ``bytes`` of all deltas."""
 
     number: int
     average_loss: float | None
@@ -69,13 +69,13 @@ class Settings(NamedTuple):
 
 @dataclass(slots=True)
 class State:
-    """How far the rounds have come."""
+    """The progress of the rounds."""
 
     reports: list[Round] = field(default_factory=list)
     lines: int = 0
     bad: int = 0
     best: int = 0  # the round whose model is the best so far
-    optimised: dict[str, Any] | None = None  # what L-BFGS has come to
+    optimised: dict[str, Any] | None = None  # the report of L-BFGS after the rounds
 
     @property
     def done(self) -> int:

@@ -24,7 +24,7 @@ NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, STOPPED_IN_GROUP = range(101, 106)  # of
 
 
 class CommonConfig:
-    """What every kernel is told: loss, link, compatibility."""
+    """The configuration that every kernel reads: loss, link, compatibility."""
 
     rule: Any = None  # a capsule, see ``cython_ext/learners/update_rule.pxd``; None: gradient descent or FTRL
 
@@ -52,11 +52,11 @@ class Learner:
     native: ClassVar[Any]  # the kernel module
     bottom: ClassVar[str] = ""  # what vw calls the learner at the bottom of the stack, where that is not ``name``
     weights: np.ndarray
-    kernel: Any = None  # the configuration in the words of the kernel
+    kernel: Any = None  # the configuration that the kernel reads
     supports_confidence = False  # fills Results.flip_importance
-    supports_audit = False  # has ``audited`` and what else --audit shows
-    is_sum = False  # predictions are made of sums, of which ``weighted_sums`` and ``crossed_terms`` tell
-    has_latent_vectors = False  # ``latent``, of each pair of namespaces
+    supports_audit = False  # has ``audited`` and all else that --audit needs
+    is_sum = False  # predictions are sums of terms, see ``weighted_sums`` and ``crossed_terms``
+    has_latent_vectors = False  # has ``latent``, the vectors of each pair of namespaces
     has_distributions = False  # ``score`` may have a probability for each label; ``label_numbers`` what that stands for
     drops_pairs = False  # namespaces of dot products have no linear terms
     is_plain = False  # one weight a feature, which can be masked
@@ -192,7 +192,7 @@ class Learner:
         return other
 
     def predicting(self) -> Learner:
-        """A learner whose ``weights`` are those that a model of this one predicts with, mostly itself."""
+        """A learner whose ``weights`` are those of a model that only predicts; mostly this learner itself."""
         return self
 
     def own_norms(self) -> dict[str, Any]:
@@ -208,12 +208,12 @@ class Learner:
         return (results.raw if raw else results.prediction)[rows]
 
     def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
-        """In place of the answer to a row that cannot be read, as ``answers`` to one row."""
+        """The prediction for a malformed row, in the form of ``answers`` for one row."""
         return np.full(1, np.nan, np.float32)
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
-        """The stack of learners from the bottom, and what labels and predictions are, in vw's words."""
+        """The stack of learners from the bottom, the type of labels and that of predictions, by vw's names."""
         return (self.bottom or self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
 
     def want_scores(self) -> None:
@@ -253,12 +253,12 @@ class Learner:
         return int(results.features[row])
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        """What the summary says beside the average loss."""
+        """Name and value of each line of the summary besides the average loss."""
         return []
 
     @property
     def closing_line(self) -> str:
-        """What the summary ends with, if anything."""
+        """The last line of the summary, "" for none."""
         return ""
 
     resumable = True  # a run of it can go on from a model at any example
@@ -300,22 +300,22 @@ class Learner:
         return True
 
     def warnings(self) -> list[str]:
-        """What went wrong with some examples, one sentence each."""
+        """Problems with some examples, a sentence each."""
         return []
 
     def failures(self) -> list[str]:
-        """What the run has not come to that it was to, one sentence each: with --quiet, too."""
+        """Goals that the run failed to reach, a sentence each; reported with --quiet, too."""
         return []
 
     def report(self) -> dict[str, Any]:
-        """What the JSON of a training says beside counts and losses."""
+        """Entries of the JSON report of training besides counts and losses."""
         return {}
 
     def apply_shrinkage(self) -> None:
-        """Bring regularisation that is outstanding, if any, into the weights."""
+        """Apply outstanding regularisation, if any, to the weights."""
 
     def header(self) -> dict[str, Any]:
-        """What the model file says of the learner, as JSON data."""
+        """The learner's entries in the header of the model file, as JSON data."""
         config = asdict(self.config)
         if not config.get("levels"):  # a model of before this option
             config.pop("levels", None)

@@ -64,7 +64,7 @@ class CRFTagger(BaseEstimator):
     order : {1, 2}, default=1
         Labels that transitions look back at.
     group : bool, default=False
-        ``C`` is the price of the lengths of rows: all weights of a feature vanish together.
+        ``C`` penalises the norms of rows (group lasso): all weights of a feature vanish together.
     solver : {"sgd", "owlqn", "fista"}, default="sgd"
         Stochastic gradient steps, or over all sequences quasi-Newton or proximal steps.
     penalty : {"cumulative", "clipping", "naive"}, default="cumulative"

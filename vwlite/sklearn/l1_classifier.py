@@ -40,11 +40,11 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         faster on many rows and end less close to the optimum, or accelerated proximal steps over all rows (FISTA, Beck
         and Teboulle, 2009).
     group : bool, default=False
-        ``C`` is the price of the lengths of columns of ``coef_``: all weights of a feature vanish together. Of three
-        classes or more, by ``"sgd"`` or ``"fista"``.
+        ``C`` penalises the norms of columns of ``coef_`` (group lasso): all weights of a feature vanish together. For
+        three classes or more, by ``"sgd"`` or ``"fista"``.
     trace : float, default=0.0
-        Above 0 the price of the singular values of ``coef_`` and ``intercept_`` together, in place of ``C``, which
-        stays at its default: few directions. Of three classes or more, by ``"fista"``.
+        If above 0, the strength of a penalty on the singular values of ``coef_`` and ``intercept_`` together, which
+        makes their rank low; ``C`` must then have its default. For three classes or more, by ``"fista"``.
     penalty : {"cumulative", "clipping", "naive"}, default="cumulative"
         How stochastic steps apply the penalty (Tsuruoka et al., ACL 2009).
     rate : {"exponential", "harmonic"}, default="exponential"

@@ -133,7 +133,7 @@ class Descent:
         self.shown, self.said = self.weights.state.copy(), (self.done, now)
 
     def finish(self, monitor: Monitor) -> None:
-        """Make the model of finished weights, and tell what it has come to."""
+        """Make the model of the final weights, and report its objective."""
         config, learner, labels = self.config, self.learner, self.data.labels
         if not np.isfinite(learner.weights).all():
             raise Diverged("the weights are not finite numbers; try a larger --lambda or scale the features")
