@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from vwlite.api.functions import evaluate, load, merge, predict, train
     from vwlite.api.memory_run import LearnResult
     from vwlite.api.model import Model
+    from vwlite.api.policy_value import policy_value
     from vwlite.api.write_text import write_text
     from vwlite.errors import (
         DataError,
@@ -48,6 +49,7 @@ ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, a
     "evaluate": "api.functions",
     "load": "api.functions",
     "merge": "api.functions",
+    "policy_value": "api.policy_value",
     "predict": "api.functions",
     "train": "api.functions",
     "write_text": "api.write_text",
@@ -71,6 +73,7 @@ __all__ = [
     "evaluate",
     "load",
     "merge",
+    "policy_value",
     "predict",
     "train",
     "write_text",

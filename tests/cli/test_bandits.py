@@ -1,9 +1,12 @@
 """Logged decisions against a plain twin, event by event, and what must be the same."""
 
+import json
 import random
 
 import pytest
 from oracle.bandit import TYPES, Bandit
+
+from vwlite import policy_value
 
 RATE = ("--sgd", "--power_t", "0", "-l", "0.02", "-b", "24")
 CHANCES = (0.1, 0.2, 0.3, 0.4)
@@ -268,3 +271,18 @@ def test_options_of_a_model_stay(vwlite, write):
     vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")
     done = vwlite("train", "d", "-i", "m", "-f", "n", "--cb_type", "dr", status=2)
     assert "--cb_type dr contradicts m, which was made with --cb_type mtr" in done.stderr
+
+
+def test_the_value_from_arrays_is_the_same(vwlite, write):
+    draw = random.Random(6)
+    action, cost = [draw.randrange(3) for _ in range(200)], [draw.randrange(2) for _ in range(200)]
+    rows = [f"{a + 1}:{c}:0.25 | x{n % 4}\n" for n, (a, c) in enumerate(zip(action, cost, strict=True))]
+    write("train.vw", "".join(rows[:100]))
+    write("test.vw", "".join(rows[100:]))
+    vwlite("train", "train.vw", "--cb", "3", "-f", "m", "--quiet")
+    best = [int(line) - 1 for line in vwlite("predict", "-i", "m", "test.vw").lines]
+    found = json.loads(vwlite("evaluate", "-i", "m", "test.vw", "--value", "--json", "-", "--quiet").stdout)
+    mine = policy_value(best, action[100:], cost[100:], [0.25] * 100)
+    rows = {row["estimate"]: row for row in found["estimates"]}
+    for name, one in mine.items():
+        assert one == pytest.approx((rows[name]["value"], rows[name]["low"], rows[name]["high"]), rel=1e-4)

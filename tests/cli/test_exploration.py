@@ -1,5 +1,6 @@
 """Explorers against a plain twin, event by event, and what their probabilities always are."""
 
+import json
 import random
 
 import pytest
@@ -127,3 +128,18 @@ def test_like_vw(vwlite, write):
     write("log", text_of(list(events(8, 1)), False))
     found = vwlite("vw", "-d", "log", "--cb_explore", "3", "--first", "2", "-p", "-", "--quiet").lines
     assert found[:2] == ["0:0.333333,1:0.333333,2:0.333333", ""] and len(found) == 16
+
+
+@pytest.mark.parametrize("grouped", [True, False], ids=["groups", "same actions"])
+def test_the_value_of_a_policy_that_explores(grouped, vwlite, write):
+    """The mean of its probabilities divided by those of the log, times the costs."""
+    log = [(context, shown) for context, shown in events(80, 3) if shown]
+    write("log", text_of(log, grouped))
+    write("new", text_of([(context, (*shown[:2], 0.5)) for context, shown in log], grouped))
+    asked = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
+    vwlite("train", "log", *asked, "--softmax", "-f", "m", "--quiet")
+    pmf = [probabilities(line, 1 - grouped) for line in vwlite("predict", "-i", "m", "new", "--probabilities").lines]
+    expected = sum(of[shown[0]] / 0.5 * shown[1] for of, (_, shown) in zip(pmf, log, strict=True)) / len(log)
+    found = json.loads(vwlite("evaluate", "-i", "m", "new", "--value", "--json", "-", "--quiet").stdout)
+    ips = next(row["value"] for row in found["estimates"] if row["estimate"] == "ips")
+    assert ips == pytest.approx(expected, rel=1e-4)

@@ -16,7 +16,7 @@ from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 
 NO_DECISIONS = "there is no logged decision (action:cost:probability) in the data"
-COLUMNS = ("cost", "probability", "shown", "best", "cost_of_shown", "cost_of_best", "actions")
+COLUMNS = ("cost", "probability", "shown", "best", "cost_of_shown", "cost_of_best", "actions", "chance")
 PREDICTS_COSTS = ("mtr", "direct")  # types whose scores are costs
 MANY_ERRORS = 4  # standard errors that a mean may be off by chance
 LARGE_SHARE = 0.1  # of the sum of weights
@@ -32,6 +32,7 @@ class Decisions(Listener):
     cost_of_shown: np.ndarray
     cost_of_best: np.ndarray
     actions: np.ndarray
+    chance: np.ndarray  # how likely the policy shows what was shown
 
     def __init__(self, learner: Bandit) -> None:
         learner.want_scores()
@@ -50,10 +51,11 @@ class Decisions(Listener):
 
     @property
     def predicts_costs(self) -> bool:
-        return self.learner.config.cb_type in PREDICTS_COSTS
+        config = self.learner.config
+        return config.cb_type in PREDICTS_COSTS and not getattr(config, "cover", 0)
 
     def weights(self) -> np.ndarray:
-        return (self.best == self.shown) / self.probability
+        return self.chance / self.probability
 
     def terms(self, of: Weighted) -> np.ndarray:
         """Those of ``dr`` or, where no costs are predicted, of ``ips``."""

@@ -208,7 +208,8 @@ class Bandit(Gd):
 
     def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
         """Of the events with a cost that were just run: cost, probability, the action shown and the best one, their
-        predicted costs, and how many actions were possible. ``want_scores`` is to be called before.
+        predicted costs, how many actions were possible, and how likely the policy shows that action. What an explorer
+        is predicted to cost stands for the best action. ``want_scores`` is to be called before.
         """
         found = []
         for row in (np.flatnonzero(~np.isnan(batch.probability[begin:end])) + begin).tolist():
@@ -219,8 +220,15 @@ class Bandit(Gd):
             scores = self.scores[row]
             predicted = float(scores[shown - 1]), float(scores[best - 1])
             possible = int((scores != np.inf).sum())
-            found.append((float(costs[place]), float(batch.probability[row]), shown, best, *predicted, possible))
+            of = float(costs[place]), float(batch.probability[row]), shown, best, *predicted, possible
+            found.append(self.with_chance(of, batch, results, row, shown - 1))
         return found
+
+    def with_chance(
+        self, of: tuple[float, ...], batch: Batch, results: Results, row: int, place: int
+    ) -> tuple[float, ...]:
+        """A decision with how likely its action, at this place, is to be shown."""
+        return (*of, float(of[2] == of[3]))
 
     def event_row(self, batch: Batch, row: int) -> int:
         """The row with the label of the event whose answer is at ``row``, or ``row`` itself."""

@@ -77,7 +77,8 @@ class BanditGroups(Bandit):
             first, best = self.first_action(batch, last), int(results.prediction[last])
             cost, p = float(batch.lists.values[batch.lists.row(row)][0]), float(batch.probability[row])
             predicted = float(results.raw[row]), float(results.raw[first + best])
-            found.append((cost, p, row - first, best, *predicted, last + 1 - first))
+            of = cost, p, row - first, best, *predicted, last + 1 - first
+            found.append(self.with_chance(of, batch, results, last, row - first))
         return found
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:

@@ -114,6 +114,13 @@ class Exploration(Bandit):
         shown = [(action, p) for action, p, _ in self.ordered(batch, results, row)]
         return shown if self.shown_actions is None else shown[: self.shown_actions]
 
+    def with_chance(
+        self, of: tuple[float, ...], batch: Batch, results: Results, row: int, place: int
+    ) -> tuple[float, ...]:
+        _, scores, pmf = self.event(batch, results, row)
+        expected = float(np.dot(pmf[pmf > 0].astype(float), scores[pmf > 0].astype(float)))
+        return (*of[:5], expected, of[6], float(pmf[place]))
+
     @property
     def shows_probabilities(self) -> bool:
         return self.vw_compat or self.config.probabilities

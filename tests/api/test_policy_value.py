@@ -1,0 +1,43 @@
+"""The value of a policy from arrays; tests/cli/test_bandits.py compares it with the command's."""
+
+import numpy as np
+import pytest
+
+import vwlite as package
+from vwlite import UsageError, policy_value
+
+
+def log(n=200):
+    draw = np.random.default_rng(1)
+    action, p = draw.integers(0, 3, n), np.full(n, 1 / 3)
+    return action, (draw.random(n) < 0.2 + 0.2 * action).astype(float), p
+
+
+def test_what_is_the_same():
+    """A perfect model of costs and one of zeros; the logging policy itself costs the mean; shifted costs."""
+    action, cost, p = log()
+    pi = np.full((len(action), 3), 1 / 3)
+    found = policy_value(pi, action, cost, p, np.zeros((len(action), 3)))
+    assert found["ips"].value == pytest.approx(cost.mean()) == found["cv"].value == found["dr"].value
+    q = np.tile([0.2, 0.4, 0.6], (len(action), 1))
+    pi = np.tile([0.5, 0.3, 0.2], (len(action), 1))
+    one, moved = policy_value(pi, action, cost, p, q), policy_value(pi, action, cost + 5, p, q + 5)
+    for name in ("cv", "dr", "dm"):
+        assert moved[name].value == pytest.approx(one[name].value + 5)
+    assert one["cv"].low < one["cv"].value < one["cv"].high and "policy_value" in package.__all__
+
+
+@pytest.mark.parametrize("change, said", [
+    ({"p": 0.0}, "probabilities are above 0"),
+    ({"cost": np.nan}, "costs are finite"),
+    ({"action": 3}, "a column for each action"),
+    ({"pi": 0.5}, "sum to 1"),
+    ({"cost_range": (0, 0.5)}, "cost_range 0,0.5"),
+])
+def test_misuse(change, said):
+    action, _, p = log(10)
+    given = {"pi": np.full((10, 3), 1 / 3), "action": action, "cost": np.ones(10), "p": p}
+    for name, value in change.items():
+        given[name] = value if name == "cost_range" else np.full_like(given[name], value)
+    with pytest.raises(UsageError, match=said):
+        policy_value(**given)
