@@ -31,10 +31,6 @@ class Simulation(Exploration):
     def shows_probabilities(self) -> bool:
         return False
 
-    @property
-    def shows_raw(self) -> bool:  # type: ignore[override]
-        return False
-
     def label_text(self, batch: Batch, row: int) -> str:
         return "unknown" if np.isnan(batch.label[row]) else "known"
 
@@ -79,5 +75,7 @@ class Simulate(Simulation):
         return super().label_text(batch, row) if self.config.cbify_cs else value_text(float(batch.label[row]))
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        if raw:
+            return super().lines(batch, results, row, raw)
         tag = tag_of(batch, row).decode("utf-8", "surrogateescape")
         return f"{results.prediction[row]:.0f}" + (f" {tag}" if tag else "")

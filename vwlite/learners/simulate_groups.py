@@ -36,7 +36,7 @@ class SimulateGroups(Simulation, ExploreGroups):
         return str(int(named[0])) if len(named) and results.prediction[row] == 0 else "0"
 
     def line(self, batch: Batch, results: Results, last: int, raw: bool) -> bytes:
-        if not self.vw_compat:
+        if raw or not self.vw_compat:
             return super().line(batch, results, last, raw)
         first, text = self.first_action(batch, last), b""
         for row in range(first, last + 1):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from vwlite.learners.configs.explore_groups import ExploreGroupsConfig
 from vwlite.learners.configs.simulate import SECTION, SimulationConfig
-from vwlite.options import config, option
+from vwlite.options import again, config, option
 
 
 @config
@@ -16,7 +17,7 @@ class SimulateGroupsConfig(SimulationConfig):
         False, "Play a bandit with groups of lines 'action:cost | features', as --csoaa_ldf has them.", section=SECTION,
         shape=True,
     )
-    cb_explore_adf: bool = option(False, "", section=SECTION, hidden=True)
+    cb_explore_adf: bool = again(ExploreGroupsConfig, "cb_explore_adf", False)
 
     takes: ClassVar[str] = "costs"
     learner: ClassVar[str] = "cbify_ldf"
