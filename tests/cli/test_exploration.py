@@ -143,3 +143,14 @@ def test_the_value_of_a_policy_that_explores(grouped, vwlite, write):
     found = json.loads(vwlite("evaluate", "-i", "m", "new", "--value", "--json", "-", "--quiet").stdout)
     ips = next(row["value"] for row in found["estimates"] if row["estimate"] == "ips")
     assert ips == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_likeliest_as_json(vwlite, write):
+    write("log", text_of(list(events(40, 3)), False))
+    vwlite("train", "log", "--cb_explore", "3", "--softmax", "-f", "m", "--quiet")
+    typed = ("predict", "-i", "m", "log", "--probabilities", "--top", "2")
+    for line, text in zip(vwlite(*typed).lines, vwlite(*typed, "--jsonl").lines, strict=True):
+        found = json.loads(text)["probabilities"]
+        assert [f"{action}:{p:.3g}" for action, p in found.items()] == [
+            f"{word.split(':')[0]}:{float(word.split(':')[1]):.3g}" for word in line.split()
+        ]

@@ -52,7 +52,7 @@ class Decisions(Listener):
     @property
     def predicts_costs(self) -> bool:
         config = self.learner.config
-        return config.cb_type in PREDICTS_COSTS and not getattr(config, "cover", 0)
+        return config.cb_type in PREDICTS_COSTS and not config.cover
 
     def weights(self) -> np.ndarray:
         return self.chance / self.probability

@@ -200,7 +200,7 @@ def measure(
     metrics that do not fit, DataError without labelled examples.
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
-    if hasattr(model.learner, "decisions"):
+    if model.learner.logs_decisions:
         if asked not in (None, LOSS) or qid:
             raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
         report = measure_policy(config, model, bad_lines, against, valued and valued.span, how)
@@ -348,7 +348,7 @@ def measure_policy(
     found, other = Decisions(model.learner), None
     evaluate(config, model, bad_lines, collectors=[found], **how)
     if against:
-        if not hasattr(against.model.learner, "decisions"):
+        if not against.model.learner.logs_decisions:
             raise UsageError("--against takes another model of --cb or --cb_adf here")
         other = Decisions(against.model.learner)
         quiet = replace(bad_lines or BadLinesConfig(), keep=None)

@@ -280,7 +280,7 @@ def measure_lists(
         held.tell_unmatched(say)
     report = held.report()
     if say:
-        held.tell_of_popularity(say, report, getattr(model.learner.config, "negatives", 0))
+        held.tell_of_popularity(say, report, model.learner.config.negatives)
     return report
 
 

@@ -31,7 +31,7 @@ NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has 
 
 def explorer_numbers(config: BanditConfig) -> SimpleNamespace:
     """An explorer as the kernel has it; kind 0 is none."""
-    kind = getattr(config, "explorer", "")
+    kind = config.explorer
     typed = config if kind else ExplorationConfig()
     narrow = 0.001 if kind == "squarecb" else 0.1
     return SimpleNamespace(
@@ -71,6 +71,7 @@ class Bandit(Gd):
     A model of ``vwlite vw`` has vw's slots instead: those of actions are apart before features are crossed.
     """
 
+    logs_decisions = True
     name = "cb"
     config_type = BanditConfig
     # ``events``: with a cost; ``actions``: how many these had together

@@ -70,6 +70,7 @@ class Learner:
     places_tags = False  # ``lines`` puts the tags in as well
     queried = 0  # labels that were asked for in the rows run last
     limits_answers = False  # labels say what can be predicted
+    logs_decisions = False  # has ``decisions``, what it would do where something else was done
     multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
     bare_lines = False  # of which some may have no features

@@ -6,7 +6,7 @@ Rakhlin 2020).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit import NORMS, Bandit
+from vwlite.learners.bandit import NORMS, Bandit, T
 from vwlite.learners.configs.explore import ExploreConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results
@@ -121,6 +121,11 @@ class Exploration(Bandit):
         expected = float(np.dot(pmf[pmf > 0].astype(float), scores[pmf > 0].astype(float)))
         return (*of[:5], expected, of[6], float(pmf[place]))
 
+    def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
+        if raw or not self.shows_probabilities or self.shown_actions is None:
+            return super().shown(pairs, raw)
+        return sorted(pairs, key=lambda pair: -pair[1])[: self.shown_actions]
+
     @property
     def shows_probabilities(self) -> bool:
         return self.vw_compat or self.config.probabilities
@@ -155,8 +160,18 @@ class Explore(Exploration):
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
         if self.shows_probabilities and not raw:
-            return [self.probable(batch, results, row) for row in rows.tolist()]
+            return self.pmf[: len(results) * self.config.cb].reshape(-1, self.config.cb)[rows]
         return super().answers(batch, results, rows, raw)
+
+    def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
+        if self.shows_probabilities and not raw:
+            return np.full((1, self.config.cb), np.nan, np.float32)
+        return super().no_answer(raw)
+
+    def probable(self, batch: Batch, results: Results, row: int) -> list[tuple[int, float]]:
+        """Where not some are asked for, all in their order."""
+        found = super().probable(batch, results, row)
+        return found if self.vw_compat or self.shown_actions is not None else sorted(found)
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         if not self.shows_probabilities or raw:

@@ -34,10 +34,6 @@ class Simulation(Exploration):
     def shows_probabilities(self) -> bool:
         return False
 
-    @property
-    def shows_raw(self) -> bool:  # type: ignore[override]
-        return False
-
     def label_text(self, batch: Batch, row: int) -> str:
         return "unknown" if np.isnan(batch.label[row]) else "known"
 
@@ -82,6 +78,8 @@ class Simulate(Simulation):
         return super().label_text(batch, row) if self.config.cbify_cs else value_text(float(batch.label[row]))
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
+        if raw:
+            return super().lines(batch, results, row, raw)
         tag = tag_of(batch, row).decode("utf-8", "surrogateescape")
         return f"{results.prediction[row]:.0f}" + (f" {tag}" if tag else "")
 
@@ -107,7 +105,7 @@ class SimulateGroups(Simulation, ExploreGroups):
         return str(int(named[0])) if len(named) and results.prediction[row] == 0 else "0"
 
     def line(self, batch: Batch, results: Results, last: int, raw: bool) -> bytes:
-        if not self.vw_compat:
+        if raw or not self.vw_compat:
             return super().line(batch, results, last, raw)
         first, text = self.first_action(batch, last), b""
         for row in range(first, last + 1):

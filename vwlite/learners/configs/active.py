@@ -25,7 +25,8 @@ class ActiveConfig(GdConfig):
         in_vw_models="forgotten",
     )
     mellowness: float = option(
-        1.0, "Of --active: the larger, the more labels are asked for.", section="Active learning", low=0
+        1.0, "Of --active: the larger, the more labels are asked for; of explorers: the wider the bounds of costs.",
+        section="Active learning", low=0,
     )
     confidence: bool = option(
         False, "Beside predictions (-p), the importance that would flip their sign.", section="Active learning"

@@ -34,6 +34,8 @@ class LoggedConfig(GdConfig):
     )
     scores: bool = again(PerClassConfig, "scores", False)
 
+    explorer: ClassVar[str] = ""  # what chooses actions at random, of those that have one
+    cover: ClassVar[int] = 0  # policies of the explorer of this name
     supports_trees: ClassVar[bool] = False
     is_reduction: ClassVar[bool] = True
     supports_levels: ClassVar[bool] = False

@@ -28,7 +28,7 @@ class ClassLearnersConfig(PerClassConfig):
             raise UsageError(f"--oaa_subsample does not go with --{self.base.option}: every class learns by itself")
         if self.base.levels:
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
-        if getattr(self.base, "negatives", 0):
+        if self.base.negatives:
             raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
         if not (self.base.supports_trees or self.base.supports_oaa):
             why = "classes are over learners of numbers"

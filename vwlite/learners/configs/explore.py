@@ -57,8 +57,7 @@ class ExplorationConfig(LoggedConfig):
     )
     cb_max_cost: float = option(1.0, "The highest.", section=SECTION, needs=("regcb", "regcbopt", "elim"))
     mellowness: float | None = again(
-        ActiveConfig, "mellowness", None, section=SECTION, shown="0.1, of --squarecb 0.001, of --active 1",
-        help="How wide the bounds of costs are; of --active: the larger, the more labels are asked for.",
+        ActiveConfig, "mellowness", None, section=SECTION, shown="0.1, of --squarecb 0.001"
     )
     cover: int = option(
         0, "N policies, each of which learns to choose what the others do not.", section=SECTION, low=1,

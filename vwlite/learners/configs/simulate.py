@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.explore import ExplorationConfig
-from vwlite.options import config, option
+from vwlite.learners.configs.explore import ExplorationConfig, ExploreGroupsConfig
+from vwlite.learners.configs.explore_groups import ExploreGroupsConfig
+from vwlite.options import again, config, option
 
 SECTION = "Simulated bandits"
 SIMULATED = ("", "classes", "costs")  # numbered as in the kernel
@@ -23,6 +24,8 @@ class SimulationConfig(ExplorationConfig):
         return {**super().simulation, "simulated": SIMULATED.index(self.takes)}
 
     def to_show(self, what: str) -> dict[str, Any]:
+        if what == "raw":
+            return {"as_raw": True}
         raise UsageError(f"--{what} does not go with a model of --{self.option}: its answers are the actions drawn")
 
 
@@ -39,7 +42,7 @@ class SimulateConfig(SimulationConfig):
     )
     loss0: float = option(0.0, "Of --cbify: the cost of the right class.", section=SECTION, needs=("cbify",))
     loss1: float = option(1.0, "Of --cbify: the cost of others.", section=SECTION, needs=("cbify",))
-    cb_explore_adf: bool = option(False, "", section=SECTION, hidden=True)
+    cb_explore_adf: bool = again(ExploreGroupsConfig, "cb_explore_adf", False)
 
     learner: ClassVar[str] = "cbify"
     selected_by: ClassVar[tuple[str, ...]] = ("cbify",)
@@ -77,7 +80,7 @@ class SimulateGroupsConfig(SimulationConfig):
         False, "Play a bandit with groups of lines 'action:cost | features', as --csoaa_ldf has them.", section=SECTION,
         shape=True,
     )
-    cb_explore_adf: bool = option(False, "", section=SECTION, hidden=True)
+    cb_explore_adf: bool = again(ExploreGroupsConfig, "cb_explore_adf", False)
 
     takes: ClassVar[str] = "costs"
     learner: ClassVar[str] = "cbify_ldf"
