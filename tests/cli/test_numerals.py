@@ -46,7 +46,7 @@ def test_options(option, number, vwlite, write):
     ],
 )
 def test_options_of_other_commands(command, vwlite, write):
-    write("data.vw", "1 |a x\n")
+    write("data.vw", "1 |a x\n" * 6)
     words = [word.replace("\u00a0", " ") for word in command.split(" ")]
     vwlite(*words, status=1 if words[0] == "vw" else 2)
 

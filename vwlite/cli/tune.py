@@ -32,7 +32,7 @@ class TuneCommand(Command):
                 break
             flags = own if option_in(word, own) else others
             option = option_in(word, flags)
-            whole = [word, *words[:1]] if option == plain(word) and not flags[option] else [word]
+            whole = [word, *words[:1]] if option and option == plain(word) and not flags[option] else [word]
             del words[: len(whole) - 1]
             if option == plain(WITH):
                 fixed.append(whole[1] if whole[1:] else word.partition("=")[2])

@@ -167,4 +167,4 @@ def test_what_is_trimmed_is_the_farthest_share(rows, share):
     if gone.any() and kept.any():
         assert distance[gone].min() >= distance[kept].max()
     if kept.any():
-        assert weight[gone].sum() + weight[kept][distance[kept].argmax()] > share * float(weight.sum())
+        assert float(weight[gone].sum() + weight[kept][distance[kept].argmax()]) > share * float(weight.sum())

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.explore import ExplorationConfig, ExploreGroupsConfig
-from vwlite.learners.configs.explore_groups import ExploreGroupsConfig
 from vwlite.options import again, config, option
 
 SECTION = "Simulated bandits"
