@@ -49,6 +49,8 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "bfgs_outputs": ("bfgs.BfgsOutputs", "bfgs.BfgsOutputsConfig"),
     "bfgs_multiclass": ("bfgs.BfgsMulticlass", "bfgs.BfgsMulticlassConfig"),
 }
+
+
 class Elsewhere(NamedTuple):
     what: str
     belongs: str  # whose it is, and what it is for
