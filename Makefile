@@ -14,8 +14,9 @@ $(VENV)/ready: pyproject.toml .ci/requirements
 	@touch $@
 
 $(VENV)/built: $(VENV)/ready setup.py $(KERNELS)
+	@touch $@.begun
 	$(BIN)/python setup.py --quiet build_ext --inplace
-	@touch $@
+	@mv $@.begun $@
 
 # Without isolation, and once the kernels are compiled: it takes them as they are.
 $(VENV)/installed: $(VENV)/ready | $(VENV)/built

@@ -6,16 +6,12 @@ from dataclasses import FrozenInstanceError, asdict, fields, replace
 from types import SimpleNamespace
 
 import pytest
+from commands import TYPED, command
 
 from vwlite._native import one_vs_rest_sgd
-from vwlite.cli.aso import command as aso
-from vwlite.cli.cluster import command as cluster
 from vwlite.cli.crr import command as crr
-from vwlite.cli.cut import command as cut
 from vwlite.cli.evaluate import command as evaluate
 from vwlite.cli.l1 import command as l1
-from vwlite.cli.lm import command as lm
-from vwlite.cli.pca import command as pca
 from vwlite.cli.serve import command as serve
 from vwlite.cli.train import command as train
 from vwlite.cli.tune import command as tune
@@ -31,52 +27,49 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Option, check_needs, options_of
+from vwlite.options import Config, Option, check_needs, options_of
 from vwlite.options import named as declared_as
 from vwlite.serving.config import ServeConfig
-from vwlite.solvers.aso.config import LOSSES, CotrainConfig, LearnConfig, SolverConfig, TargetConfig
-from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.cut.config import CutConfig
-from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
-from vwlite.solvers.pca.config import PcaConfig
+from vwlite.solvers.aso.config import LOSSES
+from vwlite.solvers.loglinear.config import L1Config
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.output_config import CheckpointConfig, OutputConfig
 
+EVERY = [command(name) for name in TYPED]  # which imports all configurations
+
+
+def kinds_of(config):
+    for kind in config.__subclasses__():
+        yield from (kind, *kinds_of(kind))
+
+
+def command_with(config):
+    """The command that declares most of a configuration's options."""
+    wanted = {(one.key, one.help) for one in options_of(config).values()}
+    declared = [[param for param in of.params if hasattr(param, "declared")] for of in EVERY]
+    shared = [len(wanted & {(param.name, param.declared.help) for param in params}) for params in declared]
+    return EVERY[shared.index(max(shared))]
+
+
+SOLVERS = sorted({one for one in kinds_of(Config) if one.__module__.startswith("vwlite.solvers.")}, key=repr)
 CONFIGS = (
     LossConfig, TransferConfig, *config_classes(), FeatureConfig, InputConfig, HoldoutConfig, BadLinesConfig,
     CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig,
-    CrrConfig, L1Config, HeldOutConfig,
-    PcaConfig, CutConfig, ClusterConfig, SolverConfig, TargetConfig, LearnConfig, ApplyConfig,
-    LmConfig, RankConfig, FeaturesConfig,
-    TuneConfig, MemoryConfig, ServeConfig,
+    *SOLVERS, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig,
 )
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
+    **{config: [command_with(config)] for config in SOLVERS},
     TransferConfig: [train],
     CurriculumConfig: [train, l1],
     QueryConfig: [crr],
-    CrrConfig: [crr],
-    L1Config: [l1],
-    HeldOutConfig: [l1],
-    PcaConfig: [pca],
-    CutConfig: [cut],
-    ClusterConfig: [cluster],
-    LmConfig: [lm.commands["train"]],
-    RankConfig: [lm.commands["rank"]],
-    FeaturesConfig: [lm.commands["features"]],
     CheckpointConfig: [train],
     TuneConfig: [tune],
     RankingConfig: [evaluate],
     ServeConfig: [serve],
     ShardConfig: [train],
-    SolverConfig: [aso.commands["learn"]],
-    LearnConfig: [aso.commands["learn"]],
-    TargetConfig: [aso.commands["train"]],
-    CotrainConfig: [aso.commands["cotrain"]],
-    ApplyConfig: [aso.commands["apply"]],
+    ApplyConfig: [command("aso apply")],
 }
 
 

@@ -6,7 +6,7 @@ from battery.estimators import ESTIMATORS
 from battery.laws import LAWS, laws_of
 from battery.missing import reason
 
-from vwlite.learners import CLASSES
+from vwlite.learners import CLASSES, ELSEWHERE
 
 
 def marks(one, law):
@@ -28,3 +28,8 @@ def test_it_keeps_the_law(one, law, tmp_path):
 
 def test_every_learner_of_the_registry_is_in_the_table():
     assert {*CLASSES} <= {one.kind.partition("+")[0] for one in ESTIMATORS.values()}
+
+
+def test_every_model_is_of_the_registry_or_of_another_command():
+    kinds = {one.kind.partition("+")[0] for one in ESTIMATORS.values() if one.golden}
+    assert kinds <= {*CLASSES, *ELSEWHERE}

@@ -6,7 +6,7 @@ module of ``configs/``, which needs no NumPy, and a kernel in ``cython_ext/learn
 
 import importlib
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.errors import ModelError
 from vwlite.options import config
@@ -49,13 +49,29 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "bfgs_outputs": ("bfgs.BfgsOutputs", "bfgs.BfgsOutputsConfig"),
     "bfgs_multiclass": ("bfgs.BfgsMulticlass", "bfgs.BfgsMulticlassConfig"),
 }
-ELSEWHERE = {  # learners of other commands
-    "l1": "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect",
-    "aso": "a model of vwlite aso train is for vwlite predict, evaluate and inspect",
-    "aso-theta": "a Theta is for vwlite aso train and vwlite aso inspect",
-    "pca": "a model of vwlite pca is for vwlite project and inspect",
-    "cluster": "a model of vwlite cluster is for vwlite predict, evaluate and inspect",
-    "lm": "a model of vwlite lm train is for vwlite lm rank, vectors and features, and vwlite inspect",
+
+
+class Elsewhere(NamedTuple):
+    what: str
+    belongs: str  # whose it is, and what it is for
+
+
+NAMED = "a model of named labels"
+ELSEWHERE = {  # learner in models of other commands
+    "l1": Elsewhere(NAMED, "a log-linear model with named labels is for vwlite l1, predict, evaluate and inspect"),
+    "aso": Elsewhere(NAMED, "a model of vwlite aso train is for vwlite predict, evaluate and inspect"),
+    "aso-tasks": Elsewhere(
+        "a model of tasks", "a model of vwlite aso tasks is for vwlite predict, evaluate and inspect"
+    ),
+    "aso-theta": Elsewhere("a Theta", "a Theta is for vwlite aso train and vwlite aso inspect"),
+    "pca": Elsewhere("a model of principal components", "a model of vwlite pca is for vwlite project and inspect"),
+    "cluster": Elsewhere(
+        "a model of clusters", "a model of vwlite cluster is for vwlite predict, evaluate and inspect"
+    ),
+    "lm": Elsewhere(
+        "a language model",
+        "a model of vwlite lm train is for vwlite lm rank, vectors and features, and vwlite inspect",
+    ),
 }
 
 
@@ -68,7 +84,7 @@ def learner_class(name: Any) -> "type[Learner]":
     ``many+coin`` is both: what ``many`` asks of ``super()``, which else is gradient descent, is answered by ``coin``.
     """
     if name in ELSEWHERE:
-        raise ModelError(ELSEWHERE[name])
+        raise ModelError(ELSEWHERE[name].belongs)
     upper, over, lower = str(name).partition(OVER)
     if upper not in CLASSES or (over and not goes_over(upper, lower)):
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")

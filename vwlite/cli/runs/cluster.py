@@ -7,13 +7,14 @@ from typing import Any
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.model_dispatch import MODEL_DESCRIPTIONS, refuse_options
+from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_model_rows, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import CLUSTERS, names_of
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.learners import ELSEWHERE
 from vwlite.solvers.clusters.assignment import Assignment, lines_of, measured, strongest
 from vwlite.solvers.clusters.model import ClusterModel
 from vwlite.solvers.clusters.solver import Cluster
@@ -21,7 +22,7 @@ from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.training.prediction_writer import PredictionWriter
 
-DESCRIPTION = MODEL_DESCRIPTIONS[ClusterModel.learner]
+DESCRIPTION = ELSEWHERE[ClusterModel.learner].what
 
 
 def run(arguments: dict[str, Any]) -> int:

@@ -9,12 +9,13 @@ from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.model_dispatch import MODEL_DESCRIPTIONS, refuse_options
+from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
+from vwlite.learners import ELSEWHERE
 from vwlite.options import fields_of
 from vwlite.solvers.lm.config import FeaturesConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, rank
@@ -22,7 +23,7 @@ from vwlite.solvers.lm.vectors import text_format, vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.training.prediction_writer import PredictionWriter
 
-DESCRIPTION = MODEL_DESCRIPTIONS[LmModel.learner]
+DESCRIPTION = ELSEWHERE[LmModel.learner].what
 
 
 def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:

@@ -8,20 +8,17 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.errors import UsageError
+from vwlite.learners import ELSEWHERE, NAMED
 from vwlite.learners.configs.base import shown_kind
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
 from vwlite.training.model_header import stored
 
-MODULES = {  # module of ``vwlite.cli.runs`` by learner
-    **{"l1": "tagging", "aso": "classes", "aso-tasks": "tasks"},
-    **{"pca": "pca", "cluster": "cluster", "lm": "lm"},
-}
-MODEL_DESCRIPTIONS = {
-    "aso-tasks": "a model of tasks",
-    "pca": "a model of principal components",
-    "cluster": "a model of clusters",
-    "lm": "a language model",
+MODULES = {  # module of ``vwlite.cli.runs`` by learner of ``ELSEWHERE``, where it is not of the same name; "": none
+    "l1": "tagging",
+    "aso": "classes",
+    "aso-tasks": "tasks",
+    "aso-theta": "",
 }
 RANKING_OPTIONS = ("qid", "gain", "discount", "bootstrap", "against")
 UNSUPPORTED = (
@@ -36,18 +33,19 @@ def module_for(path: str, max_memory: float | None = None) -> ModuleType | None:
 
     Raises UsageError for a model file larger than ``max_memory`` GiB, and as ``vwlite.storage.model_file.load`` does.
     """
-    name = MODULES.get(learner_name_of(path))
+    learner = learner_name_of(path)
+    name = MODULES.get(learner, learner if learner in ELSEWHERE else "")
     if name and max_memory is not None:  # these models are uncompressed and read into memory whole
         check_memory(os.path.getsize(path), max_memory * GIB, path, "a model of fewer weights needs less")
     return importlib.import_module(f"vwlite.cli.runs.{name}") if name else None
 
 
 def describe_model(path: str) -> str:
-    """The noun phrase that error messages use for the model."""
-    return MODEL_DESCRIPTIONS.get(learner_name_of(path), "a model of named labels")
+    """The noun phrase that error messages use for a model that ``module_for`` has a module for."""
+    return ELSEWHERE[learner_name_of(path)].what
 
 
-def refuse_options(*more: str, model: str = "a model of named labels", supported: tuple[str, ...] = ()) -> None:
+def refuse_options(*more: str, model: str = NAMED, supported: tuple[str, ...] = ()) -> None:
     """Raises UsageError for the first typed option among ``UNSUPPORTED``, ``RANKING_OPTIONS`` and ``more``.
 
     Options in ``supported`` are accepted nevertheless. ``model`` describes the model in the message.

@@ -9,6 +9,7 @@ from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_model_rows, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
+from vwlite.learners import ELSEWHERE
 from vwlite.solvers.pca.project import Projection, lines_of
 from vwlite.solvers.pca.solver import Pca, PcaModel, top_features
 from vwlite.training.prediction_writer import PredictionWriter
@@ -37,7 +38,7 @@ evaluate = predict
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    refuse_options()
+    refuse_options(model=ELSEWHERE[PcaModel.learner].what)
     model = PcaModel.load(arguments["model"])
     facts, found = model.facts(), top_features(model, arguments["top"])
     facts.pop("singular_values")

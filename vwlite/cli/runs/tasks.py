@@ -14,12 +14,13 @@ from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.learners import ELSEWHERE
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_file import TASKS, figure_of, load_tasks, rows_of
 from vwlite.training.prediction_writer import PredictionWriter
 
 UNSUPPORTED = ("kind", "probabilities", "scores", "raw_predictions")
-DESCRIPTION = "a model of tasks"
+DESCRIPTION = ELSEWHERE[TASKS].what
 
 
 def predict(arguments: dict[str, Any]) -> int:
