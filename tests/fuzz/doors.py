@@ -116,7 +116,7 @@ def text_for(learner: str) -> bytes:
     )
     of_outputs = dict.fromkeys(("outputs", "bfgs_outputs", "factored"), TARGETS)
     groups = b"0:0:0.5 |a c |s d\n|a d\n\n"
-    logged = {"cb": DECISIONS, "cb+coin": DECISIONS, "cb_explore": DECISIONS, "cb_adf": groups, "cb_explore_adf": groups}
+    logged = {**dict.fromkeys(("cb", "cb+coin", "cb_explore"), DECISIONS), "cb_adf": groups, "cb_explore_adf": groups}
     words = dict.fromkeys(("lm", "cluster"), texts()["numbers"].encode())  # which their models know
     found = {"ldf": GROUPS, **logged, **words, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}
     return found.get(learner, TEXT)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from vwlite._native.loss_functions import evaluate
 
@@ -28,6 +28,7 @@ labelled = st.lists(st.tuples(st.floats(-9, 9, width=16), st.sampled_from([0.5, 
 
 
 @pytest.mark.parametrize("name", CONVEX)
+@example([(0.0, 0.5), (2.0, 1), (5.960464477539063e-08, 0.5), (-4.0, 1)], [1.0])  # labels a rounding apart
 @given(labelled, st.lists(st.floats(-9, 9, width=16), min_size=1, max_size=9))
 def test_no_constant_is_better(name, rows, others):
     label, weight = np.ascontiguousarray(np.array(rows, np.float32).T)

@@ -59,7 +59,7 @@ SENTENCES: dict[int, str] = {
     Code.BAD_LABEL_NAME: "bad label, expected one word, such as New_York",
     Code.BAD_JSON: "bad JSON, expected an object on each line",
     Code.BAD_NESTING: "bad value, expected a text here, or a number in an object",
-    Code.BAD_EVENT: "bad decision",
+    Code.BAD_EVENT: "bad decision, expected an event of a JSON log",
 }
 
 EXPECTED = {

@@ -76,8 +76,9 @@ def best_log_odds(config: LossConfig, labels: LabelSummary) -> tuple[float, floa
 def fitted_constant(config: LossConfig, label: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """The constant prediction, before the link, of least average loss over float32[n] labels, and that loss.
 
-    The mean and the log odds where these are the best, else by golden-section search around the best quantile of the
-    labels: the best there is of convex losses, a good one of others. ``weight`` float32[n], above 0.
+    The mean and the log odds where these are the best, else by golden-section search, around the best quantile of the
+    labels and between the least and the greatest: the best there is of convex losses, a good one of others. ``weight``
+    float32[n], above 0.
     """
     values, place = np.unique(label, return_inverse=True)
     mass = np.bincount(place, weight)
@@ -103,7 +104,10 @@ def fitted_constant(config: LossConfig, label: np.ndarray, weight: np.ndarray) -
         places = np.searchsorted(mass.cumsum(), np.linspace(0, 1, GRID))
         grid = np.unique(values[np.minimum(places, len(values) - 1)])
     at = min(range(len(grid)), key=lambda place: loss(grid[place]))
-    return least(loss, float(grid[at]), float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)]))
+    best, around = float(grid[at]), (float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)]))
+    # Labels that differ by rounding only may hide on which side of them the loss falls: so the whole range, too.
+    brackets = (around, (float(grid[0]), float(grid[-1])))
+    return min((least(loss, best, *bracket) for bracket in brackets), key=lambda one: one[1])
 
 
 def least(loss: Callable[[float], float], best: float, low: float, high: float) -> tuple[float, float]:
