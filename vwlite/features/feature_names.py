@@ -242,7 +242,8 @@ def once_each(terms: RowTerms) -> RowTerms:
     if len(places) == len(index):
         return terms
     slots, names = zip(*places, strict=True)
-    values = np.bincount(index, terms.values, len(places)).astype(np.float32)
+    with np.errstate(over="ignore"):  # a sum beyond float32 is infinite, as one term may be
+        values = np.bincount(index, terms.values, len(places)).astype(np.float32)
     return RowTerms(list(names), np.array(slots, np.uint32), values)
 
 
