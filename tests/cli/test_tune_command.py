@@ -81,6 +81,9 @@ def test_options_of_the_command_are_taken_as_they_are(vwlite, write):
     assert "--noconstant --loss_function logistic -l" in mixed
     said = vwlite(*shared, "-f", "m", "-i", "other", status=2).stderr
     assert "-i is not for tune to hand on" in said
+    sequence = ("tune", "t.vw", "--vary", "alpha 0|0.25", "--trials", 2, "--passes", 1, "--quiet", "--lambda", "0.1")
+    both = [vwlite(*sequence, *words).stdout for words in (("--command=crr",), ("--command", "crr"))]
+    assert both[0] == both[1] and both[0].startswith("vwlite crr t.vw --lambda 0.1 ")
     assert "no such option --bogus" in vwlite(*shared, "--bogus", 3, status=2).stderr
 
 

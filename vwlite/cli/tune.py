@@ -22,7 +22,11 @@ class TuneCommand(Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         words, left, fixed = list(args), [], []
-        name = next((after for word, after in pairwise(words) if word == COMMAND), TUNED[0])
+        name = TUNED[0]
+        for word, after in pairwise([*words, ""]):
+            option, equals, value = word.partition("=")
+            if plain(option) == plain(COMMAND):
+                name = value if equals else after
         own = flags_of(self)
         others = flags_of(importlib.import_module(f"vwlite.cli.{name}").command) if name in TUNED else {}
         while words:
