@@ -3,7 +3,7 @@
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
+from libc.string cimport memchr, memcpy, memset
 
 from text.batch_builder cimport TAGGED, BatchBuilder
 from text.cell_numbers cimport ABSENT, read_cell_number
@@ -14,11 +14,14 @@ from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_s
 from text.number_parser cimport POWERS, fill_powers
 from text.table_rows cimport Scratch, emit_number, emit_text, emit_word, is_word, keep, reserve, word_length
 from base.status cimport (
-    BAD_IMPORTANCE, BAD_LABEL_NAME, BAD_LABEL_NUMBER, BAD_TAG, COMMENT, FULL, NO_MEMORY, OK,
+    BAD_CELL, BAD_IMPORTANCE, BAD_LABEL_NAME, BAD_LABEL_NUMBER, BAD_TAG, COMMENT, FULL, NO_MEMORY, OK,
 )
 
 cdef float POWERS_OF_TEN[POWERS]
 fill_powers(POWERS_OF_TEN)
+
+cdef enum:
+    MAX_DECIMAL_COMMA = 64  # characters of a cell with a decimal comma
 
 cdef enum:              # types of columns, in the order of vwlite/data/columns.py
     NUMBER = 0
@@ -64,13 +67,33 @@ cdef inline const Cell *role_cell(const TableReader *table, int role) noexcept n
     return NULL
 
 
+cdef int read_decimal_comma(const char *p, const char *end, float *out) noexcept nogil:
+    """As ``read_cell_number``, of a cell that has a comma where its decimal point would be."""
+    cdef char copy[MAX_DECIMAL_COMMA + 16]
+    cdef size_t length = <size_t>(end - p), i
+    if length > MAX_DECIMAL_COMMA:
+        return BAD_CELL
+    memset(copy, 0, sizeof(copy))
+    memcpy(copy, p, length)
+    for i in range(length):
+        if copy[i] == 44:
+            copy[i] = 46
+    return read_cell_number(copy, copy + length, out)
+
+
+cdef inline int read_number(const TableReader *table, const Cell *cell, float *out) noexcept nogil:
+    if table.delimiter == 59 and memchr(cell.start, 44, <size_t>(cell.end - cell.start)) != NULL:
+        return read_decimal_comma(cell.start, cell.end, out)
+    return read_cell_number(cell.start, cell.end, out)
+
+
 cdef inline int read_role(const TableReader *table, int role, float absent, float *out, const char **at) noexcept nogil:
     """The number of a role."""
     cdef const Cell *cell = role_cell(table, role)
     cdef int status = ABSENT
     if cell != NULL:
         at[0] = cell.start
-        status = read_cell_number(cell.start, cell.end, out)
+        status = read_number(table, cell, out)
     if status == ABSENT:
         out[0] = absent
         return OK
@@ -151,7 +174,7 @@ cdef inline int read_cell(TableReader *table, size_t number, BatchBuilder *out, 
         return OK
     if table.type[number] == NUMBER:
         at[0] = start
-        status = read_cell_number(start, cell.end, &value)
+        status = read_number(table, cell, &value)
         if status == OK and value != 0:
             emit_number(out, table.hash[number], value, name)
         return OK if status == ABSENT else status

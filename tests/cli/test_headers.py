@@ -135,11 +135,8 @@ def test_only_tables_of_cells_have_headers(item, vwlite, write):
 @pytest.mark.parametrize(
     ("kind", "mark", "said"),
     [
-        ("csv", ";", "fields are parted by semicolons, not commas: tr ';' '\\t' < t.csv | vwlite COMMAND --format tsv"),
-        ("csv", "|", "fields are parted by bars, not commas: tr '|' '\\t' < t.csv | vwlite COMMAND --format tsv"),
-        ("csv", "\t", "fields are parted by tabs, not commas: --format tsv"),
         ("tsv", ",", "fields are parted by commas, not tabs: --format csv"),
-        ("tsv", ";", "fields are parted by semicolons, not tabs: tr ';' '\\t' < t.tsv | vwlite COMMAND --format tsv"),
+        ("tsv", ";", "fields are parted by semicolons, not tabs: --format csv"),
     ],
 )
 def test_fields_that_something_else_parts_are_answered_with_what_to_type(kind, mark, said, vwlite, write):
@@ -148,3 +145,23 @@ def test_fields_that_something_else_parts_are_answered_with_what_to_type(kind, m
     for how in ((), ("--columns", "label=click"), ("--columns", "no-header label=1")):
         done = vwlite("train", f"t.{kind}", "-f", "m", *how, status=65)
         assert done.stderr == f"vwlite: t.{kind}:1: {said}\n"
+
+
+@pytest.mark.parametrize("mark", [";", "|", "\t"])
+def test_a_csv_that_something_else_parts_is_the_same_table(mark, vwlite, write):
+    rows = "click,size,city\n" + "1,0.5,oslo\n-1,1.25,rome\n" * 3
+    write("t.csv", rows)
+    write("other.csv", rows.replace(",", mark))
+    write("commas.csv", rows.replace(",", ";").replace(".", ","))
+    for how in (("--columns", "label=click"), ("--columns", "label=click city=city")):
+        vwlite("train", "t.csv", "-f", "m", *how)
+        for name in ("other.csv", "commas.csv"):
+            vwlite("train", name, "-f", "m2", *how)
+            assert vwlite("predict", "-i", "m2", "t.csv").stdout == vwlite("predict", "-i", "m", name).stdout
+    assert "size:number" in vwlite("check", "commas.csv", "--columns", "label=click").stderr
+
+
+def test_labels_with_decimal_commas_are_numbers(vwlite, write):
+    write("t.csv", "price;size\n" + "".join(f"{i},5;{i}\n" for i in range(20)))
+    assert "labels      numbers" in vwlite("check", "t.csv", "--columns", "label=price").stdout
+    assert vwlite("train", "t.csv", "--columns", "label=price", "-f", "m").status == 0

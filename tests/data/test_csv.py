@@ -13,7 +13,7 @@ from vwlite.data.batch import BLANK, TAGGED
 from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
-from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of
+from vwlite.data.csv_table import CsvTable, delimiter_of, first_look, header_of
 from vwlite.data.parse_errors import Code
 from vwlite.data.table_formats import identifiers
 from vwlite.data.tables import table_batches
@@ -27,7 +27,7 @@ COLUMNS = "label=y weight=w base=o tag=id user=n:number,t:text text=b:words =z:t
 def parse(text, format, columns=COLUMNS, kind="csv"):
     """``(batch, issues)`` of a table; an issue is ``(line, code, column)``."""
     text += b"\n" * (text[-1:] not in (b"", b"\n"))
-    delimiter = DELIMITERS[kind]
+    delimiter = delimiter_of(text, kind)
     table = CsvTable(header_of(text, delimiter, "here"), read_columns(columns), delimiter, format, "here")
     data, workspace = bytearray(text) + bytes(64), Workspace(0, format.names)
     while True:
@@ -60,7 +60,7 @@ def expected(text, format, columns, delimiter):
 
 def assert_agrees(text, format, columns=COLUMNS, kind="csv"):
     found, issues = parse(text, format, columns, kind)
-    rows, bad, batch = expected(text, format, columns, DELIMITERS[kind])
+    rows, bad, batch = expected(text, format, columns, delimiter_of(text, kind))
     assert [issue[0] for issue in issues] == bad
     assert found.line.tolist() == list(rows)
     if not rows:
@@ -118,8 +118,13 @@ def quoted(cell, delimiter, always=False):
 @st.composite
 def lines(draw, delimiter=","):
     cells = [
-        draw(labels), draw(st.sampled_from(["", "1", "2.5", "0", "-1", "x"])), draw(numbers), draw(texts),
-        draw(st.lists(texts, max_size=3).map(" ".join)), draw(texts), draw(tags),
+        draw(labels),
+        draw(st.sampled_from(["", "1", "2.5", "0", "-1", "x"])),
+        draw(numbers),
+        draw(texts),
+        draw(st.lists(texts, max_size=3).map(" ".join)),
+        draw(texts),
+        draw(tags),
         draw(st.sampled_from(["", "0.25"])),
     ]
     if not draw(st.integers(0, 15)):
@@ -149,6 +154,42 @@ def test_words_in_lower_case_agree_with_the_twin(some, format):
 def test_tabs_part_fields_as_commas_do(some, format):
     text = "\n".join(["\t".join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
     assert_agrees(text, format, kind="tsv")
+
+
+@given(st.sampled_from(";|\t"), st.data(), formats)
+def test_the_first_line_tells_what_parts_fields(mark, data, format):
+    some = data.draw(st.lists(lines(mark), max_size=5))
+    text = "\n".join([mark.join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
+    assert_agrees(text, format)
+
+
+@pytest.mark.parametrize(
+    ("first", "delimiter"),
+    [
+        *[("a,b", ","), ("a;b", ";"), ("a|b", "|"), ("a\tb", "\t"), ("a", ","), ('"a;b"', ","), ("a;b,c", ",")],
+        *[("1,5;2;x", ";"), ("-,5;1", ";"), ("1,5;a,b", ","), ("1 |a b", ","), ("a;b|c", ";"), ('"a', ","), ("", ",")],
+    ],
+)
+def test_what_parts_fields(first, delimiter):
+    for text in (f"{first}\n1,2\n", f"\ufeff{first}\r\n"):
+        assert delimiter_of(text.encode(), "csv") == delimiter
+    assert delimiter_of(first.encode() + b"\n", "tsv") == "\t"
+
+
+def test_decimal_commas_make_numbers_between_semicolons():
+    head = b'price;area;town;n\n1,5;"10,25";a,b;1.5\n-,5;;"Bonn";2\n'
+    assert (
+        first_look(head, "csv", read_columns("label=price"), "").shown()
+        == "label=price =area:number,town:text,n:number"
+    )
+    bad = b"1.234,5;1;x;1\n1;1,2,3;x;1\n1;" + b"1" * 80 + b",5;x;1\n"
+    batch, issues = parse(head + bad, TextFormat(), "label=price =area:number ignore=*")
+    assert batch.label.tolist() == [1.5, -0.5] and batch.value.tolist() == [10.25]
+    assert [(number, code) for number, code, _ in issues] == [
+        (3, Code.BAD_LABEL_NUMBER),
+        (4, Code.BAD_CELL),
+        (5, Code.BAD_CELL),
+    ]
 
 
 @given(st.binary(max_size=60), formats)
@@ -225,7 +266,7 @@ def test_blocks_and_threads_do_not_matter(tmp_path, size, threads):
     (tmp_path / "one.csv").write_bytes(text)
     (tmp_path / "two.csv.gz").write_bytes(gzip.compress(b"n,skip,t,y\n" + b"3,5,x,1\n"))
     paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv.gz")]
-    columns = str(first_look(b"y,t,n\n1,x,1\n", ",", read_columns("label=y"), "").kept(read_columns("")))
+    columns = str(first_look(b"y,t,n\n1,x,1\n", "csv", read_columns("label=y"), "").kept(read_columns("")))
     rows, lines = [], []
     for part in read(paths, TextFormat(), "csv", columns=columns, threads=threads, block_size=size):
         assert not part.issues
@@ -241,7 +282,7 @@ def test_blocks_and_threads_do_not_matter(tmp_path, size, threads):
 
 def test_the_first_look_tells_numbers_from_text():
     head = b"a,b,c,d,e,,f\n1,x,,true,1e5,9,2017-01-02\n 2 ,3,nan,no,.5,9,\nshort\n"
-    found = first_look(head, ",", read_columns("label=a"), "here")
+    found = first_look(head, "csv", read_columns("label=a"), "here")
     assert str(found) == "label=a =b:text,c:number,d:text,e:number,f:text ignore=*"
     assert found.shown() == "label=a =b:text,c:number,d:text,e:number,f:text"
     again = read_columns(str(found.kept(read_columns(""))))
@@ -269,7 +310,7 @@ def test_the_first_look_tells_numbers_from_text():
 )
 def test_tables_that_cannot_be_read_are_refused(head, columns, message):
     with pytest.raises(DataError) as error:
-        first_look(head, ",", read_columns(columns), "t.csv")
+        first_look(head, "csv", read_columns(columns), "t.csv")
     assert message in str(error.value)
 
 
@@ -307,10 +348,10 @@ def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
     head = b"\n" + b",".join([b"12"] * 2000) + b"\n"
     asked = read_columns("label=c7 weight=c8 user=" + ",".join(f"c{number}" for number in range(20, 1000)))
     monkeypatch.setattr(Counted, "compared", 0)
-    found = first_look(head, ",", asked, "")
+    found = first_look(head, "csv", asked, "")
     kept = read_columns(str(found.kept(asked)))
     CsvTable(names, kept, ",", TextFormat(), "")
-    identifiers(head, ",", found, asked)
+    identifiers(head, "csv", found, asked)
     assert sum(map(len, kept.spaces.values())) == 1998
     assert Counted.compared < 20 * len(names)
 
@@ -337,8 +378,8 @@ def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
 def test_columns_of_whole_numbers_may_be_identifiers(header, cell, told):
     head = f"y,{header}\n".encode() + b"".join(f"{i},{cell(i)}\n".encode() for i in range(2000))
     asked = read_columns("label=y")
-    assert identifiers(head, ",", first_look(head, ",", asked, ""), asked) == ([header] if told else [])
+    assert identifiers(head, "csv", first_look(head, "csv", asked, ""), asked) == ([header] if told else [])
     said = read_columns(f"label=y ={header}:number")
-    assert identifiers(head, ",", first_look(head, ",", said, ""), said) == []
+    assert identifiers(head, "csv", first_look(head, "csv", said, ""), said) == []
     rest = read_columns("label=y =*:number")
-    assert identifiers(head, ",", first_look(head, ",", rest, ""), rest) == []
+    assert identifiers(head, "csv", first_look(head, "csv", rest, ""), rest) == []

@@ -62,7 +62,7 @@ def cells_of(line: str, delimiter: str) -> list[str]:
     return [cell.replace(RETURN, "\r") for cell in cells]
 
 
-def features(cells: dict[str, str], columns) -> list:
+def features(cells: dict[str, str], columns, number) -> list:
     found = []
     for column in columns:
         cell = cells[column.name]
@@ -73,6 +73,11 @@ def features(cells: dict[str, str], columns) -> list:
         elif value := number(cell):
             found.append((column.name, float(value)))
     return found
+
+
+def number_with_comma(cell: str) -> np.float32 | None:
+    """As ``number``; a comma is a decimal one."""
+    return number(cell.replace(",", "."))
 
 
 def row_of(line: str, header: list[str], delimiter: str, columns, names: bool) -> Row:
@@ -89,10 +94,11 @@ def row_of(line: str, header: list[str], delimiter: str, columns, names: bool) -
     named = dict(zip(header, cells, strict=True))
     given = {role: named[column.name] for role, column in columns.roles.items()}
     row = Row()
+    number_of = number_with_comma if delimiter == ";" else number
     if label := given.get("label", ""):
-        row.label = word(label, "label") if names else number(label)
+        row.label = word(label, "label") if names else number_of(label)
     for role in ("weight", "base"):
-        value = number(given.get(role, ""))
+        value = number_of(given.get(role, ""))
         if value is not None and role == "weight":
             if value < 0:
                 raise Malformed("weight")
@@ -100,5 +106,5 @@ def row_of(line: str, header: list[str], delimiter: str, columns, names: bool) -
         elif value is not None:
             row.base = value
     row.tag = word(given.get("tag", ""), "tag")
-    row.blocks = [(space, features(named, some)) for space, some in columns.spaces.items()]
+    row.blocks = [(space, features(named, some, number_of)) for space, some in columns.spaces.items()]
     return row

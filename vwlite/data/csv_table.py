@@ -1,4 +1,8 @@
-"""Comma- and tab-separated values: the first line names the columns, the first look at the others tells their types."""
+"""Comma- and tab-separated values: the first line names the columns, the first look at the others tells their types.
+
+The first line of a file of comma-separated values also tells its delimiter. Where that is a semicolon, as spreadsheets
+of countries with decimal commas have it, ``1,5`` is the number 1.5.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,7 @@ NUMBER_CELL = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 DECIMAL_CELL = re.compile(rf"[ \t]*{DECIMAL}[ \t]*")
+COMMA_CELL = re.compile(r"[ \t]*[+-]?\d*,\d+[ \t]*")
 SHOWN = 10  # cells in a message
 
 
@@ -41,11 +46,38 @@ def cells_of(line: bytes, delimiter: str) -> list[str]:
     return rows[0] if rows else []
 
 
-def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = None) -> list[str]:
-    """The names of the columns, which a file's first line has; their numbers if it is not ``headed``. Raises DataError.
+def first_line(text: bytes) -> bytes:
+    return text[: text.find(b"\n") + 1].removeprefix(BOM)
+
+
+def delimiter_of(text: bytes, kind: str) -> str:
+    """The delimiter of a file that begins with ``text``: of comma-separated values what its first line has.
+
+    Commas come first, unless all of them are decimal commas of cells between semicolons.
     """
+    found = {}
+    for delimiter in (*MARKS,) if kind == "csv" else ():
+        try:
+            found[delimiter] = cells_of(first_line(text), delimiter)
+        except csv.Error:
+            continue
+    if len(found.get("|", ())) > 1 and TEXT_LINE.search(first_line(text).decode("utf-8", "surrogateescape")):
+        del found["|"]
+    parted = found.get(";", ())
+    if len(parted) > 1 and all(COMMA_CELL.fullmatch(cell) for cell in parted if "," in cell):
+        return ";"
+    return next((delimiter for delimiter, cells in found.items() if len(cells) > 1), DELIMITERS[kind])
+
+
+def with_point(cell: str, delimiter: str) -> str:
+    """The cell with a point in place of a decimal comma."""
+    return cell.replace(",", ".") if delimiter == ";" else cell
+
+
+def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = None) -> list[str]:
+    """The names of the columns, which a file's first line has; their numbers if not ``headed``. Raises DataError."""
     try:
-        header = cells_of(text[: text.find(b"\n") + 1].removeprefix(BOM), delimiter)
+        header = cells_of(first_line(text), delimiter)
     except csv.Error as error:
         raise DataError(f"{source}:1: the names of the columns cannot be read: {unreadable(str(error))}") from None
     if not header:
@@ -59,9 +91,7 @@ def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = No
 
 def parted(found: str, wanted: str, source: str) -> str:
     """What to type where another mark parts the fields."""
-    kind = next((kind for kind, mark in DELIMITERS.items() if mark == found), "")
-    typed = f"--format {kind}" if kind else f"tr '{found}' '\\t' < {source} | vwlite COMMAND --format tsv"
-    return f"fields are parted by {MARKS[found]}, not {MARKS[wanted]}: {typed}"
+    return f"fields are parted by {MARKS[found]}, not {MARKS[wanted]}: --format csv"
 
 
 def unreadable(error: str) -> str:
@@ -75,19 +105,21 @@ def unreadable(error: str) -> str:
     return 'a quote is not closed, or text follows it: quoted names are "a, b", and quotes in them ""'
 
 
-def first_look(head: bytes, delimiter: str, columns: Columns, source: str) -> Columns:
+def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns:
     """The columns of a table that begins with ``head``, whole lines, and their types: numbers where all cells are some.
 
     Raises DataError.
     """
+    delimiter = delimiter_of(head, kind)
     header = header_of(head, delimiter, source, columns.headed)
     if columns.is_typed:
         return columns.placed(header, source)
     left, numbers = set(range(len(header))), set[int]()
     for row in rows_of(head, delimiter, len(header), columns.headed):
-        left.difference_update([place for place in left if not NUMBER_CELL.fullmatch(row[place])])
-        numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(row[place])])
-    if columns.headed is None and looks_like_data(header, left & numbers):
+        cells = [with_point(cell, delimiter) for cell in row]
+        left.difference_update([place for place in left if not NUMBER_CELL.fullmatch(cells[place])])
+        numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(cells[place])])
+    if columns.headed is None and looks_like_data([with_point(name, delimiter) for name in header], left & numbers):
         raise DataError(
             f"{source}:1: the first line looks like data, not like names of columns ({shown(header)}): in --columns, "
             "no-header calls the columns 1, 2 and so on, and header takes the line for names"

@@ -11,7 +11,7 @@ from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import EMPTY_SET, text_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import EVENTS, InputConfig
-from vwlite.data.csv_table import NUMBER_CELL
+from vwlite.data.csv_table import NUMBER_CELL, delimiter_of, with_point
 from vwlite.data.dataset import Inputs
 from vwlite.data.multiline import SHARED_WORDS
 from vwlite.data.plain_text import words_of
@@ -70,6 +70,8 @@ def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:
     batch = parse_text(head, words, head_parser(head, config, words))
     blank = batch.flags & BLANK != 0
     labels = [words_of(text_of(batch, row)) or [EMPTY_SET] for row in np.flatnonzero(~np.isnan(batch.label)).tolist()]
+    if config.kind == "csv" and delimiter_of(head, config.kind) == ";":
+        labels = [[with_point(word, ";") for word in words] for words in labels]
     gaps = int((blank[:-1] & ~blank[1:])[int(np.argmin(blank)) :].sum()) if len(blank) else 0  # between lines
     count = len(labels)
     shared = sum(words[0] in SHARED for words in labels)

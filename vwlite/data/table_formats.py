@@ -11,7 +11,7 @@ from typing import Any
 from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, Columns, quoted, read_columns
 from vwlite.data.config import InputConfig
-from vwlite.data.csv_table import DELIMITERS, CsvTable, first_look, header_of, rows_of
+from vwlite.data.csv_table import DELIMITERS, CsvTable, delimiter_of, first_look, header_of, rows_of
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 
@@ -30,7 +30,7 @@ def looked_at(
     if kind not in DELIMITERS:
         return columns, columns
     lines = 1 if columns.is_typed else 0
-    found = first_look(head(HEAD, lines, least_lines(columns)), DELIMITERS[kind], columns, source)
+    found = first_look(head(HEAD, lines, least_lines(columns)), kind, columns, source)
     return found, found.kept(columns)
 
 
@@ -40,7 +40,7 @@ def possible_identifiers(
     """Columns that were taken for numbers; ``found`` and ``head`` as in ``looked_at``."""
     if kind not in DELIMITERS or asked.is_typed:
         return []
-    return identifiers(head(HEAD, 0, least_lines(found)), DELIMITERS[kind], found, asked)
+    return identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
 
 
 def least_lines(columns: Columns) -> int:
@@ -52,8 +52,8 @@ def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, sour
     """How a file that begins with ``text`` is read. Raises DataError, UsageError."""
     if kind not in DELIMITERS:
         return JsonTable(columns, format)
-    header = header_of(text, DELIMITERS[kind], source, columns.headed)
-    return CsvTable(header, columns, DELIMITERS[kind], format, source)
+    delimiter = delimiter_of(text, kind)
+    return CsvTable(header_of(text, delimiter, source, columns.headed), columns, delimiter, format, source)
 
 
 def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callable[..., Any]:
@@ -89,7 +89,7 @@ WHOLE = re.compile(r"[ \t]*\d+[ \t]*", re.ASCII)
 SHOWN = 10  # names of columns
 
 
-def identifiers(head: bytes, delimiter: str, found: Columns, asked: Columns) -> list[str]:
+def identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[str]:
     """The names of such columns of a table that begins with ``head``, whole lines.
 
     ``found``: its columns with their types. Those that were ``asked`` for with a type, or have one in a model, are
@@ -98,6 +98,7 @@ def identifiers(head: bytes, delimiter: str, found: Columns, asked: Columns) -> 
     said = {one.name: one.type for one in asked.named}
     features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
     numbers = [name for name in features if not (said.get(name, asked.rest_type) or name in asked.types)]
+    delimiter = delimiter_of(head, kind)
     header = header_of(head, delimiter, "", found.headed)
     places = {name: place for place, name in enumerate(header)}
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if numbers else []
