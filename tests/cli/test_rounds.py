@@ -72,7 +72,6 @@ REFUSED = {
     ("--workers", "2", "--passes", "3"): "--passes does not go with shards",
     ("--workers", "2", "--checkpoint-every", "1m"): "--checkpoint-every does nothing with shards",
     ("--workers", "2", "-p", "p"): "--predictions does not go with shards",
-    ("--holdout", "held.vw"): "--holdout does nothing without --workers",
 }
 
 

@@ -25,10 +25,10 @@ def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option]
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
             raise UsageError(f"{one.display_name} does nothing without {' or '.join(displayed(needed, options))}")
     check_namespace_letters(typed, options)
-    if typed.get("holdout_off"):
-        for name in HOLDOUT_OPTIONS:
+    for off, others in (("holdout_off", HOLDOUT_OPTIONS), ("holdout", ("holdout_off", *HOLDOUT_OPTIONS[:2]))):
+        for name in others if typed.get(off) else ():
             if name in typed:
-                raise UsageError(f"--holdout_off and --{name} contradict each other: drop one")
+                raise UsageError(f"--{off} and --{name} contradict each other: drop one")
     if "loss_function" in typed or not continuing:
         check_loss(typed)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 
 from vwlite.api.train_files import begin
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.distributed import gradients
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
@@ -53,12 +54,13 @@ def train_shards(
         if files.restart.every:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
         check_run(config)
+        held_out, config = config.holdout, replace(config, holdout=HoldoutConfig())
         then = None
         if sharding.then_bfgs:
             config, then = gradients.followed(config, model, sharding.then_bfgs)
         base = base_of(config, sharding.count, model)
-        rounds = sharding.count, sharding.passes, sharding.holdout
-        settings = Settings(*rounds, config.holdout.early_terminate, files.restart.resume, then)
+        rounds = sharding.count, sharding.passes, held_out.path
+        settings = Settings(*rounds, held_out.early_terminate, files.restart.resume, then)
         ledger = files.ledger(config.input.paths)
         guard, bad_lines = held.enter_context(interrupts()), request.config(BadLinesConfig)
         driver = Rounds(config, settings, base, engine(), bad_lines, display(config.output), guard)

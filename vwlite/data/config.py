@@ -136,7 +136,7 @@ def _kind_of(path: str) -> str:
 
 @config
 class HoldoutConfig(Config):
-    """Examples are held out when several passes are asked for or ``after`` is set, unless ``off``."""
+    """Examples are held out with several passes, with ``after`` and of the file ``path``, unless ``off``."""
 
     off: bool = option(
         False, "Learn from every example, also with several passes.", section="Passes", spelled=("--holdout_off",),
@@ -153,9 +153,13 @@ class HoldoutConfig(Config):
     early_terminate: int = option(
         3, "Stop after N passes without gain.", section="Passes", low=1, needs=("passes", "holdout_after")
     )
+    path: str | None = option(
+        None, "Measure every pass, or round of --workers, on this file, and keep the model of the best one.",
+        section="Passes", spelled=("--holdout", "--validation"), key="holdout", reads="held-out data",
+    )
 
     def active(self, passes: int) -> bool:
-        return not self.off and (passes > 1 or self.after > 0)
+        return bool(self.path) or (not self.off and (passes > 1 or self.after > 0))
 
 
 @config

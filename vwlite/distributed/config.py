@@ -44,10 +44,6 @@ class ShardConfig(Config):
         "the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
         spelled=("--then-bfgs",),
     )
-    holdout: str | None = option(
-        None, "Measure every round on this file and keep the best one.", section="Shards", reads="held-out data",
-        needs=("workers", "scheduler"),
-    )
 
     def __post_init__(self) -> None:
         if self.part != (1, 1) and (self.workers or self.scheduler):

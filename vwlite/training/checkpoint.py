@@ -298,7 +298,7 @@ def told(config: RunConfig) -> dict[str, Any]:
         **{name: value for name, value in asdict(config.input).items() if name not in OF_NO_EFFECT},
         **config.features.header(),
         **{name: value for name, value in asdict(config.learner).items() if (name, value) != ("label_units", "raw")},
-        **asdict(config.holdout),
+        **{name: value for name, value in asdict(config.holdout).items() if (name, value) != ("path", None)},
         "curriculum": {**asdict(config.curriculum), "passes": config.curriculum.passes or 0},  # 0: half of all
         **kept,
         "predict_only_model": output.predict_only_model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,9 +75,10 @@ class FileBatches:
         """
         self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
         self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
-        self.holdout = Holdout(config.holdout, config.holds_out)
+        self.holdout = Holdout(config.holdout, config.holds_out and not config.holdout.path)
         again = config.data_passes > 1 or config.curriculum.by_pass or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
+        self.held_out = self.open_held_out(config.holdout.path) if config.holdout.path and config.learning else None
         seed = config.input.seed if config.learner.random_seed is None else config.learner.random_seed
         self.masks = Masks(config.features, seed) if config.learning and config.features.mask_ids else None
         self.curriculum: Curriculum | None = None
@@ -86,9 +88,17 @@ class FileBatches:
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
 
+    def open_held_out(self, path: str) -> Inputs:
+        """The file that every pass is measured on, read as the data are."""
+        read_as = replace(self.inputs.config, types=self.inputs.config.columns, examples=0)
+        several = self.config.data_passes > 1
+        return Inputs(replace(read_as, paths=(path,), cache=None), self.inputs.format, several)
+
     def close(self) -> None:
         self.display.files(self.files_read())
         self.inputs.close()
+        if self.held_out:
+            self.held_out.close()
 
     def files_read(self) -> list[FileRead]:
         contents = self.contents
@@ -119,6 +129,18 @@ class FileBatches:
                 done += rows
                 if not of_text:
                     self.display.advance_rows(number, rows, self.rows or None)
+        for batch in self.held_out_batches(self.held_out) if self.held_out else ():
+            batch.holdout_mask = np.ones(len(batch), np.uint8)
+            yield batch
+
+    def held_out_batches(self, inputs: Inputs) -> Iterator[Batch]:
+        """Those of the file that passes are measured on."""
+        if inputs.ready:
+            yield from map(self.policy.relabel, inputs.cached())
+            return
+        for part in inputs.texts():
+            self.count_lines(part.block.path, part.lines, len(part.issues))
+            yield self.policy.examine(part)
 
     def reads_text(self, number: int) -> bool:
         """Whether pass ``number`` is one over the text itself."""
