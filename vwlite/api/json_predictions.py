@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -18,7 +17,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.predictions import Draws, Predictions, event_rows
+from vwlite.training.predictions import Drawing, Draws, Predictions, event_rows
 
 NO_ANSWER = b'{"prediction": null}\n'
 
@@ -72,20 +71,21 @@ class JsonDecisions(Predictions):
     """Writes ``{"action": 2, "probability": 0.9, "actions": [...], "tag": "a"}`` for every event.
 
     ``actions``: objects of action, score, probability and, of lines with one, tag, the best first. The action is the
-    best one or, where ``draw`` answers a number of [0, 1) for each event in its turn, the one that this draws.
+    best one or, where ``drawing`` has a number for the event, the one that this draws.
     """
 
-    def __init__(self, writer: PredictionWriter, learner: Learner, draw: Callable[[], float | None]) -> None:
+    def __init__(self, writer: PredictionWriter, learner: Learner, drawing: Drawing) -> None:
         super().__init__(writer, learner, fill_gaps=True)
-        self.draw = draw
+        self.drawing = drawing
 
     def write_gap(self) -> None:
+        self.drawing.skip()
         self.writer.write_bytes(b'{"action": null}\n')
 
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
         learner: Any = self.learner
         for row in event_rows(learner, batch, begin, end):
-            chosen, every, tag = learner.decision(batch, results, row, self.draw())
+            chosen, every, tag = learner.decision(batch, results, row, self.drawing.next())
             found = {"action": chosen.action, "probability": short(chosen.probability)}
             found["actions"] = [
                 {"action": action, "score": short(score), "probability": short(p), **tagged(name)}
@@ -118,22 +118,18 @@ def open_json_predictions(
     fill_gaps: bool,
 ) -> list[Predictions]:
     """Raises OutputError, UsageError for learners of groups of lines that are no actions, and as ``Draws``."""
-    draws = Draws(learner, sample) if sample is not None else None
+    draws = Drawing() if sample is None else Draws(learner, sample)
     if learner.multiline and (as_raw or not learner.shows_actions):
         raise UsageError("--jsonl does not go with groups of lines")
     if (as_raw or learner.shows_actions) and not learner.simple_labels:
         learner.want_scores()
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
-    return [json_listener(writer, learner, key, as_raw, draws.next if draws else no_draw)]
-
-
-def no_draw() -> None:
-    return None
+    return [json_listener(writer, learner, key, as_raw, draws)]
 
 
 def json_listener(
-    writer: PredictionWriter, learner: Learner, key: str, raw: bool, draw: Callable[[], float | None] = no_draw
+    writer: PredictionWriter, learner: Learner, key: str, raw: bool, drawing: Drawing
 ) -> Predictions:
     if learner.shows_actions and not raw:
-        return JsonDecisions(writer, learner, draw)
+        return JsonDecisions(writer, learner, drawing)
     return JsonPredictions(writer, learner, key, raw)

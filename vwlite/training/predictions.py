@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -100,8 +102,19 @@ def open_predictions(
     return [one for one in (plain, raw if learner.shows_raw else None) if one]
 
 
-class Draws:
-    """Numbers in [0, 1) that draw the actions of one event after the other, by a seed and the number of the event."""
+class Drawing:
+    """What draws the actions of one event after the other."""
+
+    def next(self) -> float | None:
+        """A number in [0, 1) for the next event; None for its best action."""
+        return None
+
+    def skip(self) -> None:
+        """The next event is malformed."""
+
+
+class Draws(Drawing):
+    """Draws by a seed and the number of the event; malformed ones have none."""
 
     def __init__(self, learner: Learner, seed: int) -> None:
         """Raises UsageError where the model is none of a policy that explores."""
@@ -129,6 +142,27 @@ def event_rows(learner: Learner, batch: Batch, begin: int, end: int) -> list[int
     other = BLANK | SAVE | (INNER if learner.multiline else 0)
     rows: list[int] = (np.flatnonzero(batch.flags[begin:end] & other == 0) + begin).tolist()
     return rows
+
+
+class NamedDraws(Drawing):
+    """Draws by a seed and the name of each event: the same name has the same number."""
+
+    def __init__(self, seed: int, names: Sequence[str]) -> None:
+        self.seed, self.names, self.number = seed, names, 0
+
+    def next(self) -> float:
+        self.skip()
+        name = self.names[self.number - 1] if self.number <= len(self.names) else ""
+        digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return uniform_number(self.seed, int.from_bytes(digest, "little"), OF_NAMED_EVENTS)
+
+    def skip(self) -> None:
+        self.number += 1
+
+    def check(self) -> None:
+        """Raises UsageError where there were more or fewer events than names."""
+        if self.number != len(self.names):
+            raise UsageError(f"event_id: {len(self.names)} for {self.number} events; each has its own")
 
 
 class DrawnPredictions(Predictions):
