@@ -16,6 +16,7 @@ import numpy as np
 from vwlite.errors import UsageError
 
 Z = 1.959963984540054  # the 97.5% point of the normal distribution
+RARE = 2  # equal chances that 1 / probability of an action rarely shown is above
 FEW = 20  # matched events with another cost than the commonest: a normal interval of fewer is not to be trusted
 
 
@@ -123,6 +124,13 @@ def student(n: int) -> float:
     return z + sum(part / n**power for power, part in enumerate(parts, 1))
 
 
+def switch(terms: np.ndarray, expected: np.ndarray, p: np.ndarray, actions: np.ndarray | int) -> Estimate:
+    """The mean of terms of ``dr`` but, of decisions whose action had less than half of an equal chance, of the costs
+    ``expected`` (Wang, Agarwal and Dudik 2017, "Optimal and adaptive off-policy evaluation"). It is biased by these.
+    """
+    return Estimate(float(np.where(1 / p <= RARE * actions, terms, expected).mean()))
+
+
 def robust(terms: np.ndarray, of: Weighted) -> Estimate:
     """The mean of terms of ``dr``, or of differences of two policies' terms.
 
@@ -140,7 +148,8 @@ def robust(terms: np.ndarray, of: Weighted) -> Estimate:
 def policy_value(
     pi: Any, action: Any, cost: Any, p: Any, q: Any = None, *, cost_range: Sequence[float] | None = None
 ) -> dict[str, Estimate]:
-    """Estimates, each with the ends of its 95% interval: ``cv``, ``ips``, ``snips`` and, with ``q``, ``dr`` and ``dm``.
+    """Estimates, each with the ends of its 95% interval: ``cv``, ``ips``, ``snips`` and, with ``q``, ``dr``, ``dm`` and
+    ``switch``, of which the last two, which are biased, have none.
 
     ``pi``: the probabilities of all actions, a row for each decision, or the actions that the policy shows. Actions
     are the columns, from 0. ``action``, ``cost``, ``p``: what was shown, what it cost, how likely it was. ``q``: the
@@ -173,6 +182,7 @@ def policy_value(
     if predicted.shape != policy.shape:
         raise UsageError("q has the shape of pi")
     expected = (policy * predicted).sum(axis=1)
-    found["dr"] = robust(expected + of.weight * (costs - predicted[rows, shown]), of)
-    found["dm"] = Estimate(float(expected.mean()))
+    terms = expected + of.weight * (costs - predicted[rows, shown])
+    found["dr"], found["dm"] = robust(terms, of), Estimate(float(expected.mean()))
+    found["switch"] = switch(terms, expected, logged, policy.shape[1])
     return found
