@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from vwlite.api.functions import evaluate, load, merge, predict, train
     from vwlite.api.memory_run import LearnResult
     from vwlite.api.model import Model
-    from vwlite.api.policy_value import policy_value
     from vwlite.api.write_text import write_text
     from vwlite.errors import (
         DataError,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         UsageError,
         VwliteError,
     )
+    from vwlite.evaluation.policy_value import policy_value
 
 ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, and a signal may come meanwhile
     "DataError": "errors",
@@ -49,7 +49,7 @@ ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, a
     "evaluate": "api.functions",
     "load": "api.functions",
     "merge": "api.functions",
-    "policy_value": "api.policy_value",
+    "policy_value": "evaluation.policy_value",
     "predict": "api.functions",
     "train": "api.functions",
     "write_text": "api.write_text",

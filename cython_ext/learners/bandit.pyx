@@ -333,6 +333,11 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
     return q
 
 
+def uniform(uint64_t seed, uint64_t event, uint64_t stream):
+    """A number in [0, 1) for an event, the same whatever was drawn before."""
+    return drawn_number(seed, event, stream)
+
+
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the events of the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 

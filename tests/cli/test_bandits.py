@@ -170,7 +170,8 @@ def test_what_predict_shows(vwlite, write):
     top = vwlite("predict", "-i", "m", "e", "--scores", "--top", "2").lines[1].split()
     assert top[0].startswith("2:") and len(top) == 2
     assert [word[:2] for word in vwlite("predict", "-i", "m", "e", "--raw").lines[1].split()] == ["1:", "2:", "3:"]
-    assert vwlite("predict", "-i", "m", "e", "--jsonl").lines[0] == '{"prediction": 3, "tag": "one"}'
+    first = json.loads(vwlite("predict", "-i", "m", "e", "--jsonl").lines[0])
+    assert (first["action"], first["tag"], len(first["actions"])) == (3, "one", 2)
     assert "--scores has predicted costs" in vwlite("predict", "-i", "m", "e", "--probabilities", status=2).stderr
 
 

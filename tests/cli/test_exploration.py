@@ -6,6 +6,9 @@ import random
 import pytest
 from oracle.explorers import Explorer
 
+from vwlite import Model
+from vwlite.errors import UsageError
+
 RATE = ("--sgd", "--power_t", "0", "-l", "0.05", "-b", "24")
 WAYS = {  # options, of the explorer and of the twin
     "epsilon": ("--epsilon 0.1", {"epsilon": 0.1}),
@@ -150,7 +153,59 @@ def test_the_likeliest_as_json(vwlite, write):
     vwlite("train", "log", "--cb_explore", "3", "--softmax", "-f", "m", "--quiet")
     typed = ("predict", "-i", "m", "log", "--probabilities", "--top", "2")
     for line, text in zip(vwlite(*typed).lines, vwlite(*typed, "--jsonl").lines, strict=True):
-        found = json.loads(text)["probabilities"]
-        assert [f"{action}:{p:.3g}" for action, p in found.items()] == [
+        found = json.loads(text)["actions"]
+        assert [f"{one['action']}:{one['probability']:.3g}" for one in found] == [
             f"{word.split(':')[0]}:{float(word.split(':')[1]):.3g}" for word in line.split()
         ]
+
+
+@pytest.mark.parametrize("grouped", [True, False], ids=["groups", "same actions"])
+def test_actions_drawn(grouped, vwlite, write):
+    """As often as their probabilities say, the same however the data come, as text, as JSON and in Python."""
+    log = list(events(600, 4))
+    write("log", text_of(log, grouped))
+    asked = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
+    vwlite("train", "log", *asked, "--epsilon", "0.6", "-f", "m", "--quiet")
+    typed = ("predict", "-i", "m", "log", "--sample", "7")
+    drawn = vwlite(*typed).lines
+    numbers = [(int(action), float(p)) for action, p in (line.split(":") for line in drawn)]
+    assert sum(p < 0.5 for _, p in numbers) == pytest.approx(0.4 * 600, abs=40)
+    assert vwlite(*typed, "--threads", "1").lines == drawn
+    assert vwlite(*typed[:-1], "8").lines != drawn
+    with open("log", "rb") as file:
+        assert vwlite("predict", "-i", "m", "-", "--sample", "7", stdin=file.read()).lines == drawn
+    pmf = vwlite("predict", "-i", "m", "log", "--probabilities").lines
+    assert vwlite(*typed, "--probabilities").lines == [" ".join(pair) for pair in zip(drawn, pmf, strict=True)]
+    for found, (action, p) in zip(map(json.loads, vwlite(*typed, "--jsonl").lines), numbers, strict=True):
+        assert found["action"] == action
+        assert found["probability"] == pytest.approx(p, rel=1e-5)
+        chances = [one["probability"] for one in found["actions"] if one["action"] == action]
+        assert chances == [found["probability"]]
+    with open("log") as file:
+        in_python = Model.load("m").predict(file.read(), sample=7)
+    assert in_python == [(action, pytest.approx(p, rel=1e-5)) for action, p in numbers]
+
+
+def test_decisions_as_json(vwlite, write):
+    """Also of policies that do not explore; actions have the tags of their lines; what is malformed has no action."""
+    write("log", "shared |u a\n0:1:0.5 'tea |i t\n'milk |i m\n\nshared |u a\n0:1:7 |i t\n\n")
+    vwlite("train", "log", "--cb_adf", "-f", "m", "--quiet", "--max-bad-ratio", "1")
+    first, second = map(json.loads, vwlite("predict", "-i", "m", "log", "--jsonl", status=None).lines)
+    assert (first["action"], first["probability"], second) == (1, 1, {"action": None})
+    assert [one["tag"] for one in first["actions"]] == ["milk", "tea"]
+    assert [one["score"] for one in first["actions"]] == sorted(one["score"] for one in first["actions"])
+
+
+def test_what_does_not_go_with_drawn_actions(vwlite, write):
+    write("log", "1:0:0.5 |a b\n")
+    vwlite("train", "log", "--cb", "2", "-f", "best", "--quiet")
+    vwlite("train", "log", "--cb_explore", "2", "-f", "m", "--quiet")
+    for model, typed, said in (
+        ("best", (), "--sample is for policies that explore"),
+        ("best", ("--jsonl",), "--sample is for policies that explore"),
+        ("m", ("--scores",), "--sample and --scores do not go together"),
+        ("m", ("--raw",), "--sample and --raw do not go together"),
+    ):
+        assert said in vwlite("predict", "-i", model, "log", "--sample", "1", *typed, status=2).stderr
+    with pytest.raises(UsageError, match="takes the place"):
+        Model.load("m").predict("|a b", sample=1, probabilities=True)

@@ -33,6 +33,7 @@ SHARED = {
         "../evaluation/test_policy_value.py",
     ],
     "predict": [
+        "test_exploration.py",
         "test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py",
         "test_asked_and_drawn.py",
     ],

@@ -59,6 +59,8 @@ def test_drops(vwlite, write, weights):
     (changed(_label_probability=1.5), None, "the probability is not above 0 and at most 1"),
     (changed(_label_cost="NaN"), None, "_label_cost is no number"),
     (changed(_label_cost=float("nan")), None, "NaN is no number that JSON has"),
+    (changed(_label_cost=1e39), None, "_label_cost is out of range"),
+    (changed(_label_probability=1e-50), None, "the probability is not above 0 and at most 1"),
     (changed(pdrop=1), None, "pdrop is not from 0 to below 1"),
     (changed(c={}), None, "no list '_multi' of actions"),
     (changed(c=3), None, "no object 'c'"),
@@ -69,6 +71,17 @@ def test_what_is_malformed(line, column, said, vwlite, write):
     assert f"log.dsjson:2:{column or ''}" in done.stderr and said in done.stderr
     answers = vwlite("predict", "-i", "m", "log.dsjson", "--max-bad-ratio", "1").lines
     assert len(answers) == 3 and answers[1] == "nan"
+
+
+def test_check_compares_the_probabilities_of_all_actions(vwlite, write):
+    """Of the actions ``a``, in their order; what has none or other forms is not looked at."""
+    told = {"_labelIndex": 1, "_label_Action": 2, "_label_probability": 0.25}
+    chances = ([0.25, 0.75], [0.75, 0.25], [0.5, 0.6], "x", [0.25], None)
+    lines = [changed(**told, a=[2, 1], p=p) for p in chances]
+    write("log.dsjson", "\n".join([*lines, lines[2], "{"]) + "\n")
+    said = vwlite("check", "log.dsjson", "--max-bad-ratio", "1").stderr
+    assert "warning: p is not _label_probability for the action shown in 1 decision, first in log.dsjson:2\n" in said
+    assert "warning: p does not sum to 1 in 3 decisions, first in log.dsjson:3\n" in said
 
 
 def test_who_reads_it(vwlite, write):

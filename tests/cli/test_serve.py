@@ -21,6 +21,7 @@ def model(vwlite, write):
 def test_it_answers_until_a_signal_ends_it(number, model, vwlite, tmp_path, cli_env):
     command = [sys.executable, "-m", "vwlite", "serve", "-i", model, "--port", "0"]
     limits = ["--workers", "2", "--timeout", "5s", "--max-request", "1", "--reload-every", "2s", "--max-memory", "1"]
+    limits += ["--sample", "7"]
     options = {"stderr": subprocess.PIPE, "text": True, "preexec_fn": lambda: signal.signal(number, signal.SIG_DFL)}
     process = subprocess.Popen([*command, *limits], cwd=tmp_path, env=cli_env, **options)
     with process:

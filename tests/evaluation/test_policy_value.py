@@ -54,6 +54,14 @@ def test_few_costs_that_differ_widen_the_interval():
     assert policy_value.robust(terms, plain).value == policy_value.robust(terms, rare).value
 
 
+def test_switch_is_dr_but_for_what_was_rarely_shown():
+    terms, expected, p = np.array([1.0, 2.0, 9.0]), np.array([0.3, 0.4, 0.5]), np.array([0.5, 0.25, 0.1])
+    assert policy_value.switch(terms, expected, p, 2)[0] == pytest.approx(np.mean([1, 2, 0.5]))
+    assert policy_value.switch(terms, expected, p, np.array([2, 1, 5]))[0] == pytest.approx(np.mean([1, 0.4, 9]))
+    made = policy_value.policy_value([0, 1, 0], [0, 1, 1], [1, 0, 1], p, q=np.full((3, 2), 0.5))
+    assert made["switch"].value == pytest.approx(np.mean([0.5 + 0.5 / 0.5, 0.5 - 0.5 / 0.25, 0.5]))
+
+
 @pytest.mark.parametrize("chances", [[0.1], [0.02, 0.1, 0.8]])
 def test_intervals_hold(chances):
     draw, hits = np.random.default_rng(1), 0

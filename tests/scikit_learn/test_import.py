@@ -29,7 +29,8 @@ def test_estimators_are_loaded_when_they_are_asked_for():
     assert loaded == "vwlite vwlite.errors vwlite.sklearn vwlite.version"
     assert names.split() == [
         "ASOTransformer", "CRFTagger", "CRRRanker", "DyadicClassifier", "DyadicRegressor", "HashedKMeans",
-        "L1Classifier", "Landmarks", "PCATransformer", "RandomFeatures", "TextHasher", "VWClassifier", "VWRegressor",
+        "L1Classifier", "Landmarks", "PCATransformer", "RandomFeatures", "TextHasher", "VWClassifier", "VWPolicy",
+        "VWRegressor",
     ]
 
 

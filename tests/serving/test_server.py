@@ -204,3 +204,39 @@ def test_features_that_the_model_does_not_know_are_told(serve):
     assert said.startswith(f"no feature of rows[1] {warned}")
     assert header_of(server, b"|v q\n", "text/plain")[1].startswith("no feature of the data")
     assert header_of(server, LINES, "text/plain")[1] is None
+
+
+def test_policies_answer_with_all_actions(serve, model):
+    """A name of an event draws an action, the same one for the same name; of groups as of the same actions."""
+    train(model, b"1:0:0.5 |a b\n2:1:0.5 |a b\n" * 9, loss_function="squared", cb_explore=2, epsilon=0.8)
+    server = serve()
+    first = asked(server, {"lines": ["'x |a b"]})[1]["predictions"][0]
+    assert (first["action"], first["tag"]) == (1, "x") and first["probability"] == pytest.approx(0.6)
+    assert [one["probability"] for one in first["actions"]] == [pytest.approx(0.6), pytest.approx(0.4)]
+    names = [f"event {number}" for number in range(200)]
+    drawn = asked(server, {"lines": ["|a b"] * 200, "event_id": names})[1]["predictions"]
+    assert sum(one["action"] == 2 for one in drawn) == pytest.approx(80, abs=25)
+    one = {"lines": ["|a b"], "event_id": "event 7"}
+    assert asked(server, one)[1]["predictions"] == [drawn[7]]
+    assert asked(server, {"lines": ["3:x:1 |a", "|a b"], "event_id": names[6:8]})[1]["predictions"] == [
+        {"action": None}, drawn[7],
+    ]
+    for request, said in (
+        ({"lines": ["|a b"], "event_id": names}, "event_id: 200 for 1 events; each has its own"),
+        ({"lines": ["|a b"] * 2, "event_id": "e"}, "event_id: 1 for 2 events; each has its own"),
+        ({"lines": ["|a b"], "event_id": 3}, "event_id is a text, or an array with a text for each event"),
+    ):
+        status, error = asked(server, request)
+        assert (status, json.loads(error)["error"]) == (400, said)
+    seeds = [asked(serve(sample=seed), one)[1]["predictions"][0]["action"] for seed in range(12)]
+    assert set(seeds) == {1, 2}
+    train(model, b"0:-1:0.5 |a b\n|a c\n\n" * 9, loss_function="squared", cb_adf=True)
+    group = ["|a c", "'b |a b", "", "|a b"]
+    found = asked(serve(), {"lines": group, "event_id": ["p", "q"]})[1]["predictions"]
+    assert [(one["action"], one["probability"], len(one["actions"])) for one in found] == [(1, 1, 2), (0, 1, 1)]
+
+
+def test_a_name_of_an_event_draws_nothing_of_other_models(serve):
+    status, error = asked(serve(), {"lines": ["|w x"], "event_id": "e"})
+    said = "event_id is for models of logged decisions: nothing is drawn here"
+    assert (status, json.loads(error)["error"]) == (400, said)

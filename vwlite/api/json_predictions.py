@@ -17,7 +17,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.predictions import Predictions
+from vwlite.training.predictions import Drawing, Draws, Predictions, event_rows
 
 NO_ANSWER = b'{"prediction": null}\n'
 
@@ -67,23 +67,69 @@ class JsonPredictions(Predictions):
         return number(answer) if isinstance(answer, np.floating) else getattr(answer, "item", lambda: answer)()
 
 
+class JsonDecisions(Predictions):
+    """Writes ``{"action": 2, "probability": 0.9, "actions": [...], "tag": "a"}`` for every event.
+
+    ``actions``: objects of action, score, probability and, of lines with one, tag, the best first. The action is the
+    best one or, where ``drawing`` has a number for the event, the one that this draws.
+    """
+
+    def __init__(self, writer: PredictionWriter, learner: Learner, drawing: Drawing) -> None:
+        super().__init__(writer, learner, fill_gaps=True)
+        self.drawing = drawing
+
+    def write_gap(self) -> None:
+        self.drawing.skip()
+        self.writer.write_bytes(b'{"action": null}\n')
+
+    def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
+        learner: Any = self.learner
+        for row in event_rows(learner, batch, begin, end):
+            chosen, every, tag = learner.decision(batch, results, row, self.drawing.next())
+            found = {"action": chosen.action, "probability": short(chosen.probability)}
+            found["actions"] = [
+                {"action": action, "score": short(score), "probability": short(p), **tagged(name)}
+                for action, p, score, name in every
+            ]
+            line = json.dumps({**found, **tagged(tag)}, ensure_ascii=False) + "\n"
+            self.writer.write_bytes(line.encode("utf-8", "surrogateescape"))
+
+
+def tagged(tag: bytes) -> dict[str, str]:
+    return {"tag": tag.decode("utf-8", "surrogateescape")} if tag else {}
+
+
+def short(value: float) -> float | None:
+    return number(np.float32(value))
+
+
 def number(value: np.floating) -> float | None:
     """As many digits as single precision needs; None, JSON's null, for what is no finite number."""
     return float(str(value)) if np.isfinite(value) else None
 
 
-def opener(key: str) -> Any:
-    """In place of ``open_predictions``, with its arguments."""
-    return partial(open_json_predictions, key)
+def opener(key: str, sample: int | None = None) -> Any:
+    """In place of ``open_predictions``, with its arguments. ``sample``: the seed of actions that are drawn."""
+    return partial(open_json_predictions, key, sample)
 
 
 def open_json_predictions(
-    key: str, closing: ExitStack, output: OutputConfig, learner: Learner, *, as_raw: bool, fill_gaps: bool
-) -> list[JsonPredictions]:
-    """Raises OutputError, UsageError for learners of groups of lines."""
-    if learner.multiline:
+    key: str, sample: int | None, closing: ExitStack, output: OutputConfig, learner: Learner, *, as_raw: bool,
+    fill_gaps: bool,
+) -> list[Predictions]:
+    """Raises OutputError, UsageError for learners of groups of lines that are no actions, and as ``Draws``."""
+    draws = Drawing() if sample is None else Draws(learner, sample)
+    if learner.multiline and (as_raw or not learner.shows_actions):
         raise UsageError("--jsonl does not go with groups of lines")
-    if as_raw and not learner.simple_labels:
+    if (as_raw or learner.shows_actions) and not learner.simple_labels:
         learner.want_scores()
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
-    return [JsonPredictions(writer, learner, key, as_raw)]
+    return [json_listener(writer, learner, key, as_raw, draws)]
+
+
+def json_listener(
+    writer: PredictionWriter, learner: Learner, key: str, raw: bool, drawing: Drawing
+) -> Predictions:
+    if learner.shows_actions and not raw:
+        return JsonDecisions(writer, learner, drawing)
+    return JsonPredictions(writer, learner, key, raw)

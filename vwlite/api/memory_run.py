@@ -33,7 +33,7 @@ from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
 from vwlite.training.predict import not_finite
-from vwlite.training.predictions import Answers, PredictionArrays, Unmoved
+from vwlite.training.predictions import Answers, Draws, PredictionArrays, Unmoved
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
 
@@ -267,8 +267,9 @@ class PredictionRun(InferenceRun):
         open_inputs: OpenInputs,
         bad_lines: BadLinesConfig,
         raw: bool,
+        draws: Draws | None = None,
     ) -> None:
-        self.collected = PredictionArrays(learner, raw, fill_gaps=True)
+        self.collected = PredictionArrays(learner, raw, fill_gaps=True, draws=draws)
         self.learned, self.unmoved = bool(model.counters.get("example_number")), Unmoved()
         watching = [self.unmoved] if learner.simple_labels else []
         super().__init__(config, learner, model, open_inputs, bad_lines, [self.collected, *watching])

@@ -33,6 +33,7 @@ from vwlite.learners.configs.base import shown_kind
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.model_loader import Restored, begin_learner, go_on
+from vwlite.training.predictions import Draws
 
 Data = Any  # str, bytes, Path, an iterable of lines, or rows: see docs/python.md
 
@@ -129,6 +130,7 @@ class Model(Described):
         probabilities: bool = False,
         scores: bool = False,
         answer: str | None = None,
+        sample: int | None = None,
         base: Any = None,
         names: Any = None,
         namespaces: Mapping[str, Any] | None = None,
@@ -141,8 +143,9 @@ class Model(Described):
         float32[n]; of a model of classes their numbers, int64[n], or names, str[n], and with ``probabilities`` or
         ``scores`` float32[n, classes]; of one of sets a list of lists; of one of groups of lines, with ``scores``, for
         every group a list of classes and scores, the least first. ``answer``, of a model of labels with latent vectors:
-        ``"mean"`` or ``"median"``, float32[n], or ``"class"``. ``raw``: sums of weights times values, neither
-        clipped nor linked. The answer to a malformed line is NaN, or -1 or an empty one where answers are classes.
+        ``"mean"`` or ``"median"``, float32[n], or ``"class"``. ``sample``, of a policy that explores: the seed of an
+        action drawn for every event, a list of pairs of it and its probability. ``raw``: sums of weights times values,
+        neither clipped nor linked. The answer to a malformed line is NaN, or -1 or an empty one of classes.
 
         Raises DataError where too many lines are malformed, Diverged where a prediction is no finite number, UsageError
         for answers that the learner does not have.
@@ -150,13 +153,15 @@ class Model(Described):
         with self._lock:
             asked = (raw, probabilities, scores, answer)
             usual = base is names is None and namespaces is None and kind is None and threads is bad_lines is None
+            usual = usual and sample is None
             if usual and (tests := self._fast_predictor(asked)) and (block := small_block(data)):
                 return tests.answers(block)
             tester, as_raw = self._tester(*asked)
             config = self._for_test(threads, data_format(data, kind))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = input_opener(data, columns), bad_lines_config(self._typed, bad_lines)
-            return memory_run.PredictionRun(config, tester, self._current(), inputs, limits, as_raw).answers()
+            draws = self._draws(sample, asked)
+            return memory_run.PredictionRun(config, tester, self._current(), inputs, limits, as_raw, draws).answers()
 
     def evaluate(
         self,
@@ -346,6 +351,11 @@ class Model(Described):
             changes = self._learner.config.to_answer(answer)
         as_raw = changes.pop("as_raw", raw)
         return self._learner.tester(**({} if raw else changes)), as_raw
+
+    def _draws(self, sample: int | None, asked: tuple[Any, ...]) -> Draws | None:
+        if sample is not None and any(asked):
+            raise UsageError("sample takes the place of the answers: ask for no others beside")
+        return None if sample is None else Draws(self._learner, sample)
 
     def _fast_learner(self) -> BlockLearner | None:
         """What trains on small texts; None if the options or the model rule it out."""

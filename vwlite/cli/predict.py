@@ -28,6 +28,10 @@ from vwlite.learners.configs.gd import GdConfig
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
 @options.count("--top", "most", help="Of scores or probabilities of classes: the N best, the best first.")
 @click.option(
+    "--sample", type=int, metavar="SEED",
+    help="Of policies that explore: an action drawn for each event, by this seed, with its probability.",
+)
+@click.option(
     "--predict", "answer",
     type=Choice(ANSWERS),
     help="Of labels with latent vectors: the likeliest (the default), or as numbers the median or the mean.",

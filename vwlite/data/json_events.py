@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from vwlite.data.blocks import Block
 
 NOT_IN_NAMES = str.maketrans(dict.fromkeys("\t\n\v\f\r :|\u0085\u2028\u2029", "_"))
+MOST, LEAST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).smallest_subnormal)  # of labels
 LABELS = ("_label_cost", "_label_probability", "_labelindex", "_label_action")
 
 
@@ -95,6 +97,8 @@ def number_in(labels: dict[str, Any], key: str) -> float | None:
         return None
     if not is_number(value):
         raise WrongEvent(f"{key} is no number", key)
+    if abs(value) > MOST:
+        raise WrongEvent(f"{key} is out of range", key)
     return float(value)
 
 
@@ -112,7 +116,7 @@ def label_in(labels: dict[str, Any], actions: int, like_vw: bool) -> tuple[int, 
         return -1, ""
     if place not in range(actions):
         raise WrongEvent(f"there is no action {place:g} among {actions}", "_labelindex")
-    if not 0 < p <= 1 and not like_vw:
+    if not LEAST <= p <= 1 and not like_vw:
         raise WrongEvent("the probability is not above 0 and at most 1", "_label_probability")
     return int(place), f"0:{cost!r}:{p!r}"
 
@@ -204,6 +208,44 @@ def place_of(word: str, line: str) -> int:
     """In bytes: behind a beginning of the line, or where a word of it is."""
     before = word if line.startswith(word) else line[: max(line.lower().find(word.lower()), 0)]
     return len(before.encode(*UTF8))
+
+
+CLOSE = 1e-4  # probabilities are written with a few digits
+
+
+class LoggedChances:
+    """Decisions whose member ``p``, probabilities of the actions ``a``, does not sum to 1 or contradicts the label."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[str]] = {}  # where they stand, by what is said of them
+
+    def add(self, block: Block, first_line: int) -> None:
+        """``first_line``: the number of the block's first line in its file, from 0."""
+        for number, (_, line) in enumerate(lines_of(block), first_line + 1):
+            with suppress(ValueError, TypeError, RecursionError, WrongEvent):
+                if '"p"' in line and (said := self.doubt(dict(DECODER.decode(line)))):
+                    self.found.setdefault(said, []).append(f"{block.path}:{number}")
+
+    @staticmethod
+    def doubt(known: Mapping[str, Any]) -> str:
+        actions, chances = known.get("a"), known.get("p")
+        labels = {key.lower(): value for key, value in known.items() if key.lower() in LABELS}
+        place, action, p = (labels.get(key) for key in ("_labelindex", "_label_action", "_label_probability"))
+        if not isinstance(chances, list) or not all(map(is_number, chances)):
+            return ""
+        if abs(sum(chances) - 1) > CLOSE:
+            return "does not sum to 1"
+        shown = action if place is None else place + 1
+        if not isinstance(actions, list) or p is None or len(actions) != len(chances) or shown not in actions:
+            return ""
+        agrees = abs(chances[actions.index(shown)] - p) <= CLOSE
+        return "" if agrees else "is not _label_probability for the action shown"
+
+    def sentences(self) -> list[str]:
+        return [
+            f"p {said} in {len(places)} decision{'s' * (len(places) > 1)}, first in {places[0]}"
+            for said, places in self.found.items()
+        ]
 
 
 UTF8 = ("utf-8", "surrogateescape")

@@ -100,8 +100,9 @@ def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | N
 def estimates(found: Decisions, of: Weighted) -> dict[str, Estimate]:
     made = {"cv": policy_value.cv(of), "ips": policy_value.ips(of), "snips": policy_value.snips(of)}
     if found.predicts_costs:
-        made["dr"] = policy_value.robust(found.terms(of), of)
-        made["dm"] = Estimate(float(np.clip(found.cost_of_best, of.low, of.high).mean()))
+        terms, expected = found.terms(of), np.clip(found.cost_of_best, of.low, of.high)
+        made["dr"], made["dm"] = policy_value.robust(terms, of), Estimate(float(expected.mean()))
+        made["switch"] = policy_value.switch(terms, expected, found.probability, found.actions)
     return made
 
 
@@ -140,7 +141,7 @@ def diagnostics(found: Decisions, of: Weighted) -> dict[str, Any]:
         "mean_weight": float(weight.mean()),
         "mean_inverse_probability": float(inverse.mean()),
         "mean_actions": float(found.actions.mean()),
-        "rarely_shown": float((inverse > 2 * found.actions).mean()),
+        "rarely_shown": float((inverse > policy_value.RARE * found.actions).mean()),
         "largest_share": float(weight.max()) / total if total else math.nan,
     }
 

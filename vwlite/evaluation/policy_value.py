@@ -8,11 +8,15 @@ contextual bandits"). ``dr`` is doubly robust (Dudik, Langford and Li 2011).
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.errors import UsageError
+
 Z = 1.959963984540054  # the 97.5% point of the normal distribution
+RARE = 2  # equal chances that 1 / probability of an action rarely shown is above
 FEW = 20  # matched events with another cost than the commonest: a normal interval of fewer is not to be trusted
 
 
@@ -120,6 +124,13 @@ def student(n: int) -> float:
     return z + sum(part / n**power for power, part in enumerate(parts, 1))
 
 
+def switch(terms: np.ndarray, expected: np.ndarray, p: np.ndarray, actions: np.ndarray | int) -> Estimate:
+    """The mean of terms of ``dr`` but, of decisions whose action had less than half of an equal chance, of the costs
+    ``expected`` (Wang, Agarwal and Dudik 2017, "Optimal and adaptive off-policy evaluation"). It is biased by these.
+    """
+    return Estimate(float(np.where(1 / p <= RARE * actions, terms, expected).mean()))
+
+
 def robust(terms: np.ndarray, of: Weighted) -> Estimate:
     """The mean of terms of ``dr``, or of differences of two policies' terms.
 
@@ -132,3 +143,46 @@ def robust(terms: np.ndarray, of: Weighted) -> Estimate:
         return plain
     far = of.largest * (of.high - of.low)
     return Estimate(plain.value, normal(np.append(terms, -far)).low, normal(np.append(terms, far)).high)
+
+
+def policy_value(
+    pi: Any, action: Any, cost: Any, p: Any, q: Any = None, *, cost_range: Sequence[float] | None = None
+) -> dict[str, Estimate]:
+    """Estimates, each with the ends of its 95% interval: ``cv``, ``ips``, ``snips`` and, with ``q``, ``dr``, ``dm`` and
+    ``switch``, of which the last two, which are biased, have none.
+
+    ``pi``: the probabilities of all actions, a row for each decision, or the actions that the policy shows. Actions
+    are the columns, from 0. ``action``, ``cost``, ``p``: what was shown, what it cost, how likely it was. ``q``: the
+    costs of all actions that a model predicts. Raises UsageError.
+    """
+    shown, costs, logged = np.asarray(action), np.asarray(cost, float), np.asarray(p, float)
+    n = len(shown)
+    if not n or shown.ndim != 1 or costs.shape != (n,) or logged.shape != (n,):
+        raise UsageError("action, cost and p have an entry for each decision, one at least")
+    if not np.isfinite(costs).all() or not ((logged > 0) & (logged <= 1)).all():
+        raise UsageError("costs are finite, and probabilities are above 0 and at most 1")
+    shown = shown.astype(np.int64)
+    policy = np.asarray(pi, float)
+    if policy.ndim == 1 and len(policy) == n:
+        columns = 1 + int(max(policy.max(), shown.max())) if q is None else np.shape(q)[1]
+        policy = (policy[:, None] == np.arange(columns)).astype(float)
+    if policy.ndim != 2 or len(policy) != n or shown.min() < 0 or shown.max() >= policy.shape[1]:
+        raise UsageError("pi has a row for each decision and a column for each action, of which action is one, from 0")
+    if not (policy >= 0).all() or not np.allclose(policy.sum(axis=1), 1, atol=1e-4):
+        raise UsageError("the probabilities of pi are not below 0, and those of a decision sum to 1")
+    low, high = cost_range or (float(costs.min()), float(costs.max()))
+    if costs.min() < low or costs.max() > high:
+        raise UsageError(f"cost_range {low:g},{high:g}: costs are {costs.min():g} to {costs.max():g}")
+    rows = np.arange(n)
+    of = Weighted(policy[rows, shown] / logged, costs, low, high, float((1 / logged).max()))
+    found = {"cv": cv(of), "ips": ips(of), "snips": snips(of)}
+    if q is None:
+        return found
+    predicted = np.clip(np.asarray(q, float), low, high)
+    if predicted.shape != policy.shape:
+        raise UsageError("q has the shape of pi")
+    expected = (policy * predicted).sum(axis=1)
+    terms = expected + of.weight * (costs - predicted[rows, shown])
+    found["dr"], found["dm"] = robust(terms, of), Estimate(float(expected.mean()))
+    found["switch"] = switch(terms, expected, logged, policy.shape[1])
+    return found

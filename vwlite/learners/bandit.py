@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,17 @@ from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 
 T = TypeVar("T")
+
+
+class Shown(NamedTuple):
+    """An action, how likely it is to be shown, the cost predicted of it, and the tag of its line."""
+
+    action: int
+    probability: float
+    score: float
+    tag: bytes = b""
+
+
 MOST = 2 / 3  # of the costs
 NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
 
@@ -71,7 +82,7 @@ class Bandit(Gd):
     A model of ``vwlite vw`` has vw's slots instead: those of actions are apart before features are crossed.
     """
 
-    logs_decisions = True
+    logs_decisions = shows_actions = True
     name = "cb"
     config_type = BanditConfig
     # ``events``: with a cost; ``actions``: how many these had together
@@ -225,6 +236,29 @@ class Bandit(Gd):
             found.append(self.with_chance(of, batch, results, row, shown - 1))
         return found
 
+    def event(self, batch: Batch, results: Results, row: int) -> tuple[int, np.ndarray, np.ndarray]:
+        """The number of the first action, and the scores and probabilities of all, of the event of ``row``."""
+        first, scores = int(not self.vw_compat), self.scores[row]
+        return first, scores, (np.arange(first, first + len(scores)) == results.prediction[row]).astype(np.float32)
+
+    def ordered(self, batch: Batch, results: Results, row: int) -> list[Shown]:
+        """The possible actions, as they are shown: the best first."""
+        first, scores, pmf = self.event(batch, results, row)
+        order = self.order(scores, pmf)
+        shown = zip(order.tolist(), pmf[order].tolist(), scores[order].tolist(), strict=True)
+        return [Shown(action + first, p, score) for action, p, score in shown if score != np.inf]
+
+    def order(self, scores: np.ndarray, pmf: np.ndarray) -> np.ndarray:
+        return np.argsort(scores, kind="stable")
+
+    def decision(
+        self, batch: Batch, results: Results, row: int, u: float | None = None
+    ) -> tuple[Shown, list[Shown], bytes]:
+        """The best action of an event, or the one that ``u`` of [0, 1) draws, all of them, and the event's tag."""
+        every = self.ordered(batch, results, row)
+        chosen = every[0] if u is None else drawn(every, u)
+        return chosen, every[: self.shown_actions], tag_of(batch, row)
+
     def with_chance(
         self, of: tuple[float, ...], batch: Batch, results: Results, row: int, place: int
     ) -> tuple[float, ...]:
@@ -290,6 +324,13 @@ class Bandit(Gd):
         super().load(arrays, scalars, whole)
         for name in self.SCALARS[len(SCALARS) :]:
             self.set(**{name: float(scalars[name])})
+
+
+def drawn(every: list[Shown], u: float) -> Shown:
+    """The first action at which the sum of the probabilities is above ``u`` times that of all."""
+    sums = np.cumsum([one.probability for one in every])
+    place = int(np.searchsorted(sums, u * sums[-1], side="right"))
+    return every[min(place, len(every) - 1)]
 
 
 def cheapest_first(pairs: list[tuple[T, Any]]) -> list[tuple[T, Any]]:

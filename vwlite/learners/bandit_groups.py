@@ -11,7 +11,7 @@ from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit import Bandit, cheapest_first, pairs_text
+from vwlite.learners.bandit import Bandit, Shown, cheapest_first, pairs_text
 from vwlite.learners.configs.bandit import BanditGroupsConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results, WeightedSum
@@ -47,6 +47,19 @@ class BanditGroups(Bandit):
     def answer_of(self, results: Results, row: int) -> float:
         """Of a line the cost predicted."""
         return float(results.raw[row])
+
+    def event(self, batch: Batch, results: Results, row: int) -> tuple[int, np.ndarray, np.ndarray]:
+        scores = results.raw[self.first_action(batch, row) : row + 1]
+        return 0, scores, (np.arange(len(scores)) == results.prediction[row]).astype(np.float32)
+
+    def ordered(self, batch: Batch, results: Results, row: int) -> list[Shown]:
+        first = self.first_action(batch, row)
+        return [one._replace(tag=tag_of(batch, first + one.action)) for one in super().ordered(batch, results, row)]
+
+    def decision(
+        self, batch: Batch, results: Results, row: int, u: float | None = None
+    ) -> tuple[Shown, list[Shown], bytes]:
+        return (*super().decision(batch, results, row, u)[:2], tag_of(batch, first_of_group(batch, row)))
 
     def first_action(self, batch: Batch, last: int) -> int:
         first = first_of_group(batch, last)

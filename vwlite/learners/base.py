@@ -71,6 +71,7 @@ class Learner:
     queried = 0  # labels that were asked for in the rows run last
     limits_answers = False  # labels say what can be predicted
     logs_decisions = False  # has ``decisions``, what it would do where something else was done
+    shows_actions = False  # has ``decision``, an action with how likely all were
     multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
     bare_lines = False  # of which some may have no features

@@ -7,7 +7,7 @@ Rakhlin 2020).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,12 +24,6 @@ OF_EXPLORERS = (
 )
 OF_POLICIES = ("events", "actions", *NORMS, *(f"regressor_{name}" for name in NORMS))
 VW_NAMES = {"epsilon": "greedy"}
-
-
-class Shown(NamedTuple):
-    action: int
-    probability: float
-    score: float
 
 
 def decimals(p: float, digits: int) -> str:
@@ -100,18 +94,13 @@ class Exploration(Bandit):
         actions = self.config.cb
         return int(not self.vw_compat), self.scores[row], self.pmf[row * actions : (row + 1) * actions]
 
-    def ordered(self, batch: Batch, results: Results, row: int) -> list[Shown]:
-        """The possible actions, as they are shown: the best first."""
-        first, scores, pmf = self.event(batch, results, row)
-        by_score = np.argsort(scores, kind="stable")
-        order = np.argsort(-pmf, kind="stable") if self.config.cover else by_score
+    def order(self, scores: np.ndarray, pmf: np.ndarray) -> np.ndarray:
         if self.config.bag:
-            order = np.lexsort((scores, -pmf))
-        shown = zip(order.tolist(), pmf[order].tolist(), scores[order].tolist(), strict=True)
-        return [Shown(action + first, p, score) for action, p, score in shown if score != np.inf]
+            return np.lexsort((scores, -pmf))
+        return np.argsort(-pmf, kind="stable") if self.config.cover else super().order(scores, pmf)
 
     def probable(self, batch: Batch, results: Results, row: int) -> list[tuple[int, float]]:
-        shown = [(action, p) for action, p, _ in self.ordered(batch, results, row)]
+        shown = [one[:2] for one in self.ordered(batch, results, row)]
         return shown if self.shown_actions is None else shown[: self.shown_actions]
 
     def with_chance(

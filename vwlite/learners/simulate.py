@@ -24,7 +24,7 @@ from vwlite.learners.row_results import Results
 class Simulation(Exploration):
     """What simulated bandits have in common."""
 
-    limits_answers = False
+    limits_answers = shows_actions = False
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

@@ -14,6 +14,7 @@ class ServeConfig(Config):
         10.0, "Time that a request may take to arrive, and its answer to leave.", read_as="duration", above=0,
         metavar="TIME", shown="10s",
     )
+    sample: int = option(0, "Seed of the actions drawn for events with an event_id.", metavar="SEED")
     max_request: float = option(
         16.0, "Largest request, in MiB.", spelled=("--max-request",), key="max_request", above=0, high=1024
     )

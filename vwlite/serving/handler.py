@@ -145,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
                 content, warnings = served.text(body, KINDS.get(media_type))
                 self.answer(200, content, "text/plain; charset=utf-8", warnings)
             else:
-                content, warnings = served.json(data_of(body))
+                content, warnings = served.json(*data_of(body), self.server.config.sample)
                 told = b', "warnings": %s' % json.dumps(warnings).encode() if warnings else b""
                 self.answer(200, b'{"predictions": [%s]%s}\n' % (b", ".join(content.splitlines()), told), JSON)
         except VwliteError as error:
@@ -211,19 +211,23 @@ class Handler(BaseHTTPRequestHandler):
         """Requests are counted, not logged."""
 
 
-def data_of(body: bytes) -> Any:
-    """The lines or the rows of a JSON request. Raises Refused, UnicodeEncodeError."""
+def data_of(body: bytes) -> tuple[Any, list[str] | None]:
+    """The lines or the rows of a JSON request, and the names of its events. Raises Refused, UnicodeEncodeError."""
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise Refused(400, f"the request is no JSON: {error}") from error
+    named = asked.pop("event_id", None) if isinstance(asked, dict) else None
+    names = [named] if isinstance(named, str) else named
+    if names is not None and not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
+        raise Refused(400, "event_id is a text, or an array with a text for each event")
     if not isinstance(asked, dict) or len(asked) != 1 or not {"lines", "rows"} & asked.keys():
         raise Refused(400, 'a request is {"lines": ["|a b", ...]} or {"rows": [{"b": 1}, ...]}')
     (kind, data), type_ = *asked.items(), str if "lines" in asked else dict
     if not isinstance(data, list) or not all(isinstance(one, type_) for one in data):
         raise Refused(400, f"{kind} are {'texts' if type_ is str else 'objects'} in an array")
     if type_ is dict:
-        return data
+        return data, names
     if any("\n" in line for line in data):
         raise Refused(400, "a line ends where its text ends: it holds no line break")
-    return "".join(f"{line}\n" for line in data).encode()
+    return "".join(f"{line}\n" for line in data).encode(), names

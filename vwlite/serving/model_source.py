@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from vwlite.api.data_source import input_opener
-from vwlite.api.json_predictions import JsonPredictions
+from vwlite.api.json_predictions import json_listener
 from vwlite.api.memory_run import InferenceRun
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.columns import IGNORE, Columns, nearest, read_columns
@@ -28,7 +28,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import start
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.predictions import Predictions, without_features
+from vwlite.training.predictions import Drawing, NamedDraws, Predictions, without_features
 
 Row = Mapping[str, Any]
 NUMBERS = 3  # of rows that are named
@@ -162,24 +162,37 @@ class Served:
             warnings = self.check.warnings(map(object_of, lines.splitlines()), "line {}", 1)
         return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind, warnings)
 
-    def json(self, data: Any) -> Answer:
+    def json(self, data: Any, names: Sequence[str] | None = None, seed: int = 0) -> Answer:
         """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts.
+
+        ``names``, of events: the same name and ``seed`` draw the same action of a policy that explores.
 
         Raises as ``input_opener``, and UsageError for a row that has none of the columns of the model's table.
 
         Rows are read as lines of JSON where the model's data were a table.
         """
-        if self.model.learner.multiline:
+        learner = self.model.learner
+        if learner.multiline and not learner.shows_actions:
             raise UsageError("a model of groups of lines answers to text only")
+        if names is not None and not learner.shows_actions:
+            raise UsageError("event_id is for models of logged decisions: nothing is drawn here")
+        if learner.multiline and not isinstance(data, bytes):
+            raise UsageError("a model of groups of lines takes lines, with an empty one between two groups")
+        drawing = Drawing() if names is None else NamedDraws(seed, names)
         kind, warnings, each = None, list[str](), not isinstance(data, bytes)
         if self.of_table and each:
             warnings = self.check.warnings(data)
             data, kind = b"".join(json.dumps(row).encode() + b"\n" for row in data), "jsonl"
 
         def listener(writer: PredictionWriter, learner: Learner) -> Predictions:
-            return JsonPredictions(writer, learner, "prediction", raw=False)
+            if learner.shows_actions:
+                learner.want_scores()
+            return json_listener(writer, learner, "prediction", False, drawing)
 
-        return self.run(data, listener, kind, warnings, each)
+        answer = self.run(data, listener, kind, warnings, each)
+        if isinstance(drawing, NamedDraws):
+            drawing.check()
+        return answer
 
     def run(
         self,

@@ -25,6 +25,7 @@ MODULES = {
     "RandomFeatures": "random_features",
     "TextHasher": "text_hasher",
     "VWClassifier": "classifier",
+    "VWPolicy": "policy",
     "VWRegressor": "regressor",
 }
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "RandomFeatures",
     "TextHasher",
     "VWClassifier",
+    "VWPolicy",
     "VWRegressor",
 ]
 

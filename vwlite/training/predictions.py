@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, Batch
+from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -97,15 +102,111 @@ def open_predictions(
     return [one for one in (plain, raw if learner.shows_raw else None) if one]
 
 
+class Drawing:
+    """What draws the actions of one event after the other."""
+
+    def next(self) -> float | None:
+        """A number in [0, 1) for the next event; None for its best action."""
+        return None
+
+    def skip(self) -> None:
+        """The next event is malformed."""
+
+
+class Draws(Drawing):
+    """Draws by a seed and the number of the event; malformed ones have none."""
+
+    def __init__(self, learner: Learner, seed: int) -> None:
+        """Raises UsageError where the model is none of a policy that explores."""
+        if not (learner.shows_actions and learner.config.explorer):
+            raise UsageError("--sample is for policies that explore (--cb_explore, --cb_explore_adf)")
+        self.seed, self.number = seed, 0
+
+    def next(self) -> float:
+        self.number += 1
+        return uniform_number(self.seed, self.number - 1, OF_EVENTS)
+
+
+OF_EVENTS, OF_NAMED_EVENTS = 1 << 33, 1 << 34  # streams of random numbers
+
+
+def uniform_number(seed: int, event: int, stream: int) -> float:
+    from vwlite._native.bandit import uniform  # which only policies need
+
+    number: float = uniform(seed % 2**64, event, stream)
+    return number
+
+
+def event_rows(learner: Learner, batch: Batch, begin: int, end: int) -> list[int]:
+    """The rows at which answers to events stand."""
+    other = BLANK | SAVE | (INNER if learner.multiline else 0)
+    rows: list[int] = (np.flatnonzero(batch.flags[begin:end] & other == 0) + begin).tolist()
+    return rows
+
+
+class NamedDraws(Drawing):
+    """Draws by a seed and the name of each event: the same name has the same number."""
+
+    def __init__(self, seed: int, names: Sequence[str]) -> None:
+        self.seed, self.names, self.number = seed, names, 0
+
+    def next(self) -> float:
+        self.skip()
+        name = self.names[self.number - 1] if self.number <= len(self.names) else ""
+        digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return uniform_number(self.seed, int.from_bytes(digest, "little"), OF_NAMED_EVENTS)
+
+    def skip(self) -> None:
+        self.number += 1
+
+    def check(self) -> None:
+        """Raises UsageError where there were more or fewer events than names."""
+        if self.number != len(self.names):
+            raise UsageError(f"event_id: {len(self.names)} for {self.number} events; each has its own")
+
+
+class DrawnPredictions(Predictions):
+    """Writes the action drawn and its probability, ``2:0.25``; those of all actions behind where they are asked for."""
+
+    def __init__(self, writer: PredictionWriter, learner: Learner, draws: Draws) -> None:
+        super().__init__(writer, learner, fill_gaps=True)
+        self.draws = draws
+
+    def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
+        learner: Any = self.learner
+        lines = []
+        for row in event_rows(learner, batch, begin, end):
+            chosen, _, tag = learner.decision(batch, results, row, self.draws.next())
+            others = learner.probable(batch, results, row) if learner.config.probabilities else ()
+            text = " ".join(f"{action}:{p:g}" for action, p in [chosen[:2], *others]).encode()
+            lines.append(text + (b" " + tag if tag else b"") + b"\n")
+        self.writer.write_bytes(b"".join(lines))
+
+
+def open_drawn(
+    seed: int, closing: ExitStack, output: OutputConfig, learner: Learner, **other: Any
+) -> list[Predictions]:
+    """In place of ``open_predictions``, with actions drawn. Raises OutputError, and UsageError as ``Draws``."""
+    draws = Draws(learner, seed)
+    raw = open_predictions(closing, replace(output, predictions=None), learner, fill_gaps=True)
+    writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
+    return [DrawnPredictions(writer, learner, draws), *raw]
+
+
 Answers = np.ndarray | list[Any]
 
 
 class PredictionArrays(Listener):
     """Keeps what the learner answers to every row that is not blank; a malformed line's answer is ``missing``."""
 
-    def __init__(self, learner: Learner, raw: bool = False, fill_gaps: bool = False) -> None:
-        """``raw``: predictions before clip and link. ``fill_gaps``: malformed lines have an answer, too."""
-        self.learner, self.raw, self.fill_gaps = learner, raw, fill_gaps
+    def __init__(
+        self, learner: Learner, raw: bool = False, fill_gaps: bool = False, draws: Draws | None = None
+    ) -> None:
+        """``raw``: predictions before clip and link. ``fill_gaps``: malformed lines have an answer, too.
+
+        ``draws``: answers are pairs of an action drawn and its probability.
+        """
+        self.learner, self.raw, self.fill_gaps, self.draws = learner, raw, fill_gaps, draws
         self.parts: list[Answers] = []
 
     def begin_pass(self, number: int) -> None:
@@ -115,11 +216,17 @@ class PredictionArrays(Listener):
         for gap in batch.gaps if self.fill_gaps else ():
             if begin <= gap < end or gap == end == len(batch):
                 self.add(batch, results, begin, gap)
-                self.parts.append(self.learner.no_answer(self.raw))
+                self.parts.append([(-1, math.nan)] if self.draws else self.learner.no_answer(self.raw))
                 begin = gap
         self.add(batch, results, begin, end)
 
     def add(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.draws:
+            learner: Any = self.learner
+            rows_of_events = event_rows(learner, batch, begin, end)
+            drawn = [learner.decision(batch, results, row, self.draws.next())[0] for row in rows_of_events]
+            self.parts.append([(one.action, one.probability) for one in drawn])
+            return
         rows = np.flatnonzero(batch.flags[begin:end] & BLANK == 0) + begin
         self.parts.append(self.learner.answers(batch, results, rows, self.raw))
 

@@ -12,6 +12,7 @@ from vwlite.cli import build
 from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.data.dataset import Inputs
+from vwlite.data.json_events import EventLayout, LoggedChances
 from vwlite.data.label_forms import (
     COSTS,
     DECISION_GROUPS,
@@ -75,16 +76,16 @@ def run(arguments: dict[str, Any]) -> int:
     asked = reader_of(arguments)
     reader = asked or OF_FORMS[form_of_inputs(inputs, text)]()
     inputs.parse_as(FORMS[reader.form].format(text))
-    census, traps, offsets = DataReport(reader), Traps(), Offsets()
+    census, traps, offsets, chances = DataReport(reader), Traps(), Offsets(), LoggedChances()
     tell = None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:
         policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
-        read(inputs, (census, traps, offsets), policy)
+        read(inputs, (census, traps, offsets), policy, chances)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     labelled = census.examples > census.unlabelled
     report["learn_with"] = reader.advice() or None if labelled and not asked else None
     of_columns = filter(None, [inputs.missing_columns(labelled=True)])
-    report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *of_columns]
+    report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *chances.sentences(), *of_columns]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
     for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
@@ -142,11 +143,13 @@ def reader_of(arguments: dict[str, Any]) -> Numbers | None:
 Looks = tuple[DataReport, Traps, Offsets]
 
 
-def read(inputs: Inputs, looks: Looks, policy: BadLines) -> None:
+def read(inputs: Inputs, looks: Looks, policy: BadLines, chances: LoggedChances) -> None:
     """Show them all of the input; malformed lines where they are wanted."""
     with ExitStack() as held:
         held.enter_context(policy.keeping())
         for part in held.enter_context(closing(inputs.texts())):
+            if isinstance(part.block.layout, EventLayout):
+                chances.add(part.block, part.first_line)
             batch = policy.examine(part)
             policy.leave_out(batch, looks[0].reader.wrong)
             for look in looks:

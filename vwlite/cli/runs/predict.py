@@ -1,5 +1,7 @@
 """What ``vwlite predict`` does."""
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
@@ -10,6 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import STDOUT
+from vwlite.training.predictions import open_drawn
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -18,6 +21,7 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["confidence_rate"] is not None and not arguments["confidence"]:
         raise UsageError("--confidence-rate does nothing without --confidence")
     top = class_limit(arguments, shown_kind(arguments))
+    check_sample(arguments)
     changes, confidence = prediction_changes(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
@@ -26,13 +30,22 @@ def run(arguments: dict[str, Any]) -> int:
         from vwlite.api.json_predictions import opener  # which text needs not
 
         check_jsonl(arguments)
-        shown["open_answers"] = opener(shown_kind(arguments) or "prediction")
+        shown["open_answers"] = opener(shown_kind(arguments) or "prediction", arguments["sample"])
+    elif arguments["sample"] is not None:
+        shown["open_answers"] = partial(open_drawn, arguments["sample"])
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, {**changes, **typed_vector_options()}, confident=confidence)
     bad_lines = bad_lines_config(arguments)
     broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, top=top, **shown)
     return 141 if broken else 0
+
+
+def check_sample(arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError for what is written in the place of actions."""
+    for name in ("audit", "scores", "raw", "answer"):
+        if arguments["sample"] is not None and arguments[name]:
+            raise UsageError(f"--sample and {build.spelled(name)} do not go together: drop one")
 
 
 def check_jsonl(arguments: dict[str, Any]) -> None:
