@@ -82,7 +82,7 @@ def test_commands_take_or_refuse_spoiled_inputs(format, tmp_path):
 )
 def test_finds_of_commands_are_found(work, found, tmp_path):
     main = f"sys.modules['vwlite.cli.root'].main = lambda: {work}"
-    limits = "commands.SECONDS, commands.WALL, commands.MEMORY = 2, 10, 100 << 20"
+    limits = "commands.SECONDS, commands.WALL, commands.MEMORY = 2, 4, 100 << 20"
     prepare = "commands.Runs.prepare = lambda self: (os.mkdir('seeds'), os.mknod('seeds/0'))"
     spoiled = f"import vwlite.cli.root; {prepare}; {main}; {limits}"
     status, said = fuzz_commands(tmp_path, "--inputs", "0", "vw", spoiled=spoiled)

@@ -22,9 +22,9 @@ def test_a_model_predicts_what_it_did(folder, model, text, command, run_cli):
     assert done.stdout.encode() == (folder / f"{model}.predictions").read_bytes()
 
 
-def test_this_version_has_a_model_of_every_learner(run_cli):
+def test_this_version_has_a_model_of_every_learner(run_here):
     names = [name for folder, name, *_ in MODELS if folder.name == __version__]
-    shown = [run_cli("inspect", str(FOLDER / __version__ / f"{name}.model")).stdout for name in names]
+    shown = [run_here("inspect", str(FOLDER / __version__ / f"{name}.model")).stdout for name in names]
     learners = {text.split("learner ")[1].split()[0].partition("+")[0] for text in shown}
     assert {*CLASSES} <= learners
 
