@@ -22,7 +22,7 @@ from learners.gd_update cimport NORMS, count_time, open_learner
 from text.batch_builder cimport BLANK, INNER, SAVE, SHARED
 
 cdef enum:
-    SUMS = 5               # of events with a cost, see ``sums`` in vwlite/learners/bandit.py
+    SUMS = 6               # of events with a cost, see ``sums`` in vwlite/learners/bandit.py
     CLASSES = 1            # whose cost is simulated, numbered as SIMULATED in vwlite/learners/configs/simulation.py
     COSTS = 2
     VW_SEED = 0x337ad8c   # of draws of simulated actions: the hash of the letters vw
@@ -178,7 +178,7 @@ cdef inline int predict_event(Bandit *q, const Rows *rows, const Plan *plan, con
 
 cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, Results *out, bint learning) noexcept nogil:
     cdef bint held = out.holdout_mask != NULL and out.holdout_mask[e.last], labeled, learn
-    cdef float weight = rows.importance[e.last], base = base_of(q), chance = 0, p, used = weight
+    cdef float weight = rows.importance[e.last], base = base_of(q), chance = 0, p, used = weight, least
     cdef double *sums = q.sums + (SUMS if held else 0)
     cdef const float *score = q.total if q.x.kind else q.score
     cdef size_t a, best
@@ -212,6 +212,8 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
         features += plan.constant - <uint32_t>((e.count - 1) * features_of(rows, e.shared))
     out.features[e.last] = features / <uint32_t>(q.actions if q.simulated and q.actions else 1)
     if q.simulated and labeled:
+        least = simulated_cost(q, e, best)
+        sums[5] += weight * (<float>(least != q.right) if q.simulated == CLASSES else least)
         best = e.observed
     out.prediction[e.last] = <float>(best + (1 if q.actions and (q.simulated or not q.m.vw_compat) else 0))
     e.probability = p

@@ -99,7 +99,7 @@ cdef inline void set_floor(const uint8_t *allowed, size_t count, float epsilon, 
                     under += 1
                 else:
                     sum += pmf[a]
-        if under == before or under == part:
+        if under == part or (before != part and under <= before):   # rounding may take some back
             break
         over, before = (sum + under * least - 1) / (part - under), under
     if under == part or epsilon > <float>0.999:

@@ -37,6 +37,6 @@ def command(**arguments: Any) -> int:
     Means have the slots of their features in place of names, and no namespaces: they fit models of the same -b whose
     terms are neither weighted nor crossed.
     """
-    from vwlite.cli.runs.landmarks import run
+    from vwlite.cli.runs.cluster import landmarks
 
-    return run(arguments)
+    return landmarks(arguments)

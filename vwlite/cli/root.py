@@ -32,6 +32,7 @@ COMMANDS = {
     "evaluate": "Measure a model on labelled text.",
     "inspect": "Show what is in a model.",
     "report": "Draw runs, from their JSON.",
+    "simulate": "Play a bandit with labelled text.",
     "tune": "Search for the best options.",
     "crr": "Learn to rank and to predict at once.",
     "l1": "Learn sparse log-linear models.",

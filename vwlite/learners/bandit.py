@@ -106,8 +106,8 @@ class Bandit(Gd):
         if self.layout[0] > bits:
             raise UsageError(f"{config.cb} actions need more than the {1 << bits} slots of -b {bits}")
         # Not held out, held out: weights, costs, of matches 1 / probability and cost / probability, weights of the
-        # highest cost.
-        self.sums = np.zeros((2, 5))
+        # highest cost; of simulated events what the best action costs.
+        self.sums = np.zeros((2, 6))
         self.wants_scores = config.scores
         self.scores = np.zeros((1, config.cb), np.float32)
 
@@ -157,7 +157,7 @@ class Bandit(Gd):
 
     def tester(self, **changes: Any) -> Bandit:
         other = super().tester(**changes)
-        other.sums, other.wants_scores = np.zeros((2, 5)), other.config.scores
+        other.sums, other.wants_scores = np.zeros((2, 6)), other.config.scores
         return other
 
     @property
@@ -292,14 +292,14 @@ class Bandit(Gd):
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         """The average loss is the inverse propensity score."""
-        weight, cost, matched, estimate, _ = self.sums[int(held)].tolist()
+        weight, cost, matched, estimate, *_ = self.sums[int(held)].tolist()
         if self.vw_compat or not weight:
             return []
         snips = estimate / matched if matched else "n.a."
         return [("ips", estimate / weight), ("snips", snips), ("cost", cost / weight)]
 
     def warnings(self) -> list[str]:
-        weight, *_, at_highest = self.sums[0].tolist()
+        weight, at_highest = self.sums[0, [0, 4]].tolist()
         highest = self.get("highest_cost")
         if self.config.cost_offset or not highest or at_highest <= MOST * weight:
             return super().warnings()
@@ -307,7 +307,7 @@ class Bandit(Gd):
         return [*super().warnings(), f"{said} as 0: --cost_offset max learns differences to it"]
 
     def report(self) -> dict[str, Any]:
-        weight, cost, matched, estimate, _ = self.sums[0].tolist()
+        weight, cost, matched, estimate, *_ = self.sums[0].tolist()
         if not weight:
             return {}
         return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}

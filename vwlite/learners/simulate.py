@@ -41,10 +41,13 @@ class Simulation(Exploration):
         return f"{results.prediction[row]:.0f}"
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        return []
+        """The average loss is that of the actions drawn; this is that of the best ones."""
+        weight, best = self.sums[int(held), [0, 5]].tolist()
+        return [] if self.vw_compat or not weight else [("best action's loss", best / weight)]
 
     def report(self) -> dict[str, Any]:
-        return {}
+        weight, best = self.sums[0, [0, 5]].tolist()
+        return {"best_action_loss": best / weight if weight else None}
 
     def warnings(self) -> list[str]:
         return []

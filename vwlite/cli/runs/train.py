@@ -8,11 +8,21 @@ from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
-from vwlite.options import effective
+from vwlite.errors import UsageError
+from vwlite.options import Request, effective
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
 
 KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path", "support")
+
+
+def simulate() -> int:
+    """What ``vwlite simulate`` does."""
+    request = build.request()
+    if not (request.values["cbify"] or request.values["cbify_ldf"]):
+        raise UsageError("--actions N says how many actions there are, --cbify_ldf that they are the lines of a group")
+    check_option_effects(request.given, request.known)
+    return learn(request)
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -23,16 +33,20 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
         from vwlite.cli.runs import sharded  # most runs need none of what it imports
 
-        learn = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
-        return learn(request)
+        of_shards = sharded.learn_shard if arguments["shard"] else sharded.learn_rounds
+        return of_shards(request)
+    return learn(request)
+
+
+def learn(request: Request) -> int:
     done = train_files(
         request,
         say=say,
         display=lambda output: Console(output.quiet, output.driver_output == "stdout", output.bar),
         interrupts=Interrupts,
     )
-    if arguments["json_path"]:
-        write_run(arguments["json_path"], done)
+    if request.values["json_path"]:
+        write_run(request.values["json_path"], done)
     return 141 if done and done.broken else 0
 
 

@@ -1,5 +1,6 @@
 """Bandits played with labelled data, against a plain twin."""
 
+import json
 import random
 
 import pytest
@@ -59,13 +60,29 @@ def test_as_the_twin(way, vwlite, write):
         twin.learn(actions, action, of[action], pmf[action])
 
 
-def test_what_is_told(vwlite, write):
+def test_losses_of_the_actions_drawn_and_of_the_best(vwlite, write):
     write("data", "".join(f"{1 + n % 2} | x{n % 2}\n" for n in range(400)))
-    done = vwlite("train", "data", "--cbify", "2", "-f", "m", "--epsilon", "0.1")
-    loss = float(done.stderr.split("average loss = ")[1].split()[0])
-    assert loss < 0.15
+    typed = ("data", "--epsilon", "0.2", "--quiet", "--json", "-")
+    told = json.loads(vwlite("simulate", *typed, "--actions", "2", "-f", "m").stdout)
+    assert 0.08 < told["average_loss"] < 0.15 and told["best_action_loss"] < 0.02
     assert len(vwlite("predict", "-i", "m", "data").lines) == 400
+    shifted = ("--loss0", "-1", "--loss1", "1")
+    assert json.loads(vwlite("simulate", *typed, "--actions", "2", *shifted).stdout)["average_loss"] < 0.15
+    trained = json.loads(vwlite("train", *typed, "--cbify", "2").stdout)
+    assert trained["average_loss"] == told["average_loss"]
+    assert "best action's loss = 0.00" in vwlite("simulate", "data", "--actions", "2").stderr
+
+
+def test_losses_of_groups_are_mean_costs(vwlite, write):
+    write("data", "".join(f"1:{-n % 2} |a x{n % 2}\n2:0.25 |a y\n\n" for n in range(200)))
+    told = json.loads(vwlite("simulate", "data", "--cbify_ldf", "--epsilon", "0", "--quiet", "--json", "-").stdout)
+    assert abs(told["average_loss"] - told["best_action_loss"]) < 0.02 and told["best_action_loss"] < 0.15
+
+
+def test_refused(vwlite, write):
+    write("data", "1 | x\n")
     assert "do not go together" in vwlite("train", "data", "--cbify", "2", "--oaa", "2", status=2).stderr
+    assert "--actions N says how many" in vwlite("simulate", "data", status=2).stderr
 
 
 def test_an_explorer_played_on_a_log(vwlite, write):
@@ -80,3 +97,12 @@ def test_an_explorer_played_on_a_log(vwlite, write):
     assert "targeted update count = 12" in some
     few = vwlite(*typed, "--explore_eval", "--multiplier", "0.3").stderr
     assert 5 < float(few.split("weighted update count = ")[1].split()[0]) < 32
+
+
+def test_probabilities_of_0_whose_others_round_to_less_than_1(vwlite, write):
+    """They once went to and fro between the least share and a little more, for ever."""
+    draw = random.Random(0)
+    lines = ((draw.randint(1, 6), draw.random(), draw.random(), draw.randrange(3)) for _ in range(300))
+    write("data", "".join(f"{k} | a:{a:.3f} b:{b:.3f} c{k} d{d}\n" for k, a, b, d in lines))
+    typed = ("data", "--actions", "6", "--softmax", "--lambda", "300", "--loss0", "-1", "--loss1", "0")
+    assert "average loss" in vwlite("simulate", *typed).stderr
