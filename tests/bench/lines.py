@@ -1,6 +1,6 @@
 """Lines over TCP: many clients, a server that is killed, and cannot write files; latency, also of vw's daemon.
 
-Usage: lines.py [--lines 100000] [--clients 200] [--kills 3] [--vw "python -m vowpalwabbit"]
+Usage: lines.py [--lines 100000] [--clients 200] [--kills 3] [--vw "python -m vowpalwabbit --passes 1"]
 """
 
 import argparse
