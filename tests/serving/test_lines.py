@@ -16,6 +16,7 @@ from vwlite.serving.model_source import ModelSource
 from vwlite.training.config import RunConfig
 from vwlite.training.model_loader import start
 
+LABELS = {"csoaa": "1:0 2:1 3:2", "cb_explore": "1:2:0.4", "multilabel_oaa": "1,2"}  # others have 1
 DATA = "1 'a|w x\n-1 |w y\n" * 5
 
 
@@ -96,6 +97,44 @@ def test_a_file_is_sent_whole_and_the_writing_side_closed(path):
         connection.shutdown(socket.SHUT_WR)
         tags = [line.split()[1:] or line for line in rest(connection).splitlines()]
         assert tags == [[b"one"], [b"two"], b"nan", [b"three"]]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"oaa": 3, "probabilities": True, "loss_function": "logistic"},
+        {"multilabel_oaa": 3},
+        {"csoaa": 3},
+        {"cb_explore": 3},
+        {"active": True},
+        {"confidence": True},
+        {"nn": 2},
+    ],
+)
+def test_every_line_has_one_answer_whatever_is_in_it(options, tmp_path):
+    form = next((one for name, one in LABELS.items() if name in options), "1")
+    model = vwlite.Model(**options)
+    model.learn(f"{form} |w x\n{form} |w y\n")
+    model.save(tmp_path / "model")
+    odd = [
+        b"|",
+        b" ",
+        b"foo |w",
+        b"|w x:nan",
+        b"'a\rb |w \x0b\x85",
+        b"|w x:1:2",
+        b"nan |w",
+        b"\xff |",
+        b"saved |w",
+        b"|w \0",
+    ]
+    text = b"".join(one + b"\n%s |w x\n" % form.encode() for one in odd)
+    for served in (own(str(tmp_path / "model")), FollowedModel(ModelSource(str(tmp_path / "model"), print), 1.0)):
+        with running(served) as server, client(server) as (connection, _):
+            connection.sendall(text)
+            connection.shutdown(socket.SHUT_WR)
+            assert rest(connection).count(b"\n") == 2 * len(odd)
 
 
 def test_groups_are_answered_at_their_empty_line(tmp_path):

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from vwlite.api.data_source import input_opener
 from vwlite.api.memory_run import InferenceRun, LearningRun, make_writer, model_after
-from vwlite.errors import Diverged, OutputError, UsageError, VwliteError
+from vwlite.errors import DataError, Diverged, OutputError, UsageError, VwliteError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.serving.model_source import ALL, Kept, ModelSource
@@ -27,6 +27,8 @@ from vwlite.training.output_config import ProgressRule
 from vwlite.training.predictions import Predictions
 
 PIECE = 1 << 16  # bytes read from a client before others have their turn
+MOST = 256  # lines of a batch
+MALFORMED = b"nan"
 BACKLOG = 512  # connections that the system accepts ahead
 LOOK = 0.5  # seconds between two looks at the time
 GRACE = 2.0  # seconds for answers to leave when the server ends
@@ -51,8 +53,7 @@ class Model(Protocol):
 class FollowedModel:
     """Predicts with the model of a file, loaded anew when the file is replaced."""
 
-    def __init__(self, source: ModelSource, every: float) -> None:
-        """``every``: seconds between two looks at the file."""
+    def __init__(self, source: ModelSource, every: float) -> None:  # seconds between two looks at the file
         self.source, self.every, self.last = source, every, time.monotonic()
 
     @property
@@ -189,19 +190,17 @@ class LineServer:
         self.listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
         self.listener.setblocking(False)
         self.waking, self.woken = socket.socketpair()
+        self.selector = selectors.DefaultSelector()
+        for one in (self.listener, self.woken):
+            self.selector.register(one, selectors.EVENT_READ)
         for one in (self.waking, self.woken):
             one.setblocking(False)
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(self.listener, selectors.EVENT_READ)
-        self.selector.register(self.woken, selectors.EVENT_READ)
         self.clients: set[Client] = set()
-        self.stopped = False
-        self.lines = 0
+        self.stopped, self.lines = False, 0
 
     @property
     def address(self) -> tuple[str, int]:
-        host, port = self.listener.getsockname()[:2]
-        return str(host), int(port)
+        return self.listener.getsockname()[:2]  # type: ignore[no-any-return]
 
     def stop(self) -> None:
         """End ``run`` once the lines at work are answered; from a signal handler, or another thread."""
@@ -272,8 +271,7 @@ class LineServer:
         except BlockingIOError:
             return
         except OSError:
-            self.close(client)
-            return
+            return self.close(client)
         if piece[:1] == b"\0" and not client.begun:
             self.say("a client sends vw's binary examples (vw --sendto): send lines of text")
             self.close(client)
@@ -284,7 +282,7 @@ class LineServer:
 
     def answer(self, ready: list[Client]) -> None:
         """The lines of all that are ready, in one batch but where one of them saves the model."""
-        batch: list[tuple[Client, bytes]] = []
+        batch, size = list[tuple[Client, bytes]](), 0  # far smaller than a block of input, which is learned whole
         for client in ready:
             text = client.take(self.model.multiline)
             if len(client.arrived) > self.limit:
@@ -300,6 +298,10 @@ class LineServer:
                         self.save((found[1] or b"").decode("utf-8", "surrogateescape"))
                     elif line not in (b"", b"\r"):
                         batch.append((client, line))
+                        size += len(line)
+                        if size > PIECE or len(batch) == MOST:
+                            self.flush(batch)
+                            size = 0
         self.flush(batch)
 
     def answer_one(self, client: Client, group: bytes) -> None:
@@ -307,20 +309,31 @@ class LineServer:
         if (found := SAVE.match(first)) and not others:
             self.save((found[1] or b"").decode("utf-8", "surrogateescape"))
         else:
-            client.leaving += self.model.answer(group + b"\n\n")
+            try:
+                client.leaving += self.model.answer(group + b"\n\n")
+            except DataError:
+                client.leaving += MALFORMED + b"\n\n"
             self.lines += group.count(b"\n") + 1
 
     def flush(self, batch: list[tuple[Client, bytes]]) -> None:
         """Answer these lines, and forget them."""
         if not batch:
             return
-        answers = self.model.answer(b"\n".join(line for _, line in batch) + b"\n").splitlines(keepends=True)
-        if len(answers) != len(batch):
-            raise RuntimeError(f"{len(answers)} answers for {len(batch)} lines")
+        answers = self.answers([line for _, line in batch])
         for (client, _), answer in zip(batch, answers, strict=True):
-            client.leaving += answer
+            client.leaving += answer + b"\n"
         self.lines += len(batch)
         batch.clear()
+
+    def answers(self, lines: list[bytes]) -> list[bytes]:
+        """One for each. Where a label has all of a batch refused, before it was learned, each line goes by itself."""
+        try:
+            found = self.model.answer(b"\n".join(lines) + b"\n").split(b"\n")[:-1]
+        except DataError:
+            return [MALFORMED] if len(lines) == 1 else [one for line in lines for one in self.answers([line])]
+        if len(found) != len(lines):
+            raise RuntimeError(f"{len(found)} answers for {len(lines)} lines")
+        return found
 
     def save(self, path: str) -> None:
         if path and not self.loopback:
@@ -332,8 +345,6 @@ class LineServer:
         """Go on where it fails, as where the disk is full."""
         try:
             action()
-        except Diverged:
-            raise
         except (VwliteError, OSError) as error:
             self.say(str(error))
 
@@ -344,8 +355,7 @@ class LineServer:
         except BlockingIOError:
             pass
         except OSError:
-            self.close(client)
-            return
+            return self.close(client)
         if client.ended and not client.leaving:
             self.close(client)
         else:
