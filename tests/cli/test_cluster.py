@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.kmeans import distance, lloyd, nearest, projected, soft, unit
 
-from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.model import ClusterModel
+from vwlite.solvers.clusters.train import project
 from vwlite.storage import model_file as files
 
 COLUMNS = 9

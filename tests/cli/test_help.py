@@ -61,6 +61,7 @@ SHARED = {
         "test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py",
         "test_factored.py", "test_scoring_tree.py", "test_bandits.py",
         "test_exploration.py", "test_simulate.py", "test_json_events.py", "test_label_units.py",
+        "test_serve.py",
     ],
 }
 

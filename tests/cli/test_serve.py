@@ -1,10 +1,13 @@
 """``vwlite serve`` as a process."""
 
 import http.client
+import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -42,3 +45,71 @@ def test_what_cannot_be_served(model, vwlite, write):
     assert "--port takes 0 to 65535" in vwlite("serve", "-i", model, "--port", 70000, status=2).stderr
     vwlite("l1", "data.vw", "--model", "multinomial", "-f", "named", "--passes", 1, "--quiet")
     assert "are not served" in vwlite("serve", "-i", "named", "--quiet", status=2).stderr
+    assert "--learn needs --lines" in vwlite("serve", "-i", model, "--learn", status=2).stderr
+    assert (
+        "--save-every needs --learn"
+        in vwlite("serve", "-i", model, "--lines", 0, "--save-every", "1s", status=2).stderr
+    )
+
+
+def sent(port, data):
+    """All that is answered."""
+    with socket.create_connection(("127.0.0.1", port), 20) as connection, connection.makefile("rb") as file:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        return file.read().decode()
+
+
+@pytest.mark.parametrize("learning", [True, False])
+def test_lines_until_a_signal_that_saves(learning, model, vwlite, tmp_path, cli_env):
+    before = (tmp_path / model).read_bytes()
+    options = ["--learn", "--save-every", "1h"] if learning else []
+    command = [sys.executable, "-m", "vwlite", "serve", "-i", model, "--lines", "0", *options]
+    with subprocess.Popen(command, cwd=tmp_path, env=cli_env, stderr=subprocess.PIPE, text=True) as process:
+        port = int(re.search(r":(\d+)$", process.stderr.readline())[1])
+        if learning:
+            assert "is locked by another training" in vwlite("train", "data.vw", "-f", model, status=75).stderr
+        answers = sent(port, DATA.encode())
+        process.terminate()
+        assert process.stderr.read() == "vwlite: stopped after 2 lines\n"
+    assert process.returncode == 0
+    assert [line.split()[1:] for line in answers.splitlines()] == [["a"], []]
+    assert ((tmp_path / model).read_bytes() != before) == learning
+
+
+def test_a_daemon_as_vw_has_it(vwlite, write, tmp_path, cli_env):
+    write("data.vw", DATA)
+    answers = vwlite("vw", "-d", "data.vw", "-p", "/dev/stdout", "-f", "plain", "-q", "ww", "--quiet").stdout
+    line = ["vw", "--daemon", "--port", "0", "--port_file", "port", "--pid_file", "pid", "--num_children", "4"]
+    line += ["-q", "ww", "-f", "learned", "--quiet"]
+    for background in (False, True):
+        command = [sys.executable, "-m", "vwlite", *line, *([] if background else ["--foreground"])]
+        with subprocess.Popen(command, cwd=tmp_path, env=cli_env) as process:
+            if background:
+                assert process.wait(20) == 0
+            wait_for(lambda: (tmp_path / "pid").exists())
+            assert sent(int((tmp_path / "port").read_text()), DATA.encode()) == answers
+            pid = int((tmp_path / "pid").read_text())
+            assert (pid == process.pid) != background
+            os.kill(pid, signal.SIGTERM)
+            wait_for(lambda: (tmp_path / "learned").exists() and not (tmp_path / "learned.lock").exists())
+        shown = [
+            vwlite("vw", "-t", "-i", one, "-d", "data.vw", "-p", "/dev/stdout", "--quiet").stdout
+            for one in ("plain", "learned")
+        ]
+        assert shown[0] == shown[1]
+        for name in ("pid", "port", "learned"):
+            (tmp_path / name).unlink()
+
+
+def test_a_daemon_that_cannot_begin(vwlite):
+    assert "cannot open the model nosuch" in vwlite("vw", "--daemon", "-i", "nosuch", "--foreground", status=1).stdout
+    done = vwlite("vw", "--daemon", "--readable_model", "r", status=1)
+    assert "--readable_model does not go with --daemon" in done.stdout
+
+
+def wait_for(found):
+    end = time.monotonic() + 20
+    while not found() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert found()

@@ -264,6 +264,9 @@ def test_damaged_state_is_refused_and_changes_nothing(state):
         ("1", True, 1, None),
         ("1000", True, 1000, None),
         ("+3", True, 3, None),
+        ("1e5", True, 100000, None),
+        ("2E1", True, 20, None),
+        ("5e-1", True, 1, "below 1"),
         ("0", True, 1, "below 1"),
         ("-3", True, 1, "below 1"),
         ("2.0", False, 2, None),
@@ -282,7 +285,7 @@ def test_progress_rules(text, additive, step, warning):
     assert said is None if warning is None else warning in said
 
 
-@pytest.mark.parametrize("text", ["", "abc", "5x", "1.5x", "1e3", "inf", "nan", " 3", "٣", "9" * 99])
+@pytest.mark.parametrize("text", ["", "abc", "5x", "1.5x", "1e", "1e99", "inf", "nan", " 3", "٣", "9" * 99])
 def test_other_progress_rules_are_usage_errors(text):
     with pytest.raises(UsageError, match="-P"):
         parse_progress(text)

@@ -151,7 +151,9 @@ class LearningRun:
         open_inputs: OpenInputs,
         bad_lines: BadLinesConfig,
         keep_predictions: bool,
+        shown: Listener | None = None,
     ) -> None:
+        """``shown`` hears of the predictions, too."""
         display = Log()
         self.parts = parts = LearningParts(config, learner, plan, model, bad_lines, display, writer=MemoryWriter)
         parts.counters.dump_interval = math.inf  # there is no progress table to update
@@ -171,6 +173,7 @@ class LearningRun:
             parts.names,
             Counting(learner, parts.counters),
             self.predictions,
+            shown,
             MalformedLineCheck(parts.policy),
             parts.writer,
             PassLogger(parts.counters, display),

@@ -62,9 +62,9 @@ ABSENT = (
         "`--format csv`, `--format jsonl` and `--columns`",
     ),
     Absent(
-        "daemons",
-        ("daemon", "foreground", "port*", "num_children", "pid_file", "sendto"),
-        "a pipe that stays open: `vwlite predict -i model -` answers every line",
+        "sending examples to a daemon",
+        ("sendto",),
+        "lines of text sent to its port, as by `nc localhost 26542`",
     ),
     Absent(
         "several machines",

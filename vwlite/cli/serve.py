@@ -1,6 +1,8 @@
 """``vwlite serve``."""
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +12,9 @@ from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.errors import OutputError, UsageError
 from vwlite.serving.config import ServeConfig
+
+if TYPE_CHECKING:
+    from vwlite.serving.lines import Model
 
 
 @click.command("serve", cls=Command, context_settings=SETTINGS, short_help="Predict over HTTP.")
@@ -28,6 +33,9 @@ def command(**arguments: Any) -> int:
     The answer to lines is what 'vwlite predict' writes. JSON, {"lines": ["|a b", ...]} or {"rows": [{"b": 1}, ...]}, is
     answered by {"predictions": [{"prediction": 0.5}, ...]}. When SIGTERM or SIGINT ends the server, requests that have
     begun are answered. Who can reach the port can ask for predictions: there are no users and no encryption.
+
+    With --lines PORT it answers lines of text over TCP as vw's daemon does, so that clients of vw work unchanged; with
+    --learn it learns those that have a label, and saves the model at its end and where a line says save.
     """
     return run(arguments)
 
@@ -36,24 +44,64 @@ def run(arguments: dict[str, Any]) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
     from vwlite.cli.console import say
     from vwlite.cli.runs.model_dispatch import module_for
-    from vwlite.interrupts import Interrupted
     from vwlite.options import fields_of
-    from vwlite.serving.config import ServeConfig
-    from vwlite.serving.model_source import ModelSource
-    from vwlite.serving.server import Server
 
     config = ServeConfig(**fields_of(ServeConfig, arguments))
     if module_for(arguments["initial"]):
         raise UsageError("models of vwlite l1, aso, pca, cluster and lm are not served")
     tell = (lambda line: None) if arguments["quiet"] else say
-    source = ModelSource(arguments["initial"], tell, arguments["memory"])
+    if config.lines is None:
+        return serve_http(config, arguments["initial"], arguments["memory"], tell)
+    return serve_lines(config, arguments["initial"], arguments["memory"], tell)
+
+
+def serve_http(config: ServeConfig, path: str, memory: float | None, tell: Callable[[str], None]) -> int:
+    from vwlite.interrupts import Interrupted
+    from vwlite.serving.model_source import ModelSource
+    from vwlite.serving.server import Server
+
+    source = ModelSource(path, tell, memory)
     try:
         server = Server(config, source, tell)
     except OSError as error:
         raise OutputError(f"cannot listen on {config.host}:{config.port}: {error.strerror or error}") from error
-    tell(f"serving {arguments['initial']} on {server.url}")
+    tell(f"serving {path} on {server.url}")
     try:
         server.run()
     except (KeyboardInterrupt, Interrupted):
         tell(f"stopped after {server.requests} requests")
+    return 0
+
+
+def serve_lines(config: ServeConfig, path: str, memory: float | None, tell: Callable[[str], None]) -> int:
+    from vwlite.data.config import InputConfig
+    from vwlite.serving.lines import FollowedModel, OwnModel
+    from vwlite.serving.model_source import ModelSource
+    from vwlite.storage.file_lock import lock
+    from vwlite.training.config import RunConfig
+    from vwlite.training.model_loader import start
+
+    if not config.learn:
+        return serve(FollowedModel(ModelSource(path, tell, memory), config.reload_every), config, path, tell)
+    with lock(path):
+        run = RunConfig(input=InputConfig(("-",), threads=1), max_memory=memory)
+        run, restored = start(run, path, {}, say=tell)
+        assert restored is not None
+        run = replace(run, input=run.input.like(restored.header, ()))
+        model = OwnModel(run, restored.learner, restored.plan, restored, path, every=config.save_every or 0.0)
+        serve(model, config, path, tell)
+        model.finish()
+    return 0
+
+
+def serve(model: "Model", config: ServeConfig, path: str, tell: Callable[[str], None]) -> int:
+    """Answer lines until SIGINT or SIGTERM."""
+    from vwlite.cli.signals import signals_call
+    from vwlite.serving.lines import listen
+
+    server = listen(config.host, config.lines or 0, model, tell, config.max_request)
+    tell("serving lines with {} on {}:{}".format(path, *server.address))
+    with signals_call(server.stop):
+        server.run()
+    tell(f"stopped after {server.lines} lines")
     return 0

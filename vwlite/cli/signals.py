@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -37,6 +37,26 @@ def interrupt(number: int, frame: FrameType | None, retried: bool = False) -> No
         raise Interrupted(number)
     signal.signal(signal.SIGALRM, lambda _, later: interrupt(number, later, retried=True))
     signal.setitimer(signal.ITIMER_REAL, RETRY_DELAY)
+
+
+@contextmanager
+def signals_call(stop: Callable[[], None]) -> Iterator[None]:
+    """Have SIGINT and SIGTERM call ``stop`` within the block, and stop no kernel: what has begun ends."""
+    def handle(number: int, frame: FrameType | None) -> None:
+        stop()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    descriptor = signal.set_wakeup_fd(-1)
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, handle) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, previous, strict=True):
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
 
 
 class Interrupts(Guard):

@@ -49,6 +49,11 @@ run_options = options.family(
     click.option("--log_output", type=Choice(["stdout", "stderr", "compat"]), help="Where the log goes."),
     click.option("--log_level", type=Choice(LOG_LEVELS), help="Least important message that is logged."),
     click.option("--limit_output", type=Whole(), metavar="N", help="Log N messages at most."),
+    click.option("--daemon", is_flag=True, help="Answer lines over TCP, on the loopback."),
+    click.option("--foreground", is_flag=True, help="With --daemon, do not go to the background."),
+    click.option("--port", type=Whole(), metavar="N", help="Port of --daemon (26542); 0 for any that is free."),
+    options.file(Writes("port"), "--port_file", help="Write the port of --daemon there."),
+    options.file(Writes("process id"), "--pid_file", help="Write the process id of --daemon there."),
     click.option("--dry_run", is_flag=True, help="Only look at the options."),
 )
 # vw's options that change nothing here: results never depend on threads, models can always go on, learning is the
@@ -63,6 +68,7 @@ without_effect = options.family(
     click.option("--ring_size", type=Whole(), hidden=True),
     click.option("--example_queue_limit", type=Whole(), hidden=True),
     click.option("--no_daemon", is_flag=True, hidden=True),
+    click.option("--num_children", type=Whole(), hidden=True),
     click.option("--per_model_save_load", is_flag=True, hidden=True),
 )
 

@@ -1,5 +1,6 @@
 """Options of ``vwlite serve``."""
 
+from vwlite.errors import UsageError
 from vwlite.options import Config, config, option
 
 
@@ -22,3 +23,18 @@ class ServeConfig(Config):
         1.0, "How often to look whether the model was replaced.", spelled=("--reload-every",), key="reload_every",
         read_as="duration", above=0, metavar="TIME", shown="1s",
     )
+    lines: int | None = option(
+        None, "Answer lines over TCP at this port, as vw's daemon does, in place of HTTP.", low=0, high=65535,
+        metavar="PORT",
+    )
+    learn: bool = option(False, "With --lines, learn the lines that have a label.")
+    save_every: float | None = option(
+        None, "With --learn, save the model so often, if it has changed.", spelled=("--save-every",), key="save_every",
+        read_as="duration", above=0, metavar="TIME",
+    )
+
+    def __post_init__(self) -> None:
+        if self.learn and self.lines is None:
+            raise UsageError("--learn needs --lines PORT: over HTTP nothing is learned")
+        if self.save_every and not self.learn:
+            raise UsageError("--save-every needs --learn: a model that learns nothing does not change")

@@ -36,10 +36,10 @@ _DAMAGED = "the model's performance counters are damaged"
 def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
     """The rule of ``-P text`` and a warning, or None.
 
-    An integer is a step (below 1 becomes 1), a number with a dot a factor (1.0 or less gets 1.0
+    An integer, also as 1e5, is a step (below 1 becomes 1), a number with a dot a factor (1.0 or less gets 1.0
     added), as Vowpal Wabbit reads them. Raises UsageError for anything else.
     """
-    if re.fullmatch(WHOLE, text):
+    if re.fullmatch(WHOLE + "([eE][+-]?[0-9]+)?", text):
         step = to_float32(float(text))
         if math.isfinite(step):
             if step >= 1:

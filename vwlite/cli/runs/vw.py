@@ -1,7 +1,9 @@
 """What ``vwlite vw`` does: the library with Vowpal Wabbit's defaults and behaviour."""
 
+import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from typing import Any
 
@@ -11,11 +13,13 @@ from vwlite.api import learner_choice, run_configs
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
+from vwlite.cli.signals import signals_call
 from vwlite.data.config import HoldoutConfig
 from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import plan_of
 from vwlite.learners import config_classes
 from vwlite.learners.base import Learner
@@ -23,6 +27,8 @@ from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig
 from vwlite.learners.configs.nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
+from vwlite.storage.atomic_file import atomic_output
+from vwlite.storage.file_lock import lock
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
@@ -44,6 +50,9 @@ LOSS_OPTIONS = {
     "logistic_max": "logistic",
 }
 LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
+NOT_OF_DAEMONS = ("readable_model", "invert_hash", "audit", "save_per_pass")
+Ready = Callable[[], None]
+Arguments = dict[str, Any]
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -69,10 +78,65 @@ def run(arguments: dict[str, Any]) -> int:
     if full_names := typed.pop("experimental_full_name_interactions", ()):
         names = tuple(value.replace("|", ",") for value in full_names)
         typed["interactions"] = (*typed.get("interactions", ()), *names)
-    return vw_run(arguments, network(own_loss(without_idle(random_start(lenient_limits(typed))))))
+    typed = network(own_loss(without_idle(random_start(lenient_limits(typed)))))
+    if not is_daemon(arguments):
+        return vw_run(arguments, typed)
+    for name in NOT_OF_DAEMONS:
+        if arguments[name]:
+            raise UsageError(f"--{name} does not go with --daemon: save the model, then use it without --daemon")
+    if arguments["foreground"]:
+        return vw_run(arguments, typed)
+    return in_background(lambda ready: vw_run(arguments, typed, ready))
 
 
-def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
+def is_daemon(arguments: Arguments) -> bool:
+    """As vw, a port or a file for the process id is enough."""
+    return bool(arguments["daemon"] or arguments["port"] is not None or arguments["pid_file"])
+
+
+def in_background(run: Callable[[Callable[[], None]], int]) -> int:
+    """In a process of its own, which goes on when it has called ``ready``; the status of one that ends before that."""
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        with open(reading, "rb") as told:
+            return 0 if told.read(1) else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(reading)
+    os.setsid()
+
+    def ready() -> None:
+        os.write(writing, b"1")
+        os.close(writing)
+
+    return run(ready)
+
+
+def serve_daemon(
+    config: RunConfig, learner: Learner, plan: Plan, model: Restored | None, arguments: Arguments, ready: Ready
+) -> int:
+    """Answer lines until SIGINT or SIGTERM; then save the model where -f says."""
+    from vwlite.serving.lines import OwnModel, listen
+
+    say = Console(config.output.quiet, to_stdout=False, bar=False).line
+    path, port = config.output.model, 26542 if arguments["port"] is None else arguments["port"]
+    with lock(path) if path else nullcontext():
+        served = OwnModel(config, learner, plan, model, path, all_digits=False)
+        server = listen("127.0.0.1", port, served, say)
+        for name, number in (("port_file", server.address[1]), ("pid_file", os.getpid())):
+            if arguments[name]:
+                with atomic_output(arguments[name], "w") as file:
+                    file.write(f"{number}\n")
+        with signals_call(server.stop):
+            ready()
+            server.run()
+        served.finish()
+    return 0
+
+
+def vw_run(arguments: Arguments, typed: Arguments, ready: Ready = lambda: None) -> int:
+    """``ready`` is called by a daemon that listens."""
     log = Log(arguments)
     config = vw_config(arguments, typed, log)
     initial = arguments["initial"] or arguments["feature_mask"]  # a mask alone is also where to start
@@ -89,6 +153,8 @@ def vw_run(arguments: dict[str, Any], typed: dict[str, Any]) -> int:
         learner.set(**outstanding(typed))
     if arguments["feature_mask"]:
         learner.mask_with((learner.weights[:, 0] != 0).astype(np.uint8))
+    if is_daemon(arguments):
+        return serve_daemon(config, learner, plan, model, arguments, ready)
     counters = Counters(config.output.progress, learner.simple_labels)
     goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
     if goes_on:

@@ -14,9 +14,8 @@ import numpy as np
 from vwlite._native import nearest_means
 from vwlite.data.csr import joined
 from vwlite.interrupts import raise_if_stopped
-from vwlite.solvers.clusters.l1_ball import project
 from vwlite.solvers.clusters.numbered_rows import Piece, trimmed, uniform
-from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, squares_of
+from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, project, squares_of
 from vwlite.storage.array_check import numbers
 from vwlite.training.monitor import Monitor
 
