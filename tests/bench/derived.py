@@ -44,6 +44,24 @@ def groups(lines: Iterator[str]) -> Iterator[str]:
         yield "".join(f"{place + 1}:{float(place > 0)} {features(line)}\n" for place, line in enumerate(four))
 
 
+def decisions(lines: Iterator[str]) -> Iterator[str]:
+    """One of ten actions, shown with the probability 0.1."""
+    for row, line in enumerate(lines):
+        shown = row * 7 % 10
+        yield f"{shown + 1}:{int(shown != number(line, 10))}:0.1 {features(line)}"
+
+
+def offers(lines: Iterator[str]) -> Iterator[str]:
+    """The same in groups of lines: what all share is the namespace x."""
+    for row, line in enumerate(lines):
+        shown, words = row * 7 % 10, features(line).replace("|", " ").split()
+        yield f"shared |x {' '.join(words)}"
+        for action in range(10):
+            label = f"{action}:{int(shown != number(line, 10))}:0.1 " if action == shown else ""
+            yield f"{label}|a a{action}"
+        yield ""
+
+
 def tokens(lines: Iterator[str]) -> Iterator[str]:
     """Sentences of tagged words, an example a word."""
     for line in lines:
@@ -78,6 +96,7 @@ def jsonl(lines: Iterator[str]) -> Iterator[str]:
 FORMS: dict[str, tuple[str, Callable[[Iterator[str]], Iterator[str]]]] = {
     **{f"classes{count}": ("text", classes(count)) for count in (10, 20, 1000)},
     **{"costs": ("text", costs), "sets": ("text", sets), "groups": ("clicks", groups), "tokens": ("text", tokens)},
+    **{"decisions": ("text", decisions), "offers": ("text", offers)},
     **{"csv": ("clicks", csv), "jsonl": ("clicks", jsonl)},
 }
 PACKERS = {"gz": ("gzip", "-6"), "zst": ("zstd", "-q", "-3")}

@@ -67,6 +67,8 @@ def learners() -> list[Row]:
         classes("--multilabel_oaa 20", "sets"),
         classes("--csoaa_ldf m", "groups"),
         classes("--wap_ldf m", "groups"),
+        *(classes(options, "decisions", 22) for options in ("--cb 10", "--cb 10 --cb_type dr")),
+        *(classes(options, "offers", 22) for options in ("--cb_adf -q xa", "--cb_explore_adf --bag 5")),
         Row("`--lrq ui10`", "dyad", "--lrq ui10 -b 18"),
         Row("`--dotproduct u,i`", "dyad", "-b 18", f"{TRAIN} --dotproduct u,i --rank 10", f"{VW_TRAIN} --lrq ui10"),
         Row("`--ksvm`, 2,000 lines", "counts", "--examples 2000 --ksvm --kernel rbf -b 18"),

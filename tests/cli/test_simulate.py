@@ -70,6 +70,8 @@ def test_losses_of_the_actions_drawn_and_of_the_best(vwlite, write):
     assert json.loads(vwlite("simulate", *typed, "--actions", "2", *shifted).stdout)["average_loss"] < 0.15
     trained = json.loads(vwlite("train", *typed, "--cbify", "2").stdout)
     assert trained["average_loss"] == told["average_loss"]
+    other = json.loads(vwlite("simulate", *typed, "--actions", "2", "--random_seed", "7").stdout)
+    assert other["average_loss"] != told["average_loss"]
     assert "best action's loss = 0.00" in vwlite("simulate", "data", "--actions", "2").stderr
 
 

@@ -27,6 +27,7 @@ SIMULATED = "What is played"
 )
 @options.options_in(SimulateGroupsConfig, SIMULATED, only=("cbify_ldf",))
 @options.options_in(ExplorationConfig, EXPLORATION)
+@options.options_in(ExplorationConfig, EXPLORATION, only=("random_seed",))
 @options.options_in(ExplorationConfig, LOGGED, only=("cb_type", "clip_p", "cost_offset"))
 @options.options_in(GdConfig, "Update", only=("learning_rate", "power_t", "l1", "l2", "sgd"))
 @options.options_in(CoinConfig, "Update", only=("coin",))
