@@ -312,7 +312,7 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
     if q.block:
         q.shift = 0
     sets = config.sets * (1 if q.block else max(config.actions, 1))
-    if len(state.scalars) < (MORE_MODELS + OF_MODEL * (q.x.models - 1) if q.x.kind else LEARNED) or sets > 1 << state.layout[0] or <size_t>1 << state.layout[0] > q.m.slots:
+    if <size_t>len(state.scalars) < (MORE_MODELS + OF_MODEL * (q.x.models - 1) if q.x.kind else LEARNED) or sets > 1 << state.layout[0] or <size_t>1 << state.layout[0] > q.m.slots:
         raise ValueError("the scalars or the slots are too few")
     for row in range(rows):
         if start[row] > start[row + 1]:
