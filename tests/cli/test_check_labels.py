@@ -218,6 +218,16 @@ def test_logged_decisions(text, labels, advice, vwlite):
     assert f"labels      {labels}" in shown and f"learn with  {advice}" in shown
 
 
+def test_costs_and_probabilities_of_decisions(vwlite, report):
+    text = "1:1:0.5 | a\n2:0:0.25 1 2 | b\n1:1:1 | c\n3 | d\n1:1:1 | d\n"
+    done = vwlite("check", stdin=text)
+    said = "costs 0 to 1, mean 0.75; probabilities 0.25 to 1, mean 0.6875; mean of 1 / probability 2"
+    assert f"decisions   {said}" in done.lines and "75% of the costs are the highest, 1" in done.stderr
+    found = report(text)["decisions"]
+    assert (found["costs"]["count"], found["probabilities"]["min"], found["mean_inverse_probability"]) == (4, 0.25, 2)
+    assert report("1 | a\n")["decisions"] is None
+
+
 @pytest.mark.parametrize(("text", "said"), [
     ("1:1:0.5 | a\n1:1:0.5 | b\n1:1:1.5 | c\n", "<stdin>:3: the probability of '1:1:1.5' is not above 0 and at most 1"),
     ("| a\n0:1:0.5 | b\n\n0:1:0.5 | a\n1:1:0.5 | b\n\n", "<stdin>:5: two costs of one event"),

@@ -20,6 +20,9 @@ MAX_ODD_NUMBERS = 1 << 20  # different ones that are remembered
 MIN_BITS, MAX_BITS = 18, 30  # numbers of bits that are compared
 
 
+MANY_ALIKE = 2 / 3  # of costs
+
+
 class DataReport:
     """Counts batch after batch; ``report`` is JSON data. Examples are lines that hold anything.
 
@@ -39,6 +42,7 @@ class DataReport:
         self.other_spaces = 0  # occurrences of namespaces beyond the first MAX_COUNTED_NAMESPACES
         self.distinct = HashSet()  # but for those of ``numbers``, until the report is made
         self.numbers = OddNumbers()
+        self.logged = LoggedCosts()
 
     def add(self, batch: Batch) -> None:
         rows = batch.flags & (BLANK | SAVE) == 0
@@ -57,6 +61,7 @@ class DataReport:
         self.ones += int((values == 1).sum())
         self.distinct.add(batch.feature_hash[:end][~self.numbers.take(batch, end)])
         self.add_spaces(batch)
+        self.logged.add(batch)
 
     def add_labels(self, labels: np.ndarray) -> None:
         known = labels[~np.isnan(labels)]
@@ -101,7 +106,7 @@ class DataReport:
             shown = {f"{label:g}": self.labels[label] for label in sorted(self.labels)}
         else:
             shown = self.reader.class_counts()
-        warnings = self.numbers.warnings(self.distinct)
+        warnings = [*self.numbers.warnings(self.distinct), *self.logged.sentences()]
         self.distinct.add(np.array([*self.numbers.names], np.uint32))
         shared = self.distinct.shared(range(MIN_BITS, MAX_BITS + 1))
         return {
@@ -112,6 +117,7 @@ class DataReport:
             "importance_not_1": self.weighted,
             "total_importance": self.weight,
             **self.reader.report(),
+            "decisions": self.logged.report(),
             "label_min": self.lowest if numbers else None,
             "label_mean": self.label_sum / labelled if numbers else None,
             "label_max": self.highest if numbers else None,
@@ -188,6 +194,41 @@ def name_at(batch: Batch, feature: int) -> bytes:
 def usually(name: bytes) -> bytes:
     """The number below 2^32 that a name of digits has the hash of: its last 32 digits tell."""
     return b"%d" % (int(name[-32:]) % (1 << 32))
+
+
+class LoggedCosts:
+    """Costs of logged decisions, and the probabilities of the actions shown."""
+
+    def __init__(self) -> None:
+        self.costs, self.chances, self.inverses = RunningStats(), RunningStats(), RunningStats()
+        self.at_highest = 0
+
+    def add(self, batch: Batch) -> None:
+        if batch.probability is None or batch.lists is None:
+            return
+        observed = (batch.flags & (BLANK | SAVE) == 0) & ~np.isnan(batch.probability)
+        of_observed = np.repeat(observed, np.diff(batch.lists.indptr))
+        costs = batch.lists.values[of_observed & np.isfinite(batch.lists.values)]
+        chances = batch.probability[observed].astype(np.float64)
+        before = self.costs.high
+        for stats, numbers in ((self.costs, costs), (self.chances, chances), (self.inverses, 1 / chances)):
+            stats.add(numbers)
+        kept = self.at_highest if self.costs.high == before else 0
+        self.at_highest = kept + int((costs == self.costs.high).sum())
+
+    def report(self) -> dict[str, object] | None:
+        if not self.costs.count:
+            return None
+        inverse = self.inverses.report()["mean"]
+        chances = {"costs": self.costs.report(), "probabilities": self.chances.report()}
+        return {**chances, "mean_inverse_probability": inverse}
+
+    def sentences(self) -> list[str]:
+        high, share = self.costs.high, self.at_highest / max(self.costs.count, 1)
+        if share <= MANY_ALIKE or not high or self.costs.low == high:
+            return []
+        said = f"{share:.0%} of the costs are the highest, {high:g}, and what was never shown counts as 0"
+        return [f"{said}: --cost_offset max learns differences to it"]
 
 
 class RunningStats:

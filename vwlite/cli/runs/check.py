@@ -1,7 +1,7 @@
 """What ``vwlite check`` does."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
@@ -168,6 +168,7 @@ def table(report: dict[str, Any], bits: int) -> list[str]:
         ("examples", f"{report['examples']} ({report['unlabelled']} without label, {report['tagged']} with tag)"),
         ("importance", f"{report['total_importance']:g} in all, {report['importance_not_1']} examples not of 1"),
         ("labels", labels(report)),
+        *([("decisions", decisions(report["decisions"]))] if report["decisions"] else []),
         *([("learn with", report["learn_with"])] if report["learn_with"] else []),
         *([("losses", ", ".join(report["losses"]) or "none")] if report["labels_are"] == NUMBERS else []),
         ("features", extent(report["features_per_example"], "an example")),
@@ -199,6 +200,11 @@ def labels(report: dict[str, Any]) -> str:
     if report["classes"]:
         return what
     return f"{what}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
+
+
+def decisions(found: Mapping[str, Any]) -> str:
+    inverse = f"mean of 1 / probability {found['mean_inverse_probability']:g}"
+    return f"costs {extent(found['costs'], '')}; probabilities {extent(found['probabilities'], '')}; {inverse}"
 
 
 def extent(found: dict[str, Any], of: str) -> str:
