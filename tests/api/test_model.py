@@ -298,3 +298,10 @@ def test_functions_of_files_say_what_learns_data_in_memory(data):
 def test_a_single_row_goes_into_a_list():
     with pytest.raises(UsageError, match="a row that is a dict goes into a list"):
         Model().predict({"app": "3"})
+
+
+def test_bytes_that_are_no_text_are_escaped_in_what_is_logged(caplog):
+    """They could not be written to a log."""
+    Model(cb=3, max_bad_ratio=1).learn([b"\xff |w", b"1:0:0.5 |w"])
+    caplog.text.encode()
+    assert r"action \xff of" in caplog.text

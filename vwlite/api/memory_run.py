@@ -14,6 +14,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import Diverged
+from vwlite.escapes import laid_out
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.explain import Explainer, Term
 from vwlite.evaluation.recommend import Recommendation, Recommendations, recommend
@@ -102,11 +103,11 @@ class Log(Display):
     """Sends messages and notes to the logger ``vwlite``."""
 
     def message(self, text: str) -> None:
-        log.warning(text)
+        log.warning(laid_out(text))
 
     def note(self, text: str) -> None:
         if text:
-            log.info(text)
+            log.info(laid_out(text))
 
 
 class MemoryWriter(ModelWriter):
