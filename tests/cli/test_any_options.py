@@ -50,7 +50,8 @@ LEARNERS = {
     "nn",
 }
 NUMBERS = ("0", "1", "2", "3", "5", "10", "0.5", "-1", "1e-3", "1e10", "x", "")
-APART = ("help", "version", "lock_wait", "checkpoint_every", "workers")  # what waits, or shows nothing of learners
+# What waits, serves, or shows nothing of learners.
+APART = ("help", "version", "lock_wait", "checkpoint_every", "workers", "daemon", "port", "pid_file")
 
 
 def options_of(command):
