@@ -22,6 +22,7 @@ COMMANDS = {
     "train": "train data.vw -f m2 --quiet",
     "train --shard": "train data.vw --shard 1/2 -f delta --quiet",
     "train --workers": "train data.vw --workers 1 -f rounds --quiet",
+    "simulate": "simulate played.vw --actions 2 --quiet",
     "merge": "merge model copy -f merged",
     "check": "check data.vw",
     "evaluate": "evaluate data.vw -i model",
@@ -65,6 +66,7 @@ def test_all_commands_are_tried():
 def files(vwlite, write):
     write("data.vw", DATA)
     write("named.vw", NAMED)
+    write("played.vw", "1 |a x\n2 |a y\n" * 3)
     write("graph.vw", "a |n b\nc |n d\n")
     write("tasks.vw", "1 |shop a |w x\n2 |shop b |w x y\n3 |shop a |w y\n")
     for name in ("model", "copy"):
