@@ -165,3 +165,9 @@ def test_labels_with_decimal_commas_are_numbers(vwlite, write):
     write("t.csv", "price;size\n" + "".join(f"{i},5;{i}\n" for i in range(20)))
     assert "labels      numbers" in vwlite("check", "t.csv", "--columns", "label=price").stdout
     assert vwlite("train", "t.csv", "--columns", "label=price", "-f", "m").status == 0
+
+
+def test_a_quoted_name_may_have_the_marks_that_part_others(vwlite, write):
+    """It was refused, with advice to type the format that was read."""
+    write("t.csv", '"a;b"\n1\n2\n')
+    assert "columns: =a;b:number" in vwlite("check", "t.csv", status=None).stderr

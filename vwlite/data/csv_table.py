@@ -84,14 +84,9 @@ def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = No
         raise DataError(f"{source}: there is no first line with the names of the columns")
     if len(header) == 1 and TEXT_LINE.search(header[0]):
         raise DataError(f"{source}:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it")
-    if len(header) == 1 and (found := [mark for mark in MARKS if mark in header[0]]):
-        raise DataError(f"{source}:1: {parted(found[0], delimiter, source)}")
+    if len(header) == 1 and delimiter == "\t" and (found := [mark for mark in MARKS if mark in header[0]]):
+        raise DataError(f"{source}:1: fields are parted by {MARKS[found[0]]}, not tabs: --format csv")
     return header if headed is not False else [str(number + 1) for number in range(len(header))]
-
-
-def parted(found: str, wanted: str, source: str) -> str:
-    """What to type where another mark parts the fields."""
-    return f"fields are parted by {MARKS[found]}, not {MARKS[wanted]}: --format csv"
 
 
 def unreadable(error: str) -> str:

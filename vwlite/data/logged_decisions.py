@@ -19,6 +19,17 @@ EXPECTED = "expected action:cost:probability"
 Entry = tuple[int, float, float]  # an action, its cost and probability; the cost infinite where none was observed
 
 
+MANY_ALIKE = 2 / 3  # of costs
+
+
+def offset_advice(share: float, highest: float) -> list[str]:
+    """What to say of costs of which this ``share`` are the ``highest``; nothing where it is small."""
+    if share <= MANY_ALIKE or not highest:
+        return []
+    said = f"{share:.0%} of the costs are the highest, {highest:g}, and what was never shown counts as 0"
+    return [f"{said}: --cost_offset max learns differences to it"]
+
+
 class WrongLabel(Exception):
     """Its text says what is wrong with a label."""
 

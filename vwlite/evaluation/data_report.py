@@ -11,6 +11,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.data.hash_set import HashSet
+from vwlite.data.logged_decisions import offset_advice
 from vwlite.evaluation.label_report import Numbers
 
 MAX_COUNTED_LABELS = 20  # different labels, up to which each is counted
@@ -18,9 +19,6 @@ MAX_COUNTED_NAMESPACES = 1000
 MAX_COLLISION_SHARE = 0.1  # of features that share a slot, at the number of bits advised
 MAX_ODD_NUMBERS = 1 << 20  # different ones that are remembered
 MIN_BITS, MAX_BITS = 18, 30  # numbers of bits that are compared
-
-
-MANY_ALIKE = 2 / 3  # of costs
 
 
 class DataReport:
@@ -224,11 +222,9 @@ class LoggedCosts:
         return {**chances, "mean_inverse_probability": inverse}
 
     def sentences(self) -> list[str]:
-        high, share = self.costs.high, self.at_highest / max(self.costs.count, 1)
-        if share <= MANY_ALIKE or not high or self.costs.low == high:
+        if not self.costs.count or self.costs.low == self.costs.high:
             return []
-        said = f"{share:.0%} of the costs are the highest, {high:g}, and what was never shown counts as 0"
-        return [f"{said}: --cost_offset max learns differences to it"]
+        return offset_advice(self.at_highest / self.costs.count, self.costs.high)
 
 
 class RunningStats:

@@ -16,7 +16,7 @@ from vwlite._native import bandit as kernel
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.logged_decisions import DecisionLabels, no_labels
+from vwlite.data.logged_decisions import DecisionLabels, no_labels, offset_advice
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
@@ -36,7 +36,6 @@ class Shown(NamedTuple):
     tag: bytes = b""
 
 
-MOST = 2 / 3  # of the costs
 NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
 
 
@@ -300,11 +299,9 @@ class Bandit(Gd):
 
     def warnings(self) -> list[str]:
         weight, at_highest = self.sums[0, [0, 4]].tolist()
-        highest = self.get("highest_cost")
-        if self.config.cost_offset or not highest or at_highest <= MOST * weight:
+        if self.config.cost_offset or not weight:
             return super().warnings()
-        said = f"{at_highest / weight:.0%} of the costs are the highest, {highest:g}, and what was never shown counts"
-        return [*super().warnings(), f"{said} as 0: --cost_offset max learns differences to it"]
+        return [*super().warnings(), *offset_advice(at_highest / weight, self.get("highest_cost"))]
 
     def report(self) -> dict[str, Any]:
         weight, cost, matched, estimate, *_ = self.sums[0].tolist()
