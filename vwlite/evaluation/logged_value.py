@@ -10,6 +10,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import policy_value
+from vwlite.evaluation.metric_report import SERIES
 from vwlite.evaluation.policy_value import Estimate, Weighted
 from vwlite.learners.bandit import Bandit
 from vwlite.learners.row_results import Results
@@ -20,6 +21,7 @@ COLUMNS = ("cost", "probability", "shown", "best", "cost_of_shown", "cost_of_bes
 PREDICTS_COSTS = ("mtr", "direct")  # types whose scores are costs
 MANY_ERRORS = 4  # standard errors that a mean may be off by chance
 LARGE_SHARE = 0.1  # of the sum of weights
+POINTS = 64  # of the series over the log
 
 
 class Decisions(Listener):
@@ -71,6 +73,7 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
     report = diagnostics(found, of)
     report["estimates"] = [row("estimate", name, one) for name, one in estimates(found, of).items()]
     report["policies"] = [row("policy", name, one) for name, one in policies(found, span).items()]
+    report[SERIES] = series(of)
     if against:
         other = weighted(against, against.weights(), span)
         if not np.array_equal(found.cost, against.cost):
@@ -88,6 +91,15 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
 
 def row(what: str, name: str, one: Estimate) -> dict[str, Any]:
     return {what: name, "value": one.value, "low": one.low, "high": one.high}
+
+
+def series(of: Weighted) -> list[dict[str, float]]:
+    """``cv`` and the mean cost of the first decisions of the log, at ``POINTS`` places at most; the last is its end."""
+    total, rows = len(of.cost), []
+    for count in sorted({math.ceil(total * place / POINTS) for place in range(1, POINTS + 1)}):
+        first = policy_value.cv(of._replace(weight=of.weight[:count], cost=of.cost[:count]))
+        rows.append({"examples": count, **first._asdict(), "logged": float(of.cost[:count].mean())})
+    return rows
 
 
 def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | None) -> Weighted:

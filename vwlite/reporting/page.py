@@ -68,6 +68,8 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
     parts = [section("Runs", overview(runs))]
     if found := charts.of_runs(runs):
         parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
+    if found := charts.of_values(runs):
+        parts.append(section("Value of the policy", drawn(found)))
     if found := nights.of_nights(runs):
         parts.append(section("In the order of time", drawn(found)))
     parts += [
