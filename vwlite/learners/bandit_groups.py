@@ -81,18 +81,10 @@ class BanditGroups(Bandit):
     def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
         return [[]] if raw or self.ranks else np.array([-1])
 
-    def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
-        found = []
-        for last in (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin).tolist():
-            row = self.event_row(batch, last)
-            if batch.probability[row] != batch.probability[row]:
-                continue
-            first, best = self.first_action(batch, last), int(results.prediction[last])
-            cost, p = float(batch.lists.values[batch.lists.row(row)][0]), float(batch.probability[row])
-            predicted = float(results.raw[row]), float(results.raw[first + best])
-            of = cost, p, row - first, best, *predicted, last + 1 - first
-            found.append(self.with_chance(of, batch, results, last, row - first))
-        return found
+    def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
+        lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
+        known = [not np.isnan(batch.probability[self.event_row(batch, last)]) for last in lasts.tolist()]
+        return lasts[np.array(known, bool)]
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
         """A line for every group that ends in the rows ``[begin, end)``, to vw with an empty one behind."""
