@@ -23,6 +23,7 @@ class BanditGroups(Bandit):
     name = "cb_adf"
     config_type = BanditGroupsConfig
     multiline = bare_lines = True
+    shares_features = False  # shared lines have some, and nothing is crossed with them
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -31,6 +32,11 @@ class BanditGroups(Bandit):
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:
         return GroupDecisionLabels(log)
+
+    def warnings(self) -> list[str]:
+        alone = "features of shared lines are the same for all actions of a decision, and choose none of them"
+        said = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
+        return [*(said if self.shares_features and not self.vw_compat else []), *super().warnings()]
 
     @property
     def ranks(self) -> bool:
@@ -108,6 +114,9 @@ class BanditGroups(Bandit):
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         self.batch, self.constant = batch, plan.constant
+        if not (self.shares_features or plan.interactions) and batch.any_flags & SHARED:
+            edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(np.int64)
+            self.shares_features = bool((np.diff(edges)[batch.flags[begin:end] & SHARED != 0] > 0).any())
         return super().run(batch, plan, results, begin, end)
 
     def shown_features(self, results: Results, row: int) -> int:
