@@ -237,11 +237,14 @@ class Bandit(Gd):
             place = int(np.isfinite(values).argmax())
             first, scores, pmf = self.event(batch, results, row)
             shown = self.action_at(batch, label, int(batch.lists.indices[entries][place]))
-            predicted, likely = costs() if costs else scores, pmf > 0
+            predicted, best = costs() if costs else scores, int(results.prediction[row])
             if len(predicted) != len(pmf):
                 raise DataError("the model of costs has other actions than the policy")
-            expected = float(np.dot(pmf[likely].astype(float), predicted[likely].astype(float)))
-            of = float(values[place]), float(batch.probability[label]), shown, int(results.prediction[row])
+            expected = float(predicted[best - first])
+            if self.config.explorer:
+                likely = pmf > 0
+                expected = float(np.dot(pmf[likely].astype(float), predicted[likely].astype(float)))
+            of = float(values[place]), float(batch.probability[label]), shown, best
             chance = float(pmf[shown - first])
             found.append((*of, float(predicted[shown - first]), expected, int((scores != np.inf).sum()), chance))
         return found

@@ -89,8 +89,9 @@ class BanditGroups(Bandit):
 
     def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
         lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
-        known = [not np.isnan(batch.probability[self.event_row(batch, last)]) for last in lasts.tolist()]
-        return lasts[np.array(known, bool)]
+        shown = batch.flags[begin:end] & (BLANK | SAVE) == 0
+        known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & shown) + begin
+        return lasts[np.unique(np.searchsorted(lasts, known))]
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
         """A line for every group that ends in the rows ``[begin, end)``, to vw with an empty one behind."""
