@@ -221,6 +221,7 @@ def test_values_of_policies(vwlite, write, tmp_path):
         name: cv[name] for name in ("value", "low", "high")
     }
     assert series[-1]["examples"] == 300 and series[-1]["logged"] == result["policies"][0]["value"]
+    assert vwlite("report", "value.json", "--text").lines[0] == "value: value up to a place of the log"
     text, titles, tables = page(vwlite, tmp_path, "value.json")
     assert titles == ["Value up to a place of the log", "Values by the whole log: value"]
     over, beside = (ElementTree.fromstring(svg) for svg in SVG.findall(text))

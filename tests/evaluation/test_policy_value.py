@@ -113,7 +113,8 @@ def test_the_command(groups, run_here, tmp_path):
     assert report["matched"] == sum(map(bool, weight)) and report["mean_weight"] == pytest.approx(np.mean(weight))
     for name in ("cv", "ips", "snips", "dr"):
         assert found[name]["low"] < 0.2 < found[name]["high"]
-    assert found["dm"]["low"] is None
+    assert found["dm"]["low"] is found["dm"]["interval"] is None
+    assert [found[name]["interval"] for name in ("cv", "ips", "dr")] == ["likelihood", "normal", "normal"]
     policies = {row["policy"]: row for row in report["policies"]}
     assert policies["logged"]["value"] == pytest.approx(np.mean(costs))
     assert policies["constant"]["value"] > found["cv"]["high"] and policies["uniform"]["value"] > found["cv"]["high"]

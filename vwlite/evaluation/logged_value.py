@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ OTHER_DECISIONS = "the two models read other decisions from the same data"
 Costs = deque[np.ndarray]  # predicted, of all actions of each decision with a cost, in order
 MANY_ERRORS = 4  # standard errors that a mean may be off by chance
 LARGE_SHARE = 0.1  # of the sum of weights
+LIKELIHOOD, NORMAL, WIDENED = "likelihood", "normal", "widened"  # kinds of intervals
 POINTS = 64  # of the series over the log
 
 
@@ -203,8 +205,9 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
     """``span``: that of costs, None: as seen. Raises UsageError where costs are outside of it."""
     of = weighted(found, found.weights(), span)
     report = diagnostics(found, of)
-    report["estimates"] = [row("estimate", name, one) for name, one in estimates(found, of).items()]
-    report["policies"] = [row("policy", name, one) for name, one in policies(found, span).items()]
+    kinds = {"ips": NORMAL, "snips": NORMAL, "dr": kind_of_robust(of), "logged": NORMAL}
+    report["estimates"] = [row("estimate", name, one, kinds) for name, one in estimates(found, of).items()]
+    report["policies"] = [row("policy", name, one, kinds) for name, one in policies(found, span).items()]
     report[SERIES] = series(of)
     if against:
         other = weighted(against, against.weights(), span)
@@ -213,16 +216,22 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
         either = of._replace(weight=np.maximum(of.weight, other.weight))
         difference = policy_value.robust(found.terms(of) - against.terms(other), either)
         report["against"] = [
-            row("policy", "other", policy_value.cv(other)),
-            row("policy", "difference", difference),
+            row("policy", "other", policy_value.cv(other), {}),
+            row("policy", "difference", difference, {"difference": kind_of_robust(either)}),
         ]
     if warnings := [*found.doubts, *warnings_of(found, of)]:
         report["warnings"] = [{"warning": one} for one in warnings]
     return report
 
 
-def row(what: str, name: str, one: Estimate) -> dict[str, Any]:
-    return {what: name, "value": one.value, "low": one.low, "high": one.high}
+def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """``kinds``: of intervals, where they are not those of ``cv``; there is none without ends."""
+    kind = None if math.isnan(one.low) else kinds.get(name, LIKELIHOOD)
+    return {what: name, "value": one.value, "low": one.low, "high": one.high, "interval": kind}
+
+
+def kind_of_robust(of: Weighted) -> str:
+    return WIDENED if policy_value.few_differ(of) else NORMAL
 
 
 def series(of: Weighted) -> list[dict[str, float]]:

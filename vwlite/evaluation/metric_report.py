@@ -35,7 +35,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         digits = 10 if abs(value) >= 1e5 else 6
         return f"{value:.{digits}g}" if math.isfinite(value) else "n.a."
-    return str(value)
+    return "n.a." if value is None else str(value)
 
 
 def _align(rows: list[tuple[str, ...]]) -> list[str]:

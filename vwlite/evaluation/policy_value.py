@@ -137,12 +137,17 @@ def robust(terms: np.ndarray, of: Weighted) -> Estimate:
     Where few matched events have another cost than most, each end is that with an imagined term beside.
     """
     plain = normal(terms)
-    matched = of.cost[of.weight > 0]
-    _, counts = np.unique(matched, return_counts=True)
-    if len(matched) - counts.max(initial=0) >= FEW:
+    if not few_differ(of):
         return plain
     far = of.largest * (of.high - of.low)
     return Estimate(plain.value, normal(np.append(terms, -far)).low, normal(np.append(terms, far)).high)
+
+
+def few_differ(of: Weighted) -> bool:
+    """Whether too few matched events have another cost than most for a normal interval."""
+    matched = of.cost[of.weight > 0]
+    _, counts = np.unique(matched, return_counts=True)
+    return bool(len(matched) - counts.max(initial=0) < FEW)
 
 
 def policy_value(

@@ -24,6 +24,7 @@ from vwlite.training.model_loader import Restored
 
 STRONGEST = 20
 MOST = 4  # charts of one run each
+ENDS = ("value", "low", "high", "logged")  # lines of a policy's series
 
 Bins = tuple[list[Point], list[float]]  # and the number of trials of each, where points are shares
 
@@ -182,14 +183,10 @@ def of_values(runs: Sequence[Run]) -> list[str]:
 
 
 def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
-    """With a band where there is one run. The first tenth, whose intervals are wide, does not count for the axis."""
-    rows = [row for _, run in valued for row in run.series]
-    last, ends = max(row["examples"] for row in rows), ("value", "low", "high", "logged")
-    steady = [row[end] for row in rows for end in ends if row["examples"] >= last / 10]
-    x = axis("logged decisions", [0.0, *(row["examples"] for row in rows)], whole=True)
-    chart = Chart("Value up to a place of the log", x, widened("cost", steady))
+    """With a band where there is one run."""
+    chart = Chart("Value up to a place of the log", *value_axes([run for _, run in valued], ENDS))
     for place, run in valued:
-        value, low, high, logged = ([(row["examples"], row[end]) for row in run.series] for end in ends)
+        value, low, high, logged = ([(row["examples"], row[end]) for row in run.series] for end in ENDS)
         if len(valued) == 1:
             chart.band(low, high, colour(place), "95% at each point")
             chart.line(logged, GREY, "logged", **DASHED)
@@ -197,6 +194,15 @@ def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
         chart.line(value, colour(place), f"{run.name} (cv)")
         chart.hover(value, run.name)
     return chart.text()
+
+
+def value_axes(runs: Sequence[Run], ends: Sequence[str]) -> tuple[Axis, Axis]:
+    """Of these lines. The first tenth of a log, whose intervals are wide, does not count for the axis of costs."""
+    rows = [row for run in runs for row in run.series]
+    last = max(row["examples"] for row in rows)
+    steady = [row[end] for row in rows for end in ends if row["examples"] >= last / 10]
+    x = axis("logged decisions", [0.0, *(row["examples"] for row in rows)], whole=True)
+    return x, widened("cost", steady)
 
 
 def beside_others(place: int, run: Run) -> str:

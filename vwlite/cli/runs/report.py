@@ -63,8 +63,14 @@ def as_text(runs: list[Run]) -> str:
                 lines = curves.curve(points, *axes(run, name, across))
                 parts.append("\n".join([escaped(f"{run.name}: {name}"), *lines]))
                 break
+        if points := [(row["examples"], row["value"]) for row in run.series]:
+            lines = curves.curve(points, *charts.value_axes([run], ("value",)))
+            parts.append("\n".join([escaped(f"{run.name}: value up to a place of the log"), *lines]))
     if not parts:
-        raise DataError("no run tells how its training went on: 'vwlite train --json' and 'vwlite l1 --json' do")
+        raise DataError(
+            "no run tells how its training went on, or what a policy costs: 'vwlite train --json', 'vwlite l1 --json'"
+            " and 'vwlite evaluate --value --json' do"
+        )
     return "\n\n".join(parts) + "\n"
 
 
