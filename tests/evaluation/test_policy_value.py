@@ -214,3 +214,10 @@ def test_what_is_refused(words, status, message, run_here, tmp_path):
     run_here("train", "log", "-f", "m", "--cb", "3", "--quiet")
     run_here("train", "numbers", "-f", "gd", "--quiet")
     assert message in run_here("evaluate", *words.split(), status=status).stderr
+
+
+def test_a_model_of_names_takes_no_model_of_costs(run_here, tmp_path):
+    (tmp_path / "names").write_text("a |u u1\nb |u u2\n")
+    run_here("l1", "names", "-f", "m", "--model", "multinomial", "--quiet")
+    done = run_here("evaluate", "-i", "m", "names", "--regressor", "m", status=2)
+    assert "--regressor does not go with" in done.stderr

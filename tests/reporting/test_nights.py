@@ -57,3 +57,12 @@ def test_rows_of_equal_weight():
 
     assert independent(np.ones(7)) == pytest.approx(7)
     assert independent(np.array([1.0, 0.0, 0.0])) == pytest.approx(1)
+
+
+def test_damaged_values_of_policies():
+    row = {"examples": 1, "value": 1.0, "low": 0.5, "high": 2.0, "logged": 3.0}
+    rows = [row, {**row, "value": 1e308}, {**row, "low": None}, {"examples": 2}, "x", None]
+    assert night(1, series=rows).series == [row] and night(1, series=7).series == []
+    estimates = [{"estimate": "cv", "value": "x"}, 3, {"value": 1.0, "low": True}]
+    found = night(1, estimates=estimates, policies={}).intervals
+    assert found("estimate") == [("None", 1.0, None, None)] and found("policy") == []

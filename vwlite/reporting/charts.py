@@ -179,7 +179,8 @@ def interval_text(low: float, high: float) -> str:
 def of_values(runs: Sequence[Run]) -> list[str]:
     """What policies cost up to places of their logs, and at the end beside others."""
     valued = [(place, run) for place, run in enumerate(runs) if run.series]
-    return [over_the_log(valued), *(beside_others(place, run) for place, run in valued[:MOST])] if valued else []
+    beside = [beside_others(place, run) for place, run in valued[:MOST] if run.intervals("estimate")]
+    return [over_the_log(valued), *beside] if valued else []
 
 
 def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:

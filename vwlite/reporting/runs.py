@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from vwlite.evaluation.metric_report import SERIES
 
 SCHEMA = 1
 LARGEST = 1 << 28  # bytes of a report
+TOO_LARGE = 1e300  # for differences of numbers
 KINDS = {"command": list, "options": dict, "data": list, "history": list}
 
 
@@ -123,7 +123,7 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        return float(value) if math.isfinite(value) else None
+        return float(value) if abs(value) < TOO_LARGE else None  # nor is NaN
     except OverflowError:
         return None
 
