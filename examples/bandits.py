@@ -1,9 +1,10 @@
 """Policies from what a bandit sees, on MNIST (ten actions) and 20 newsgroups (twenty). The cost of the right class is
-0, of others 1. Three tables:
+0, of others 1. Three tables, of which simulated clicks (ten actions, a click costs -1) have the last:
 
 explore    errors of the actions drawn, by explorer (vwlite simulate)
 learn      errors on test data of policies learned from logged events (vwlite train --cb)
-intervals  how often the 95% intervals of vwlite.policy_value hold, over logs simulated from test data
+intervals  how often the 95% intervals of vwlite.policy_value hold, over logs simulated from test data: of what a policy
+           costs, and of the difference to one that has learned a quarter of the same log
 
 Logs are uniform, or soft: 0.2 uniform and 0.8 the softmax of a weak model's scores, as sharp as gives the log a mean
 cost of .486 (MNIST) or .856 (20 newsgroups). After a slash costs are learned as differences to the highest.
@@ -44,14 +45,23 @@ EXPLORERS = {
 TYPES = {name: ["--cb_type", name] for name in ("ips", "dm", "dr", "mtr", "direct")}
 TYPES["dr-slow"] = ["--cb_type", "dr", "-l", "0.05"]
 FLOOR = 0.2  # of soft logs: the uniform share
-ESTIMATES = ("cv", "ips", "snips", "dr")
+ESTIMATES = ("cv", "ips", "snips", "dr", "difference")
 
 
 class Lines(NamedTuple):
-    """Features of each example, and its class, from 0."""
+    """Features of each example, and its class, from 0, or how likely each action is clicked."""
 
     features: list[str]
     classes: np.ndarray
+    clicked: np.ndarray | None = None  # float64[n, actions]
+
+    def costs(self, rng, rows, actions):
+        """Drawn, of actions for these rows, and their expectations: of clicks -1, of classes that are wrong 1."""
+        if self.clicked is None:
+            expected = (actions != self.classes[rows]).astype(float)
+            return expected, expected
+        expected = -self.clicked[rows, actions]
+        return -(rng.random(len(rows)) < -expected).astype(float), expected
 
 
 class Task(NamedTuple):
@@ -99,7 +109,22 @@ def newsgroups(folder, most, tests):
     return Task(train, test, 20, ["-b", "22"], 1000, 0.856, 4000, [("uniform", 5000)])
 
 
-SETS = {"mnist": mnist, "20news": newsgroups}
+def clicks(folder, most, tests):
+    """Users of 20 kinds at 24 hours; a click is rare, and what is clicked depends on both."""
+    rng = np.random.default_rng(5)
+    base, by_kind, by_hour = rng.normal(0, 0.5, 10), rng.normal(0, 0.7, (20, 10)), rng.normal(0, 0.4, (24, 10))
+
+    def make(count):
+        kinds, hours = rng.integers(0, 20, count), rng.integers(0, 24, count)
+        chance = 1 / (1 + np.exp(5.4 - base - by_kind[kinds] - by_hour[hours]))
+        text = [f"|u k{kind} |t h{hour}" for kind, hour in zip(kinds.tolist(), hours.tolist(), strict=True)]
+        return Lines(text, np.zeros(0, int), chance)
+
+    return Task(make(most), make(tests), 10, ["-b", "18"], 0, 0, most, [("uniform", 2000), ("soft", 2000)])
+
+
+SETS = {"mnist": mnist, "20news": newsgroups, "clicks": clicks}
+PARTS_OF = {"clicks": ["intervals"]}  # of other sets all
 
 
 def run(command):
@@ -154,15 +179,27 @@ def draw(rng, shown):
 
 def logging(task, work):
     """By the kind of log the probabilities of actions, of training and of test examples."""
-    even = [np.full((len(of.classes), task.actions), 1 / task.actions) for of in (task.train, task.test)]
-    return {"uniform": even, "soft": soft(task, work)}
+    even = [np.full((len(of.features), task.actions), 1 / task.actions) for of in (task.train, task.test)]
+    return {"uniform": even, "soft": soft(task, work) if task.weak else softly_clicked(task)}
+
+
+def softly_clicked(task):
+    """Of clicks the weak model is how likely they are, with errors as large."""
+    noise = np.random.default_rng(6)
+    made = []
+    for lines in (task.train, task.test):
+        scores = np.log(lines.clicked)
+        scores = scores + noise.normal(0, 1, scores.shape)
+        power = np.exp(scores - scores.max(axis=1, keepdims=True))
+        made.append(FLOOR / task.actions + (1 - FLOOR) * power / power.sum(axis=1, keepdims=True))
+    return made
 
 
 def write_log(path, task, rows, shown, rng, *, right=0):
     """Events of these training examples; wrong actions cost 1 more than the right one."""
     actions, probability = draw(rng, shown[rows])
-    cost = right + (actions != task.train.classes[rows])
-    labels = [f"{a + 1}:{c}:{p:.6g}" for a, c, p in zip(actions, cost, probability, strict=True)]
+    cost = right + task.train.costs(rng, rows, actions)[0]
+    labels = [f"{a + 1}:{c:g}:{p:.6g}" for a, c, p in zip(actions, cost, probability, strict=True)]
     return write(path, labels, [task.train.features[row] for row in rows])
 
 
@@ -216,31 +253,35 @@ def intervals(task, work, options):
     """By log and estimate the share of intervals that hold the error, their mean width, and the root mean square error
     of the estimate."""
     shown = logging(task, work)
-    rows = np.arange(min(task.taught, len(task.train.classes)))
-    log = write_log(work / "log.vw", task, rows, shown["soft"][0], np.random.default_rng(0))
-    tool("train", log, "-f", work / "policy", "--cb", task.actions, *task.bits, "--quiet")
-    test = write(work / "test.vw", [""] * len(task.test.classes), task.test.features)
-    chosen = np.array(tool("predict", "-i", work / "policy", test, "--quiet").split(), int) - 1
-    expected = costs(work / "policy", test).clip(0, 1)
-    error = float((chosen != task.test.classes).mean())
+    count, every = min(task.taught, len(task.train.features)), np.arange(len(task.test.features))
+    test, chosen = write(work / "test.vw", [""] * len(every), task.test.features), []
+    for taught in (count, count // 4):
+        log = write_log(work / "log.vw", task, np.arange(taught), shown["soft"][0], np.random.default_rng(0))
+        tool("train", log, "-f", work / f"policy{taught}", "--cb", task.actions, *task.bits, "--quiet")
+        chosen.append(np.array(tool("predict", "-i", work / f"policy{taught}", test, "--quiet").split(), int) - 1)
+    span = (0, 1) if task.test.clicked is None else (-1, 0)
+    expected = costs(work / f"policy{count}", test).clip(*span)
+    error, other = (float(task.test.costs(np.random.default_rng(0), every, of)[1].mean()) for of in chosen)
     table = {}
     for kind, size in task.cases:
         found = {name: [] for name in ESTIMATES}
         for number in range(options.logs):
             rng = np.random.default_rng([number, size])
-            rows = rng.integers(0, len(task.test.classes), size)
+            rows = rng.integers(0, len(every), size)
             actions, probability = draw(rng, shown[kind][1][rows])
-            cost = (actions != task.test.classes[rows]).astype(float)
-            values = vwlite.policy_value(chosen[rows], actions, cost, probability, expected[rows])
+            cost = task.test.costs(rng, rows, actions)[0]
+            logged = chosen[0][rows], actions, cost, probability, expected[rows]
+            values = vwlite.policy_value(*logged, against=chosen[1][rows], cost_range=span)
             for name, rows_found in found.items():
                 rows_found.append(tuple(values[name]))
-        table[f"{kind} ({size})"] = {"error": error}
+        table[f"{kind} ({size})"] = {"error": error, "other": other}
         for name, rows_found in found.items():
             value, low, high = np.array(rows_found).T
+            truth = error - other if name == "difference" else error
             table[f"{kind} ({size})"][name] = {
-                "coverage": float(((low <= error) & (error <= high)).mean()),
+                "coverage": float(((low <= truth) & (truth <= high)).mean()),
                 "width": float((high - low).mean()),
-                "rmse": float(np.sqrt(((value - error) ** 2).mean())),
+                "rmse": float(np.sqrt(((value - truth) ** 2).mean())),
             }
     return table
 
@@ -252,11 +293,11 @@ def means(lists):
 def show(part, name, table):
     """The table in Markdown."""
     if part == "intervals":
-        print(f"\n| {name}: log | error | {' | '.join(f'{key}: coverage, width, rmse' for key in ESTIMATES)} |")
-        print("|---" * (2 + len(ESTIMATES)) + "|")
+        heads = " | ".join(f"{key}: coverage, width, rmse" for key in ESTIMATES)
+        print(f"\n| {name}: log | error | the other's | {heads} |\n{'|---' * (3 + len(ESTIMATES))}|")
         for log, row in table.items():
             cells = [", ".join(f"{figure:.3f}" for figure in row[key].values()) for key in ESTIMATES]
-            print(f"| {log} | {row['error']:.3f} | {' | '.join(cells)} |")
+            print(f"| {log} | {row['error']:.4f} | {row['other']:.4f} | {' | '.join(cells)} |")
     elif part == "explore":
         print(f"\n| {name}: explorer | error |\n|---|---|")
         for explorer, row in table.items():
@@ -308,7 +349,7 @@ def main():
     tables = {}
     for name in options.sets:
         task = SETS[name](options.folder, options.lines, options.tests)
-        for part in options.parts:
+        for part in (one for one in options.parts if one in PARTS_OF.get(name, PARTS)):
             with tempfile.TemporaryDirectory() as work:
                 tables.setdefault(part, {})[name] = PARTS[part](task, Path(work), options)
             show(part, name, tables[part][name])

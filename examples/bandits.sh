@@ -1,7 +1,8 @@
 #!/bin/sh
-# Policies from what a bandit sees, on MNIST and 20 newsgroups: what explorers cost, what logs teach, how often intervals hold.
+# Policies from what a bandit sees, on MNIST, 20 newsgroups and simulated clicks: what explorers cost, what logs teach, how often
+# intervals hold.
 #
-#   sh examples/bandits.sh DATA [--parts explore,learn,intervals] [--sets mnist,20news] [--orders 1] [--logs 200]
+#   sh examples/bandits.sh DATA [--parts explore,learn,intervals] [--sets mnist,20news,clicks] [--orders 1] [--logs 200]
 #                          [--explorers NAMES] [--types NAMES] [--vw COMMAND] [--json OUT]
 #
 # DATA holds mnist/train-images-idx3-ubyte.gz and its like, and 20news/20news.txt.gz.

@@ -19,14 +19,21 @@ def test_the_tables(example, data_dir, tmp_path):
     assert 0 < tables["explore"]["mnist"]["epsilon"]["0/1"][0] < 0.9
     for row in tables["intervals"]["mnist"].values():
         assert row["cv"]["coverage"] >= 0.8 and 0 < row["error"] < 0.9
-        assert 0 < row["dr"]["rmse"] < row["dr"]["width"]
+        assert 0 < row["dr"]["rmse"] < row["dr"]["width"] and row["difference"]["coverage"] >= 0.8
+
+
+def test_clicks(example, tmp_path):
+    done = example("bandits.sh", ".", *SMALL, "--sets", "clicks", "--json", "out.json")
+    (rows,) = json.loads((tmp_path / "out.json").read_text())["intervals"].values()
+    assert list(rows) == ["uniform (2000)", "soft (2000)"] and done.stdout.count("| clicks: ") == 1
+    for row in rows.values():
+        assert row["cv"]["coverage"] >= 0.8 and -0.05 < row["error"] < 0
 
 
 def test_documents(example, data_dir):
     done = example("bandits.sh", data_dir, *SMALL, "--sets", "20news", "--parts", "intervals")
-    assert (
-        "| 20news: log | error | cv: coverage, width, rmse |" in done.stdout and "| uniform (5000) | 0." in done.stdout
-    )
+    assert "| 20news: log | error | the other's | cv: coverage, width, rmse |" in done.stdout
+    assert "| uniform (5000) | 0." in done.stdout
 
 
 def test_actions_are_drawn_by_their_probabilities(monkeypatch):

@@ -61,6 +61,7 @@ CONFIGS = (
 DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
     **{config: [command_with(config)] for config in SOLVERS},
+    OutputConfig: [command("simulate"), vw, train],
     TransferConfig: [train],
     CurriculumConfig: [train, l1],
     QueryConfig: [crr],

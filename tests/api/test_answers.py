@@ -76,6 +76,9 @@ def test_actions_that_are_lines(run_here, tmp_path):
         assert [int(action) for action, _ in pairs] == [action for action, _ in ranking]
         assert [float(cost) for _, cost in pairs] == pytest.approx([cost for _, cost in ranking], abs=1e-5)
     assert model.predict(text).tolist() == [ranking[0][0] for ranking in ranked]
+    event = b'{"c": {"_multi": [{"a": {"a%d": true}}, {"a": {"b%d": true}}]}}\n'
+    events = b"".join(event % (n % 5, n % 3) for n in range(40))
+    assert model.predict(events, scores=True, kind="dsjson") == ranked
 
 
 def test_two_kinds_at_once():

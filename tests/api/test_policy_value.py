@@ -27,6 +27,22 @@ def test_what_is_the_same():
     assert one["cv"].low < one["cv"].value < one["cv"].high and "policy_value" in package.__all__
 
 
+def test_the_difference_to_another_policy():
+    action, cost, p = log()
+    pi, q, other = np.tile([0.5, 0.3, 0.2], (200, 1)), np.tile([0.2, 0.4, 0.6], (200, 1)), np.full(200, 2)
+    one, two = (policy_value(policy, action, cost, p, q, against=other) for policy in (pi, other))
+    low, value, high = (one["difference"][place] for place in (1, 0, 2))
+    assert value == pytest.approx(one["dr"].value - two["dr"].value) and low < -0.3 < high < 0
+    assert two["difference"] == (0, 0, 0)
+    plain = policy_value(np.zeros(200), action, cost, p, against=other)
+    assert plain["difference"].value == pytest.approx(plain["ips"].value - two["ips"].value) and "dr" not in plain
+    assert "difference" not in policy_value(pi, action, cost, p)
+    with pytest.raises(UsageError, match="have as many columns: 3, not the 4 of against"):
+        policy_value(pi, action, cost, p, against=np.full((200, 4), 0.25))
+    with pytest.raises(UsageError, match="the probabilities of against are not below 0"):
+        policy_value(pi, action, cost, p, against=np.full(200, 3))
+
+
 @pytest.mark.parametrize("change, said", [
     ({"p": 0.0}, "probabilities are above 0"),
     ({"cost": np.nan}, "costs are finite"),

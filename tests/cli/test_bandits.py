@@ -287,3 +287,12 @@ def test_the_value_from_arrays_is_the_same(vwlite, write):
     rows = {row["estimate"]: row for row in found["estimates"]}
     for name, one in mine.items():
         assert one == pytest.approx((rows[name]["value"], rows[name]["low"], rows[name]["high"]), rel=1e-4)
+
+
+def test_shared_features_that_are_crossed_with_none(vwlite, write):
+    write("g", "shared |u a\n0:1:0.5 |i x\n|i y\n\n"), write("no", "0:1:0.5 |i x\n|i y\n\n")
+    said = "features of shared lines are the same for all actions"
+    assert said in vwlite("train", "g", "-f", "m", "--cb_adf").stderr
+    assert said in vwlite("train", "g", "-f", "m", "--cb_explore_adf").stderr
+    for words in ("train g --cb_adf -q ui", "train g --cb_adf -q ::", "train no --cb_adf", "vw g --cb_adf"):
+        assert said not in vwlite(*words.split(),).stderr

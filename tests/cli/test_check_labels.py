@@ -210,12 +210,36 @@ def test_only_blanks_part_the_words_of_labels(odd, report):
     ("2:0.5:0.25 |a b\n1:1:0.5 2 3 |a c\n3 |a d\n", "logged decisions (2 actions); 1: 1, 2: 1", "--cb 2"),
     (
         "shared |u a\n|i x\n7:1:0.5 |i y\n\n2:0:0.5 |i x\n|i y\n\n",
-        "groups of lines with logged decisions (2 actions, 2 groups); 0: 1, 1: 1", "--cb_adf",
+        "groups of lines with logged decisions (2 actions, 2 groups); 0: 1, 1: 1", "--cb_adf -q ::",
+    ),
+    (
+        "|i x\n7:1:0.5 |i y\n\n|i x\n\n", "groups of lines with logged decisions (1 action, 2 groups); 1: 1",
+        "--cb_adf",
     ),
 ])
 def test_logged_decisions(text, labels, advice, vwlite):
     shown = vwlite("check", stdin=text).lines
     assert f"labels      {labels}" in shown and f"learn with  {advice}" in shown
+
+
+def test_actions_that_are_not_those_of_their_lines(vwlite):
+    def said(*named):
+        groups = (f"|i x\n{f'{name}:1:0.5 ' if name else ''}|i y\n\n" for name in named)
+        return vwlite("check", stdin="".join(groups)).stderr
+
+    first = "first <stdin>:5, which names 7 on line 1"
+    assert f"2 labels name another action than that of the line, {first}" in said(1, 7, 3)
+    assert "1 label names another" in said("0", 2) and "name" not in said(0, 1, "", "0")
+
+
+def test_probabilities_and_the_number_of_actions(vwlite):
+    def check(p, *options):
+        return vwlite("check", *options, stdin=f"0:1:{p} |i x\n|i y\n\n" * 9 + "|i x\n|i y\n0:0:0.34 |i z\n\n")
+
+    told = "1 / probability is 9.294 on average, and the number of actions 2.1: are the probabilities right?"
+    assert told in check(0.1).stderr and "number of actions" not in check(0.5).stderr
+    assert json.loads(check(0.5, "--json", "-").stdout)["mean_actions"] == pytest.approx(2.1)
+    assert "mean of 1 / probability 2.09412, of actions 2.1" in check(0.5).stdout
 
 
 def test_costs_and_probabilities_of_decisions(vwlite, report):

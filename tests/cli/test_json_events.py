@@ -79,7 +79,9 @@ def test_check_compares_the_probabilities_of_all_actions(vwlite, write):
     chances = ([0.25, 0.75], [0.75, 0.25], [0.5, 0.6], "x", [0.25], None)
     lines = [changed(**told, a=[2, 1], p=p) for p in chances]
     write("log.dsjson", "\n".join([*lines, lines[2], "{"]) + "\n")
-    said = vwlite("check", "log.dsjson", "--max-bad-ratio", "1").stderr
+    done = vwlite("check", "log.dsjson", "--max-bad-ratio", "1")
+    said = done.stderr
+    assert ", 0 empty)" in done.stdout and "learn with  --cb_adf -q ::" in done.lines
     assert "warning: p is not _label_probability for the action shown in 1 decision, first in log.dsjson:2\n" in said
     assert "warning: p does not sum to 1 in 3 decisions, first in log.dsjson:3\n" in said
 

@@ -207,3 +207,31 @@ def test_pages_in_a_pipe(vwlite, cli_env, tmp_path):
 def test_a_page_of_many_runs_is_small(vwlite, tmp_path):
     vwlite("train", "data.vw", "-P", "1", "--passes", "9", "--holdout_off", "--quiet", "--json", "long.json")
     page(vwlite, tmp_path, *["long.json"] * 2, "run.json", "--test", "data.vw", "-i", "model")
+
+
+def test_values_of_policies(vwlite, write, tmp_path):
+    write("log", "".join(f"{row % 3 + 1}:{row * 7 % 5 % 2}:0.25 |u u{row % 4}\n" for row in range(300)))
+    vwlite("train", "log", "-f", "policy", "--cb", "3", "--quiet")
+    write("later", "".join(f"{row * 2 % 3 + 1}:{row * 3 % 4 % 2}:0.25 |u u{row % 4}\n" for row in range(300)))
+    said = vwlite("evaluate", "-i", "policy", "later", "--value", "--against", "policy", "--json", "value.json").stdout
+    assert "series" not in said
+    result = json.loads((tmp_path / "value.json").read_text())["result"]
+    series, cv = result["series"], result["estimates"][0]
+    assert len(series) == 64 and {name: series[-1][name] for name in ("value", "low", "high")} == {
+        name: cv[name] for name in ("value", "low", "high")
+    }
+    assert series[-1]["examples"] == 300 and series[-1]["logged"] == result["policies"][0]["value"]
+    assert vwlite("report", "value.json", "--text").lines[0] == "value: value up to a place of the log"
+    text, titles, tables = page(vwlite, tmp_path, "value.json")
+    assert titles == ["Value up to a place of the log", "Values by the whole log: value"]
+    over, beside = (ElementTree.fromstring(svg) for svg in SVG.findall(text))
+    assert over.find(".//{*}polygon") is not None
+    dots = list(beside.iter("{http://www.w3.org/2000/svg}circle"))
+    assert len(dots) == len(result["estimates"]) + len(result["policies"]) + 1  # and that of the other model
+    assert ["value", f"{cv['value']:.6g}"] in tables[1]
+    tested = page(vwlite, tmp_path, "run.json", "--test", "later", "-i", "policy")[1]
+    assert tested[3:5] == [titles[0], "Values by the whole log: policy"] and "<p>warning: " not in text
+    text = page(vwlite, tmp_path, "run.json", "--test", "log", "-i", "policy")[0]
+    assert "<p>warning: log was learned before (300 lines): a policy looks better than it is" in text
+    vwlite("evaluate", "-i", "policy", "log", "--value", "--json", "log.json")
+    assert "<p>log: warning: log was learned before" in page(vwlite, tmp_path, "log.json")[0]

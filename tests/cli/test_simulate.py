@@ -108,3 +108,34 @@ def test_probabilities_of_0_whose_others_round_to_less_than_1(vwlite, write):
     write("data", "".join(f"{k} | a:{a:.3f} b:{b:.3f} c{k} d{d}\n" for k, a, b, d in lines))
     typed = ("data", "--actions", "6", "--softmax", "--lambda", "300", "--loss0", "-1", "--loss1", "0")
     assert "average loss" in vwlite("simulate", *typed).stderr
+
+
+@pytest.mark.parametrize("way", ["classes", "costs", "groups"])
+def test_the_log_teaches_the_same(way, vwlite, write, weights, tmp_path):
+    """Whoever learns the log with the same explorer has the same weights, but for what reading a number rounds."""
+    lines = {
+        "classes": [f"{label} 'n{n}|s {words(row)}\n" for n, (label, row) in enumerate(rows(90))],
+        "costs": [f"{label}:0.25 3:1.5 'n{n}|s {words(row)}\n" for n, (label, row) in enumerate(rows(90)) if label < 3],
+        "groups": [
+            f"shared 't|s {words(row)}\n" + "".join(f"{a}:{a + label / 7:g} |i a{a}\n" for a in range(3)) + "\n"
+            for label, row in rows(90)
+        ],
+    }[way]
+    write("data", "".join(lines) + ("|s x:1\n" if way == "classes" else ""))
+    how = ("--squarecb", "--mellowness", "0.1", *(("-q", "si") if way == "groups" else ()), "--quiet")
+    asked = {"classes": ("--actions", "3"), "costs": ("--actions", "3", "--cbify_cs"), "groups": ("--cbify_ldf",)}
+    loss = json.loads(vwlite("simulate", "data", *asked[way], *how, "--log", "log", "-f", "m", "--json", "-").stdout)
+    learner = ("--cb_explore_adf",) if way == "groups" else ("--cb_explore", "3")
+    vwlite("train", "log", *learner, *how, "-f", "n")
+    assert weights("m") == pytest.approx(weights("n"), abs=1e-5) != {}
+    report = json.loads(vwlite("check", "log", "--json", "-", "--quiet").stdout)
+    assert report["decisions"]["costs"]["count"] == (len(lines) if way != "groups" else 90)
+    assert report["decisions"]["costs"]["mean"] == pytest.approx(loss["average_loss"])
+    assert report["tagged"] == (90 if way == "groups" else len(lines))
+    assert vwlite("simulate", "data", *asked[way], *how, "--log", "-").stdout == (tmp_path / "log").read_text()
+
+
+def test_what_a_log_cannot_say(vwlite, write):
+    write("data", "1 2 |a b\n")
+    done = vwlite("simulate", "data", "--actions", "2", "--log", "log", status=65)
+    assert "data:1: logged decisions have no importance: drop --log, or it" in done.stderr

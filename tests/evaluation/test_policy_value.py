@@ -113,7 +113,8 @@ def test_the_command(groups, run_here, tmp_path):
     assert report["matched"] == sum(map(bool, weight)) and report["mean_weight"] == pytest.approx(np.mean(weight))
     for name in ("cv", "ips", "snips", "dr"):
         assert found[name]["low"] < 0.2 < found[name]["high"]
-    assert found["dm"]["low"] is None
+    assert found["dm"]["low"] is found["dm"]["interval"] is None
+    assert [found[name]["interval"] for name in ("cv", "ips", "dr")] == ["likelihood", "normal", "normal"]
     policies = {row["policy"]: row for row in report["policies"]}
     assert policies["logged"]["value"] == pytest.approx(np.mean(costs))
     assert policies["constant"]["value"] > found["cv"]["high"] and policies["uniform"]["value"] > found["cv"]["high"]
@@ -121,12 +122,62 @@ def test_the_command(groups, run_here, tmp_path):
     assert other["value"] > found["cv"]["value"] and difference["high"] < 0
 
 
-def test_types_that_predict_no_costs_have_no_dr(run_here, tmp_path):
+def values(run_here, *words):
+    report = json.loads(run_here("evaluate", *words, "--json", "-").stdout)
+    return report, {row["estimate"]: row["value"] for row in report["estimates"]}
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_types_that_predict_no_costs_have_a_model_of_costs_by_two_folds(groups, run_here, tmp_path):
+    (tmp_path / "log").write_text(log_of(1, groups=groups))
+    (tmp_path / "later").write_text(log_of(2, groups=groups))
+    options = ("--cb_explore_adf", "-q", "ua") if groups else ("--cb", "3")
+    run_here("train", "log", "-f", "m", *options, "--cb_type", "ips", "--quiet")
+    report, found = values(run_here, "-i", "m", "later")
+    assert report["cost_model"] == "two folds" and "warnings" not in report
+    assert report["estimates"][3]["low"] < 0.24 and report["estimates"][3]["high"] > 0.2
+    assert found["dm"] == pytest.approx(found["dr"], abs=0.1)
+    piped = run_here("evaluate", "-i", "m", stdin=(tmp_path / "later").read_text()).stdout
+    assert "there is no dr, whose model of costs needs data that can be read twice" in piped and " dm " not in piped
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_no_decision_is_scored_by_a_model_that_learned_it(groups, run_here, tmp_path):
+    """Every decision has features of its own: what others teach says nothing of it."""
+    rows = [(number, number % 3, number % 2) for number in range(30)]
+    lines = [f"{a + 1}:{c + 1}:0.25 |u u{n}\n" for n, a, c in rows]
+    if groups:
+        lines = ["".join(f"{f'0:{c + 1}:0.25 ' * (x == a)}|a u{n}x{x}\n" for x in range(3)) + "\n" for n, a, c in rows]
+    (tmp_path / "log").write_text("".join(lines))
+    how = ("--cb_adf",) if groups else ("--cb", "3")
+    run_here("train", "log", "-f", "ips", *how, "--noconstant", "--cb_type", "ips", "--quiet")
+    run_here("train", "log", "-f", "mtr", *how, "--noconstant", "--quiet")
+    for model in ("ips", "mtr"):
+        report, found = values(run_here, "-i", model, "log")
+        assert report["cost_model"] == "two folds" and found["dm"] == 1  # 0, cut to the costs' range
+        assert "log was learned before (" in report["warnings"][0]["warning"]
+
+
+def test_a_model_of_costs_of_ones_own(run_here, tmp_path):
     (tmp_path / "log").write_text(log_of(1))
-    run_here("train", "log", "-f", "m", "--cb", "3", "--cb_type", "ips", "--quiet")
-    report = json.loads(run_here("evaluate", "-i", "m", "log", "--json", "-").stdout)
-    assert [row["estimate"] for row in report["estimates"]] == ["cv", "ips", "snips"]
-    assert "estimate     value       low      high" in run_here("evaluate", "-i", "m", "log").stdout
+    (tmp_path / "later").write_text(log_of(2))
+    run_here("train", "log", "-f", "own", "--cb", "3", "--quiet")
+    run_here("train", "log", "-f", "ips", "--cb", "3", "--cb_type", "ips", "--quiet")
+    run_here("train", "log", "-f", "four", "--cb", "4", "--quiet")
+    run_here("train", "later", "-f", "later.model", "--cb", "3", "--quiet")
+    own, brought = (values(run_here, "-i", "own", "later", *more) for more in ((), ("--regressor", "own")))
+    assert own[1] == brought[1] and (own[0]["cost_model"], brought[0]["cost_model"]) == ("policy", "regressor")
+    of_ips = values(run_here, "-i", "ips", "later", "--regressor", "own")[1]
+    assert of_ips["dr"] == pytest.approx(own[1]["dr"], abs=0.05)
+    for model, status, message in (
+        ("ips", 2, "--regressor takes a model of costs: one of --cb or --cb_adf with --cb_type mtr or direct"),
+        ("later.model", 2, "--regressor takes a model that has not learned the data: later was learned before"),
+        ("four", 65, "the model of costs has other actions than the policy"),
+    ):
+        done = run_here("evaluate", "-i", "own", "later", "--regressor", model, status=status)
+        assert message in done.stderr
+    done = run_here("evaluate", "-i", "own", "--regressor", "own", stdin=b"1:1:0.5 |u a\n", status=2)
+    assert "--regressor reads the data twice" in done.stderr
 
 
 def test_wrong_probabilities_are_told(run_here, tmp_path):
@@ -152,6 +203,7 @@ def test_tune_goes_by_the_value(run_here, tmp_path):
         ("-i m none", 65, "there is no logged decision"),
         ("-i m log --against gd", 2, "--against takes another model of --cb or --cb_adf"),
         ("-i gd numbers --value", 2, "--value is for models of --cb and --cb_adf"),
+        ("-i gd numbers --regressor m", 2, "--regressor is for models of --cb and --cb_adf"),
         ("-i gd numbers --cost_range 0,1", 2, "--cost_range is for models of --cb and --cb_adf"),
     ],
 )
@@ -162,3 +214,10 @@ def test_what_is_refused(words, status, message, run_here, tmp_path):
     run_here("train", "log", "-f", "m", "--cb", "3", "--quiet")
     run_here("train", "numbers", "-f", "gd", "--quiet")
     assert message in run_here("evaluate", *words.split(), status=status).stderr
+
+
+def test_a_model_of_names_takes_no_model_of_costs(run_here, tmp_path):
+    (tmp_path / "names").write_text("a |u u1\nb |u u2\n")
+    run_here("l1", "names", "-f", "m", "--model", "multinomial", "--quiet")
+    done = run_here("evaluate", "-i", "m", "names", "--regressor", "m", status=2)
+    assert "--regressor does not go with" in done.stderr

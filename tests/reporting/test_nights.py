@@ -33,6 +33,16 @@ def test_a_chart_of_each_figure_that_all_have():
     assert charts[1].find(".//{*}polygon") is not None and charts[0].find(".//{*}polygon") is None
 
 
+def test_values_of_policies_by_night():
+    of = [{"estimate": "cv", "value": 0.2, "low": 0.1, "high": 0.3}, {"estimate": "dm", "value": 0.4, "low": None}]
+    valued = {"estimates": of, "policies": [{"policy": "logged", "value": 0.6, "low": 0.5, "high": 0.7}]}
+    runs = [night(1, **valued), night(2, **valued)]
+    chart = ElementTree.fromstring(nights.of_nights(runs)[0])
+    told = [dot.find("{*}title").text for dot in chart.iter("{http://www.w3.org/2000/svg}circle")]
+    assert len(told) == 2 and "value 0.2" in told[0] and "95%: 0.1 to 0.3" in told[0]
+    assert [text.text for text in chart.iter("{http://www.w3.org/2000/svg}text")][-3:] == ["95%", "logged", "value"]
+
+
 def test_intervals():
     assert wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
     assert wilson(0.0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
@@ -47,3 +57,12 @@ def test_rows_of_equal_weight():
 
     assert independent(np.ones(7)) == pytest.approx(7)
     assert independent(np.array([1.0, 0.0, 0.0])) == pytest.approx(1)
+
+
+def test_damaged_values_of_policies():
+    row = {"examples": 1, "value": 1.0, "low": 0.5, "high": 2.0, "logged": 3.0}
+    rows = [row, {**row, "value": 1e308}, {**row, "low": None}, {"examples": 2}, "x", None]
+    assert night(1, series=rows).series == [row] and night(1, series=7).series == []
+    estimates = [{"estimate": "cv", "value": "x"}, 3, {"value": 1.0, "low": True}]
+    found = night(1, estimates=estimates, policies={}).intervals
+    assert found("estimate") == [("None", 1.0, None, None)] and found("policy") == []

@@ -240,3 +240,24 @@ def test_a_name_of_an_event_draws_nothing_of_other_models(serve):
     status, error = asked(serve(), {"lines": ["|w x"], "event_id": "e"})
     said = "event_id is for models of logged decisions: nothing is drawn here"
     assert (status, json.loads(error)["error"]) == (400, said)
+
+
+def test_decisions_as_json(serve, model):
+    """Of a model that has learned the same as text, or as JSON, which takes lines of text as well."""
+    text = b"shared |u age:3\n|i a\n0:-1:0.5 |i b\n\n"
+    event = {"c": {"u": {"age": 3}, "_multi": [{"i": {"a": True}}, {"i": {"b": True}}]}}
+    logged = {**event, "_label_cost": -1, "_label_probability": 0.5, "_labelIndex": 1}
+    lines = {"lines": ["shared |u age:3", "|i a", "|i b"]}
+    for data, kind in ((text, "vw"), (json.dumps(logged).encode() + b"\n", "dsjson")):
+        train(model, data * 9, kind=kind, loss_function="squared", cb_explore_adf=True)
+        server = serve()
+        told = asked(server, lines)[1]["predictions"]
+        assert told[0]["action"] == 1 and told == asked(server, {"events": [event]})[1]["predictions"]
+        answers = asked(server, {"events": [{}, event], "event_id": ["e", "f"]})[1]["predictions"]
+        assert answers[0] == {"action": None} and answers[1]["actions"] == told[0]["actions"]
+        status, error = asked(server, {"events": ["|u a"]})
+        assert (status, json.loads(error)["error"]) == (400, "events are objects in an array")
+    assert asked(server, {"lines": [json.dumps(event)]})[1]["predictions"] == told
+    train(model, b"1:0:0.5 |a b\n", loss_function="squared", cb=2)
+    status, error = asked(serve(), {"events": [event]})
+    assert json.loads(error)["error"] == "events are for models of --cb_adf and --cb_explore_adf" and status == 400

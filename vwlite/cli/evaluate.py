@@ -33,6 +33,11 @@ class WithMetrics(Command):
 @options.options_in(PhraseConfig)
 @options.options_in(ValueConfig)
 @options.file(Reads("model"), "--against", help="Compare with this model, query by query.")
+@options.file(
+    Reads("model"),
+    "--regressor",
+    help="A model of costs, for dr, dm and switch. [default: the policy, or one by two folds of the data]",
+)
 @options.json_option("Write the metrics as JSON; - is stdout, without table.")
 @options.options_in(GdConfig, only=["levels"])
 @options.data_options

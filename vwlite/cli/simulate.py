@@ -35,7 +35,7 @@ SIMULATED = "What is played"
 @options.feature_options
 @options.data_options
 @options.bad_line_options
-@options.output("model", "predictions", section="Output", predictions={"help": "Write the actions drawn."})
+@options.output("model", "log", "predictions", section="Output", predictions={"help": "Write the actions drawn."})
 @options.family("Output", options.json_option("Write counts and losses as JSON; - is stdout."))
 @options.options_in(OutputConfig, "Progress", only=("progress", "quiet"))
 @options.bar_options
@@ -46,6 +46,7 @@ def command(**arguments: Any) -> int:
     vwlite simulate digits.vw --actions 10 --bag 5
     vwlite simulate digits.vw --actions 10 --squarecb --json -
     vwlite simulate groups.vw --cbify_ldf --softmax --lambda 10
+    vwlite simulate digits.vw --actions 10 --log decisions.vw
 
     With --actions N labels are classes 1 to N, and the average loss is the share of wrong actions among those drawn:
     what exploring costs while it learns. "best action's loss" is that of the actions that the policy thought best, each

@@ -179,5 +179,11 @@ COLUMNS = columns_of(Batch)
 
 def first_of_group(batch: Batch, row: int) -> int:
     """The first row of a row's group of lines; the row itself where it is in none."""
-    ends = np.flatnonzero(batch.flags[:row] & INNER == 0)
-    return int(ends[-1]) + 1 if len(ends) else 0
+    begin, size = row, 32
+    while begin:
+        begin = max(row - size, 0)
+        ends = np.flatnonzero(batch.flags[begin:row] & INNER == 0)
+        if len(ends):
+            return begin + int(ends[-1]) + 1
+        size *= 8
+    return 0

@@ -217,10 +217,12 @@ class LoggedChances:
     """Decisions whose member ``p``, probabilities of the actions ``a``, does not sum to 1 or contradicts the label."""
 
     def __init__(self) -> None:
+        self.read = False
         self.found: dict[str, list[str]] = {}  # where they stand, by what is said of them
 
     def add(self, block: Block, first_line: int) -> None:
         """``first_line``: the number of the block's first line in its file, from 0."""
+        self.read = True
         for number, (_, line) in enumerate(lines_of(block), first_line + 1):
             with suppress(ValueError, TypeError, RecursionError, WrongEvent):
                 if '"p"' in line and (said := self.doubt(dict(DECODER.decode(line)))):

@@ -29,6 +29,11 @@ class TextWriter:
         """
         if batch.names is None or batch.any_flags & (SAVE | SHARED):
             raise ValueError("a batch with names, and no groups")
+        heads = self.heads(batch)
+        return b"".join(head + body + b"\n" for head, body in zip(heads, self.bodies(batch), strict=True))
+
+    def bodies(self, batch: Batch) -> list[bytes]:
+        """The text of each row from its first bar on, empty for an empty one. Raises DataError as ``lines``."""
         spaces, values = self.spaces(batch), self.texts(batch.value)
         names, text, starts = batch.names, bytes(batch.text), batch.namespace_start.tolist()
         features = zip(
@@ -37,16 +42,12 @@ class TextWriter:
             strict=True,
         )
         words = [self.word(text, *one) for one in features]
-        edges, heads = batch.row_namespace.tolist(), self.heads(batch)
-        made = []
-        for row, head in enumerate(heads):
-            if batch.flags[row] & BLANK:
-                made.append(b"\n")
-                continue
+        edges, made = batch.row_namespace.tolist(), []
+        for row in range(len(batch)):
             blocks = range(edges[row], edges[row + 1])
             joined = b" |".join(b" ".join([spaces[i], *words[starts[i] : starts[i + 1]]]) for i in blocks)
-            made.append(head + b"|" + joined + b"\n")
-        return b"".join(made)
+            made.append(b"" if batch.flags[row] & BLANK else b"|" + joined)
+        return made
 
     def spaces(self, batch: Batch) -> list[bytes]:
         edges = zip(batch.names.namespace_start.tolist(), batch.names.namespace_end.tolist(), strict=True)
@@ -102,19 +103,28 @@ class TextWriter:
 
 
 def number_texts(values: np.ndarray) -> list[str]:
-    """The shortest decimals of float32[n] where these are read back to the same bits, else hexadecimal numbers.
+    """Decimals of float32[n], short ones first, that are read back to the same bits, else hexadecimal numbers.
 
     Empty for NaN. Raises DataError for infinity.
     """
     if np.isinf(values).any():
         raise DataError("text has no infinite numbers")
-    shown = ["" if value != value else str(value).removesuffix(".0") for value in values]
-    back = parse_text("\n".join(f"{text} |" for text in shown).encode(), TextFormat()).label
-    same = back.view(np.uint32) == values.view(np.uint32)
-    return [
-        text if good or not text else hexadecimal(float(value))
-        for text, good, value in zip(shown, same.tolist(), values, strict=True)
-    ]
+    exact = ["" if value != value else str(value).removesuffix(".0") for value in values]
+    shown = [text and min(f"{value:.6g}", text, key=len) for text, value in zip(exact, values, strict=True)]
+    for row in misread(shown, values):
+        shown[row] = exact[row]
+    for digits in (7, 8, 9, 12, 0):
+        for row in misread(shown, values):
+            value = float(values[row])
+            shown[row] = f"{value:.{digits}g}" if digits else hexadecimal(value)
+    return shown
+
+
+def misread(texts: list[str], values: np.ndarray) -> list[int]:
+    """Which of these texts, but for empty ones, are read as other numbers than float32[n]."""
+    back = parse_text("\n".join(f"{text} |" for text in texts).encode(), TextFormat()).label
+    wrong = (back.view(np.uint32) != values.view(np.uint32)) & (np.array(texts) != "")
+    return np.flatnonzero(wrong).tolist()  # type: ignore[no-any-return]
 
 
 def hexadecimal(value: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
@@ -21,6 +22,14 @@ from vwlite.training.model_loader import Restored
 from vwlite.training.predictions import Unmoved
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
+
+
+class Opened(NamedTuple):
+    """A model to be measured, and how data are read for it; ``learned``: what of these data it has learned."""
+
+    config: RunConfig
+    model: Restored
+    learned: Sequence[str] = ()
 
 
 class OutcomeCollector(Listener):

@@ -61,6 +61,10 @@ class Numbers:
         """Options that learn from such labels, empty where there is nothing to say."""
         return ""
 
+    def sentences(self) -> list[str]:
+        """Warnings."""
+        return []
+
     def class_counts(self) -> dict[str, int]:
         """The counts of classes, in numeric order where they are numbers, else in that of appearance."""
         counts = self.counts or {}
@@ -244,6 +248,9 @@ class DecisionGroups(Numbers):
         super().__init__()
         self.counts: Counter[str] = Counter()
         self.rule = GroupDecisionLabels()
+        self.has_shared = False  # features
+        self.elsewhere, self.first_elsewhere = 0, ""  # labels that name another action than that of their line
+        self.actions, self.excess = Moments(), Moments()  # of decisions with a cost; of 1 / probability over these
 
     def check(self, batch: Batch) -> np.ndarray:
         """The counts are of places of lines in their groups, from 0."""
@@ -257,11 +264,62 @@ class DecisionGroups(Numbers):
         first = np.full(int(ends.sum()) + 1, len(batch))
         np.minimum.at(first, group[shown], before[shown])
         observed = actions & ~np.isnan(batch.probability)
-        self.counts.update(map(str, (before[observed] - first[group[observed]]).tolist()))
+        places = (before[observed] - first[group[observed]]).tolist()
+        self.counts.update(map(str, places))
+        for row, place in zip(np.flatnonzero(observed).tolist(), places, strict=True):
+            named = text_of(batch, row).partition(":")[0]
+            if named not in ("0", str(place)):
+                self.elsewhere += 1
+                found = f"{batch.location(row)}, which names {escaped(named)} on line {place}"
+                self.first_elsewhere = self.first_elsewhere or found
+        count = np.bincount(group[actions], minlength=len(first))[group[observed]].astype(float)
+        self.actions.add(count)
+        self.excess.add(1 / batch.probability[observed].astype(float) - count)
+        edges = batch.namespace_start[batch.row_namespace].astype(np.int64)
+        self.has_shared |= bool((np.diff(edges)[shown & ~actions] > 0).any())
         return labels
 
     def advice(self) -> str:
-        return "--cb_adf"
+        """Without crossed features those of shared lines are of no use."""
+        return "--cb_adf -q ::" if self.has_shared else "--cb_adf"
+
+    def report(self) -> dict[str, Any]:
+        return {**super().report(), "mean_actions": self.actions.mean if self.actions.count else None}
+
+    def sentences(self) -> list[str]:
+        found = []
+        if self.elsewhere:
+            labels = "1 label names" if self.elsewhere == 1 else f"{self.elsewhere} labels name"
+            rule = "the place of its line counts, from 0, whatever stands before the first colon"
+            found.append(f"{labels} another action than that of the line, first {self.first_elsewhere}: {rule}")
+        if self.excess.is_far_from_0:
+            inverse = self.excess.mean + self.actions.mean
+            what = f"1 / probability is {inverse:.4g} on average, and the number of actions {self.actions.mean:.4g}"
+            found.append(f"{what}: are the probabilities right?")
+        return found
+
+
+class Moments:
+    """Of many numbers."""
+
+    def __init__(self) -> None:
+        self.count, self.sum, self.squares = 0, 0.0, 0.0
+
+    def add(self, numbers: np.ndarray) -> None:
+        self.count += len(numbers)
+        self.sum, self.squares = self.sum + float(numbers.sum()), self.squares + float(np.square(numbers).sum())
+
+    @property
+    def mean(self) -> float:
+        return self.sum / self.count
+
+    @property
+    def is_far_from_0(self) -> bool:
+        """Whether the mean is, beyond chance: by more than four standard errors."""
+        if self.count < 2:
+            return False
+        variance = max(self.squares / self.count - self.mean**2, 0.0)
+        return abs(self.mean) > 4 * math.sqrt(variance / (self.count - 1)) + 1e-6
 
 
 def unlabelled(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:

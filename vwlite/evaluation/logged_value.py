@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import os
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from vwlite.data.batch import Batch
+from vwlite.data.config import BadLinesConfig
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import policy_value
+from vwlite.evaluation.evaluate import Opened, evaluate
+from vwlite.evaluation.metric_report import SERIES
 from vwlite.evaluation.policy_value import Estimate, Weighted
 from vwlite.learners.bandit import Bandit
+from vwlite.learners.configs.bandit import BanditConfig, BanditGroupsConfig
 from vwlite.learners.row_results import Results
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Listener, Run
+from vwlite.training.model_loader import begin_learner
 
 NO_DECISIONS = "there is no logged decision (action:cost:probability) in the data"
 COLUMNS = ("cost", "probability", "shown", "best", "cost_of_shown", "cost_of_best", "actions", "chance")
 PREDICTS_COSTS = ("mtr", "direct")  # types whose scores are costs
+OTHER_DECISIONS = "the two models read other decisions from the same data"
+Costs = deque[np.ndarray]  # predicted, of all actions of each decision with a cost, in order
 MANY_ERRORS = 4  # standard errors that a mean may be off by chance
 LARGE_SHARE = 0.1  # of the sum of weights
+LIKELIHOOD, NORMAL, WIDENED = "likelihood", "normal", "widened"  # kinds of intervals
+POINTS = 64  # of the series over the log
 
 
 class Decisions(Listener):
@@ -34,60 +47,200 @@ class Decisions(Listener):
     actions: np.ndarray
     chance: np.ndarray  # how likely the policy shows what was shown
 
-    def __init__(self, learner: Bandit) -> None:
+    def __init__(self, learner: Bandit, cost_model: str, costs: Costs, doubts: list[str]) -> None:
+        """``cost_model``: what predicts ``costs``; the learner itself where it is "policy", none where it is empty.
+        ``doubts``: sentences about the value.
+        """
         learner.want_scores()
-        self.learner = learner
+        self.learner, self.cost_model, self.costs, self.doubts = learner, cost_model, costs, doubts
         self.parts: list[np.ndarray] = [np.zeros((len(COLUMNS), 0))]
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        rows = self.learner.decisions(batch, results, begin, end)
+        costs = None if self.cost_model in ("", POLICY) else self.next_costs
+        rows = self.learner.decisions(batch, results, begin, end, costs)
         self.parts.append(np.array(rows, float).reshape(-1, len(COLUMNS)).T)
 
+    def next_costs(self) -> np.ndarray:
+        if not self.costs:
+            raise DataError(f"--regressor: {OTHER_DECISIONS}")
+        return self.costs.popleft()
+
     def end(self) -> None:
+        if self.costs:
+            raise DataError(f"--regressor: {OTHER_DECISIONS}")
         for name, column in zip(COLUMNS, np.concatenate(self.parts, axis=1), strict=True):
             setattr(self, name, column)
         if not len(self.cost):
             raise DataError(NO_DECISIONS)
-
-    @property
-    def predicts_costs(self) -> bool:
-        config = self.learner.config
-        return config.cb_type in PREDICTS_COSTS and not config.cover
 
     def weights(self) -> np.ndarray:
         return self.chance / self.probability
 
     def terms(self, of: Weighted) -> np.ndarray:
         """Those of ``dr`` or, where no costs are predicted, of ``ips``."""
-        if not self.predicts_costs:
+        if not self.cost_model:
             return of.weight * of.cost
         best, shown = (np.clip(one, of.low, of.high) for one in (self.cost_of_best, self.cost_of_shown))
         return best + of.weight * (of.cost - shown)
+
+
+def predicts_costs(learner: Bandit) -> bool:
+    return learner.config.cb_type in PREDICTS_COSTS and not learner.config.cover
+
+
+class CostsOfActions(Listener):
+    """Collects what a learner predicts of the actions of decisions with a cost."""
+
+    def __init__(self, learner: Bandit, costs: Costs) -> None:
+        learner.want_scores()
+        self.learner, self.costs = learner, costs
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        for row in self.learner.observed(batch, begin, end).tolist():
+            self.costs.append(self.learner.event(batch, results, row)[1].copy())
+
+
+class Folds(Listener):
+    """Two models of costs, each of which learns every other decision; then they predict those that they have not."""
+
+    def __init__(self, config: BanditConfig | BanditGroupsConfig, opened: Opened, costs: Costs) -> None:
+        how = replace(opened.config, learner=config, learning=True)
+        self.pair = [begin_learner(how, None)[0] for _ in range(2)]
+        self.results, self.costs = [Results() for _ in self.pair], costs
+        self.prepare(learning=True)
+
+    def prepare(self, learning: bool) -> None:
+        self.learning = learning
+        for learner in self.pair:
+            learner.want_scores()
+            learner.collect_non_finite()
+
+    def begin(self, run: Run) -> None:
+        self.plan, self.count = run.plan, 0
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        rows = self.pair[0].observed(batch, begin, end)
+        fold = (self.count + np.arange(len(rows))) % 2
+        self.count += len(rows)
+        for number, (learner, own) in enumerate(zip(self.pair, self.results, strict=True)):
+            if len(own) < len(batch):
+                own.reserve(len(batch))
+            own.hold_out(rows[fold != number])
+            learner.run(batch, self.plan, own, begin, end)
+        for row, other in zip(rows.tolist(), (1 - fold).tolist(), strict=True) if not self.learning else ():
+            self.costs.append(self.pair[other].event(batch, self.results[other], row)[1].copy())
+
+    def end(self) -> None:
+        """What is read next is predicted."""
+        self.pair = [learner.tester() for learner in self.pair]
+        self.prepare(learning=False)
+
+
+class Reading(NamedTuple):
+    """How a log is read to value policies. ``how``: arguments of ``evaluate``; ``span``: of costs, None: as seen.
+
+    ``folds``: whether a policy that predicts no costs is given a model of them, where the data can be read twice.
+    """
+
+    bad_lines: BadLinesConfig | None
+    how: dict[str, Any]
+    span: tuple[float, float] | None
+    regressor: Opened | None
+    folds: bool
+
+    def once_more(self, opened: Opened, collector: Listener) -> None:
+        """Read the data without a word."""
+        how = {**self.how, "quiet": True, "display": None}
+        again = replace(self.bad_lines or BadLinesConfig(), keep=None)
+        evaluate(opened.config, opened.model, again, collectors=[collector], **how)
+
+
+POLICY, FOLDS = "policy", "two folds"  # models of costs
+
+
+def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> dict[str, Any]:
+    """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
+    found, other = decisions_of(opened, reading, quiet=False), None
+    if against:
+        if not against.model.learner.logs_decisions:
+            raise UsageError("--against takes another model of --cb or --cb_adf here")
+        other = decisions_of(against, reading, quiet=True)
+    return value_report(found, reading.span, other)
+
+
+def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
+    """What the policy would have done, and what a model of costs predicts that has not learned the decisions."""
+    learner, costs, before, cost_model = opened.model.learner, Costs(), [], ""
+    doubts = [f"{one}: a policy looks better than it is by decisions that it has learned" for one in opened.learned]
+    if reading.regressor:
+        cost_model = "regressor"
+        reading.once_more(reading.regressor, CostsOfActions(checked(reading.regressor), costs))
+    elif predicts_costs(learner) and not opened.learned:
+        cost_model = POLICY
+    elif reading.folds and all(map(os.path.isfile, opened.config.input.paths)):
+        kind = BanditGroupsConfig(cb_adf=True) if learner.multiline else BanditConfig(cb=learner.config.cb)
+        cost_model = FOLDS
+        before = [Folds(replace(kind, cb_type="direct", cost_offset=learner.config.cost_offset), opened, costs)]
+        reading.once_more(opened, before[0])
+    elif reading.folds:
+        doubts.append("there is no dr, whose model of costs needs data that can be read twice: give a file")
+    found = Decisions(learner, cost_model, costs, doubts)
+    how = {**reading.how, "quiet": True} if quiet else reading.how
+    bad_lines = replace(reading.bad_lines or BadLinesConfig(), keep=None) if quiet else reading.bad_lines
+    evaluate(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
+    return found
+
+
+def checked(regressor: Opened) -> Bandit:
+    """Raises UsageError for a model that predicts no costs, or has learned the decisions that are valued."""
+    learner = regressor.model.learner
+    if not (learner.logs_decisions and predicts_costs(learner)):
+        raise UsageError("--regressor takes a model of costs: one of --cb or --cb_adf with --cb_type mtr or direct")
+    if regressor.learned:
+        raise UsageError(f"--regressor takes a model that has not learned the data: {regressor.learned[0]}")
+    return learner
 
 
 def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> dict[str, Any]:
     """``span``: that of costs, None: as seen. Raises UsageError where costs are outside of it."""
     of = weighted(found, found.weights(), span)
     report = diagnostics(found, of)
-    report["estimates"] = [row("estimate", name, one) for name, one in estimates(found, of).items()]
-    report["policies"] = [row("policy", name, one) for name, one in policies(found, span).items()]
+    kinds = {"ips": NORMAL, "snips": NORMAL, "dr": kind_of_robust(of), "logged": NORMAL}
+    report["estimates"] = [row("estimate", name, one, kinds) for name, one in estimates(found, of).items()]
+    report["policies"] = [row("policy", name, one, kinds) for name, one in policies(found, span).items()]
+    report[SERIES] = series(of)
     if against:
         other = weighted(against, against.weights(), span)
         if not np.array_equal(found.cost, against.cost):
-            raise DataError("--against: the two models read other decisions from the same data")
+            raise DataError(f"--against: {OTHER_DECISIONS}")
         either = of._replace(weight=np.maximum(of.weight, other.weight))
         difference = policy_value.robust(found.terms(of) - against.terms(other), either)
         report["against"] = [
-            row("policy", "other", policy_value.cv(other)),
-            row("policy", "difference", difference),
+            row("policy", "other", policy_value.cv(other), {}),
+            row("policy", "difference", difference, {"difference": kind_of_robust(either)}),
         ]
-    if warnings := warnings_of(found, of):
+    if warnings := [*found.doubts, *warnings_of(found, of)]:
         report["warnings"] = [{"warning": one} for one in warnings]
     return report
 
 
-def row(what: str, name: str, one: Estimate) -> dict[str, Any]:
-    return {what: name, "value": one.value, "low": one.low, "high": one.high}
+def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, Any]:
+    """``kinds``: of intervals, where they are not those of ``cv``; there is none without ends."""
+    kind = None if math.isnan(one.low) else kinds.get(name, LIKELIHOOD)
+    return {what: name, "value": one.value, "low": one.low, "high": one.high, "interval": kind}
+
+
+def kind_of_robust(of: Weighted) -> str:
+    return WIDENED if policy_value.few_differ(of) else NORMAL
+
+
+def series(of: Weighted) -> list[dict[str, float]]:
+    """``cv`` and the mean cost of the first decisions of the log, at ``POINTS`` places at most; the last is its end."""
+    total, rows = len(of.cost), []
+    for count in sorted({math.ceil(total * place / POINTS) for place in range(1, POINTS + 1)}):
+        first = policy_value.cv(of._replace(weight=of.weight[:count], cost=of.cost[:count]))
+        rows.append({"examples": count, **first._asdict(), "logged": float(of.cost[:count].mean())})
+    return rows
 
 
 def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | None) -> Weighted:
@@ -99,7 +252,7 @@ def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | N
 
 def estimates(found: Decisions, of: Weighted) -> dict[str, Estimate]:
     made = {"cv": policy_value.cv(of), "ips": policy_value.ips(of), "snips": policy_value.snips(of)}
-    if found.predicts_costs:
+    if found.cost_model:
         terms, expected = found.terms(of), np.clip(found.cost_of_best, of.low, of.high)
         made["dr"], made["dm"] = policy_value.robust(terms, of), Estimate(float(expected.mean()))
         made["switch"] = policy_value.switch(terms, expected, found.probability, found.actions)
@@ -143,6 +296,7 @@ def diagnostics(found: Decisions, of: Weighted) -> dict[str, Any]:
         "mean_actions": float(found.actions.mean()),
         "rarely_shown": float((inverse > policy_value.RARE * found.actions).mean()),
         "largest_share": float(weight.max()) / total if total else math.nan,
+        "cost_model": found.cost_model or "none",
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import metrics, ranking_metrics
 from vwlite.evaluation.class_metrics import ALWAYS, ClassOutcomes, Contingency, choose
 from vwlite.evaluation.config import RankingConfig, ValueConfig
-from vwlite.evaluation.evaluate import evaluate
+from vwlite.evaluation.evaluate import Opened, evaluate
 from vwlite.evaluation.metric_table import (
     LEVELS,
     MAX_UNASKED_CLASSES,
@@ -166,13 +166,6 @@ def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: 
     return Paired(mean, *interval(differences, weights, rounds), (1 + as_large) / (1 + rounds))
 
 
-class Opened(NamedTuple):
-    """A model to be measured, and how data are read for it."""
-
-    config: RunConfig
-    model: Restored
-
-
 LOSS = "loss"  # of a policy: its value, which is what 'vwlite tune' goes by
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
 NO_LABELS = "there is no labelled example to measure the model on"
@@ -190,23 +183,31 @@ def measure(
     quiet: bool = False,
     display: Display | None = None,
     valued: ValueConfig | None = None,
+    regressor: Opened | None = None,
+    learned: Sequence[str] = (),
     open_inputs: Callable[..., Inputs] = Inputs,
 ) -> dict[str, Any]:
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
     model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose
-    value is told. The model only tests; one of classes shows its probabilities where it has any. Raises UsageError for
-    metrics that do not fit, DataError without labelled examples.
+    value is told; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
+    model only tests; one of classes shows its probabilities where it has any. Raises UsageError for metrics that do not
+    fit, DataError without labelled examples.
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
     if model.learner.logs_decisions:
         if asked not in (None, LOSS) or qid:
             raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
-        report = measure_policy(config, model, bad_lines, against, valued and valued.span, how)
+        from vwlite.evaluation.logged_value import Reading, measure_policy
+
+        span = valued.span if valued else None
+        reading = Reading(bad_lines, how, span, regressor, folds=asked is None and open_inputs is Inputs)
+        report = measure_policy(Opened(config, model, learned), against, reading)
         return {**({LOSS: report["estimates"][0]["value"]} if asked else {}), **report}
-    if valued and (valued.value or valued.cost_range):
-        raise UsageError(f"--{'value' if valued.value else 'cost_range'} is for models of --cb and --cb_adf")
+    if regressor or (valued and (valued.value or valued.cost_range)):
+        option = "value" if valued and valued.value else "regressor" if regressor else "cost_range"
+        raise UsageError(f"--{option} is for models of --cb and --cb_adf")
     if not model.learner.simple_labels:
         if qid or against:
             what = "several outputs" if model.learner.outputs else "classes"
@@ -332,25 +333,3 @@ def measure_classes(
     if not len(outcomes):
         raise DataError(NO_LABELS)
     return outcomes.report(names)
-
-
-def measure_policy(
-    config: RunConfig,
-    model: Restored,
-    bad_lines: BadLinesConfig | None,
-    against: Opened | None,
-    span: tuple[float, float] | None,
-    how: dict[str, Any],
-) -> dict[str, Any]:
-    """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
-    from vwlite.evaluation.logged_value import Decisions, value_report
-
-    found, other = Decisions(model.learner), None
-    evaluate(config, model, bad_lines, collectors=[found], **how)
-    if against:
-        if not against.model.learner.logs_decisions:
-            raise UsageError("--against takes another model of --cb or --cb_adf here")
-        other = Decisions(against.model.learner)
-        quiet = replace(bad_lines or BadLinesConfig(), keep=None)
-        evaluate(against.config, against.model, quiet, collectors=[other], **{**how, "quiet": True})
-    return value_report(found, span, other)

@@ -10,6 +10,8 @@ import numpy as np
 
 from vwlite.escapes import laid_out
 
+SERIES = "series"  # points of a curve, which tables leave out
+
 
 def as_table(report: dict[str, Any]) -> str:
     """``report`` for the terminal: ``name  value`` lines, then tables with their headings.
@@ -23,7 +25,7 @@ def as_table(report: dict[str, Any]) -> str:
             body = [("", *value["classes"])]
             body += [(label, *map(_cell, row)) for label, row in zip(value["classes"], value["weight"], strict=True)]
             lines += ["", f"{name} (a row a label, a column an answer)", *_align(body)]
-        elif isinstance(value, list) and value:
+        elif isinstance(value, list) and value and name != SERIES:
             body = [tuple(value[0]), *(tuple(map(_cell, row.values())) for row in value)]
             lines += ["", name, *_align(body)]
     return laid_out("\n".join(lines))
@@ -33,7 +35,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         digits = 10 if abs(value) >= 1e5 else 6
         return f"{value:.{digits}g}" if math.isfinite(value) else "n.a."
-    return str(value)
+    return "n.a." if value is None else str(value)
 
 
 def _align(rows: list[tuple[str, ...]]) -> list[str]:

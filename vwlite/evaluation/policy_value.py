@@ -137,23 +137,36 @@ def robust(terms: np.ndarray, of: Weighted) -> Estimate:
     Where few matched events have another cost than most, each end is that with an imagined term beside.
     """
     plain = normal(terms)
-    matched = of.cost[of.weight > 0]
-    _, counts = np.unique(matched, return_counts=True)
-    if len(matched) - counts.max(initial=0) >= FEW:
+    if not few_differ(of):
         return plain
     far = of.largest * (of.high - of.low)
     return Estimate(plain.value, normal(np.append(terms, -far)).low, normal(np.append(terms, far)).high)
 
 
+def few_differ(of: Weighted) -> bool:
+    """Whether too few matched events have another cost than most for a normal interval."""
+    matched = of.cost[of.weight > 0]
+    _, counts = np.unique(matched, return_counts=True)
+    return bool(len(matched) - counts.max(initial=0) < FEW)
+
+
 def policy_value(
-    pi: Any, action: Any, cost: Any, p: Any, q: Any = None, *, cost_range: Sequence[float] | None = None
+    pi: Any,
+    action: Any,
+    cost: Any,
+    p: Any,
+    q: Any = None,
+    *,
+    against: Any = None,
+    cost_range: Sequence[float] | None = None,
 ) -> dict[str, Estimate]:
     """Estimates, each with the ends of its 95% interval: ``cv``, ``ips``, ``snips`` and, with ``q``, ``dr``, ``dm`` and
     ``switch``, of which the last two, which are biased, have none.
 
     ``pi``: the probabilities of all actions, a row for each decision, or the actions that the policy shows. Actions
     are the columns, from 0. ``action``, ``cost``, ``p``: what was shown, what it cost, how likely it was. ``q``: the
-    costs of all actions that a model predicts. Raises UsageError.
+    costs of all actions that a model predicts. ``against``: another policy, as ``pi``; ``difference`` is then by how
+    much this one costs more, by ``dr`` or, without ``q``, by ``ips``. Raises UsageError.
     """
     shown, costs, logged = np.asarray(action), np.asarray(cost, float), np.asarray(p, float)
     n = len(shown)
@@ -162,27 +175,47 @@ def policy_value(
     if not np.isfinite(costs).all() or not ((logged > 0) & (logged <= 1)).all():
         raise UsageError("costs are finite, and probabilities are above 0 and at most 1")
     shown = shown.astype(np.int64)
-    policy = np.asarray(pi, float)
-    if policy.ndim == 1 and len(policy) == n:
-        columns = 1 + int(max(policy.max(), shown.max())) if q is None else np.shape(q)[1]
-        policy = (policy[:, None] == np.arange(columns)).astype(float)
-    if policy.ndim != 2 or len(policy) != n or shown.min() < 0 or shown.max() >= policy.shape[1]:
-        raise UsageError("pi has a row for each decision and a column for each action, of which action is one, from 0")
-    if not (policy >= 0).all() or not np.allclose(policy.sum(axis=1), 1, atol=1e-4):
-        raise UsageError("the probabilities of pi are not below 0, and those of a decision sum to 1")
+    columns = number_of_actions([one for one in (pi, against) if one is not None], shown, q)
+    policy = probabilities("pi", pi, shown, columns)
     low, high = cost_range or (float(costs.min()), float(costs.max()))
     if costs.min() < low or costs.max() > high:
         raise UsageError(f"cost_range {low:g},{high:g}: costs are {costs.min():g} to {costs.max():g}")
     rows = np.arange(n)
     of = Weighted(policy[rows, shown] / logged, costs, low, high, float((1 / logged).max()))
     found = {"cv": cv(of), "ips": ips(of), "snips": snips(of)}
-    if q is None:
-        return found
-    predicted = np.clip(np.asarray(q, float), low, high)
+    predicted = np.zeros(policy.shape) if q is None else np.clip(np.asarray(q, float), low, high)
     if predicted.shape != policy.shape:
         raise UsageError("q has the shape of pi")
     expected = (policy * predicted).sum(axis=1)
     terms = expected + of.weight * (costs - predicted[rows, shown])
-    found["dr"], found["dm"] = robust(terms, of), Estimate(float(expected.mean()))
-    found["switch"] = switch(terms, expected, logged, policy.shape[1])
+    if q is not None:
+        found["dr"], found["dm"] = robust(terms, of), Estimate(float(expected.mean()))
+        found["switch"] = switch(terms, expected, logged, policy.shape[1])
+    if against is not None:
+        other = probabilities("against", against, shown, columns)
+        weight = other[rows, shown] / logged
+        others = (other * predicted).sum(axis=1) + weight * (costs - predicted[rows, shown])
+        either = of._replace(weight=np.maximum(of.weight, weight))
+        found["difference"] = robust(terms - others, either)
+    return found
+
+
+def number_of_actions(policies: Sequence[Any], shown: np.ndarray, q: Any) -> int:
+    """As the columns of ``q`` or of a policy, or the numbers of actions tell."""
+    tables = [np.shape(one) for one in (q, *policies) if np.ndim(one) == 2]
+    return int(tables[0][1]) if tables else 1 + int(max(np.max(one) for one in (shown, *policies) if np.size(one)))
+
+
+def probabilities(name: str, policy: Any, shown: np.ndarray, columns: int) -> np.ndarray:
+    """Of all actions, float64[n, columns]; ``name``: of the argument. Raises UsageError."""
+    found, n = np.asarray(policy, float), len(shown)
+    if found.ndim == 1 and len(found) == n:
+        found = (found[:, None] == np.arange(columns)).astype(float)
+    if found.ndim != 2 or len(found) != n or shown.min() < 0 or shown.max() >= found.shape[1]:
+        rule = "has a row for each decision and a column for each action, of which action is one, from 0"
+        raise UsageError(f"{name} {rule}")
+    if found.shape[1] != columns:
+        raise UsageError(f"pi, against and q have as many columns: {columns}, not the {found.shape[1]} of {name}")
+    if not (found >= 0).all() or not np.allclose(found.sum(axis=1), 1, atol=1e-4):
+        raise UsageError(f"the probabilities of {name} are not below 0, and those of a decision sum to 1")
     return found

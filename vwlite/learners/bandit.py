@@ -6,7 +6,7 @@ and ``dr`` are inverse propensity scores and doubly robust (Dudik, Langford and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,7 +17,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, no_labels, offset_advice
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
 from vwlite.learners.configs.explore import EXPLORERS, GREEDY, ExplorationConfig
@@ -217,22 +217,36 @@ class Bandit(Gd):
         best = cheapest_first(self.shown(scores, False))[:classes]
         return [WeightedSum(place, str(place + 1), score) for place, score in best]
 
-    def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
-        """Of the events with a cost that were just run: cost, probability, the action shown and the best one, their
-        predicted costs, how many actions were possible, and how likely the policy shows that action. What an explorer
-        is predicted to cost stands for the best action. ``want_scores`` is to be called before.
+    def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
+        """The rows of the answers to the events with a cost among those just run."""
+        return np.flatnonzero(~np.isnan(batch.probability[begin:end])) + begin
+
+    def decisions(
+        self, batch: Batch, results: Results, begin: int, end: int, costs: Callable[[], np.ndarray] | None = None
+    ) -> list[tuple[float, ...]]:
+        """Of the ``observed`` events: cost, probability, the action shown and the best one, what the action shown and
+        the policy are predicted to cost, how many actions were possible, and how likely the policy shows that action.
+        ``costs``: gives the predicted costs of the next event's actions, None: the learner's own. ``want_scores`` is to
+        be called before.
         """
         found = []
-        for row in (np.flatnonzero(~np.isnan(batch.probability[begin:end])) + begin).tolist():
-            entries = batch.lists.row(row)
-            costs = batch.lists.values[entries]
-            place = int(np.isfinite(costs).argmax())
-            shown, best = int(batch.lists.indices[entries][place]), int(results.prediction[row])
-            scores = self.scores[row]
-            predicted = float(scores[shown - 1]), float(scores[best - 1])
-            possible = int((scores != np.inf).sum())
-            of = float(costs[place]), float(batch.probability[row]), shown, best, *predicted, possible
-            found.append(self.with_chance(of, batch, results, row, shown - 1))
+        for row in self.observed(batch, begin, end).tolist():
+            label = self.event_row(batch, row)
+            entries = batch.lists.row(label)
+            values = batch.lists.values[entries]
+            place = int(np.isfinite(values).argmax())
+            first, scores, pmf = self.event(batch, results, row)
+            shown = self.action_at(batch, label, int(batch.lists.indices[entries][place]))
+            predicted, best = costs() if costs else scores, int(results.prediction[row])
+            if len(predicted) != len(pmf):
+                raise DataError("the model of costs has other actions than the policy")
+            expected = float(predicted[best - first])
+            if self.config.explorer:
+                likely = pmf > 0
+                expected = float(np.dot(pmf[likely].astype(float), predicted[likely].astype(float)))
+            of = float(values[place]), float(batch.probability[label]), shown, best
+            chance = float(pmf[shown - first])
+            found.append((*of, float(predicted[shown - first]), expected, int((scores != np.inf).sum()), chance))
         return found
 
     def event(self, batch: Batch, results: Results, row: int) -> tuple[int, np.ndarray, np.ndarray]:
@@ -257,12 +271,6 @@ class Bandit(Gd):
         every = self.ordered(batch, results, row)
         chosen = every[0] if u is None else drawn(every, u)
         return chosen, every[: self.shown_actions], tag_of(batch, row)
-
-    def with_chance(
-        self, of: tuple[float, ...], batch: Batch, results: Results, row: int, place: int
-    ) -> tuple[float, ...]:
-        """A decision with how likely its action, at this place, is to be shown."""
-        return (*of, float(of[2] == of[3]))
 
     def event_row(self, batch: Batch, row: int) -> int:
         """The row with the label of the event whose answer is at ``row``, or ``row`` itself."""

@@ -23,6 +23,7 @@ class BanditGroups(Bandit):
     name = "cb_adf"
     config_type = BanditGroupsConfig
     multiline = bare_lines = True
+    shares_features = False  # shared lines have some, and nothing is crossed with them
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -31,6 +32,11 @@ class BanditGroups(Bandit):
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:
         return GroupDecisionLabels(log)
+
+    def warnings(self) -> list[str]:
+        alone = "features of shared lines are the same for all actions of a decision, and choose none of them"
+        said = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
+        return [*(said if self.shares_features and not self.vw_compat else []), *super().warnings()]
 
     @property
     def ranks(self) -> bool:
@@ -81,18 +87,11 @@ class BanditGroups(Bandit):
     def no_answer(self, raw: bool) -> np.ndarray | list[Any]:
         return [[]] if raw or self.ranks else np.array([-1])
 
-    def decisions(self, batch: Batch, results: Results, begin: int, end: int) -> list[tuple[float, ...]]:
-        found = []
-        for last in (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin).tolist():
-            row = self.event_row(batch, last)
-            if batch.probability[row] != batch.probability[row]:
-                continue
-            first, best = self.first_action(batch, last), int(results.prediction[last])
-            cost, p = float(batch.lists.values[batch.lists.row(row)][0]), float(batch.probability[row])
-            predicted = float(results.raw[row]), float(results.raw[first + best])
-            of = cost, p, row - first, best, *predicted, last + 1 - first
-            found.append(self.with_chance(of, batch, results, last, row - first))
-        return found
+    def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
+        lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
+        shown = batch.flags[begin:end] & (BLANK | SAVE) == 0
+        known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & shown) + begin
+        return lasts[np.unique(np.searchsorted(lasts, known))]
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
         """A line for every group that ends in the rows ``[begin, end)``, to vw with an empty one behind."""
@@ -116,6 +115,9 @@ class BanditGroups(Bandit):
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         self.batch, self.constant = batch, plan.constant
+        if not (self.shares_features or plan.interactions) and batch.any_flags & SHARED:
+            edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(np.int64)
+            self.shares_features = bool((np.diff(edges)[batch.flags[begin:end] & SHARED != 0] > 0).any())
         return super().run(batch, plan, results, begin, end)
 
     def shown_features(self, results: Results, row: int) -> int:

@@ -103,13 +103,6 @@ class Exploration(Bandit):
         shown = [one[:2] for one in self.ordered(batch, results, row)]
         return shown if self.shown_actions is None else shown[: self.shown_actions]
 
-    def with_chance(
-        self, of: tuple[float, ...], batch: Batch, results: Results, row: int, place: int
-    ) -> tuple[float, ...]:
-        _, scores, pmf = self.event(batch, results, row)
-        expected = float(np.dot(pmf[pmf > 0].astype(float), scores[pmf > 0].astype(float)))
-        return (*of[:5], expected, of[6], float(pmf[place]))
-
     def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
         if raw or not self.shows_probabilities or self.shown_actions is None:
             return super().shown(pairs, raw)

@@ -43,6 +43,11 @@ class Results:
         if self.flip_importance is not None:
             self.flip_importance = np.zeros(rows, np.float32)
 
+    def hold_out(self, rows: np.ndarray) -> None:
+        """Have these rows predicted, not learned."""
+        self.holdout_mask = np.zeros(len(self), np.uint8)
+        self.holdout_mask[rows] = 1
+
     def want_flip_importance(self) -> None:
         """Have the kernel fill ``flip_importance`` as well."""
         self.flip_importance = np.zeros(len(self), np.float32)

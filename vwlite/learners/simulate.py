@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.data.batch import BLANK, INNER, SAVE, Batch, first_of_group
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.data.csr import Csr
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import no_labels
 from vwlite.data.multiline_labels import LineLabels
+from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import value_text
 from vwlite.learners.configs.simulate import SimulateConfig, SimulateGroupsConfig
@@ -19,6 +20,16 @@ from vwlite.learners.explore import Exploration
 from vwlite.learners.explore_groups import ExploreGroups
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results
+
+
+class Played(NamedTuple):
+    """A decision: the row of its answer, the place of the action drawn, its number, cost and probability."""
+
+    row: int
+    place: int
+    action: int
+    cost: float
+    probability: float
 
 
 class Simulation(Exploration):
@@ -52,6 +63,29 @@ class Simulation(Exploration):
     def warnings(self) -> list[str]:
         return []
 
+    def played(self, batch: Batch, results: Results, begin: int, end: int) -> list[Played]:
+        """The decisions of the rows just run whose costs are known. Raises DataError for an importance."""
+        found = []
+        for last in (np.flatnonzero(~np.isnan(batch.label[begin:end])) + begin).tolist():
+            if batch.flags[last] & (BLANK | SAVE | INNER):
+                continue
+            if batch.importance[last] != 1:
+                raise DataError(f"{batch.location(last)}: logged decisions have no importance: drop --log, or it")
+            first, _, pmf = self.event(batch, results, last)
+            place = int(results.prediction[last]) - first
+            found.append(Played(last, place, place + first, self.cost(batch, last, place), float(pmf[place])))
+        return found
+
+    def cost(self, batch: Batch, last: int, place: int) -> float:
+        """What the label says that the action at this place costs."""
+        raise NotImplementedError
+
+    def as_text(self, batch: Batch, last: int, place: int, label: bytes, bodies: list[bytes]) -> bytes:
+        """The lines of the event whose answer is at ``last``, as --cb or --cb_adf has them, with the ``label`` of that
+        at ``place``. ``bodies``: the text of all rows from the first bar on.
+        """
+        raise NotImplementedError
+
 
 class Simulate(Simulation):
     """The same classes for every row."""
@@ -69,6 +103,17 @@ class Simulate(Simulation):
             no_labels(batch)
             batch.lists = lists or batch.lists
         return super().run(batch, plan, results, begin, end)
+
+    def cost(self, batch: Batch, last: int, place: int) -> float:
+        entries = batch.lists.row(last)
+        found = batch.lists.values[entries][batch.lists.indices[entries] == place + 1]
+        if not self.config.cbify_cs:
+            return self.config.loss0 if len(found) else self.config.loss1
+        return float(found[0]) if len(found) and np.isfinite(found[0]) else self.config.loss1
+
+    def as_text(self, batch: Batch, last: int, place: int, label: bytes, bodies: list[bytes]) -> bytes:
+        tag = tag_of(batch, last)
+        return b" ".join([label, *([b"'" + tag] if tag else [])]) + b" " + bodies[last] + b"\n"
 
     def lists_of(self, batch: Batch) -> Csr:
         """The class of each label that is one; other rows have none."""
@@ -99,6 +144,18 @@ class SimulateGroups(Simulation, ExploreGroups):
 
     def event_row(self, batch: Batch, row: int) -> int:
         return row
+
+    def cost(self, batch: Batch, last: int, place: int) -> float:
+        costs = batch.lists.values[batch.lists.row(self.first_action(batch, last) + place)]
+        return float(costs[0]) if len(costs) and np.isfinite(costs[0]) else 1.0
+
+    def as_text(self, batch: Batch, last: int, place: int, label: bytes, bodies: list[bytes]) -> bytes:
+        first, lines = self.first_action(batch, last), []
+        for row in range(first_of_group(batch, last), last + 1):
+            tag = tag_of(batch, row)
+            head = b"shared" if row < first else label if row == first + place else b""
+            lines.append(b" ".join(filter(None, [head, b"'" + tag if tag else b"", bodies[row]])))
+        return b"\n".join([*lines, b"", b""])
 
     def prediction_text(self, results: Results, row: int) -> str:
         """To vw the class of the group's first line, 0 where another was drawn."""

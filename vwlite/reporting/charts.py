@@ -17,13 +17,14 @@ from vwlite.reporting import curves
 from vwlite.reporting.curves import independent, wilson
 from vwlite.reporting.runs import Run, number
 from vwlite.reporting.style import COLOURS, GREY
-from vwlite.reporting.svg import Axis, Chart, Point, axis
+from vwlite.reporting.svg import Axis, Chart, Point, axis, named_axis
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored
 
 STRONGEST = 20
-
+MOST = 4  # charts of one run each
+ENDS = ("value", "low", "high", "logged")  # lines of a policy's series
 
 Bins = tuple[list[Point], list[float]]  # and the number of trials of each, where points are shares
 
@@ -44,11 +45,21 @@ class Tested:
         return sample is not None and metrics.are_binary(sample.label) and 0 < sample.positive.sum() < len(sample.label)
 
 
-def tested(config: RunConfig, model: Restored, path: str, bad_lines: BadLinesConfig, display: Display) -> Tested:
-    """The model of the file ``path`` on the data of ``config``. Raises as ``vwlite.evaluation.measure.measure``."""
+def tested(
+    config: RunConfig,
+    model: Restored,
+    path: str,
+    bad_lines: BadLinesConfig,
+    display: Display,
+    learned: Sequence[str] = (),
+) -> Tested:
+    """The model of the file ``path`` on the data of ``config``, of which it has ``learned`` these.
+
+    Raises as ``vwlite.evaluation.measure.measure``.
+    """
     strongest = strongest_of(path)
     if not model.learner.simple_labels:
-        return Tested(finite(measure(config, model, bad_lines, display=display)), strongest)
+        return Tested(finite(measure(config, model, bad_lines, display=display, learned=learned)), strongest)
     counters, outcomes = evaluate(config, model, bad_lines, display=display)
     if not len(outcomes):
         raise DataError(NO_LABELS)
@@ -175,11 +186,58 @@ def interval_text(low: float, high: float) -> str:
     return f"95%: {low:.4g} to {high:.4g}"
 
 
+def of_values(runs: Sequence[Run]) -> list[str]:
+    """What policies cost up to places of their logs, and at the end beside others."""
+    valued = [(place, run) for place, run in enumerate(runs) if run.series]
+    beside = [beside_others(place, run) for place, run in valued[:MOST] if run.intervals("estimate")]
+    return [over_the_log(valued), *beside] if valued else []
+
+
+def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
+    """With a band where there is one run."""
+    chart = Chart("Value up to a place of the log", *value_axes([run for _, run in valued], ENDS))
+    for place, run in valued:
+        value, low, high, logged = ([(row["examples"], row[end]) for row in run.series] for end in ENDS)
+        if len(valued) == 1:
+            chart.band(low, high, colour(place), "95% at each point")
+            chart.line(logged, GREY, "logged", **DASHED)
+            chart.hover(logged, "logged")
+        chart.line(value, colour(place), f"{run.name} (cv)")
+        chart.hover(value, run.name)
+    return chart.text()
+
+
+def value_axes(runs: Sequence[Run], ends: Sequence[str]) -> tuple[Axis, Axis]:
+    """Of these lines. The first tenth of a log, whose intervals are wide, does not count for the axis of costs."""
+    rows = [row for run in runs for row in run.series]
+    last = max(row["examples"] for row in rows)
+    steady = [row[end] for row in rows for end in ends if row["examples"] >= last / 10]
+    x = axis("logged decisions", [0.0, *(row["examples"] for row in rows)], whole=True)
+    return x, widened("cost", steady)
+
+
+def beside_others(place: int, run: Run) -> str:
+    """Values of the whole log with their intervals: of the policy by all estimates, and of other policies."""
+    own, others = run.intervals("estimate"), run.intervals("policy")
+    every = [*own, *others]
+    x = named_axis("estimates of the policy, and other policies (cv)", [one.name for one in every])
+    known = [end for one in every for end in one[1:] if end is not None]
+    chart = Chart(f"Values by the whole log: {run.name}", x, widened("cost", known))
+    for hue, first, some in ((colour(place), 0, own), (GREY, len(own), others)):
+        both = [(at, one.low, one.high) for at, one in enumerate(some, first)]
+        chart.spans([(at, low, high) for at, low, high in both if low is not None and high is not None], hue)
+        notes = ["" if low is None or high is None else interval_text(low, high) for _, low, high in both]
+        chart.marked([(at, one.value or 0.0) for at, one in enumerate(some, first)], hue, notes=notes)
+    return chart.text()
+
+
 def of_test(tested: Tested) -> list[str]:
-    """ROC, precision and recall, calibration and predictions by label, as far as the model and the labels have them."""
+    """ROC, precision and recall, calibration and predictions by label, as far as the model and the labels have them; of
+    a policy its value.
+    """
     sample, charts = tested.sample, []
     if sample is None:
-        return []
+        return of_values([Run("", "policy", (), {}, [], [], tested.figures, {})])
     if tested.two_sides:
         charts.append(roc(tested))
         charts.append(precision_recall(tested))

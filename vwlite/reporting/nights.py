@@ -11,8 +11,12 @@ from vwlite.reporting.style import COLOURS, GREY
 from vwlite.reporting.svg import Axis, Chart
 
 FEWEST = 2
-FIGURES = ("average_loss", "log_loss", "auc", "accuracy", "rmse", "mae", "ndcg@10", "map", "f1", "nmi")
-CONSTANTS = {"average_loss": "best_constant_loss", "log_loss": "best_constant_log_loss"}
+FIGURES = ("value", "average_loss", "log_loss", "auc", "accuracy", "rmse", "mae", "ndcg@10", "map", "f1", "nmi")
+BESIDE = {  # a figure that another is to be below, and what it is called
+    "average_loss": ("best_constant_loss", "best constant"),
+    "log_loss": ("best_constant_log_loss", "best constant"),
+    "value": ("logged", "logged"),
+}
 MOST = 4  # charts
 Night = tuple[str, Run]  # when it began
 
@@ -36,7 +40,8 @@ def of_nights(runs: Sequence[Run]) -> list[str]:
 def by_night(runs: Sequence[Run], name: str) -> str:
     values = [number(run.figures[name]) or 0.0 for run in runs]
     ends = [interval(run, name) for run in runs]
-    constants = [number(run.figures.get(CONSTANTS.get(name, ""))) for run in runs]
+    beside, called = BESIDE.get(name, ("", ""))
+    constants = [number(run.figures.get(beside)) for run in runs]
     shown = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
     x = Axis("run, in the order of time", 0.5, len(runs) + 0.5, whole=True)
     chart = Chart(f"{name} by run", x, widened(name, shown))
@@ -45,7 +50,7 @@ def by_night(runs: Sequence[Run], name: str) -> str:
         sides = ([(place, end[side]) for place, *end in banded] for side in (0, 1))
         chart.band(*sides, COLOURS[0], "95%")
     if all(one is not None for one in constants):
-        chart.line([(place, one or 0.0) for place, one in enumerate(constants, 1)], GREY, "best constant", **DASHED)
+        chart.line([(place, one or 0.0) for place, one in enumerate(constants, 1)], GREY, called, **DASHED)
     points = [(float(place), value) for place, value in enumerate(values, 1)]
     chart.line(points, COLOURS[0], name)
     notes = ["\n".join([told(run), *([interval_text(*both)] if both else [])])
@@ -61,6 +66,9 @@ def told(run: Run) -> str:
 def interval(run: Run, name: str) -> tuple[float, float] | None:
     """The 95% interval of a figure, where the others tell enough."""
     figures = run.figures
+    low, high = (number(figures.get(end)) for end in ("low", "high"))
+    if name == "value":
+        return None if low is None or high is None else (low, high)
     value, weight, rate = (number(figures.get(one)) for one in (name, "weight", "mean_label"))
     count = (weight or 0.0) * equal_rows(figures)
     if value is None or not count or not 0 <= value <= 1:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from vwlite.errors import DataError, InputMissing
 from vwlite.escapes import escaped
+from vwlite.evaluation.metric_report import SERIES
 
 SCHEMA = 1
 LARGEST = 1 << 28  # bytes of a report
+TOO_LARGE = 1e300  # for differences of numbers
 KINDS = {"command": list, "options": dict, "data": list, "history": list}
+
+
+class Interval(NamedTuple):
+    """A value with the ends of its 95% interval, None where there is none."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,28 @@ class Run:
 
     @property
     def figures(self) -> dict[str, Any]:
-        return {name: value for name, value in self.result.items() if not isinstance(value, list | dict)}
+        plain = {name: value for name, value in self.result.items() if not isinstance(value, list | dict)}
+        if not (policy := next(iter(self.intervals("estimate")), None)):
+            return plain
+        logged = next((one.value for one in self.intervals("policy") if one.name == "logged"), None)
+        return {"value": policy.value, "low": policy.low, "high": policy.high, "logged": logged, **plain}
+
+    def intervals(self, what: str) -> list[Interval]:
+        """Of a policy's value, those of each ``estimate``, the best one first, or of each other ``policy``."""
+        tables = [self.result.get(one) for one in (("estimates",) if what == "estimate" else ("policies", "against"))]
+        rows = [row for table in tables if isinstance(table, list) for row in table if isinstance(row, dict)]
+        found = [
+            Interval(str(row.get(what)), *(number(row.get(end)) for end in ("value", "low", "high"))) for row in rows
+        ]
+        return [one for one in found if one.value is not None and one.name != "difference"]
+
+    @property
+    def series(self) -> list[dict[str, float]]:
+        """What a policy cost up to places of its log: ``examples``, ``value``, ``low``, ``high``, ``logged``."""
+        found, names = self.result.get(SERIES), ("examples", "value", "low", "high", "logged")
+        rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+        numbers = [{name: value for name in names if (value := number(row.get(name))) is not None} for row in rows]
+        return [row for row in numbers if len(row) == len(names)]
 
     def curve(self, name: str, across: str = "examples") -> list[tuple[float, float]]:
         """One of the history's figures, where it is a number."""
@@ -92,7 +123,7 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        return float(value) if math.isfinite(value) else None
+        return float(value) if abs(value) < TOO_LARGE else None  # nor is NaN
     except OverflowError:
         return None
 

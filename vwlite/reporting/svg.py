@@ -42,6 +42,9 @@ class Axis:
         found = self.decades(most) if self.logarithmic else round_values(self.low, self.high, most, self.whole)
         return [value for value in found if -1e-9 <= self.place(value) <= 1 + 1e-9]
 
+    def told(self, value: float) -> str:
+        return f"{self.label} {short(value, 5)}"
+
     def decades(self, most: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
         if last - first <= 2:
@@ -59,6 +62,26 @@ class Axis:
                 break
             found = [short(value, digits) for value in shown]
         return found
+
+
+@dataclass(frozen=True)
+class NamedAxis(Axis):
+    """Of ``names``, which are at 0, 1, ..."""
+
+    names: tuple[str, ...] = ()
+
+    def ticks(self, most: int = 6) -> list[float]:
+        return [float(place) for place in range(len(self.names))]
+
+    def marks(self, values: Iterable[float]) -> list[str]:
+        return [shortened(self.names[int(value)], 20) for value in values]
+
+    def told(self, value: float) -> str:
+        return self.names[int(value)]
+
+
+def named_axis(label: str, names: Sequence[str]) -> NamedAxis:
+    return NamedAxis(label, -0.5, len(names) - 0.5, names=tuple(names))
 
 
 def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: bool = False) -> Axis:
@@ -155,7 +178,7 @@ class Chart:
     def tell(self, mark: ElementTree.Element, point: Point, name: str, note: str = "") -> None:
         if mark.tag == "path":
             mark.set("class", "hover")
-        values = (f"{axis.label} {short(value, 5)}" for axis, value in zip((self.x, self.y), point, strict=True))
+        values = (axis.told(value) for axis, value in zip((self.x, self.y), point, strict=True))
         element(mark, "title", "\n".join(filter(None, (name, *values, note))))
 
     def band(self, low: Iterable[Point], high: Iterable[Point], colour: str, name: str = "") -> None:

@@ -145,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
                 content, warnings = served.text(body, KINDS.get(media_type))
                 self.answer(200, content, "text/plain; charset=utf-8", warnings)
             else:
-                content, warnings = served.json(*data_of(body), self.server.config.sample)
+                content, warnings = served.json(*data_of(body), seed=self.server.config.sample)
                 told = b', "warnings": %s' % json.dumps(warnings).encode() if warnings else b""
                 self.answer(200, b'{"predictions": [%s]%s}\n' % (b", ".join(content.splitlines()), told), JSON)
         except VwliteError as error:
@@ -211,8 +211,11 @@ class Handler(BaseHTTPRequestHandler):
         """Requests are counted, not logged."""
 
 
-def data_of(body: bytes) -> tuple[Any, list[str] | None]:
-    """The lines or the rows of a JSON request, and the names of its events. Raises Refused, UnicodeEncodeError."""
+def data_of(body: bytes) -> tuple[Any, list[str] | None, bool]:
+    """The lines or the rows of a JSON request, the names of its events, and whether its lines are decisions as JSON.
+
+    Raises Refused, UnicodeEncodeError.
+    """
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -221,13 +224,16 @@ def data_of(body: bytes) -> tuple[Any, list[str] | None]:
     names = [named] if isinstance(named, str) else named
     if names is not None and not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
         raise Refused(400, "event_id is a text, or an array with a text for each event")
-    if not isinstance(asked, dict) or len(asked) != 1 or not {"lines", "rows"} & asked.keys():
-        raise Refused(400, 'a request is {"lines": ["|a b", ...]} or {"rows": [{"b": 1}, ...]}')
+    if not isinstance(asked, dict) or len(asked) != 1 or not {"lines", "rows", "events"} & asked.keys():
+        forms = '{"lines": ["|a b", ...]}, {"rows": [{"b": 1}, ...]} or {"events": [{"c": {"_multi": [...]}}, ...]}'
+        raise Refused(400, f"a request is {forms}")
     (kind, data), type_ = *asked.items(), str if "lines" in asked else dict
     if not isinstance(data, list) or not all(isinstance(one, type_) for one in data):
         raise Refused(400, f"{kind} are {'texts' if type_ is str else 'objects'} in an array")
+    if kind == "events":
+        return b"".join(json.dumps(one).encode() + b"\n" for one in data), names, True
     if type_ is dict:
-        return data, names
+        return data, names, False
     if any("\n" in line for line in data):
         raise Refused(400, "a line ends where its text ends: it holds no line break")
-    return "".join(f"{line}\n" for line in data).encode(), names
+    return "".join(f"{line}\n" for line in data).encode(), names, False

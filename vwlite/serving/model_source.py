@@ -18,7 +18,7 @@ from vwlite.api.json_predictions import json_listener
 from vwlite.api.memory_run import InferenceRun
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.columns import IGNORE, Columns, nearest, read_columns
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import EVENTS, BadLinesConfig, InputConfig
 from vwlite.data.table_formats import COLUMNAR, TABLES
 from vwlite.errors import Diverged, UsageError, VwliteError
 from vwlite.features.feature_plan import text_format
@@ -150,6 +150,11 @@ class Served:
         """Whether the model's data had columns."""
         return self.config.input.kind in TABLES
 
+    @property
+    def kind_of_events(self) -> str:
+        """How decisions as JSON are read: as those that the model has learned."""
+        return self.config.input.kind if self.config.input.kind in EVENTS else EVENTS[0]
+
     def text(self, lines: bytes, kind: str | None = None) -> Answer:
         """What ``vwlite predict`` writes for these lines, in the format ``kind`` or that of the model's data.
 
@@ -162,10 +167,11 @@ class Served:
             warnings = self.check.warnings(map(object_of, lines.splitlines()), "line {}", 1)
         return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind, warnings)
 
-    def json(self, data: Any, names: Sequence[str] | None = None, seed: int = 0) -> Answer:
+    def json(self, data: Any, names: Sequence[str] | None = None, events: bool = False, seed: int = 0) -> Answer:
         """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts.
 
         ``names``, of events: the same name and ``seed`` draw the same action of a policy that explores.
+        ``events``: lines are decisions as JSON.
 
         Raises as ``input_opener``, and UsageError for a row that has none of the columns of the model's table.
 
@@ -178,8 +184,10 @@ class Served:
             raise UsageError("event_id is for models of logged decisions: nothing is drawn here")
         if learner.multiline and not isinstance(data, bytes):
             raise UsageError("a model of groups of lines takes lines, with an empty one between two groups")
+        if events and not learner.bare_lines:
+            raise UsageError("events are for models of --cb_adf and --cb_explore_adf")
         drawing = Drawing() if names is None else NamedDraws(seed, names)
-        kind, warnings, each = None, list[str](), not isinstance(data, bytes)
+        kind, warnings, each = self.kind_of_events if events else None, list[str](), not isinstance(data, bytes)
         if self.of_table and each:
             warnings = self.check.warnings(data)
             data, kind = b"".join(json.dumps(row).encode() + b"\n" for row in data), "jsonl"
@@ -203,6 +211,8 @@ class Served:
         each: bool = False,
     ) -> Answer:
         writer, config = Kept(), self.config
+        if not kind and config.input.kind in EVENTS and not data.lstrip().startswith(b"{"):
+            kind = "vw"
         if kind:
             config = replace(config, input=replace(config.input, kind=kind))
         with self.lock:

@@ -122,4 +122,4 @@ class RunConfig(Config):
     @property
     def wants_names(self) -> bool:
         output = self.output
-        return bool(output.invert_hash or output.names or output.audit or output.audit_regressor)
+        return bool(output.invert_hash or output.names or output.audit or output.audit_regressor or output.log)

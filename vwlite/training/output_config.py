@@ -36,6 +36,10 @@ class OutputConfig(Config):
         None, "The same before clipping and link.", section="Output", spelled=("-r", "--raw_predictions"),
         writes="predictions", beside=(CHECKPOINT,),
     )
+    log: str | None = option(
+        None, "Write what was drawn, with cost and probability, as train --cb N or --cb_adf reads it; - is stdout.",
+        section="Output", writes="predictions",
+    )
     readable_model: str | None = option(
         None, "Write the model as text.", section="Output", writes="text", beside=(BEST,)
     )

@@ -14,6 +14,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.data.text_writer import TextWriter
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
@@ -100,6 +101,25 @@ def open_predictions(
     if learner.shows_raw and (raw or as_raw) and not learner.simple_labels:
         learner.want_scores()
     return [one for one in (plain, raw if learner.shows_raw else None) if one]
+
+
+class SimulatedLog(PredictionWriter, Listener):
+    """The file of the decisions of a simulated bandit, with the actions drawn, their costs and probabilities."""
+
+    def __init__(self, path: str, learner: Any) -> None:
+        """``learner``: a ``vwlite.learners.simulate.Simulation``."""
+        super().__init__(path)
+        self.learner, self.text = learner, TextWriter(TextFormat())
+        self.last: Batch | None = None  # whose features are ``bodies``
+        self.bodies: list[bytes] = []
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if batch is not self.last:
+            self.last, self.bodies = batch, self.text.bodies(batch)
+        for one in self.learner.played(batch, results, begin, end):
+            cost, p = (str(np.float32(number)).removesuffix(".0") for number in (one.cost, one.probability))
+            label = f"{one.action}:{cost}:{p}".encode()
+            self.write_bytes(self.learner.as_text(batch, one.row, one.place, label, self.bodies))
 
 
 class Drawing:

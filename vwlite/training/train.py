@@ -19,7 +19,7 @@ from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
-from vwlite.training.predictions import Predictions, open_predictions
+from vwlite.training.predictions import Predictions, SimulatedLog, open_predictions
 from vwlite.training.run_report import Header, OwnSummary, ProgressTable
 from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
@@ -107,9 +107,10 @@ class Training:
             closing.callback(self.writer.best.drop)
             only = config.fixed_passes or int(config.input.shuffle)
             predictions = open_predictions(closing, config.output, self.learner, only=only)
+            log = [closing.enter_context(SimulatedLog(config.output.log, self.learner))] if config.output.log else []
             closing.enter_context(self.policy.keeping())
             closing.callback(self.display.close)
-            listeners = self.listeners(predictions)
+            listeners = [*self.listeners(predictions), *log]
             if checkpoints:
                 saving = checkpoints.writer(self.source, self.writer, [one.writer for one in predictions])
                 listeners.append(saving)

@@ -82,10 +82,13 @@ def run(arguments: dict[str, Any]) -> int:
         policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
         read(inputs, (census, traps, offsets), policy, chances)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
+    if chances.read:  # no line of theirs is empty, but for those that end the groups
+        report["blank_lines"] = 0
     labelled = census.examples > census.unlabelled
     report["learn_with"] = reader.advice() or None if labelled and not asked else None
     of_columns = filter(None, [inputs.missing_columns(labelled=True)])
-    report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *chances.sentences(), *of_columns]
+    of_labels = [*reader.sentences(), *chances.sentences()]
+    report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *of_labels, *of_columns]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
     for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
@@ -168,7 +171,7 @@ def table(report: dict[str, Any], bits: int) -> list[str]:
         ("examples", f"{report['examples']} ({report['unlabelled']} without label, {report['tagged']} with tag)"),
         ("importance", f"{report['total_importance']:g} in all, {report['importance_not_1']} examples not of 1"),
         ("labels", labels(report)),
-        *([("decisions", decisions(report["decisions"]))] if report["decisions"] else []),
+        *([("decisions", decisions(report["decisions"], report.get("mean_actions")))] if report["decisions"] else []),
         *([("learn with", report["learn_with"])] if report["learn_with"] else []),
         *([("losses", ", ".join(report["losses"]) or "none")] if report["labels_are"] == NUMBERS else []),
         ("features", extent(report["features_per_example"], "an example")),
@@ -202,8 +205,9 @@ def labels(report: dict[str, Any]) -> str:
     return f"{what}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
 
 
-def decisions(found: Mapping[str, Any]) -> str:
+def decisions(found: Mapping[str, Any], actions: float | None) -> str:
     inverse = f"mean of 1 / probability {found['mean_inverse_probability']:g}"
+    inverse += f", of actions {actions:g}" if actions else ""
     return f"costs {extent(found['costs'], '')}; probabilities {extent(found['probabilities'], '')}; {inverse}"
 
 

@@ -1,5 +1,7 @@
 """What ``vwlite evaluate`` does."""
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
@@ -7,14 +9,16 @@ from vwlite.cli import build
 from vwlite.cli.console import Bar, say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.model_dispatch import evaluation_changes, module_for, typed_vector_options
-from vwlite.errors import UsageError
+from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
-from vwlite.evaluation.measure import Opened, measure
+from vwlite.evaluation.evaluate import Opened
+from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_report import as_table
 from vwlite.learners.best_constant import loses_to_constant
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import fields_of
+from vwlite.training import ledger
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -27,7 +31,10 @@ def run(arguments: dict[str, Any]) -> int:
     shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
-    ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), "against": opened(arguments)}
+    others = {name: opened(arguments, name) for name in ("against", "regressor")}
+    ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), **others}
+    if model.learner.logs_decisions:
+        asked["learned"] = learned(arguments["initial"], config.input.paths)
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
@@ -44,14 +51,24 @@ def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
         say(f"note: always predicting the best constant has a smaller loss, {constant:g}{way}")
 
 
-def opened(arguments: dict[str, Any]) -> Opened | None:
-    """The model to compare with. Raises UsageError for standard input, which cannot be read twice."""
-    if (path := arguments["against"]) is None:
+def opened(arguments: dict[str, Any], option: str) -> Opened | None:
+    """The model to compare with, or of costs. Raises UsageError for standard input, which cannot be read twice."""
+    if (path := arguments[option]) is None:
         return None
     if "-" in (arguments["files"] or ("-",)):
-        raise UsageError("--against reads the data twice, which standard input does not allow: give a file")
+        raise UsageError(f"--{option} reads the data twice, which standard input does not allow: give a file")
     changes = {**evaluation_changes(path, arguments), **typed_vector_options()}
-    return Opened(*build.open_model({**arguments, "initial": path}, changes))
+    config, model = build.open_model({**arguments, "initial": path}, changes)
+    return Opened(config, model, learned(path, config.input.paths) if model.learner.logs_decisions else ())
+
+
+def learned(model: str, paths: Sequence[str]) -> list[str]:
+    """Sentences of what the model has learned of these files, as far as its ledger knows."""
+    files = [path for path in paths if os.path.isfile(path)]
+    try:
+        return [one.told(path) for path, one in ledger.seen(ledger.read(model), files).items()]
+    except ModelError:
+        return []
 
 
 def tell(report: dict[str, Any], path: str | None) -> int:

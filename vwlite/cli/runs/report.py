@@ -6,6 +6,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
+from vwlite.cli.runs.evaluate import learned
 from vwlite.cli.runs.model_dispatch import describe_model, evaluation_changes, module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -42,7 +43,8 @@ def measured(arguments: dict[str, Any]) -> Tested:
     changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
-    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display)
+    known = learned(arguments["initial"], config.input.paths) if model.learner.logs_decisions else []
+    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
 
 
 def write(path: str, page: bytes) -> None:
@@ -63,8 +65,14 @@ def as_text(runs: list[Run]) -> str:
                 lines = curves.curve(points, *axes(run, name, across))
                 parts.append("\n".join([escaped(f"{run.name}: {name}"), *lines]))
                 break
+        if points := [(row["examples"], row["value"]) for row in run.series]:
+            lines = curves.curve(points, *charts.value_axes([run], ("value",)))
+            parts.append("\n".join([escaped(f"{run.name}: value up to a place of the log"), *lines]))
     if not parts:
-        raise DataError("no run tells how its training went on: 'vwlite train --json' and 'vwlite l1 --json' do")
+        raise DataError(
+            "no run tells how its training went on, or what a policy costs: 'vwlite train --json', 'vwlite l1 --json'"
+            " and 'vwlite evaluate --value --json' do"
+        )
     return "\n\n".join(parts) + "\n"
 
 
