@@ -5,7 +5,7 @@ has the same ones.
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
-from base.byte_scan cimport prefetch
+from base.byte_scan cimport prefetch, unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.expand_row cimport CONSTANT, expand_made_groups
 from features.group_lines cimport NO_ROW, GroupLines, find_line, set_row
@@ -38,6 +38,10 @@ cdef enum:
     MORE_MODELS = SCALARS + 15     # of every policy but the first: its events, their actions, two times NORMS
     OF_MODEL = 2 + 2 * NORMS
     PREFETCH_LINES = 16            # cache lines of a feature's slots that are prefetched, at most
+
+
+# Called for every score of a line of a group: ``place`` is that of the set of weights that predicted it
+ctypedef void (*ScoreObserver)(void *observer, size_t row, size_t place, float score) noexcept nogil
 
 
 cdef struct Bandit:
@@ -76,6 +80,10 @@ cdef struct Bandit:
     double target_rate     # of --explore_eval; negative: not asked for
     double ratio           # its multiplier; 0: the least of the ratios so far
     bint valued            # --explore_eval
+    void *observer         # NULL for none
+    ScoreObserver on_score
+    bint observed          # whether scores are shown to the observer now
+    bint testing           # nothing is learned
 
 
 cdef struct Event:
@@ -101,6 +109,14 @@ cdef inline void select_weights(Bandit *q, size_t action, size_t model, bint reg
     q.m.norms = q.m.scalars + (REGRESSOR_NORMS if regressor else 0)
     if model:
         q.m.norms = q.m.scalars + MORE_MODELS + OF_MODEL * (model - 1) + 2 + NORMS * <size_t>regressor
+
+
+cdef inline float score(Bandit *q, const Line *line, const Event *e, size_t action) noexcept nogil:
+    """What the weights selected predict of an action."""
+    cdef float raw = inner_product(&q.m, &line.s, 0)
+    if unlikely(q.observer != NULL) and q.observed:
+        q.on_score(q.observer, e.first + action, <size_t>(q.m.table - q.table) / q.m.stride, clip(raw, &q.m))
+    return raw
 
 
 cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint32_t action, const Plan *plan,
@@ -161,15 +177,15 @@ cdef inline int ready_action(Bandit *q, const Rows *rows, const Plan *plan, cons
     return OK
 
 
-cdef inline int update_action(Bandit *q, Line *line, size_t action, size_t model, bint regressor, float target, float weight,
-                              float *predicted) noexcept nogil:
+cdef inline int update_action(Bandit *q, Line *line, const Event *e, size_t action, size_t model, bint regressor, float target,
+                              float weight, float *predicted) noexcept nogil:
     """Learn a cost. ``predicted`` is the prediction made before, within the range of all targets."""
     cdef float raw
     cdef int status
     select_weights(q, action, model, regressor)
     if not q.m.frozen:
         widen_range(&q.m, target)
-    raw = inner_product(&q.m, &line.s, 0)
+    raw = score(q, line, e, action)
     predicted[0] = clip(raw, &q.m)
     status = OK if isfinite(raw) else UNSTABLE
     if weight > 0 and (q.m.vw_compat or status == OK):

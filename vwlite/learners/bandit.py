@@ -6,7 +6,7 @@ and ``dr`` are inverse propensity scores and doubly robust (Dudik, Langford and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
@@ -95,13 +95,14 @@ class Bandit(Gd):
     shown_actions: int | None = None  # of scores, None: all
     limits_raw = False  # whether these are raw predictions
     lowest_first = True
+    observer: Callable[[int, int, float], None] | None = None
 
     def __init__(
         self, config: BanditConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         self.block = 0
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
-        self.lay_out(vw_compat and config.cb > 0)
+        self.lay_out(vw_compat and (config.cb > 0 or config.vw_sets > config.weight_sets))
         if self.layout[0] > bits:
             raise UsageError(f"{config.cb} actions need more than the {1 << bits} slots of -b {bits}")
         # Not held out, held out: weights, costs, of matches 1 / probability and cost / probability, weights of the
@@ -113,9 +114,10 @@ class Bandit(Gd):
     def lay_out(self, like_vw: bool) -> None:
         """Give actions vw's slots, or those of their own."""
         config = self.config
-        self.width = config.vw_sets if like_vw else 1
-        self.block = 1 << (self.width * config.cb).bit_length() if like_vw else 0
-        sets = self.width if like_vw else config.weight_sets * max(config.cb, 1)
+        self.like_vw, moves = like_vw, like_vw and config.cb > 0
+        self.width = config.vw_sets if moves else 1
+        self.block = 1 << (self.width * config.cb).bit_length() if moves else 0
+        sets = config.vw_sets if like_vw else config.weight_sets * max(config.cb, 1)
         self.layout = (sets - 1).bit_length(), sets
 
     @property
@@ -310,12 +312,11 @@ class Bandit(Gd):
         return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "like_vw": bool(self.block)}
+        return {**super().header(), "like_vw": self.like_vw}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        if self.config.cb:
-            self.lay_out(bool(header["like_vw"]))
+        self.lay_out(bool(header["like_vw"]))
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         super().load(arrays, scalars, whole)

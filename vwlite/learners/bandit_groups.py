@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ class BanditGroups(Bandit):
 
     name = "cb_adf"
     config_type = BanditGroupsConfig
-    multiline = bare_lines = True
+    multiline = bare_lines = supports_audit = True
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -31,6 +32,10 @@ class BanditGroups(Bandit):
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:
         return GroupDecisionLabels(log)
+
+    def observe_scores(self, observer: Callable[[int, int, float], None]) -> None:
+        """Call it with every score: its row, the place of its set of weights among those of a feature, the score."""
+        self.observer = observer
 
     @property
     def ranks(self) -> bool:

@@ -92,7 +92,7 @@ class SimulateGroups(Simulation, ExploreGroups):
 
     name = "cbify_ldf"
     config_type = SimulateGroupsConfig
-    bare_lines = False
+    bare_lines = supports_audit = False
 
     def labels(self, log: LogFunction | None = None) -> LineLabels:  # type: ignore[override]
         return LineLabels(log)
