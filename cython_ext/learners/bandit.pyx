@@ -16,7 +16,7 @@ from features.multiline_expand cimport features_of
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, MTR, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
-from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions
+from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions, value_action
 from learners.explorers cimport COVER, GREEDY, comes_before, draw, drawn_number, find_best
 from learners.example_loop cimport check_fit
 from learners.gd_update cimport NORMS, count_time, open_learner
@@ -71,7 +71,7 @@ cdef inline void read_label(Bandit *q, size_t row, size_t action, Event *e) noex
 cdef inline void open_event(Bandit *q, Event *e) noexcept nogil:
     """Fill in which actions are possible, and which was shown."""
     cdef size_t a
-    cdef bint listed = q.actions and not q.block and not q.simulated and q.start[e.last + 1] > q.start[e.last]
+    cdef bint listed = q.actions and not (q.block or q.simulated or q.evaluates) and q.start[e.last + 1] > q.start[e.last]
     memset(q.allowed, not listed, e.count)
     e.observed, e.cost, e.probability = e.count, 0, 1
     for a in range(1 if q.actions else e.count):
@@ -207,6 +207,10 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     score = q.total if q.x.kind else q.score
     open_event(q, e)
     labeled = not isnan(rows.label[e.last]) and (e.observed < e.count or q.simulated)
+    if q.evaluates and labeled:
+        status = value_action(q, rows, plan, e, out, learning and not held)
+        count_time(&q.m, weight, True, held)
+        return status
     status = observe_prediction(q, rows, plan, e, learning and not held, labeled, &features, &best)
     if status != OK and status != UNSTABLE:
         return status
@@ -321,7 +325,7 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
         raise ValueError("no mask")
     q.table, q.type, q.actions, q.block = q.m.table, config.type, config.actions, state.block
     q.shift, q.mask, q.clip_p = state.layout[0], <uint32_t>(q.m.slots - 1), config.clip_p
-    q.from_highest, q.offset = config.from_highest, config.offset
+    q.from_highest, q.offset, q.evaluates = config.from_highest, config.offset, config.evaluates
     if <size_t>start.shape[0] != rows + 1 or start[0] < 0 or min(named.shape[0], cost.shape[0]) < start[rows] or \
             <size_t>probability.shape[0] < rows or sums.shape[0] != 2 or sums.shape[1] != SUMS:
         raise ValueError("the labels or the sums do not fit the batch")

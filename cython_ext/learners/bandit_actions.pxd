@@ -84,6 +84,7 @@ cdef struct Bandit:
     ScoreObserver on_score
     bint observed          # whether scores are shown to the observer now
     bint testing           # nothing is learned
+    bint evaluates         # a row's list begins with an action to be valued
 
 
 cdef struct Event:

@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memset
 from base.byte_scan cimport unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from base.vw_random cimport random_next
+from features.kernel_views cimport Results
 from features.group_lines cimport release_long_line
 from features.multiline_expand cimport Line
 from features.namespace_groups cimport Rows
@@ -116,6 +117,28 @@ cdef inline int learn_model(Bandit *q, const Rows *rows, const Plan *plan, const
         status |= learn_one(q, rows, plan, e, a, model, False, target_of(q, e, a, cost, p), weight)
         if fails(q, status):
             return status
+    return status
+
+
+cdef inline int value_action(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, Results *out, bint learns) noexcept nogil:
+    """Estimate the cost of the action that a label names first. The regressor learns the one observed meanwhile, as in vw."""
+    cdef size_t given = q.named[q.start[e.last]] - 1
+    cdef float weight = rows.importance[e.last], cost = 0, missed = e.cost
+    cdef uint32_t features
+    cdef Line *line
+    cdef int status = ready_action(q, rows, plan, e, given, &line)
+    if status != OK:
+        return status
+    out.features[e.last] = <uint32_t>line.s.count
+    if q.type == DR:
+        if learns:
+            status = estimate_costs(q, rows, plan, e, e.cost, weight, 0)
+        else:
+            status = score_actions(q, rows, plan, e, 0, True, q.estimate, &features)
+        cost = q.estimate[given]
+        missed -= cost
+    out.prediction[e.last] = <float>(given + 1)
+    out.loss[e.last] = weight * (cost + (missed / e.probability if given == e.observed else 0))
     return status
 
 

@@ -16,7 +16,7 @@ from vwlite._native import bandit as kernel
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.logged_decisions import DecisionLabels, no_labels, offset_advice
+from vwlite.data.logged_decisions import DecisionLabels, EvaluationLabels, no_labels, offset_advice
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
@@ -70,7 +70,8 @@ def explorer_numbers(config: BanditConfig) -> SimpleNamespace:
 class BanditKernelConfig(KernelConfig):
     def __init__(self, config: BanditConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.type, self.actions, self.clip_p = TYPES.index(config.cb_type), config.cb, config.clip_p
+        self.type, self.actions, self.clip_p = TYPES.index(config.learned_type), config.cb, config.clip_p
+        self.evaluates = config.eval_
         self.from_highest, self.offset = config.cost_offset == HIGHEST, config.offset
         self.sets, self.explorer = config.weight_sets, explorer_numbers(config)
 
@@ -100,9 +101,11 @@ class Bandit(Gd):
     def __init__(
         self, config: BanditConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
+        if config.eval_ and not learning:
+            raise UsageError("--eval estimates costs while it learns them, and does nothing where it may not (-t)")
         self.block = 0
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
-        self.lay_out(vw_compat and (config.cb > 0 or config.vw_sets > config.weight_sets))
+        self.lay_out(vw_compat and not config.eval_ and (config.cb > 0 or config.vw_sets > config.weight_sets))
         if self.layout[0] > bits:
             raise UsageError(f"{config.cb} actions need more than the {1 << bits} slots of -b {bits}")
         # Not held out, held out: weights, costs, of matches 1 / probability and cost / probability, weights of the
@@ -141,15 +144,17 @@ class Bandit(Gd):
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
+        if self.config.eval_:
+            return (*super().described[0], "csoaa", "cb-eval"), "CB_EVAL", "MULTICLASS"
         stack = (*super().described[0], "csoaa_ldf-rank", "cb_adf", "shared_feature_merger", "cb_to_cbadf")
         return stack, "CB", "MULTICLASS"
 
     @property
     def own_settings(self) -> list[str]:
-        return [f"cb_type = {self.config.cb_type}"]
+        return [f"cb_type = {self.config.learned_type}"]
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:
-        return DecisionLabels(self.config.cb, log)
+        return (EvaluationLabels if self.config.eval_ else DecisionLabels)(self.config.cb, log)
 
     def want_scores(self) -> None:
         self.wants_scores = True
@@ -203,7 +208,7 @@ class Bandit(Gd):
             text = f"{results.prediction[row]:.0f}"
         tag = tag_of(batch, row)
         shown = f"{text} {tag.decode('utf-8', 'surrogateescape')}" if tag else text
-        return shown + "\n" * self.vw_compat
+        return shown + "\n" * (self.vw_compat and not self.config.eval_)
 
     @property
     def custom_output(self) -> bool:  # type: ignore[override]
@@ -282,9 +287,11 @@ class Bandit(Gd):
 
     def action_at(self, batch: Batch, row: int, number: int) -> int:
         """The action that a label names, as it is shown."""
-        return number - self.vw_compat
+        return number - (self.vw_compat and not self.config.eval_)
 
     def prediction_text(self, results: Results, row: int) -> str:
+        if self.config.eval_:
+            return f"{results.prediction[row]:.0f}"
         score = f"{self.best_score(results, row):.2f}".rstrip("0").rstrip(".")
         return f"{results.prediction[row]:.0f}:{'0' if score == '-0' else score}"
 
