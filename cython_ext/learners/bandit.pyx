@@ -196,6 +196,7 @@ cdef inline int observe_prediction(Bandit *q, const Rows *rows, const Plan *plan
 
 cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, Results *out, bint learning) noexcept nogil:
     cdef bint held = out.holdout_mask != NULL and out.holdout_mask[e.last], labeled, learn
+    cdef bint learns = learning and not (held and (q.actions or not q.m.vw_compat))   # vw learns groups that are held out, too
     cdef float weight = rows.importance[e.last], base = base_of(q), chance = 0, p, used = weight, least
     cdef double *sums = q.sums + (SUMS if held else 0)
     cdef const float *score = q.total if q.x.kind else q.score
@@ -208,10 +209,10 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     open_event(q, e)
     labeled = not isnan(rows.label[e.last]) and (e.observed < e.count or q.simulated)
     if q.evaluates and labeled:
-        status = value_action(q, rows, plan, e, out, learning and not held)
+        status = value_action(q, rows, plan, e, out, learns)
         count_time(&q.m, weight, True, held)
         return status
-    status = observe_prediction(q, rows, plan, e, learning and not held, labeled, &features, &best)
+    status = observe_prediction(q, rows, plan, e, learns, labeled, &features, &best)
     if status != OK and status != UNSTABLE:
         return status
     if q.x.kind:
@@ -222,7 +223,7 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     p = e.probability
     if labeled:
         chance = q.pmf[e.observed] if q.x.kind else best == e.observed
-    learn = learning and labeled and not held and (q.m.vw_compat or status == OK)
+    learn = learns and labeled and (q.m.vw_compat or status == OK)
     if q.valued and labeled:
         learn = accepts(q, e, &used) and learn
     if learn:
@@ -331,6 +332,7 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
         raise ValueError("the labels or the sums do not fit the batch")
     open_explorer(&q, state, config, rows)
     q.width = state.width
+    q.spread = 1 << (state.width - 1).bit_length()
     if q.block:
         q.shift = 0
     sets = config.sets * (1 if q.block else max(config.actions, 1))

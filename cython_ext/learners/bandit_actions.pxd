@@ -51,6 +51,7 @@ cdef struct Bandit:
     uint32_t actions       # of every row; 0: those of a group are its lines
     uint32_t block         # actions have slots of their own before terms are crossed, in blocks of so many, as in vw; 0: behind
     uint32_t width         # of blocks: slots of an action
+    uint32_t spread        # what hashes are multiplied with: the least power of two that is not below it
     int shift              # the slots of a feature begin at its hash * 2^shift
     uint32_t mask
     float clip_p
@@ -138,12 +139,12 @@ cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint
     at = 0
     for g in range(s.groups):
         for i in range(s.group[g].size):
-            line.hash[at + i] = (q.width * s.group[g].index[i] & low) + q.width * action
+            line.hash[at + i] = (q.spread * s.group[g].index[i] & low) + q.width * action
         s.group[g].index = line.hash + at
         at += s.group[g].size
     status = expand_made_groups(plan, s)
     if status == OK and plan.constant:
-        s.index[s.linear - 1] = ((q.width * <uint32_t>CONSTANT & low) + q.width * action) & plan.mask
+        s.index[s.linear - 1] = ((q.spread * <uint32_t>CONSTANT & low) + q.width * action) & plan.mask
     return status
 
 

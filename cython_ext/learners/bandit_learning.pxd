@@ -294,7 +294,7 @@ cdef inline int find_pmf(Bandit *q, const Rows *rows, const Plan *plan, const Ev
             if q.x.elim:
                 keep_plausible(q.lower, q.upper, q.left, count)
             explore_by_gap(&q.x, q.score, q.left, count, q.m.scalars[LEARNED], q.pmf)
-        if q.x.epsilon > 0:
+        if q.x.epsilon > 0 and not (q.m.vw_compat and (q.x.kind == REGCB or q.x.elim)):   # for which vw has no floor
             set_floor(q.allowed, count, q.x.epsilon, False, q.pmf)
     elif q.x.kind == BAG or q.x.kind == COVER:
         for model in range(q.x.models):

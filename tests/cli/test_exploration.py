@@ -204,6 +204,53 @@ def test_bounds_of_a_model_that_is_tested(vwlite, write):
         assert sorted(found.split(",")) == sorted(shown.split(","))
 
 
+def shown_last(vwlite, *typed):
+    return probabilities(vwlite("vw", "-d", "log", *typed, "-p", "-", "--quiet").lines[-2].replace(",", " "), 0)
+
+
+def test_a_model_learned_on_like_vw(vwlite, write):
+    """vw keeps the norm of the first policy, not those of regressors and of other policies."""
+    write("log", text_of(list(events(8, 1)), True))
+    typed = ("--cb_explore_adf", "--softmax", "--cb_type", "dr", "--lambda", "5")
+    vwlite("vw", "-d", "log", *typed, "-f", "m", "--quiet")
+    assert shown_last(vwlite, "-i", "m") == pytest.approx({1: 0.513525, 2: 0.429202, 0: 0.057273}, rel=1e-3)
+
+
+def test_options_of_a_model_of_vw(vwlite, write):
+    """vw keeps --rank_all and --clip_p."""
+    write("log", text_of(list(events(8, 1)), True))
+    vwlite("vw", "-d", "log", *["--cb_adf", "--rank_all", "--clip_p", "0.4", "--cb_type", "ips", "-f", "m", "--quiet"])
+    assert shown_last(vwlite, "-i", "m") == pytest.approx({1: -0.369768, 0: -0.015713, 2: 0.264648}, rel=1e-3)
+
+
+def test_what_vw_holds_out(vwlite, write):
+    """Every third group, which it learns all the same; and nothing of bandits that are played."""
+    log = list(events(8, 1))
+    write("log", text_of(log, True))
+    passes = ("-c", "-k", "--passes", "2", "--holdout_period", "3")
+    done = vwlite("vw", "-d", "log", "--cb_explore_adf", *passes)
+    assert "examples per pass = 6" in done.stderr and "average loss = -0.744167 h" in done.stderr
+    write("labels", "".join(f"{shown[0] + 1 if shown else ''} | {words(context)}\n" for context, shown in log))
+    done = vwlite("vw", "-d", "labels", "--cbify", "3", *passes)
+    assert "examples per pass = 8" in done.stderr and "undefined (no holdout)" in done.stderr
+
+
+def test_bounds_have_no_floor_in_vw(vwlite, write):
+    write("log", text_of(list(events(8, 1)), True))
+    assert shown_last(vwlite, "--cb_explore_adf", "--squarecb", "--elim", "--epsilon", "0.3") == {1: 1, 0: 0, 2: 0}
+    done = vwlite("vw", "-d", "log", *["--cb_explore_adf", "--regcbopt", "--epsilon", "0.3", "-p", "-", "--quiet"])
+    assert done.lines[0] == "0:1,1:1,2:1"
+    vwlite("train", "log", "--cb_explore_adf", "--squarecb", "--elim", "--epsilon", "0.3", "-f", "m", "--quiet")
+    assert "0.1" in vwlite("predict", "-i", "m", "log", "--probabilities").lines[-1]
+
+
+def test_slots_of_bags_of_the_same_actions_like_vw(vwlite, write):
+    """A hash is multiplied with a power of two; actions follow each other closely."""
+    write("log", "1:1:1 |\n")
+    vwlite("vw", "-d", "log", *["--cb_explore", "5", "--bag", "5", "-f", "m", "--quiet"])
+    assert [line.split()[1] for line in vwlite("inspect", "m", "--top", "9").lines[-2:]] == ["142052", "142051"]
+
+
 def test_slots_of_cover_like_vw(vwlite, write):
     """vw has twice as many sets of weights as there are policies and one, which shows where slots are few."""
     write("log", text_of(list(events(4, 1)), True))

@@ -36,7 +36,8 @@ class Shown(NamedTuple):
     tag: bytes = b""
 
 
-NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
+START = {"norm_sum": 0.0, "norm_weight": 0.0, "multiplier": 1.0}
+NORMS = tuple(START)  # of which the regressor has its own
 
 
 def explorer_numbers(config: BanditConfig) -> SimpleNamespace:
@@ -292,8 +293,9 @@ class Bandit(Gd):
     def prediction_text(self, results: Results, row: int) -> str:
         if self.config.eval_:
             return f"{results.prediction[row]:.0f}"
-        score = f"{self.best_score(results, row):.2f}".rstrip("0").rstrip(".")
-        return f"{results.prediction[row]:.0f}:{'0' if score == '-0' else score}"
+        best = self.best_score(results, row)
+        score = decimals(best, 2)
+        return f"{results.prediction[row]:.0f}:{'0' if score == '-0' and not (self.vw_compat and best) else score}"
 
     def best_score(self, results: Results, row: int) -> float:
         return float(results.raw[row])
@@ -329,6 +331,8 @@ class Bandit(Gd):
         super().load(arrays, scalars, whole)
         for name in self.SCALARS[len(SCALARS) :]:
             self.set(**{name: float(scalars[name])})
+        if self.vw_compat:
+            self.set(**{f"regressor_{name}": START[name] for name in NORMS})  # of which vw keeps the policy's alone
 
 
 def drawn(every: list[Shown], u: float) -> Shown:
@@ -342,5 +346,10 @@ def cheapest_first(pairs: list[tuple[T, Any]]) -> list[tuple[T, Any]]:
     return sorted(pairs, key=lambda pair: pair[1])
 
 
-def pairs_text(pairs: Iterable[tuple[int, float]], between: str = " ") -> str:
-    return between.join(f"{action}:{cost:g}" for action, cost in pairs)
+def pairs_text(pairs: Iterable[tuple[int, float]]) -> str:
+    return " ".join(f"{action}:{cost:g}" for action, cost in pairs)
+
+
+def decimals(value: float, digits: int) -> str:
+    """As vw writes a probability or a score."""
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")

@@ -24,7 +24,7 @@ from vwlite.learners.row_results import Results
 class Simulation(Exploration):
     """What simulated bandits have in common."""
 
-    limits_answers = shows_actions = False
+    limits_answers = shows_actions = held_out_in_vw = False
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:

@@ -26,7 +26,7 @@ class LoggedConfig(GdConfig):
         section=SECTION, choices=TYPES, shape=True,
     )
     clip_p: float = option(
-        0.0, "Take probabilities below this for this.", section=SECTION, low=0, high=1, in_vw_models="forgotten"
+        0.0, "Take probabilities below this for this.", section=SECTION, low=0, high=1
     )
     cost_offset: str = option(
         "", "Learn costs as differences to this number, or to the highest cost so far.", section=SECTION,
@@ -132,7 +132,7 @@ class BanditGroupsConfig(LoggedConfig):
         section=SECTION, shape=True,
     )
     rank_all: bool = option(
-        False, "Write all actions with their scores.", section=SECTION, vw_only=True, in_vw_models="forgotten"
+        False, "Write all actions with their scores.", section=SECTION, vw_only=True
     )
 
     learner: ClassVar[str] = "cb_adf"
