@@ -27,6 +27,7 @@ SHARED = {
         "test_train.py", "test_bar.py", "test_shared_options.py", "test_learners.py", "test_bandits.py",
         "test_exploration.py",
     ],
+    "recommend": ["test_recommend_items.py"],
     "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
         "test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py",
