@@ -8,6 +8,7 @@ import click
 from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Scheduler, Writes
 from vwlite.cli.parser import (
     Choice,
+    ClassCount,
     ClassWeights,
     DataOption,
     Decays,
@@ -106,6 +107,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "str": click.STRING,
     "tuple[str, ...]": click.STRING,
     "names": Names(),
+    "classes": ClassCount(),
     "class_weights": ClassWeights(),
     "levels": Levels(),
     "decays": Decays(),

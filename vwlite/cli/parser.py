@@ -59,8 +59,16 @@ class Whole(Finite):
     read = staticmethod(option_values.integer)
 
 
+class ClassCount(Finite):
+    """A whole number, or ``auto``."""
+
+    name = "classes"
+    metavar = "N"
+    read = staticmethod(option_values.classes)
+
+
 class Names(Finite):
-    """Names separated by commas."""
+    """Names separated by commas, or ``@FILE``."""
 
     name = "names"
     read = staticmethod(option_values.words)
