@@ -52,7 +52,7 @@ SHARED = {
         "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
         "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
         "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
-        "test_transfer.py", "test_factored.py", "test_bandits.py",
+        "test_transfer.py", "test_factored.py", "test_bandits.py", "test_by_file.py",
         "test_exploration.py", "test_simulate.py", "test_json_events.py", "test_label_units.py",
     ],
     "vw": [

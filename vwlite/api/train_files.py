@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 
 from vwlite.api import learner_choice, run_configs
 from vwlite.api.option_rules import check_unused_options
 from vwlite.api.run_configs import run_config
 from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
+from vwlite.data.input_stream import display_name
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
+from vwlite.evaluation.file_scores import FileScores
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
@@ -56,7 +59,8 @@ def train_files(
                 model = checkpoints.load() or model
         learned = files.ledger(left.input.paths, not left.input.examples)
         bad_lines = request.config(BadLinesConfig)
-        return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer)
+        by_file = partial(FileScores, bad_lines) if left.output.by_file else None
+        return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer, by_file)
 
 
 def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig, Restored | None] | None:
@@ -69,11 +73,25 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
     config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
     check_unused_options(request.given, request.known, config.learner)
     files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
+    if config.output.by_file:
+        check_by_file(config)
     left = files.unseen(config.input.paths)
     if not left:
         files.keep_model()
         return None
     return replace(config, input=replace(config.input, paths=left)), model
+
+
+def check_by_file(config: RunConfig) -> None:
+    """Raises UsageError where files cannot be measured before they are learned."""
+    option, input, learner = "--progressive-by-file", config.input, config.learner
+    if learner.needs_full_passes:
+        raise UsageError(f"{option} does not go with --{learner.option}, which learns all files at once")
+    if input.shuffle_first or config.curriculum.order or input.cache:
+        other = "--cache" if input.cache else "--shuffle-first" if input.shuffle_first else "--curriculum"
+        raise UsageError(f"{option} does not go with {other}: files are read as text, one after the other")
+    if odd := next((path for path in input.paths if path == "-" or file_size(path) is None), ""):
+        raise UsageError(f"{option} reads each file twice, which {display_name(odd)} does not allow: name files")
 
 
 def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:

@@ -70,6 +70,8 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
         parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
     if found := nights.of_nights(runs):
         parts.append(section("In the order of time", drawn(found)))
+    if found := nights.of_files(runs):
+        parts.append(section("File by file", drawn(found)))
     parts += [
         section("Options that differ", differences(runs)),
         section("Figures", figures(runs)),

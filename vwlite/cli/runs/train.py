@@ -81,4 +81,5 @@ def run_report(done: TrainResult) -> dict[str, Any]:
         "max_label": learner.get("max_label"),
         "loss_function": learner.config.loss.name,
         **learner.report(),
+        **({"files": done.by_file} if done.by_file else {}),
     }

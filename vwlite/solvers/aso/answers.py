@@ -9,9 +9,9 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.evaluation.class_metrics import Contingency, choose, means
 from vwlite.evaluation.metrics import LOG_LOSS_EPS, Sample, auc
+from vwlite.learners.row_results import named_values
 from vwlite.solvers.aso.classifier import Target, labels_of
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.named_values import named_values
 
 
 class Scored(Protocol):
