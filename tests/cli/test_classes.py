@@ -72,7 +72,8 @@ def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reaso
     write("d", NAMED)
     vwlite("train", "d", "-f", "m", "--quiet", kind, *NAMES[1:])
     said = vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy,log_loss", status=2).stderr
-    offered = "examples, weight, accuracy, macro_precision, macro_recall, macro_f1, per_class, confusion_matrix"
+    means = "macro_precision, macro_recall, macro_f1"
+    offered = f"examples, weight, accuracy, majority_accuracy, {means}, per_class, confusion_matrix"
     assert said == (
         f"vwlite: --metric log_loss: a model of this kind has {offered}; log_loss is of probabilities, and {reason}\n"
     )
@@ -351,3 +352,22 @@ def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
 def test_what_has_no_audit_says_so(vwlite, write, named, value):
     found = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
     assert f"--audit does not go with --{named}" in found.stdout
+
+
+def test_the_majority_class_stands_beside_the_results(vwlite, write, tmp_path):
+    """As a share of the weight, held-out examples aside; a model that is no better is told so."""
+    names = ("cat", "cat", "cat", "dog", "bird")
+    write("d", "".join(f"{names[n * 7 % 5]} {1 + n % 2} |w x{n}\n" for n in range(2000)))
+    said = vwlite("train", "d", "--oaa", "auto", "-f", "m", "-l", "1e-9", "--json", "run.json").stderr
+    weights = {name: sum(1 + n % 2 for n in range(2000) if names[n * 7 % 5] == name) for name in names}
+    least = 1 - max(weights.values()) / sum(weights.values())
+    most = max(weights, key=weights.get)
+    assert f"majority class = {most}\nmajority class's loss = {least:.6f}\n" in said
+    assert f"note: always answering {most} has a smaller loss, {least:g}" in said
+    run = json.loads((tmp_path / "run.json").read_text())["result"]
+    assert (run["majority_class"], run["majority_class_loss"]) == (most, pytest.approx(least))
+    done = vwlite("evaluate", "-i", "m", write("e", "dog |w y\nbird |w y\nbird |w z\n"), "--json", "-")
+    report = json.loads(done.stdout)["result"]
+    assert report["majority_accuracy"] == pytest.approx(2 / 3) and report["accuracy"] < 2 / 3
+    assert "note: always giving the most frequent answer has a higher accuracy, 0.666667" in done.stderr
+    assert "majority" not in vwlite("vw", "d", "--oaa", "3", "--named_labels", "cat,dog,bird").stderr

@@ -154,6 +154,8 @@ def with_classes(request: Request, say: Say) -> Request:
             instead = f"{option} N --named_labels NAME,... or @FILE"
             raise UsageError(f"{option} {AUTO} reads the data twice, which a pipe does not allow: type {instead}")
         return request
+    if typed != AUTO:
+        learner_choice.new_learner_config(request.given)  # what is wrong with the options is told before data are read
     from vwlite.data.dataset import Inputs
     from vwlite.data.label_forms import NAMES, NUMBERS, form_of_inputs, names_of
 

@@ -15,7 +15,7 @@ from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck
-from vwlite.training.label_sample import LabelSample
+from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
@@ -45,6 +45,7 @@ class TrainResult:
     broken: bool  # the reader of predictions went away
     config: RunConfig  # with what the model brought
     labels: LabelSample | None  # of which the best constant is known
+    classes: ClassCounts | None  # of which the majority is known
     history: list[Figures]  # entries of ``vwlite.training.run_report.History``
     by_file: list[Figures]  # figures of each file before it was learned; empty where nobody asked for them
 
@@ -116,6 +117,7 @@ class Training:
             ledger.watch(self.source)
         self.table = ProgressTable(config, self.learner, self.counters, display)
         self.labels = LabelSample(self.learner) if config.learning and LabelSample.concerns(self.learner) else None
+        self.classes = ClassCounts(self.learner) if config.learning and ClassCounts.concerns(self.learner) else None
         self.by_file = by_file(config, parts, display) if by_file else None
         self.stopping = EarlyStopping(config, self.counters, self.writer, display)
 
@@ -145,7 +147,7 @@ class Training:
         return TrainResult(
             self.parts, trainer.passes_done, self.stopping.stopped,
             self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions),
-            config, self.labels, self.table.history.entries, self.by_file.entries if self.by_file else [],
+            config, self.labels, self.classes, self.table.history.entries, self.by_file.entries if self.by_file else [],
         )
 
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
@@ -172,7 +174,8 @@ class Training:
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display, columns) if config.learning else None,
             self.labels,
-            OwnSummary(config, learner, counters, display, labels=self.labels),
+            self.classes,
+            OwnSummary(config, learner, counters, display, labels=self.labels, classes=self.classes),
             self.by_file,
         ]
         return [listener for listener in listeners if listener]
