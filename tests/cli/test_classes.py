@@ -297,12 +297,18 @@ def test_a_nightly_command_keeps_the_classes_of_its_first_night(vwlite, write, t
         ("d --csoaa auto", COSTS, 2, "--csoaa: 'auto' is not a valid integer"),
         ("d --oaa auto", "|w a\n", 65, "there is no labelled example to learn from in d"),
         ("d --oaa auto --named_labels @e", NAMED, 2, "--named_labels: cannot read e: No such file"),
-        ("d --oaa auto --named_labels @d", NAMED, 2, "d: a name is a single word, not 'cat |w"),
+        ("d --oaa auto --named_labels @d", NAMED, 2, "a name is a single word, not 'cat |w"),
     ],
 )
 def test_classes_that_cannot_be_found(arguments, text, status, message, vwlite, write):
     write("d", text)
     assert message in vwlite("train", *arguments.split(), "-f", "m", stdin=text, status=status).stderr
+
+
+def test_a_file_of_names_is_not_written_over(vwlite, write):
+    write("d", NAMED), write("names", "bird\ncat\ndog\n")
+    said = vwlite("train", "d", "--oaa", "3", "--named_labels", "@names", "-f", "names", status=2).stderr
+    assert "file of names" in said
 
 
 def test_what_learns_no_files_wants_the_number_of_classes(vwlite, write):

@@ -19,10 +19,15 @@ OF_ALL = (
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],
-    "aso tasks": ["test_aso_tasks.py", "test_solver_run.py"],
-    "aso cotrain": ["test_solver_run.py"],
-    "aso learn": ["test_aso_online.py", "test_aso_resume.py", "test_solver_run.py"],
-    "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py", "test_solver_run.py"],
+    "aso apply": ["test_aso_tables.py"],
+    "aso problems": ["test_aso_tables.py"],
+    "aso tasks": ["test_aso_tables.py", "test_aso_tasks.py", "test_solver_run.py"],
+    "aso cotrain": ["test_aso_tables.py", "test_solver_run.py"],
+    "aso learn": ["test_aso_tables.py", "test_aso_online.py", "test_aso_resume.py", "test_solver_run.py"],
+    "aso train": [
+        "test_aso_tables.py", "test_aso_selection.py", "test_sequences.py", "test_aso_continued.py",
+        "test_solver_run.py",
+    ],
     "simulate": [
         "test_train.py", "test_bar.py", "test_shared_options.py", "test_learners.py", "test_bandits.py",
         "test_exploration.py",

@@ -11,6 +11,7 @@ from typing import Any
 
 from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
 from vwlite.options import AUTO
+from vwlite.storage.named_files import NamesInFile
 
 MAX_LEVELS = 10000  # of a range
 
@@ -59,9 +60,7 @@ def names_in_file(path: str) -> tuple[str, ...]:
         lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").splitlines()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
-    if odd := next((line for line in lines if len(line.split()) > 1), ""):
-        raise ValueError(f"{path}: a name is a single word, not {odd.strip()!r}")
-    return tuple(name for line in lines if (name := line.strip()))
+    return NamesInFile.of((name for line in lines if (name := line.strip())), path)
 
 
 def classes(value: Any) -> Any:

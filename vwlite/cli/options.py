@@ -5,7 +5,18 @@ from typing import Any
 
 import click
 
-from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Scheduler, Writes
+from vwlite.cli.files import (
+    ClassNames,
+    Difficulty,
+    FileName,
+    Held,
+    JsonFile,
+    Landmarks,
+    Predictions,
+    Reads,
+    Scheduler,
+    Writes,
+)
 from vwlite.cli.parser import (
     Choice,
     ClassCount,
@@ -15,7 +26,6 @@ from vwlite.cli.parser import (
     Duration,
     Finite,
     Levels,
-    Names,
     PerOutput,
     Whole,
 )
@@ -106,7 +116,7 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "int": Whole(),
     "str": click.STRING,
     "tuple[str, ...]": click.STRING,
-    "names": Names(),
+    "names": ClassNames(),
     "classes": ClassCount(),
     "class_weights": ClassWeights(),
     "levels": Levels(),

@@ -67,13 +67,6 @@ class ClassCount(Finite):
     read = staticmethod(option_values.classes)
 
 
-class Names(Finite):
-    """Names separated by commas, or ``@FILE``."""
-
-    name = "names"
-    read = staticmethod(option_values.words)
-
-
 class ClassWeights(Finite):
     """``label:weight,label:weight``: pairs of numbers, the weights 0 or more."""
 
