@@ -13,6 +13,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from vwlite.errors import UsageError
 
+AUTO = "auto"  # in place of a number of classes: as many as the labels are
+
 
 class Option(NamedTuple):
     """What is declared of an option. ``low`` and ``high`` are among its values, ``above`` and ``below`` are not."""
@@ -173,7 +175,10 @@ class Config:
         if values:
             raise TypeError(f"{type(self).__name__} has no field {next(iter(values))!r}")
         for name, declared_option in self.OPTIONS.items():
-            declared_option.check(getattr(self, name))
+            declared_option.check(value := getattr(self, name))
+            if value == AUTO and declared_option.read_as == "classes":
+                instead = "vwlite train counts the classes in its files: give their number here"
+                raise UsageError(f"{declared_option.display_name} {AUTO}: {instead}")
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -287,6 +292,10 @@ class Request:
         """As if nobody had given this option, which has no default."""
         given = {name: value for name, value in self.given.items() if name != key}
         return Request({**self.values, key: None}, given, self.known)
+
+    def having(self, more: Mapping[str, Any]) -> Request:
+        """As if these had been given, too."""
+        return Request(self.values, {**self.given, **more}, self.known)
 
     def config(self, kind: type[C], **more: Any) -> C:
         """The configuration with the values asked for; ``more``: fields that are no options. Raises UsageError."""

@@ -22,7 +22,7 @@ from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfi
 
 OF_RUNS = (InputConfig, HoldoutConfig, CurriculumConfig, RunConfig, BadLinesConfig)
 OF_FILES = ("kill_cache", "cache", "keep", "block_size")  # of the configurations of runs: they are about files
-OF_CONSOLES = ("progress", "quiet", "bar")
+OF_CONSOLES = ("progress", "by_file", "quiet", "bar")
 
 
 @cache

@@ -59,11 +59,12 @@ class Whole(Finite):
     read = staticmethod(option_values.integer)
 
 
-class Names(Finite):
-    """Names separated by commas."""
+class ClassCount(Finite):
+    """A whole number, or ``auto``."""
 
-    name = "names"
-    read = staticmethod(option_values.words)
+    name = "classes"
+    metavar = "N"
+    read = staticmethod(option_values.classes)
 
 
 class ClassWeights(Finite):

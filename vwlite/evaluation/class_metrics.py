@@ -44,7 +44,8 @@ class Contingency:
 
     def report(self, names: Iterable[str] | None, count: int) -> dict[str, Any]:
         """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
-        report: dict[str, Any] = means(self.hits, self.named, self.meant)
+        majority = self.meant.max(initial=0) / self.meant.sum() if len(self.weight) else math.nan
+        report: dict[str, Any] = {"majority_accuracy": float(majority), **means(self.hits, self.named, self.meant)}
         wanted = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
         tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
         return {**report, **{name: table() for name, table in tables if name in wanted}}

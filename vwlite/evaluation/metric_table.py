@@ -63,6 +63,9 @@ TABLE = (
         "share of right answers: the right side of 0.5 (probabilities) or 0 (margins); the class; the whole set",
         larger=True,
     ),
+    Metric(
+        "majority_accuracy", (SIDES, *EVERY_CLASS), "accuracy of always giving the answer that is right most often"
+    ),
     Metric("precision", (SIDES,), "share of the rows predicted positive that are", larger=True),
     Metric("recall", (SIDES,), "share of the positive rows that are predicted so", larger=True),
     Metric("f1", (SIDES,), "harmonic mean of precision and recall", larger=True),

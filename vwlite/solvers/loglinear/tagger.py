@@ -15,6 +15,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
+from vwlite.learners.row_results import named_values
 from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.loglinear.examples import (
     BAD,
@@ -30,7 +31,6 @@ from vwlite.solvers.loglinear.examples import (
 )
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
-from vwlite.solvers.named_values import named_values
 
 PIECE = 1 << 21  # probabilities at a time
 
