@@ -15,7 +15,6 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.file_scores import FileScores
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
@@ -28,7 +27,7 @@ from vwlite.training.model_loader import Restored, start
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_files import Remarks, RunFiles, Say
-from vwlite.training.train import TrainResult, train
+from vwlite.training.train import ByFile, TrainResult, train
 
 SHOWN_NAMES = 10  # of classes
 
@@ -59,7 +58,7 @@ def train_files(
                 model = checkpoints.load() or model
         learned = files.ledger(left.input.paths, not left.input.examples)
         bad_lines = request.config(BadLinesConfig)
-        by_file = partial(FileScores, bad_lines) if left.output.by_file else None
+        by_file = scores_of_files(bad_lines) if left.output.by_file else None
         return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer, by_file)
 
 
@@ -80,6 +79,13 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
         files.keep_model()
         return None
     return replace(config, input=replace(config.input, paths=left)), model
+
+
+def scores_of_files(bad_lines: BadLinesConfig) -> ByFile:
+    """Imported here, since few runs measure what they have learned file by file."""
+    from vwlite.evaluation.file_scores import FileScores
+
+    return partial(FileScores, bad_lines)
 
 
 def check_by_file(config: RunConfig) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -160,7 +160,7 @@ def of_test(tested: Tested) -> str:
     return found + paragraphs(doubts_of(tested.figures)) + matrix(tested.figures) + measured
 
 
-def doubts_of(result: dict[str, Any]) -> list[str]:
+def doubts_of(result: Mapping[str, Any]) -> list[str]:
     """What ``vwlite evaluate`` warns of."""
     found = result.get("warnings")
     rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
