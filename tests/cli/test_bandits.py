@@ -220,6 +220,13 @@ def test_a_score_does_not_depend_on_the_lines_beside_it(options, vwlite, write):
     assert sorted(word.partition(":")[2] for word in found[0][0].split()) == sorted(line[2:] for line in found[1])
 
 
+def test_features_counted_like_vw(vwlite, write):
+    """Those of a shared line once, without what is ignored."""
+    write("d", "shared |u a b |v c\n0:1:0.5 |a x\n|a y |v z\n\n" * 2)
+    for options, count in {"": 18, "--ignore v": 14, "--ignore u": 14, "-q ua --ignore v": 22}.items():
+        assert f"total feature number = {count}" in vwlite("vw", "-d", "d", "--cb_adf", *options.split()).stderr
+
+
 VALUED = "1 1:1:0.5 tag| a b\n2 1:0:0.5 | a c\n3 2:0.7:0.25 | a b\n1 3:0.7:0.25 | c b\n2 2:0.4:0.1 | a b\n"
 
 
