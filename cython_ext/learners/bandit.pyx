@@ -216,7 +216,7 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     if status != OK and status != UNSTABLE:
         return status
     if q.x.kind:
-        q.m.scalars[SEEN] += 1
+        q.m.scalars[SEEN] += labeled or not q.valued
         write_pmf(q, e)
     if q.simulated and labeled:
         play(q, e)
