@@ -72,6 +72,16 @@ cdef inline size_t features_of(const Rows *rows, size_t row) noexcept nogil:
     return rows.namespace_start[rows.row_namespace[row + 1]] - rows.namespace_start[rows.row_namespace[row]]
 
 
+cdef inline size_t kept_features_of(const Rows *rows, size_t row, const Plan *plan) noexcept nogil:
+    """Those in namespaces that are not ignored."""
+    cdef uint32_t segment
+    cdef size_t kept = 0
+    for segment in range(rows.row_namespace[row], rows.row_namespace[row + 1]):
+        if not plan.ignore[plan.redefine[rows.namespace_char[segment]]]:
+            kept += rows.namespace_start[segment + 1] - rows.namespace_start[segment]
+    return kept
+
+
 cdef inline bint contains(const uint64_t *characters, uint8_t character) noexcept nogil:
     return characters[character >> 6] >> (character & 63) & 1
 

@@ -12,7 +12,7 @@ from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from base.vw_random cimport random_after
 from features.group_lines cimport close_group_lines, open_group_lines
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
-from features.multiline_expand cimport features_of
+from features.multiline_expand cimport kept_features_of
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, MTR, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
@@ -216,7 +216,7 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     if status != OK and status != UNSTABLE:
         return status
     if q.x.kind:
-        q.m.scalars[SEEN] += 1
+        q.m.scalars[SEEN] += labeled or not q.valued
         write_pmf(q, e)
     if q.simulated and labeled:
         play(q, e)
@@ -230,9 +230,9 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
         done = learn_event(q, rows, plan, e, used)
         status = status | done if done == OK or done == UNSTABLE else done
     if q.m.vw_compat and e.has_shared != NULL and q.valued:            # as vw counts them: not at all
-        features -= <uint32_t>(e.count * features_of(rows, e.shared))
+        features -= <uint32_t>(e.count * kept_features_of(rows, e.shared, plan))
     elif q.m.vw_compat and e.has_shared != NULL and not q.x.kind:      # once for the group
-        features += plan.constant - <uint32_t>((e.count - 1) * features_of(rows, e.shared))
+        features += plan.constant - <uint32_t>((e.count - 1) * kept_features_of(rows, e.shared, plan))
     out.features[e.last] = features / <uint32_t>(q.actions if q.simulated and q.actions else 1)
     if q.simulated and labeled:
         least = simulated_cost(q, e, best)

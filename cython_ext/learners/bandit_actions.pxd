@@ -9,12 +9,12 @@ from base.byte_scan cimport prefetch, unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.expand_row cimport CONSTANT, expand_made_groups
 from features.group_lines cimport NO_ROW, GroupLines, find_line, set_row
-from features.multiline_expand cimport Line, expand_line, reserve_line
+from features.multiline_expand cimport Line, expand_line, features_of, reserve_line
 from features.namespace_groups cimport Rows, make_groups
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from learners.explorers cimport COVER, Explorer
-from learners.gd_update cimport NORMS, SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
+from learners.gd_update cimport L2_SCALE, NORMS, SCALARS, Learner, clip, inner_product, learn_row, sync_if_due, widen_range
 
 cdef enum:
     MTR = 0                # what is learned, numbered as TYPES in vwlite/learners/configs/bandit.py
@@ -37,6 +37,7 @@ cdef enum:
     VIOLATIONS = SCALARS + 14
     MORE_MODELS = SCALARS + 15     # of every policy but the first: its events, their actions, two times NORMS
     OF_MODEL = 2 + 2 * NORMS
+    LANES = 4                      # lines that are scored together
     PREFETCH_LINES = 16            # cache lines of a feature's slots that are prefetched, at most
 
 
@@ -121,6 +122,33 @@ cdef inline float score(Bandit *q, const Line *line, const Event *e, size_t acti
     return raw
 
 
+cdef inline float add_terms(float sum, const float *table, size_t stride, const Scratch *s, size_t begin) noexcept nogil:
+    """``sum`` and the products of a row's terms from ``begin`` on."""
+    cdef size_t i
+    for i in range(begin, s.terms):
+        sum += table[stride * s.index[i]] * s.value[i]
+    return sum
+
+
+cdef inline void score_lanes(Bandit *q, Line **line, const float **table, float *found) noexcept nogil:
+    """``score`` of LANES lines at once: the sum of a line waits for each of its terms, and the others fill that time."""
+    cdef const Scratch *s = &line[0].s
+    cdef const Scratch *t = &line[1].s
+    cdef const Scratch *u = &line[2].s
+    cdef const Scratch *v = &line[3].s
+    cdef size_t i, stride = q.m.stride, common = min(min(s.terms, t.terms), min(u.terms, v.terms))
+    cdef float a = 0, b = 0, c = 0, d = 0, scale = <float>q.m.scalars[L2_SCALE]
+    for i in range(common):
+        a += table[0][stride * s.index[i]] * s.value[i]
+        b += table[1][stride * t.index[i]] * t.value[i]
+        c += table[2][stride * u.index[i]] * u.value[i]
+        d += table[3][stride * v.index[i]] * v.value[i]
+    found[0] = add_terms(a, table[0], stride, s, common) * scale
+    found[1] = add_terms(b, table[1], stride, t, common) * scale
+    found[2] = add_terms(c, table[2], stride, u, common) * scale
+    found[3] = add_terms(d, table[3], stride, v, common) * scale
+
+
 cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint32_t action, const Plan *plan,
                              Line *line) noexcept nogil:
     """Fill ``line.s`` with the terms of a row whose features are moved to the slots of an action, and then crossed."""
@@ -148,6 +176,21 @@ cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint
     return status
 
 
+cdef inline void place_terms(Bandit *q, const Rows *rows, const Event *e, size_t action, Scratch *s) noexcept nogil:
+    """Turn hashes of a line of a group into slots, and prefetch those that no line before it has."""
+    cdef size_t i, seen = 0, begin
+    if action and e.has_shared != NULL:
+        seen = min(features_of(rows, e.shared), s.linear)
+    begin = s.linear - seen
+    if q.shift:
+        for i in range(s.terms):
+            s.index[i] = (s.index[i] << q.shift) & q.mask
+    for i in range(begin):
+        prefetch(q.table + q.m.stride * s.index[i])
+    for i in range(s.linear, s.terms):
+        prefetch(q.table + q.m.stride * s.index[i])
+
+
 cdef inline int ready_action(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, size_t action,
                              Line **line) noexcept nogil:
     """Point ``line`` to the terms of an action, at their slots, which are prefetched unless they are kept."""
@@ -169,6 +212,10 @@ cdef inline int ready_action(Bandit *q, const Rows *rows, const Plan *plan, cons
         status = expand_line(rows, row, e.has_shared, plan, line[0])
     if status != OK:
         return status
+    if not q.actions:
+        place_terms(q, rows, e, action, &line[0].s)
+        set_row(q.lines, line[0], <ssize_t>row)
+        return OK
     for i in range(line[0].s.terms):
         line[0].s.index[i] = (line[0].s.index[i] << q.shift) & q.mask
         if line[0].s.index[i] > q.mask - q.width + 1:

@@ -8,12 +8,12 @@ from base.byte_scan cimport unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from base.vw_random cimport random_next
 from features.kernel_views cimport Results
-from features.group_lines cimport release_long_line
+from features.group_lines cimport KEPT_LINES, LONG_LINE, release_long_line
 from features.multiline_expand cimport Line
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
-from learners.bandit_actions cimport ACTIONS, DIRECT, DR, EVENTS, HIGHEST_COST, IPS, LEARNED, MORE_MODELS, MTR, OF_MODEL, \
-    RANDOM_HIGH, RANDOM_LOW, Bandit, Event, ready_action, score, select_weights, update_action
+from learners.bandit_actions cimport ACTIONS, DIRECT, DR, EVENTS, HIGHEST_COST, IPS, LANES, LEARNED, MORE_MODELS, MTR, OF_MODEL, \
+    RANDOM_HIGH, RANDOM_LOW, Bandit, Event, ready_action, score, score_lanes, select_weights, update_action
 from learners.explorers cimport BAG, COVER, FIRST, GREEDY, REGCB, SOFTMAX, SQUARECB, cut, drawn_number, \
     explore_bounds, explore_by_gap, explore_softly, find_best, is_tied, keep_plausible, poisson, set_floor, set_uniform, \
     share_best, widest
@@ -28,22 +28,35 @@ cdef inline float base_of(const Bandit *q) noexcept nogil:
 cdef inline int score_actions(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, size_t model, bint regressor,
                               float *found, uint32_t *features) noexcept nogil:
     """Fill ``found`` with what a policy, or its regressor within the range of targets, predicts of the allowed actions."""
-    cdef size_t a
+    cdef Line *line[LANES]
+    cdef const float *table[LANES]
+    cdef size_t a = 0, lanes, k
     cdef int status = OK, done
-    cdef Line *line
+    cdef bint alone
     features[0] = 0
-    for a in range(e.count):
-        done = ready_action(q, rows, plan, e, a, &line)
-        if done != OK:
-            return done
-        features[0] += <uint32_t>line.s.count
-        select_weights(q, a, model, regressor)
-        found[a] = score(q, line, e, a) if q.allowed[a] else INFINITY
-        if q.allowed[a] and unlikely(not isfinite(found[a])):
-            status = UNSTABLE
-        if regressor:
-            found[a] = clip(found[a], &q.m)
-        release_long_line(q.lines, line)
+    while a < e.count:
+        alone, lanes = q.observer != NULL or q.m.rule != NULL or q.m.l1 > 0, 0
+        while lanes == 0 or (lanes < LANES and a + lanes < min(e.count, <size_t>KEPT_LINES) and not alone):
+            done = ready_action(q, rows, plan, e, a + lanes, &line[lanes])
+            if done != OK:
+                return done
+            features[0] += <uint32_t>line[lanes].s.count
+            alone = alone or not q.allowed[a + lanes] or line[lanes].s.max_terms > LONG_LINE
+            select_weights(q, a + lanes, model, regressor)
+            table[lanes] = q.m.table
+            lanes += 1
+        if lanes == LANES and not alone:
+            score_lanes(q, line, table, found + a)
+        for k in range(lanes):
+            if alone or lanes < LANES:
+                select_weights(q, a + k, model, regressor)
+                found[a + k] = score(q, line[k], e, a + k) if q.allowed[a + k] else INFINITY
+            if q.allowed[a + k] and unlikely(not isfinite(found[a + k])):
+                status = UNSTABLE
+            if regressor:
+                found[a + k] = clip(found[a + k], &q.m)
+            release_long_line(q.lines, line[k])
+        a += lanes
     return status
 
 

@@ -205,6 +205,28 @@ def test_vw_ranks_with_any_model(vwlite, write):
     assert vwlite("vw", "-t", "-i", "m", "g", "-p", "-", "--quiet").lines == ["1", ""]
 
 
+@pytest.mark.parametrize("options", ["", "--cb_type dr", "--sgd", "--l2 0.01", "--l1 0.001", "--coin"])
+def test_a_score_does_not_depend_on_the_lines_beside_it(options, vwlite, write):
+    """Of 37 lines, of which some are scored together."""
+    draw = random.Random(4)
+    lines = [
+        " |a " + " ".join(f"x{draw.randrange(9)}:{draw.uniform(-2, 2):.3f}" for _ in range(n % 7)) for n in range(37)
+    ]
+    together = "shared |u a b\n" + "\n".join(lines) + "\n\n"
+    apart = "".join(f"shared |u a b\n{line}\n\n" for line in lines)
+    write("log", "".join(f"shared |u a b\n0:{n % 3}:0.5{line}\n{lines[0]}\n\n" for n, line in enumerate(lines)))
+    vwlite("train", "log", "--cb_adf", "-q", "ua", *options.split(), "-f", "m", "--quiet")
+    found = [vwlite("predict", "-i", "m", "-", "--scores", stdin=text).lines for text in (together, apart)]
+    assert sorted(word.partition(":")[2] for word in found[0][0].split()) == sorted(line[2:] for line in found[1])
+
+
+def test_features_counted_like_vw(vwlite, write):
+    """Those of a shared line once, without what is ignored."""
+    write("d", "shared |u a b |v c\n0:1:0.5 |a x\n|a y |v z\n\n" * 2)
+    for options, count in {"": 18, "--ignore v": 14, "--ignore u": 14, "-q ua --ignore v": 22}.items():
+        assert f"total feature number = {count}" in vwlite("vw", "-d", "d", "--cb_adf", *options.split()).stderr
+
+
 VALUED = "1 1:1:0.5 tag| a b\n2 1:0:0.5 | a c\n3 2:0.7:0.25 | a b\n1 3:0.7:0.25 | c b\n2 2:0.4:0.1 | a b\n"
 
 

@@ -235,6 +235,12 @@ def test_what_vw_holds_out(vwlite, write):
     assert "examples per pass = 8" in done.stderr and "undefined (no holdout)" in done.stderr
 
 
+def test_a_rate_is_of_events_with_a_cost(vwlite, write):
+    write("log", "0:1:0.5 | a\n | b\n\n | a\n | b\n\n | a\n1:0.5:0.25 | b\n\n")
+    done = vwlite("vw", "-d", "log", "--cb_explore_adf", "--explore_eval", "--target_rate", "0.5")
+    assert "targeted update count = 1.000000" in done.stderr
+
+
 def test_bounds_have_no_floor_in_vw(vwlite, write):
     write("log", text_of(list(events(8, 1)), True))
     assert shown_last(vwlite, "--cb_explore_adf", "--squarecb", "--elim", "--epsilon", "0.3") == {1: 1, 0: 0, 2: 0}

@@ -111,7 +111,10 @@ class PendingGroup:
         inner = ~apart & ~np.append(apart[1:], True)
         batch.flags = np.where(inner, batch.flags | INNER, batch.flags & ~np.uint8(INNER))
         first = ~apart & np.insert(apart[:-1], 0, True)[: len(batch)]
-        for row in not_numbered(batch, np.flatnonzero(first & (batch.label == batch.label))).tolist():
+        rows = not_numbered(batch, np.flatnonzero(first & (batch.label == batch.label)))
+        known = are_shared(batch, rows)
+        batch.flags[rows[known]] |= SHARED
+        for row in rows[~known].tolist():
             if is_shared(batch.tag(row), bool(batch.flags[row] & TAGGED)):
                 batch.flags[row] |= SHARED
         if gaps and self.skip_malformed:
@@ -127,6 +130,16 @@ def not_numbered(batch: Batch, rows: np.ndarray) -> np.ndarray:
     rows, begin = rows[long], begin[long]
     first = np.frombuffer(batch.text, np.uint8)[begin] if len(rows) else begin
     return rows[(first < ord("0")) | (first > ord("9"))]
+
+
+def are_shared(batch: Batch, rows: np.ndarray) -> np.ndarray:
+    """bool[rows]: those whose label is the word ``shared``, with a blank behind it, and which have no tag."""
+    begin, word = batch.tag_start[rows].astype(np.int64), np.frombuffer(b"shared ", np.uint8)
+    found = (batch.tag_end[rows] - begin == len(word)) & (batch.flags[rows] & TAGGED == 0)
+    if found.any():
+        text = np.frombuffer(batch.text, np.uint8)
+        found[found] = (text[begin[found, None] + np.arange(len(word))] == word).all(axis=1)
+    return found
 
 
 def is_shared(span: bytes, tagged: bool) -> bool:

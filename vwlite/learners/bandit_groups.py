@@ -124,7 +124,7 @@ class BanditGroups(Bandit):
         return row - self.first_action(batch, row)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        self.batch, self.constant = batch, plan.constant
+        self.batch, self.plan = batch, plan
         if not (self.shares_features or plan.interactions) and batch.any_flags & SHARED:
             edges = batch.namespace_start[batch.row_namespace[begin : end + 1]].astype(np.int64)
             self.shares_features = bool((np.diff(edges)[batch.flags[begin:end] & SHARED != 0] > 0).any())
@@ -135,8 +135,13 @@ class BanditGroups(Bandit):
         first, counted = self.first_action(self.batch, row), super().shown_features(results, row)
         if not (self.vw_compat and first > 0 and self.batch.flags[first - 1] & SHARED):
             return counted
-        start = self.batch.namespace_start[self.batch.row_namespace[first - 1 : first + 1]]
-        return counted + (row - first) * int(start[1] - start[0]) - int(self.constant)
+        return counted + (row - first) * self.shared_features(first) - int(self.plan.constant)
+
+    def shared_features(self, first: int) -> int:
+        """How many features the shared line above the row ``first`` has in namespaces that are not ignored."""
+        begin, end = self.batch.row_namespace[first - 1 : first + 1].tolist()
+        filed = self.plan.redefine[self.batch.namespace_char[begin:end]]
+        return int(np.diff(self.batch.namespace_start[begin : end + 1])[self.plan.ignore[filed] == 0].sum())
 
     def best_score(self, results: Results, row: int) -> float:
         return float(results.raw[self.first_action(self.batch, row) + int(results.prediction[row])])

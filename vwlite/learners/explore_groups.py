@@ -29,8 +29,7 @@ class ExploreGroups(Exploration, BanditGroups):
         first = self.first_action(self.batch, row)
         if not (self.vw_compat and self.config.explore_eval and self.batch.flags[first - 1] & SHARED and first):
             return counted
-        start = self.batch.namespace_start[self.batch.row_namespace[first - 1 : first + 1]]
-        return counted + (row + 1 - first) * int(start[1] - start[0])
+        return counted + (row + 1 - first) * self.shared_features(first)
 
     def label_text(self, batch: Batch, row: int) -> str:
         return "known" if self.config.explore_eval else super().label_text(batch, row)
