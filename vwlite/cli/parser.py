@@ -9,8 +9,8 @@ from typing import Any, TextIO
 import click
 
 from vwlite.api import option_values
+from vwlite.api.absent import format_instead, what_instead
 from vwlite.cli import run_record
-from vwlite.cli.absent import format_instead, what_instead
 from vwlite.cli.files import Reads, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
