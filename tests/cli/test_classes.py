@@ -74,7 +74,8 @@ def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reaso
     said = vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy,log_loss", status=2).stderr
     offered = "examples, weight, accuracy, macro_precision, macro_recall, macro_f1, per_class, confusion_matrix"
     assert said == (
-        f"vwlite: --metric log_loss: a model of this kind has {offered}; log_loss is of probabilities, and {reason}\n"
+        f"vwlite: --metric log_loss: a model of this kind has {offered}{', p@K, recall@K' * (kind == '--oaa')}; "
+        f"log_loss is of probabilities, and {reason}\n"
     )
     vwlite("evaluate", "-i", "m", "d", "--metric", offered.replace(" ", ""))
     unlabelled = vwlite("evaluate", "-i", "m", "--metric", "log_loss", stdin="|w a\n", status=65)

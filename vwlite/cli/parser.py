@@ -252,7 +252,9 @@ class VwCommand(Command):
         try:
             return super().parse_args(ctx, self.settled(list(args)))
         except click.NoSuchOption as error:
-            critical(f"unrecognised option '{error.option_name}'{what_instead(error.option_name)}")
+            names = [error.option_name, *(word.partition("=")[0] for word in args if word.startswith("--"))]
+            name = next(filter(what_instead, names), error.option_name)  # its own options may stand before it
+            critical(f"unrecognised option '{name}'{what_instead(name)}")
         except click.UsageError as error:
             critical(sentence(error))
         ctx.exit(1)
