@@ -57,6 +57,22 @@ def test_lists_of_whole_items_are_the_sorted_predictions_of_whole_lines(options,
     } - met
 
 
+def test_a_person_named_by_id_has_all_features_of_the_data(vwlite, write):
+    write("data", "".join(RATED))
+    options = ("--dotproduct", "user,item", "--names", "--quiet", "--rank", 2, "--passes", 3, "--holdout_off")
+    vwlite("train", "data", "-f", "m", *options)
+    asked = ("recommend", "-i", "m", "--of", "item", "-n", 99)
+    for more in (("--items", "data"), ("--exclude", "data")):
+        whole = vwlite(*asked, write("people", "'user=u3 |user u3 age:0.3\n'user=u9 |user u2 age:0.2\n"), *more).lines
+        found = vwlite(*asked, "--for", "user=u3", *more).lines
+        assert found == [line for line in whole if "u3" in line] != []
+        write("ids", "user=u3\n\nuser=u2\n")
+        both = vwlite(*asked, "--for-file", "ids", *more).lines
+        assert [line.split("\t")[1:] for line in both] == [line.split("\t")[1:] for line in whole]
+    alone, whole = vwlite(*asked, "--for", "user=u3").lines, vwlite(*asked, "people").lines
+    assert alone == vwlite(*asked, write("p", "'user=u3 |user u3\n")).lines != whole[: len(alone)]
+
+
 def test_items_in_several_namespaces_are_those_of_what_is_left_out(vwlite, write):
     write("data", "".join(RATED))
     options = ("--dotproduct", "user,item", "--dotproduct", "user,genre", "--names", "--quiet", "--rank", 2)
