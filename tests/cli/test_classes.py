@@ -288,3 +288,11 @@ def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
 def test_what_has_no_audit_says_so(vwlite, write, named, value):
     found = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
     assert f"--audit does not go with --{named}" in found.stdout
+
+
+def test_empty_sets_of_labels_are_learned_and_predicted(vwlite, cases_dir):
+    data = cases_dir / "multilabel_empty_set.svm"
+    options = ("--format", "svmlight", "--multilabel_oaa", 3, "--passes", 20, "--holdout_off", "-q", "::")
+    vwlite("train", data, "-f", "m", "--quiet", *options)
+    done = vwlite("predict", "-i", "m", "--format", "svmlight", data, "--with-labels")
+    assert done.lines == ["0,1 0,1", ", ,", "1,2 1,2"]
