@@ -175,3 +175,9 @@ def test_probabilities_by_themselves_do_nothing(vwlite, write):
     write("d", "1 |a x\n-1 |a y\n")
     plain = vwlite("vw", "-d", "d", "-p", "-", "--quiet").stdout
     assert vwlite("vw", "-d", "d", "-p", "-", "--quiet", "--probabilities").stdout == plain != ""
+
+
+@pytest.mark.parametrize("options", ["--coin", "--pistol", "--ftrl", "--noconstant --pistol"])
+def test_models_as_text_name_the_update_rule(options, vwlite, write, tmp_path):
+    vwlite("vw", "-d", write("d", "1 |a x\n-1 |a y\n"), *options.split(), "--readable_model", "t", "--quiet")
+    assert f"options: {options}" in (tmp_path / "t").read_text().splitlines()
