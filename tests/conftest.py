@@ -33,6 +33,12 @@ def data_dir():
 
 
 @pytest.fixture(scope="session")
+def cases_dir():
+    """Folder of small files that people brought, named by VWLITE_CASES."""
+    return folder_of("VWLITE_CASES", "../shared/cases")
+
+
+@pytest.fixture(scope="session")
 def conformance_dir():
     """Folder of the conformance cases and their runner, named by VWLITE_CONFORMANCE."""
     return folder_of("VWLITE_CONFORMANCE", "../shared/conformance")

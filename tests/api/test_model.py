@@ -1,6 +1,7 @@
 """Models in Python: the bytes, the predictions and the refusals of the commands."""
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -77,6 +78,21 @@ def test_files_of_paths(tmp_path, command):
         model.learn(Path(tmp_path / "absent.vw"))
 
 
+@pytest.mark.parametrize(
+    ("typed", "level", "said"),
+    [
+        ("--quiet -t -c --save_resume", logging.INFO, "--quiet, -t, -c and --save_resume do nothing in memory"),
+        ("-P 100 --cache_file=x -k", logging.WARNING, "-P, --cache_file and -k do nothing in memory"),
+        ("-f x.model", logging.WARNING, "-f does nothing in memory"),
+    ],
+)
+def test_options_that_do_nothing_in_memory_are_taken(typed, level, said, caplog):
+    with caplog.at_level(logging.INFO, "vwlite"):
+        one, two = Model(f"--oaa 3 {typed} --l2 0.5"), Model("--oaa 3 --l2 0.5")
+    assert one.options == two.options
+    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [(level, said)]
+
+
 def test_options_by_any_spelling():
     one = Model("--loss_function logistic -b 22 -q ui -q ab --random_seed 7", passes=2)
     two = Model(loss_function="logistic", bit_precision=22, quadratic=["ui", "ab"], seed=7, passes=2)
@@ -103,6 +119,10 @@ def test_options_by_any_spelling():
         ("", {"epochs": 3}, r"no such option epochs \(did you mean passes\?\)"),
         ("", {"lr": 3}, r"no such option lr \(did you mean learning_rate\?\)"),
         ("", {"pases": 3}, r"no such option pases \(did you mean passes\?\)"),
+        ("--oaa 3 -i m", {}, r"no such option -i: Model.load\(FILE\) opens a model"),
+        ("-d x --oaa 3", {}, r"no such option -d: learn\(Path\(FILE\)\) reads a file"),
+        ("--quiet --lda 3", {}, r"no such option --lda \(not in vwlite: topics; use 'vwlite aso learn'"),
+        ("--oaa 3 -P", {}, "option '-P' requires an argument"),
         ("--los logistic", {}, r"no such option --los \(did you mean --loss_function"),
         ("--loss_function logistik", {}, r"did you mean logistic\?"),
         ("-b 99", {}, "1 to 32"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from commands import command
 
-from vwlite.cli.absent import ABSENT, what_instead
+from vwlite.api.absent import ABSENT, what_instead
 from vwlite.cli.root import COMMANDS, plain
 
 TABLE = (Path(__file__).resolve().parents[2] / "docs/coming-from-vw.md").read_text()
@@ -45,6 +45,16 @@ def test_vw_answers_with_what_to_use(option, vwlite, write):
     done = vwlite("vw", "-d", write("data.vw", "1 |a b\n"), option, "5", "-f", "model", status=1)
     assert done.stdout == f"[critical] vw: unrecognised option '{option}'{what_instead(option)}\n"
     assert "; use " in done.stdout and "`" not in done.stdout
+
+
+def test_options_of_what_is_absent_may_stand_before_it(vwlite, write):
+    write("d", "1 |a b\n")
+    for typed in ("--batch_sz 10 --stage_poly", "--nonsense --minibatch 4 --lda 3", "--stage_size 2 -q ab --svrg=1"):
+        absent = typed.split()[-1 if "stage" in typed else -2].partition("=")[0]
+        done = vwlite("vw", "-d", "d", *typed.split(), status=1)
+        assert done.stdout == f"[critical] vw: unrecognised option '{absent}'{what_instead(absent)}\n"
+    done = vwlite("vw", "-d", "d", "--rank", 3, "-q", "ab", status=1)
+    assert "--rank beside -q is not in vwlite" in done.stdout and "'--dotproduct ab --rank 3'" in done.stdout
 
 
 def test_own_commands_answer_too(vwlite):

@@ -75,7 +75,8 @@ def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reaso
     means = "macro_precision, macro_recall, macro_f1"
     offered = f"examples, weight, accuracy, majority_accuracy, {means}, per_class, confusion_matrix"
     assert said == (
-        f"vwlite: --metric log_loss: a model of this kind has {offered}; log_loss is of probabilities, and {reason}\n"
+        f"vwlite: --metric log_loss: a model of this kind has {offered}{', p@K, recall@K' * (kind == '--oaa')}; "
+        f"log_loss is of probabilities, and {reason}\n"
     )
     vwlite("evaluate", "-i", "m", "d", "--metric", offered.replace(" ", ""))
     unlabelled = vwlite("evaluate", "-i", "m", "--metric", "log_loss", stdin="|w a\n", status=65)
@@ -377,3 +378,11 @@ def test_the_majority_class_stands_beside_the_results(vwlite, write, tmp_path):
     assert report["majority_accuracy"] == pytest.approx(2 / 3) and report["accuracy"] < 2 / 3
     assert "note: always giving the most frequent answer has a higher accuracy, 0.666667" in done.stderr
     assert "majority" not in vwlite("vw", "d", "--oaa", "3", "--named_labels", "cat,dog,bird").stderr
+
+
+def test_empty_sets_of_labels_are_learned_and_predicted(vwlite, cases_dir):
+    data = cases_dir / "multilabel_empty_set.svm"
+    options = ("--format", "svmlight", "--multilabel_oaa", 3, "--passes", 20, "--holdout_off", "-q", "::")
+    vwlite("train", data, "-f", "m", "--quiet", *options)
+    done = vwlite("predict", "-i", "m", "--format", "svmlight", data, "--with-labels")
+    assert done.lines == ["0,1 0,1", ", ,", "1,2 1,2"]

@@ -147,6 +147,10 @@ OF_VW = {  # what vw 9.11 answers
     "--nn 2 --invariant -l 0.1 --power_t 0.2": [0, 0.160507, 0.136799, 0.354435, 0.309494, 0.308944],
     "--nn 2 --sgd": [0, 1, 0, 1, 1, 1],
     "--nn 2 --normalized": [0, 1, 1, 1, 0, 0],
+    "--nn 3 --l2 0.01": [0, 0.463524, 0.238556, 0.695602, 0.463004, 0.448293],
+    "--nn 2 --initial_weight 0.1": [0.148986, 1, 0.150734, 0.616376, 0.527233, 0.442069],
+    "--nn 2 --random_weights --random_seed 3": [0, 0.884587, 0, 0.378997, 0.252795, 0.204169],
+    "--nn 3 --binary": [-1, 1, 1, 1, 1, 1],
 }
 
 
@@ -182,7 +186,7 @@ def test_a_model_of_vw_goes_on_and_predicts(rule, vwlite, write, weights, tmp_pa
         ("--nn 2,3", "--nn takes one number of units, not 2,3"),
         ("--nn 0", "--nn takes the units"),
         ("--nn 2 --ftrl", "--ftrl does not go with --nn"),
-        ("--nn 2 --l2 0.1", "--l2 does not go with --nn"),
+        ("--nn 2 --l1 0.1", "--l1 does not go with --nn"),
         ("--nn 2 --audit", "--audit does not go with --nn"),
         ("--dropout", "--dropout needs --nn"),
         ("--nn 9 -b 3", "--nn 9 needs more than the 8 slots of -b 3"),

@@ -51,7 +51,8 @@ def test_a_sample_of_classes_leaves_the_rate_of_sgd_high(vw, tmp_path):
     """To vw its examples have no label, and do not count as time."""
     vw(CLASSES, "--oaa 3 --oaa_subsample 1 --sgd -l .1 -r r")
     assert (tmp_path / "r").read_text().splitlines()[3:5] == [
-        " 1:-0.0595837 2:-0.373726 3:-0.0737258", " 1:0.0818377 2:-0.0589033 3:-0.92949",
+        " 1:-0.0595837 2:-0.373726 3:-0.0737258",
+        " 1:0.0818377 2:-0.0589033 3:-0.92949",
     ]
 
 
@@ -60,10 +61,13 @@ def test_low_rank_factors_begin_where_the_other_side_is_missing(vw):
     assert vw(SIDES, "--lrq ab2 --lrqdropout")[1] == ["0", "0.308818", "0.937489", "0.160065", "0.843025", "1"]
 
 
-@pytest.mark.parametrize(("options", "wanted"), [
-    ("--coin --l1 .1 --l2 .1", ["0", "0", "0.666667", "0.444444", "0.369697", "0.900663"]),
-    ("--ftrl -C .3", ["0", "0.666667", "1", "0.184556", "1", "0.383359"]),
-])
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ("--coin --l1 .1 --l2 .1", ["0", "0", "0.666667", "0.444444", "0.369697", "0.900663"]),
+        ("--ftrl -C .3", ["0", "0.666667", "1", "0.184556", "1", "0.383359"]),
+    ],
+)
 def test_options_that_do_nothing_beside_others(options, wanted, vw):
     assert vw(SIDES, options)[1] == wanted
 
@@ -84,8 +88,15 @@ def test_costs_tested_on_bare_class_numbers(vw, tmp_path):
     done, found = vw(BARE, "--csoaa 5 -i m -t -r r -P 1")
     assert found == ["1", "1", "1", "2", "1", "2", "5", "5", "2"]
     assert (tmp_path / "r").read_text().splitlines() == [
-        "4:0.781896 5:0.743119 2:0.600557 1:0.580867", "3:0.519134 1:0.38774", "2:0.465959 1:0.38774",
-        "1:0.580867 2:0.40743", "1:0.580867", "", "5:0.492375", "5:0.492375", "2:0.465959 5:0.492375",
+        "4:0.781896 5:0.743119 2:0.600557 1:0.580867",
+        "3:0.519134 1:0.38774",
+        "2:0.465959 1:0.38774",
+        "1:0.580867 2:0.40743",
+        "1:0.580867",
+        "",
+        "5:0.492375",
+        "5:0.492375",
+        "2:0.465959 5:0.492375",
     ]
     assert done.stdout.splitlines() == [
         "[info] label 5 found -- labels are now considered 1-indexed.",
@@ -100,9 +111,14 @@ def test_costs_tested_on_bare_class_numbers(vw, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("options", [
-    "--oaa 3 --scores", "--oaa 3 --probabilities --loss_function logistic", "--multilabel_oaa 4",
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--oaa 3 --scores",
+        "--oaa 3 --probabilities --loss_function logistic",
+        "--multilabel_oaa 4",
+    ],
+)
 def test_without_raw_predictions_their_file_is_empty(options, vw, tmp_path):
     vw(CLASSES, f"{options} -r r")
     assert (tmp_path / "r").read_text() == ""
@@ -119,9 +135,13 @@ def test_the_first_class_is_told_when_a_label_shows_it(vw):
     assert vw("0 | a\n", "--oaa 3 -t")[0].stdout == ""
 
 
-@pytest.mark.parametrize(("link", "wanted", "loss"), [
-    ("logistic", ["1", "1", "1", "1", "1"], "1.012117"), ("identity", ["-1", "1", "-1", "1", "1"], "1.512117"),
-])
+@pytest.mark.parametrize(
+    ("link", "wanted", "loss"),
+    [
+        ("logistic", ["1", "1", "1", "1", "1"], "1.012117"),
+        ("identity", ["-1", "1", "-1", "1", "1"], "1.512117"),
+    ],
+)
 def test_two_classes_are_told_by_the_sign_of_the_linked_prediction(link, wanted, loss, vw):
     """A label that is neither has the loss function's loss."""
     done, found = vw(WEIGHED, f"--binary --link {link}")
@@ -132,3 +152,32 @@ def test_a_batch_of_which_nothing_is_held_out_says_so(vw):
     done, _ = vw(WEIGHED, "--bfgs --l2 .1 --passes 3 -c -k")
     rows = [line for line in done.stderr.splitlines() if line[:1] == " "]
     assert rows[1].startswith(" 3 h unknown    1.73335   \t104.00103 \t 0.500000")
+
+
+def test_probabilities_are_there_whatever_the_loss(vwlite, write):
+    """Those of vw 9.11, which warns that they are made for the logistic loss."""
+    write("d", "1 |a x\n2 |a y\n3 |a z\n1 |a x y\n")
+    done = vwlite("vw", "-d", "d", "--oaa", 3, "--probabilities", "-p", "p", "-f", "m")
+    rows = ["0.333333 0.333333 0.333333", "0.391817 0.304092 0.304092", "0.363384 0.350455 0.286162"]
+    rows = [row.split() for row in [*rows, "0.369019 0.366238 0.264743"]]
+    shown = [
+        [pair.partition(":")[2] for pair in line.split()]
+        for line in vwlite("vw", "-d", "d", "--oaa", 3, "--probabilities", "-p", "-", "--quiet").lines
+    ]
+    assert shown == rows
+    assert "should be used only with --loss_function=logistic, currently using: squared" in done.stdout + done.stderr
+    assert vwlite("predict", "-i", "m", "d").lines[0].count(":") == 3
+    said = vwlite("train", "d", "--oaa", 3, "--probabilities", "-f", "n", status=2).stderr
+    assert "--probabilities needs --loss_function logistic" in said
+
+
+def test_probabilities_by_themselves_do_nothing(vwlite, write):
+    write("d", "1 |a x\n-1 |a y\n")
+    plain = vwlite("vw", "-d", "d", "-p", "-", "--quiet").stdout
+    assert vwlite("vw", "-d", "d", "-p", "-", "--quiet", "--probabilities").stdout == plain != ""
+
+
+@pytest.mark.parametrize("options", ["--coin", "--pistol", "--ftrl", "--noconstant --pistol"])
+def test_models_as_text_name_the_update_rule(options, vwlite, write, tmp_path):
+    vwlite("vw", "-d", write("d", "1 |a x\n-1 |a y\n"), *options.split(), "--readable_model", "t", "--quiet")
+    assert f"options: {options}" in (tmp_path / "t").read_text().splitlines()

@@ -351,7 +351,6 @@ def test_a_single_class_of_many_is_plain_gradient_descent():
         ({"oaa": 3, "named_labels": ("a", "b")}, "2 names for 3 classes"),
         ({"oaa": 2, "named_labels": ("a", "a")}, "names a class twice"),
         ({"oaa": 2, "indexing": 2}, "takes 0 or 1, not 2"),
-        ({"oaa": 2, "probabilities": True}, "needs --loss_function logistic"),
         ({"csoaa": 2, "scores": True}, "--scores does not go with --csoaa"),
         ({"csoaa": 2, "probabilities": True, "loss": LossConfig("logistic")}, "--probabilities does not go with"),
         ({"oaa": 2, "cs_absolute_loss": True}, "needs --csoaa"),

@@ -63,6 +63,13 @@ def test_a_longer_run_is_the_twins(units, rules):
     check(lines, Options(bits=10, rules=frozenset(rules.split()), learning_rate=0.3), units, passes=2)
 
 
+@pytest.mark.parametrize("l2", [1e-3, 0.05])
+def test_weights_shrink_as_the_twins(l2):
+    draw = np.random.default_rng(9)
+    lines = [b"%d |x u%d u%d" % tuple(draw.integers((2, 5, 5))) for _ in range(60)]
+    check(lines, Options(bits=9, l2=l2), 2, passes=2)
+
+
 def test_what_vw_has_otherwise_is_refused():
     assert as_vw_has_it({"nn": "3", "l1": 0.0}, ()) == {"vw_nn": 3, "l1": 0.0}
     assert as_vw_has_it({"passes": 2}, ()) == {"passes": 2}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from vwlite.api.absent import what_instead
 from vwlite.api.option_values import READERS, text
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
@@ -20,6 +22,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
 
+log = logging.getLogger("vwlite")
 OF_RUNS = (InputConfig, HoldoutConfig, CurriculumConfig, RunConfig, BadLinesConfig)
 OF_FILES = ("kill_cache", "cache", "keep", "block_size")  # of the configurations of runs: they are about files
 OF_CONSOLES = ("progress", "by_file", "quiet", "bar")
@@ -115,13 +118,23 @@ def from_string(args: str, files: bool = False) -> dict[str, Any]:
     except ValueError as error:
         raise UsageError(f"{args!r}: {error}") from None
     found: dict[str, Any] = {}
+    unused: list[str] = []
     while words:
         word = words.pop(0)
         short = word[:1] == "-" != word[1:2]
         name, equals, value = (word[:2], word[2:], word[2:]) if short else word.partition("=")
         known = spellings(files).get(plain(name))
+        if known is None and not files and plain(name) in idle():
+            if idle()[plain(name)] and not (equals or words):
+                raise UsageError(f"option '{name}' requires an argument")
+            if idle()[plain(name)] and not equals:
+                words.pop(0)
+            unused.append(name)
+            continue
         if known is None:
-            raise UsageError(f"no such option {name}{proposal(name, spellings(files))}")
+            instead = "" if files else IN_PYTHON.get(plain(name), "")
+            instead = instead or what_instead(name) or proposal(name, spellings(files))
+            raise UsageError(f"no such option {name}{instead}")
         key, is_on = known
         one = declared(files)[key]
         if one.type == "bool":
@@ -135,7 +148,32 @@ def from_string(args: str, files: bool = False) -> dict[str, Any]:
         if key in found:
             one.check_once()
         found[key] = (*found.get(key, ()), read) if repeatable(one) else read
+    if unused:
+        level = logging.INFO if "--quiet" in unused else logging.WARNING
+        several = f"{', '.join(unused[:-1])} and {unused[-1]} do" if unused[1:] else f"{unused[0]} does"
+        log.log(level, "%s nothing in memory", several)
     return found
+
+
+IN_PYTHON = {
+    **dict.fromkeys(("-i", "--initial_regressor"), ": Model.load(FILE) opens a model"),
+    **dict.fromkeys(("-d", "--data"), ": learn(Path(FILE)) reads a file"),
+}
+OF_VW = {
+    **dict.fromkeys(("-t", "--testonly", "--save_resume", "--preserve_performance_counters", "--no_stdin"), False),
+    **dict.fromkeys(("--log_level", "--log_output", "--limit_output"), True),
+}
+
+
+@cache
+def idle() -> Mapping[str, bool]:
+    """The options of commands that a model in memory takes but has nothing to do for, and whether they have a value."""
+    every = [*options_of(OutputConfig).values(), CACHE_BESIDE, *map(options_of(InputConfig).get, OF_FILES)]
+    found = dict(OF_VW)
+    for one in filter(None, every):
+        for spelling in one.spelled:
+            found.update(dict.fromkeys(map(plain, spelling.split("/")), not one.type.startswith("bool")))
+    return {name: value for name, value in found.items() if name not in spellings(False)}
 
 
 @cache

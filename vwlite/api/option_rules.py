@@ -49,7 +49,11 @@ def check_namespace_letters(typed: Mapping[str, Any], options: Mapping[str, Opti
 
 
 def check_unused_options(typed: Mapping[str, Any], options: Mapping[str, Option], learner: Any) -> None:
-    """Raises UsageError for a typed option that the learner with the configuration ``learner`` does not use."""
+    """Raises UsageError for a typed option that the learner with the configuration ``learner`` does not use, or has for
+    ``vwlite vw`` alone.
+    """
+    if learner.only_in_vw and "probabilities" in typed:
+        raise UsageError(learner.only_in_vw)
     rule, names = learner.unused_options
     for name in names:
         if name in typed:

@@ -9,8 +9,8 @@ from typing import Any, TextIO
 import click
 
 from vwlite.api import option_values
+from vwlite.api.absent import format_instead, what_instead
 from vwlite.cli import run_record
-from vwlite.cli.absent import format_instead, what_instead
 from vwlite.cli.files import Reads, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
@@ -253,7 +253,9 @@ class VwCommand(Command):
         try:
             return super().parse_args(ctx, self.settled(list(args)))
         except click.NoSuchOption as error:
-            critical(f"unrecognised option '{error.option_name}'{what_instead(error.option_name)}")
+            names = [error.option_name, *(word.partition("=")[0] for word in args if word.startswith("--"))]
+            name = next(filter(what_instead, names), error.option_name)  # its own options may stand before it
+            critical(f"unrecognised option '{name}'{what_instead(name)}")
         except click.UsageError as error:
             critical(sentence(error))
         ctx.exit(1)

@@ -161,13 +161,8 @@ class TopClasses:
         self.learner, self.names = learner, asked
         self.most = {name: int(name.partition("@")[2]) for name in asked}
         self.hits, self.weight, self.labels = dict.fromkeys(asked, 0.0), 0.0, 0.0
-        try:
-            learner.config.to_show("scores")
-        except UsageError:
-            try:
-                learner.config.to_show("probabilities")
-            except UsageError as error:
-                raise UsageError(f"--metric {next(iter(asked))} is of the scores of all classes; {error}") from None
+        if reason := no_scores(learner.config):
+            raise UsageError(f"--metric {next(iter(asked))} is of the scores of all classes; {reason}")
         learner.want_scores()
 
     def add(self, rows: np.ndarray, meant: Csr, weight: np.ndarray) -> None:
@@ -200,6 +195,7 @@ def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distrib
 
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
 ALWAYS = ("examples", "weight")
+AT_TOP = ("p@K", "recall@K")
 OF_COSTS = ("csoaa", "ldf")  # the loss is a cost, whatever the importance
 
 SYNONYMS = {"hamming": "hamming_loss", "subset_accuracy": "accuracy"}  # of sets of labels
@@ -283,6 +279,7 @@ class ClassOutcomes(Listener):
             report |= self.distributions.report()
             kinds.append(DISTRIBUTIONS)
         reasons = {"log_loss": no_probabilities(self.config)} if "log_loss" in names_of(*kinds) else {}
+        reasons |= dict.fromkeys(AT_TOP, no_scores(self.config))
         return choose(report, (*ALWAYS, *names_of(*kinds)), names, reasons)
 
 
@@ -304,6 +301,17 @@ def choose(
             reason = f"; {reasons[name]}" if reasons.get(name) else ""
             raise UsageError(f"--metric {name}: a model of this kind has {', '.join(has)}{reason}")
     return {name: report[name] for name in names}
+
+
+def no_scores(config: Any) -> str:
+    """Why a model of classes has no scores of all of them; empty where it has."""
+    for what in ("scores", "probabilities"):
+        try:
+            config.to_show(what)
+            return ""
+        except UsageError as error:
+            reason = str(error)
+    return reason
 
 
 def no_probabilities(config: Any) -> str:

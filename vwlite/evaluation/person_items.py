@@ -6,7 +6,8 @@ import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.features.group_columns import features_of
+from vwlite.features.group_columns import features_of, segments_of
+from vwlite.features.row_blocks import blocks_of, joined, no_blocks, rows_with
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
@@ -82,3 +83,33 @@ class PersonItems:
         """int32[n]: the items that this person has met."""
         begin, end = np.searchsorted(self.keys, np.uint64(key)), np.searchsorted(self.keys, np.uint64(key), "right")
         return self.items[begin:end]
+
+
+class PersonBundles:
+    """What persons, by their keys, were first met with in the namespaces ``groups``, which tell them apart."""
+
+    def __init__(self, plan: Plan, groups: list[int]) -> None:
+        self.plan, self.groups = plan, groups
+        self.places: dict[int, int] = {}  # of persons in ``blocks``, by their keys
+        self.blocks = no_blocks()
+
+    def add(self, batch: Batch) -> None:
+        """The persons of these rows that were not met before."""
+        keys, first = np.unique(keys_of(batch, self.plan, self.groups), return_index=True)
+        new = [(row, key) for key, row in zip(keys.tolist(), first.tolist(), strict=True) if key not in self.places]
+        rows = [(row, key) for row, key in sorted(new) if key]
+        self.places |= {key: len(self.places) + place for place, (_, key) in enumerate(rows)}
+        inside = np.any([segments_of(batch, self.plan, group) for group in self.groups], axis=0)
+        taken = blocks_of(batch).take(np.array([row for row, _ in rows], np.int64), inside)
+        self.blocks = joined(self.blocks, taken)
+
+    def completed(self, batch: Batch) -> Batch:
+        """The same rows; one with nothing but the id of a person has all that the person was met with."""
+        alone = np.diff(batch.namespace_start[batch.row_namespace].astype(np.int64)) == 1
+        keys = keys_of(batch, self.plan, self.groups)
+        source = np.arange(len(batch))
+        for row in np.flatnonzero(alone).tolist():
+            if (place := self.places.get(int(keys[row]))) is not None:
+                source[row] = len(batch) + place
+        whole = joined(blocks_of(batch), self.blocks).take(source)
+        return rows_with(whole, batch, np.arange(len(batch)))

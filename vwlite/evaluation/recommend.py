@@ -15,7 +15,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.evaluation.catalogue import Catalogue, ItemBundles, best, item_spaces
 from vwlite.evaluation.config import RecommendConfig
-from vwlite.evaluation.person_items import PersonItems, keys_of
+from vwlite.evaluation.person_items import PersonBundles, PersonItems, keys_of
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy
@@ -28,6 +28,7 @@ from vwlite.training.model_loader import Restored
 from vwlite.training.predict import not_finite
 from vwlite.training.trainer import BatchSource, Trainer
 
+Look = Callable[[Batch], None]
 SCORES_AT_ONCE = 4_000_000
 
 
@@ -47,15 +48,18 @@ class Recommendations(NamedTuple):
 class WithoutItems:
     """The batches of a source, of which ``look`` is told, without their items."""
 
-    def __init__(self, source: BatchSource, catalogue: Catalogue, look: Callable[[Batch], None] | None = None) -> None:
-        self.source, self.catalogue, self.look = source, catalogue, look
+    def __init__(
+        self, source: BatchSource, catalogue: Catalogue, look: Look | None = None, people: PersonBundles | None = None
+    ) -> None:
+        """``people``: what is known of those of whom rows have the id alone."""
+        self.source, self.catalogue, self.look, self.people = source, catalogue, look, people
 
     def batches(self, number: int) -> Generator[Batch]:
         with closing(self.source.batches(number)) as batches:
             for batch in batches:
                 if self.look:
                     self.look(batch)
-                yield self.catalogue.without_items(batch)
+                yield self.catalogue.without_items(self.people.completed(batch) if self.people else batch)
 
 
 class Recommender(Listener):
@@ -225,12 +229,15 @@ def recommend(
     open_inputs: Callable[..., Inputs] = Inputs,
     open_seen: Callable[..., Inputs] | None = None,
     open_items: Callable[..., Inputs] | None = None,
+    by_id: bool = False,
 ) -> None:
     """For every example the ``how.top`` items of the namespace ``how.of`` that it has the highest raw predictions with.
 
     ``names`` of features by slot. Items are those of the examples that ``open_items`` opens, or else of what examples
     are left out, where an item is in several namespaces, as ``ItemBundles`` has them. Else they are the features of the
     namespace that the model has learned. Those that the example has itself do not matter.
+
+    ``by_id``: an example with nothing but the id of a person has all that the person has in these data.
 
     Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
     beside the same person, whom ``person_items.keys_of`` tells from others. ``output`` gives the function that is told,
@@ -246,7 +253,8 @@ def recommend(
     seen = reading.seen(catalogue, how.exclude, open_seen)
     with output as show:
         lists = Lists(catalogue, how.top, seen, show)
-        reading.run(Recommender(catalogue, lists.take), open_inputs)
+        sources = [one for one in (open_items, open_seen) if one] if by_id else []
+        reading.run(Recommender(catalogue, lists.take), open_inputs, people=reading.people(catalogue, sources))
     if say:
         lists.tell_unmatched(say)
     if say and lists.lists and not lists.met:
@@ -344,6 +352,13 @@ class Reading:
             self.say(f"note: {said}: --items FILE, such as the training data, has items with all their features")
         return Catalogue(self.model, names, how.of)
 
+    def people(self, catalogue: Catalogue, sources: list[Callable[..., Inputs]]) -> PersonBundles | None:
+        """The persons of data; None without any. Raises DataError where too many lines are malformed."""
+        found = PersonBundles(self.model.plan, catalogue.partners)
+        for opened in sources:
+            self.read(self.config, opened, found.add)
+        return found if found.places else None
+
     def read(self, config: RunConfig, open_inputs: Callable[..., Inputs], take: Callable[[Batch], None]) -> None:
         """``take`` is told of all batches. Raises DataError where too many lines are malformed."""
         policy = malformed_line_policy(
@@ -362,7 +377,8 @@ class Reading:
         self,
         listener: Recommender,
         open_inputs: Callable[..., Inputs],
-        look: Callable[[Batch], None] | None = None,
+        look: Look | None = None,
+        people: PersonBundles | None = None,
     ) -> None:
         """Raises DataError and Diverged at the end."""
         learner, config = self.model.learner, self.config
@@ -376,7 +392,7 @@ class Reading:
             stack.enter_context(policy.keeping())
             stack.callback(self.display.close)
             self.display.start(source.inputs.size())
-            stripped = WithoutItems(source, listener.catalogue, look)
+            stripped = WithoutItems(source, listener.catalogue, look, people)
             Trainer(learner, self.model.plan, stripped, [listener, MalformedLineCheck(policy)]).run()
         policy.check_ratio(policy.lines)
         if learner.non_finite:

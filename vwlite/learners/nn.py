@@ -244,8 +244,8 @@ class VwNn(Gd):
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
-        _, labels, predictions = super().described
-        return ("gd", "nn", f"scorer-{self.config.link}"), labels, predictions
+        (_, *others), labels, predictions = super().described
+        return ("gd", "nn", *others), labels, predictions
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), "norms": self.norms.tolist(), "chance": int(self.random_state[0])}

@@ -127,8 +127,9 @@ def update_options(learner: Gd) -> dict[str, Any]:
     config = learner.config
     rate = config.learning_rate
     rule = {name: getattr(config, name) for name in ("adaptive", "invariant", "normalized", "sgd")}
-    if config.ftrl:
-        rule = {"ftrl": True}
+    for name in ("ftrl", "coin", "pistol"):
+        if getattr(config, name, False):
+            rule = {name: True}
     return rule | {
         "learning_rate": "" if rate is None else widened(rate),
         "power_t": "" if config.power_t == 0.5 else widened(config.power_t),

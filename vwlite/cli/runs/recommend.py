@@ -76,6 +76,7 @@ def run(arguments: dict[str, Any]) -> int:
         columns = eased(read_columns(config.input.columns), people)
         config = replace(config, input=replace(config.input, columns=str(columns)))
     names = names_for(arguments, model)
+    shown["by_id"] = bool(features or arguments["for_file"])
     recommend(config, model, names, how, output(arguments["json_path"]), bad_lines, open_inputs=opened, **shown)
     return 0
 

@@ -53,6 +53,7 @@ LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
 NOT_OF_DAEMONS = ("readable_model", "invert_hash", "audit", "save_per_pass")
 Ready = Callable[[], None]
 Arguments = dict[str, Any]
+OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "csoaa_ldf", "wap_ldf", "ect", "log_multi", "filter_tree")
 CROSSINGS = ("quadratic", "cubic", "interactions")
 
 
@@ -201,10 +202,14 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         log(f"[warning] {warning}")
     quiet = arguments["quiet"] or arguments["driver_output_off"]
     output = OutputConfig(**{**fields_of(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
+    learner = learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log))
+    if learner.only_in_vw:
+        used = f"currently using: {learner.loss.name}"
+        log(f"[warning] --probabilities should be used only with --loss_function=logistic, {used}")
     return RunConfig(
         input=input,
         features=FeatureConfig(**run_configs.feature_changes(typed)),
-        learner=learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log)),
+        learner=learner,
         output=output,
         holdout=HoldoutConfig(**fields_of(HoldoutConfig, options)),
         passes=arguments["passes"],
@@ -234,7 +239,13 @@ def random_start(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_rule(typed: dict[str, Any]) -> None:
-    """Raises UsageError for options of the update that vw does not know beside batch optimisation."""
+    """Raises UsageError for options of the update that vw does not know beside batch optimisation, and for its
+    ``--rank``.
+    """
+    if "rank" in typed and not {"dotproduct", "outputs", "initial"} & {*typed}:
+        pair = next((pair for pair in typed.get("quadratic", ()) if pair.isalpha() and len(pair) == 2), "ui")
+        instead = f"use '--dotproduct {pair} --rank {typed['rank']}', which learns the same kind of model"
+        raise UsageError(f"--rank beside -q is not in vwlite: matrix factorisation by gradient descent; {instead}")
     if "bfgs" in typed or "conjugate_gradient" in typed:
         for name in (*UPDATE_OPTIONS, "sparse_l2"):
             if name in typed:
@@ -247,6 +258,7 @@ def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
         "simulation": ("active",),
         "mellowness": ("active", "regcb", "regcbopt", "squarecb", "initial"),
         "confidence_after_training": ("confidence",),
+        "probabilities": (*OF_CLASSES, "initial"),
     }
     left_out = {"coin": ("l1", "l2"), "pistol": ("l1", "l2"), "ftrl": ("constant",)}
     names = {name for option, ones in left_out.items() if typed.get(option) for name in ones}

@@ -74,6 +74,11 @@ class LearnerConfig(Config):
         return ""
 
     @property
+    def only_in_vw(self) -> str:
+        """Why only ``vwlite vw`` takes the options; empty if all commands do."""
+        return ""
+
+    @property
     def shows_probabilities_of_classes(self) -> dict[str, Any]:
         """The changes of options that make a model predict class probabilities; empty if it has none."""
         return {}

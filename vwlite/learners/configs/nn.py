@@ -126,7 +126,7 @@ class NnClassesConfig(MulticlassConfig):
         return self.multiclass
 
 
-NOT_WITH_VW = ("l1", "l2", "sparse_l2", "ftrl", "initial_weight", "random_weights", "initial_t", "binary")
+NOT_WITH_VW = ("l1", "sparse_l2", "ftrl", "initial_t")
 
 
 @config

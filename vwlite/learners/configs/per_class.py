@@ -86,8 +86,6 @@ class PerClassConfig(GdConfig):
             none = "--oaa, --csoaa and --multilabel_oaa take the number of classes, 1 or more"
             raise UsageError(f"--{' and --'.join(asked)} do not go together" if asked else none)
         self.check_names()
-        if self.probabilities and self.loss.name != "logistic":
-            raise UsageError("--probabilities needs --loss_function logistic")
         if self.kind != "oaa" and self.scores:
             raise UsageError(f"--scores does not go with --{self.kind}: -r writes scores")
         if self.kind == "csoaa" and self.probabilities:
@@ -101,6 +99,11 @@ class PerClassConfig(GdConfig):
         self.check_sets()
         if self.kind != "csoaa" and self.cs_absolute_loss:
             raise UsageError("--cs_absolute_loss needs --csoaa")
+
+    @property
+    def only_in_vw(self) -> str:  # type: ignore[override]
+        other = self.probabilities and self.loss.name != "logistic"
+        return "--probabilities needs --loss_function logistic" if other else ""
 
     def check_sets(self) -> None:
         """Fills in the loss of sets of labels."""

@@ -54,7 +54,7 @@ ABSENT = (
         "`--log_multi`, `--ect` or `--filter_tree`; `--multilabel_oaa` for sets of labels",
     ),
     Absent("other active learning", ("active_cover", "cs_active", "direct"), "`--active`, or `--active --simulation`"),
-    Absent("the best K", ("top",), "`--csoaa_ldf m --csoaa_rank`, which gives all in order"),
+    Absent("the best K", ("top", "topk"), "`--csoaa_ldf m --csoaa_rank`, which gives all in order"),
     Absent(
         "other formats of data",
         ("chain_hash", "flatbuffer", "csv*"),
