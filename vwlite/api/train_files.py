@@ -15,7 +15,6 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.file_scores import FileScores
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
@@ -59,7 +58,11 @@ def train_files(
                 model = checkpoints.load() or model
         learned = files.ledger(left.input.paths, not left.input.examples)
         bad_lines = request.config(BadLinesConfig)
-        by_file = partial(FileScores, bad_lines) if left.output.by_file else None
+        by_file = None
+        if left.output.by_file:
+            from vwlite.evaluation.file_scores import FileScores  # and with it all metrics
+
+            by_file = partial(FileScores, bad_lines)
         return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer, by_file)
 
 
