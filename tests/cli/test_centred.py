@@ -142,3 +142,20 @@ def test_it_is_for_columns_of_numbers(vwlite, write):
     write("many.vw", "".join(f"1 |w a{n}\n" for n in range(5000)))
     said = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
     assert "its namespaces have more than 4096 features" in said
+
+
+def test_columns_alone_are_learned_in_any_blocks(vwlite, write, tmp_path):
+    """Rows that have all features, which are centred in place, and a few that lack one."""
+    suns = [number % 7 + 1 if number % 40 else 0 for number in range(300)]
+    lines = [
+        f"{label:.5f} {1 + sun % 2} |f year:{year:.3f} kelvin:{kelvin:.3f} sun:{sun}\n"
+        for sun, (label, year, kelvin, _, _) in zip(suns, rows(300, 1), strict=True)
+    ]
+    write("d.vw", "".join(lines))
+    learn = ("train", "d.vw", "--centred", "f", "--quiet", "--passes", "3", "--holdout_period", "4", "--shuffle", "-f")
+    vwlite(*learn, "m")
+    for size in ("60", "700", "5000"):
+        vwlite(*learn, "other", "--block-size", size)
+        assert (tmp_path / "other").read_bytes() == (tmp_path / "m").read_bytes()
+        answers = vwlite("predict", "-i", "m", "d.vw").lines
+        assert vwlite("predict", "-i", "m", "d.vw", "--block-size", size).lines == answers

@@ -145,6 +145,15 @@ class Centring:
         counted &= batch.flags[begin:end] & BLANK == 0
         if held is not None:
             counted &= held[begin:end] == 0
+        weight = np.where(counted, batch.importance[begin:end], 0).astype(float)
+        if (dense := self.dense(batch, begin, end)) is not None:
+            values, place = dense
+            sums, weights, centred = self.centred(values, weight)
+            if centred.all():
+                self.ahead = begin, self, sums, weights, np.full(len(self.keys), -1)
+                changed = batch.value.copy()
+                changed[place : place + centred.size] = centred.reshape(-1)
+                return replace(batch, value=changed, names=None, release=None)
         edges = batch.row_namespace[begin : end + 1].astype(np.int64)
         row = np.repeat(np.arange(end - begin), np.diff(edges))
         owned = np.zeros(len(row), bool)
@@ -161,17 +170,38 @@ class Centring:
         there = column >= 0
         values = np.zeros((end - begin, len(known.keys)))
         np.add.at(values, (rows[there], column[there]), batch.value[places][there].astype(float))
-        weight = np.where(counted, batch.importance[begin:end], 0).astype(float)
-        sums = np.add.accumulate(np.vstack((known.sums, weight[:, None] * values)), axis=0)[1:]
-        weights = np.add.accumulate(np.concatenate(([known.weight], weight)))[1:]
-        means = np.divide(sums, weights[:, None], out=np.zeros_like(sums), where=weights[:, None] > 0)
+        sums, weights, centred = known.centred(values, weight)
         first = np.full(len(known.keys), end - begin)
         np.minimum.at(first, column[there & counted[rows]], rows[there & counted[rows]])
         first[: len(self.keys)] = -1
         self.ahead = begin, known, sums, weights, first
-        centred = (values - means).astype(np.float32)
         centred[np.arange(end - begin)[:, None] < first] = 0  # of a feature that was met in a later row
         return self.rebuilt(batch, begin, end, (others, row[~owned]), known, centred)
+
+    def dense(self, batch: Batch, begin: int, end: int) -> tuple[np.ndarray, int] | None:
+        """float64[rows, features] where each row has the features met, in their order, and no others, and the place of
+        the first value in the batch; None where one has not.
+        """
+        first, last, size = int(batch.row_namespace[begin]), int(batch.row_namespace[end]), len(self.keys)
+        if not size or last - first != end - begin or (np.diff(batch.row_namespace[begin : end + 1]) != 1).any():
+            return None
+        spaces, starts = self.keys >> np.uint64(32), batch.namespace_start[first : last + 1].astype(np.int64)
+        alone = (spaces == spaces[0]).all() and (batch.namespace_hash[first:last] == spaces[0]).all()
+        alone = alone and (batch.namespace_char[first:last] == self.characters[0]).all()
+        if not alone or (np.diff(starts) != size).any():
+            return None
+        hashes = batch.feature_hash[starts[0] : starts[-1]].reshape(-1, size)
+        if (hashes != self.keys.astype(np.uint32)).any():
+            return None
+        return batch.value[starts[0] : starts[-1]].reshape(-1, size).astype(float), int(starts[0])
+
+    def centred(self, values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of float64[rows, features]: the sums and the weight after each row, and the distances from the means."""
+        weighted = values if (weight == 1).all() else weight[:, None] * values
+        sums = np.add.accumulate(np.vstack((self.sums, weighted)), axis=0)[1:]
+        weights = np.add.accumulate(np.concatenate(([self.weight], weight)))[1:]
+        means = np.divide(sums, weights[:, None], out=np.zeros_like(sums), where=weights[:, None] > 0)
+        return sums, weights, (values - means).astype(np.float32)
 
     def commit(self, row: int) -> None:
         """The rows before ``row`` were learned, of those that ``apply`` was called with last."""
@@ -241,6 +271,12 @@ class Centring:
             names=None,
             release=None,
         )
+
+    def means(self, hashes: np.ndarray) -> np.ndarray:
+        """float64[n]: those of features of these hashes, 0 of others."""
+        low = (self.keys & np.uint64(0xFFFFFFFF)).tolist()
+        known = dict(zip(low, self.sums.tolist(), strict=True))
+        return np.array([known.get(one, 0.0) for one in hashes.tolist()]) / (self.weight or 1.0)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What a model keeps."""
