@@ -16,6 +16,8 @@ from learners.gd_update cimport (
     prefetch_during_scan, prefetch_slots, sync, widen_range
 )
 from learners.gd_update cimport SCALARS as GD_SCALARS
+from learners.label_steps cimport learn_in_units, open_labels
+from learners.label_units cimport in_label_units
 from learners.iterate_mean cimport COUNT, MEAN_SCALARS, NEXT_SCALE_SUM, SCALE_SUM, MeanCounts, count_iterate
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
@@ -135,16 +137,18 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef Learner *m = &a.m
     cdef float y = rows.label[row], weight = rows.importance[row], loss = 0, p
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
-    cdef bint known = labeled and not held, learn = known and weight > 0, steps
+    cdef bint known = labeled and not held, learn = known and weight > 0, steps, in_units = m.labels.sums != NULL
+    cdef float start = rows.initial_prediction[row], product
     cdef int status = OK
     s.copied = False
     if not learn:
-        out.raw[row] = mean_product(a, s, rows.initial_prediction[row])
+        product = mean_product(a, s, 0 if in_units else start)
     elif can_be_copied(m, s):
-        out.raw[row] = copied_product(m, s, row, rows.initial_prediction[row])
+        product = copied_product(m, s, row, 0 if in_units else start)
     else:
-        out.raw[row] = inner_product(m, s, rows.initial_prediction[row])
-    if known and not m.frozen:
+        product = inner_product(m, s, 0 if in_units else start)
+    out.raw[row] = <float>in_label_units(&m.labels, product, start) if in_units else product
+    if known and not m.frozen and not in_units:
         widen_range(m, y)
     p = clip(out.raw[row], m)
     if unlikely(not isfinite(out.raw[row])):
@@ -152,8 +156,11 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and (m.vw_compat or status == OK):
-        steps = value_needs_update(&m.loss, &m.params, loss, p, y)
-        status |= learn_known(m, s, p, y, weight, steps, s.copied)
+        steps = in_units or value_needs_update(&m.loss, &m.params, loss, p, y)
+        if in_units:
+            status |= learn_in_units(m, s, product, start, y, weight, s.copied)
+        else:
+            status |= learn_known(m, s, p, y, weight, steps, s.copied)
         if steps or m.sparse_l2 > 0:
             note_changes(a, s)
         count_iterate(&a.mean, m.scalars[L2_SCALE])
@@ -189,6 +196,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status
+    a.m.labels = open_labels(state, config, native_plan.constant, False)
     native_plan.flat = plan.flat and a.m.stride == 4
     check_fit(state, &native_plan, &rows, end, True)
     with nogil:

@@ -6,14 +6,15 @@ from libc.stdint cimport uint32_t
 from base.byte_scan cimport unlikely
 from learners.gd_update cimport (
     Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
-    prefetch_slots, shrink_slots, sync_if_due, widen_range, MIN_LABEL, MAX_LABEL
+    prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
 from learners.frozen_terms cimport Groups, drop_taken, open_groups, take_constant, take_terms
 from features.namespace_groups cimport Rows
-from learners.label_units cimport LABEL_COUNT, LABEL_MEAN, LABEL_SUMS, LabelUnits, add_label, in_label_units, set_units
+from learners.label_units cimport in_label_units
+from learners.label_steps cimport learn_in_units, open_labels
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
-from losses.loss_types cimport LossParams, needs_update, value_needs_update
+from losses.loss_types cimport value_needs_update
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
@@ -33,37 +34,6 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch_during_scan(m, s)
     else:
         prefetch_slots(m, s)
-
-
-cdef inline void widen_range_seen(Learner *m, float label) noexcept nogil:
-    """``widen_range``, where all numbers are in the range before the first label, and only that after it."""
-    if m.labels.sums[LABEL_COUNT] == 0:
-        m.scalars[MIN_LABEL] = m.params.min_label = label
-        m.scalars[MAX_LABEL] = m.params.max_label = label
-    else:
-        widen_range(m, label)
-
-
-cdef int learn_in_units(Learner *m, Scratch *s, float product, float start, float y, float weight, bint copied) noexcept nogil:
-    """Learn a row whose sum of weighted features is ``product`` in units of the labels' spread, which they first change."""
-    cdef LossParams shown
-    cdef double middle, part
-    cdef float p
-    cdef int status = OK
-    if not m.frozen:
-        widen_range_seen(m, y)
-    if not m.labels.stand:
-        add_label(&m.labels, <double>y - start, weight)
-    if m.labels.spread > 0:
-        middle, part, shown = start + m.labels.sums[LABEL_MEAN], 1 / m.labels.unit, m.params
-        m.params.min_label = <float>((shown.min_label - middle) * part)
-        m.params.max_label = <float>((shown.max_label - middle) * part)
-        m.params.scale = <float>(shown.scale * part)
-        m.params.tube = <float>(shown.tube * part)
-        p, y = clip(<float>(product * (m.labels.spread * part)), m), <float>((y - middle) * part)
-        status = learn_known(m, s, p, y, weight, needs_update(&m.loss, &m.params, p, y), copied)
-        m.params = shown
-    return status
 
 
 # called by its address, so that it is not inlined and the code for raw labels keeps its registers
@@ -139,20 +109,6 @@ cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s,
     initial = <float>(rows.initial_prediction[row] + worth)
     shifted.initial_prediction = &initial - row
     return process_row(&f.m, &shifted, row, s, out, learning, False)
-
-
-cdef LabelUnits open_labels(state, config, bint centred, bint freezes):
-    cdef LabelUnits units = LabelUnits(NULL, 0, 0, config.by_deviation, centred, False)
-    cdef double[::1] sums
-    if state.label_sums is not None:
-        sums = state.label_sums
-        if sums.shape[0] != LABEL_SUMS:
-            raise ValueError("wrong number of sums of labels")
-        units.sums = &sums[0]
-        set_units(&units)
-        # weights that stand are worth as much as before while the unit is the same
-        units.stand = freezes and sums[LABEL_COUNT] > 0
-    return units
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):

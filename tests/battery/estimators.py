@@ -52,6 +52,7 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--landmarks poly2:signs.vw -b 9 --whiten --random_only",
         "--weight idf --min_df 2 --value log --unit --passes 3",
         "--mask-ids u=0.3 -q ui --passes 3",
+        "--centred i -q ui --passes 3 --shuffle --average",
     ),
     "train mixed": (
         "",

@@ -113,7 +113,7 @@ def test_what_has_no_mean_of_weights_is_refused(vwlite, write, options, message)
 
 def test_a_model_keeps_whether_it_has_a_mean(vwlite, write):
     write("d", LINES)
-    vwlite("train", "d", "-f", "plain", "--quiet", "--label-units", "raw")
+    vwlite("train", "d", "-f", "plain", "--quiet")
     vwlite("train", "d", "-f", "mean", "--average", "--quiet")
     assert "--average" in vwlite("train", "d", "-i", "plain", "--average", status=2).stderr
     assert "--average_after" in vwlite("train", "d", "-i", "mean", "--average_after", "9", status=2).stderr
@@ -121,3 +121,16 @@ def test_a_model_keeps_whether_it_has_a_mean(vwlite, write):
     told = vwlite("train", "d", "-f", "late", "--average", "--average_after", "999").stderr
     assert "300 examples were learned, and --average_after is 999: the model has the last weights" in told
     assert vwlite("predict", "-i", "late", "d").stdout == vwlite("predict", "-i", "plain", "d").stdout
+    vwlite("train", "d", "-f", "plain", "--quiet", "--label-units", "raw")
+    vwlite("train", "d", "-f", "late", "--average", "--average_after", "999", "--label-units", "raw", "--quiet")
+    assert vwlite("predict", "-i", "late", "d").stdout == vwlite("predict", "-i", "plain", "d").stdout
+
+
+def test_text_of_a_model_is_in_units_of_the_labels(vwlite, write, tmp_path):
+    """Weights are those of the mean times the spread; the constant has the labels' mean, too."""
+    write("d", LINES)
+    vwlite("train", "d", "-f", "m", "--average", "--noconstant", "--quiet", "--readable_model", "t", "--names")
+    shown = json.loads(vwlite("inspect", "m", "--top", "50", "--json", "-").stdout)["top"]
+    lines = (tmp_path / "t").read_text().splitlines()
+    text = dict(line.split(":")[:2] for line in lines if line[:1].isdigit() and line.count(":") == 1)
+    assert all(float(text[str(one["slot"])].split()[0]) == pytest.approx(one["weight"], rel=1e-4) for one in shown)

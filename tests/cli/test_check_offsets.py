@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-SAID = "so far from 0 it is nearly a constant to the learner: subtract the mean from its values"
+SAID = "so far from 0 it is nearly a constant to the learner: subtract the mean from its values, or train --centred f"
 
 
 @pytest.fixture

@@ -59,6 +59,7 @@ SHARED = {
         "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
         "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
         "test_transfer.py", "test_factored.py", "test_bandits.py", "test_by_file.py",
+        "test_centred.py",
         "test_exploration.py", "test_simulate.py", "test_json_events.py", "test_label_units.py",
     ],
     "vw": [
@@ -67,7 +68,7 @@ SHARED = {
         "test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py",
         "test_factored.py", "test_scoring_tree.py", "test_bandits.py",
         "test_exploration.py", "test_simulate.py", "test_json_events.py", "test_label_units.py",
-        "test_serve.py",
+        "test_serve.py", "test_centred.py",
     ],
 }
 

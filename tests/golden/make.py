@@ -100,6 +100,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "random-features": ("signs", "train", *BITS, "--random_features", "poly2:64", "--fold", "64", "--unit"),
     "landmarks": ("signs", "train", *BITS, "--landmarks", "rbf:signs.vw", "--gamma", "0.5", "--nearest", "3"),
     "theta": ("names", "train", *BITS, "--oaa", "3", "--named_labels", "a,b,c", *THETA),
+    "centred": ("numbers", "train", *BITS, "--centred", "i", "-q", "ui"),
     "degree": ("signs", "train", *BITS, "--weight", "degree", "--value", "log"),
     "pca": ("names", "pca", *BITS, "--dim", "3", "--center", "--names"),
     "lm": ("names", "lm train", "--tokens", "blanks", "--vocabulary", "20", "--dim", "3", "--hidden", "4"),

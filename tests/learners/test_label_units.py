@@ -92,7 +92,11 @@ def test_a_power_of_two_of_the_labels_changes_their_units_only():
         np.testing.assert_array_equal(models[factor].predict(X), models[1.0].predict(X) * np.float32(factor))
 
 
-@pytest.mark.parametrize("loss", ["squared", "quantile", "absolute", "lp", "expectile --expectile_q 0.2"])
+AVERAGED = ["squared --average", "absolute --average"]
+LOSSES = ["squared", "quantile", "absolute", "lp", "expectile --expectile_q 0.2", *AVERAGED]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("factor", "offset", "within"), [(1e6, 0, 1e-5), (1e-6, 0, 1e-5), (1, 1000, 1e-3)])
 def test_scale_and_offset_of_the_labels_do_not_matter(loss, factor, offset, within):
     X, y = friedman()
@@ -196,7 +200,7 @@ def test_damaged_moments_are_refused():
 @pytest.mark.parametrize(
     "options",
     [
-        {"coin": True}, {"average": True}, {"lrq": ["ff2"]}, {"nn": "3"}, {"loss_function": "classic"},
+        {"coin": True}, {"lrq": ["ff2"]}, {"nn": "3"}, {"loss_function": "classic"},
         {"loss_function": "poisson"}, {"loss_function": "logistic"},
         {"loss_function": "hinge"}, {"binary": True}, {"oaa": 2}, {"outputs": 2},
         {"link": "logistic"}, {"bfgs": True}, {"active": True},

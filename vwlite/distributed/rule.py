@@ -105,6 +105,8 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
         raise UsageError("--weight is of all examples together, which no shard has")
     if config.features.mask_ids:
         raise UsageError("--mask-ids draws by the number of the pass, which shards do not have")
+    if config.features.centred:
+        raise UsageError("--centred does not go with shards: each would take other means from its features")
     if config.features.freeze:
         raise UsageError("--freeze does not go with shards: means of their models would not stand")
     if config.features.finds_gamma:

@@ -69,4 +69,6 @@ class Offsets:
         more = f" (and {int(far.sum()) - 1} more such features)" if far.sum() > 1 else ""
         numbers = f"the mean {mean[one]:.4g} and the standard deviation {deviation[one]:.2g}"
         what = f"{self.names[int(self.hashes[one])]}{more} has {numbers}"
-        return [f"{what}: so far from 0 it is nearly a constant to the learner: subtract the mean from its values"]
+        space = self.names[int(self.hashes[one])].rpartition("^")[0] or "_"
+        way = f"subtract the mean from its values, or train --centred {space}"
+        return [f"{what}: so far from 0 it is nearly a constant to the learner: {way}"]

@@ -103,6 +103,10 @@ class FeatureConfig(Config):
         (), "What stands while the rest learns: namespaces, the Constant, all latent vectors or linear weights.",
         section=LEARNED, metavar="latent,NS,...",
     )
+    centred: tuple[str, ...] = feature(
+        (), "Take from the features of a namespace, which every example has, their running means; _: the nameless one.",
+        section=LEARNED, metavar="NS", shape=True,
+    )
 
     value: str = feature(
         "raw", "Of terms: as they are, 1 + ln of what is beyond 1, or 1.", section=WEIGHTING, choices=VALUES,
@@ -175,6 +179,8 @@ class FeatureConfig(Config):
         if self.weight == "degree" and self.unit:
             raise UsageError("--unit undoes --weight degree: drop one of the two")
         self.check_learned()
+        if self.centred:
+            self.check_centred()
         if self.sort_features and self.ngram:
             raise UsageError("--ngram goes by the order of features: drop --sort_features")
         if self.skips and not self.ngram:
@@ -222,6 +228,14 @@ class FeatureConfig(Config):
         check_plan(self, self.theta_unit)
         if self.value != "raw" or self.weight != "none":
             raise UsageError("--value and --weight are for counts, not for --theta: learn Theta with --idf instead")
+
+    def check_centred(self) -> None:
+        """Raises UsageError for what needs the features as the text has them."""
+        others = {"--value, --weight and --unit": self.weighs_terms, "--ngram": self.ngram, "--theta": self.theta}
+        others |= {"--dotproduct": self.dotproduct, "--freeze": self.freeze}
+        for name, value in others.items():
+            if value:
+                raise UsageError(f"--centred does not go with {name}")
 
     def check_learned(self) -> None:
         """Raises UsageError for ``--mask-ids`` and ``--freeze`` where they cannot be."""

@@ -13,12 +13,12 @@ from vwlite._native.expand import group_of_row
 from vwlite._native.feature_words import FeatureWords
 from vwlite.data.batch import Batch
 from vwlite.data.shared_lines import with_shared
-from vwlite.features.feature_plan import ANONYMOUS, MADE, Plan
+from vwlite.features.feature_plan import NAMELESS, Plan
 from vwlite.features.interactions import LETTERS
 from vwlite.features.term_weights import terms_of_row
 
 CONSTANT = "Constant"
-NAMELESS = (ANONYMOUS, *MADE)  # namespaces with the hash 0, which is that of the name "0" too
+CONSTANT_HASH = 11650396
 
 
 class Feature(NamedTuple):
@@ -224,6 +224,10 @@ def row_terms(batch: Batch, plan: Plan, row: int) -> RowTerms:
 
     Raises DataError for a row of too many terms, MemoryError.
     """
+    if plan.centring:
+        known = {**names_by_slot(batch, row, plan), CONSTANT_HASH & ((1 << plan.bits) - 1): CONSTANT}
+        slots, values = arrays_of(plan.centring.apply(batch, row, row + 1, None, False), row, plan)
+        return RowTerms([known.get(slot, "") for slot in slots.tolist()], slots, values)
     if not plan.weights:
         return RowTerms(term_names(*of_row(batch, row, plan)), *arrays_of(batch, row, plan))
     weighed, flat = plan.weights.apply(batch)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 ANONYMOUS = 32
 MADE = (132, 133)  # namespaces of affix and spelling features
+NAMELESS = (ANONYMOUS, *MADE)  # with the hash 0, which is that of the name "0" too
 
 
 def text_format(config: FeatureConfig, *, skip_malformed: bool, names: bool = False) -> TextFormat:
@@ -131,6 +132,7 @@ class Plan:
     """
 
     weights: Any = None  # ``vwlite.features.term_weights.TermWeights``, where terms have values of their own
+    centring: Any = None  # ``vwlite.features.group_columns.Centring``, where features are centred
     theta: FeatureMap | None = None  # what makes features of batches before they are expanded
     stop = STOP  # kernels read it between two examples
 
@@ -192,7 +194,7 @@ class Plan:
 
     def arrays(self) -> dict[str, np.ndarray]:
         """What a model keeps of weights of terms, of random features and of Theta."""
-        made = [part.arrays() for part in (self.weights, self.random) if part]
+        made = [part.arrays() for part in (self.weights, self.random, self.centring) if part]
         return {name: array for part in (*made, self.kept_theta[1]) for name, array in part.items()}
 
     @property
@@ -206,7 +208,7 @@ class Plan:
 
     def load(self, arrays: Mapping[str, Any], header: Mapping[str, Any] | None = None) -> None:
         """Take over a model's. Raises ModelError, ValueError, KeyError for arrays that are none of these."""
-        for part in filter(None, (self.weights, self.random)):
+        for part in filter(None, (self.weights, self.random, self.centring)):
             part.load(arrays)
         if self.config.theta:
             from vwlite.features.theta_map import FeatureMap  # which other runs need not

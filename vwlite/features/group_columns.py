@@ -1,22 +1,28 @@
-"""The features of one group, as ``--dotproduct`` names it, in all rows of a batch; batches without them."""
+"""The features of one group, as ``--dotproduct`` names it, in all rows of a batch; batches without them, or with their
+distances from their means.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from vwlite._native.query_ids import namespace_numbers, tag_numbers
-from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
+from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
 from vwlite.data.csr import ranges
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig, QueryConfig
-from vwlite.features.feature_names import NAMELESS
-from vwlite.features.feature_plan import Plan
+from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan
 from vwlite.features.hashing import hash_name
 from vwlite.features.interactions import LETTERS, decode_letters
+from vwlite.storage.array_check import numbers
+
+CENTRED = ("centred_key", "centred_char", "centred_sum", "centred_weight")
+MOST_CENTRED = 1 << 12  # features, each of which every row gets
 
 
 def segments_of(batch: Batch, plan: Plan, group: int) -> np.ndarray:
@@ -113,3 +119,174 @@ class Queries:
             raise DataError("no example has a tag, which --qid tag needs (--qid none makes all examples one query)")
         if self.by not in (None, "tag", "none") and not self.named:
             raise DataError(f"no example has a namespace {self.by}, which --qid names")
+
+class Centring:
+    """Takes from the features of some namespaces their running means, as ``--centred`` asks for.
+
+    A namespace has the same features in every row, and one that a row leaves out, as text leaves out zeros, is 0 there.
+    The mean is that of all rows learned so far, this one included, by importance; what has not been met in learning is
+    left out. Sums go on from row to row, so that batches mean nothing.
+    """
+
+    def __init__(self, config: FeatureConfig, redefine: np.ndarray) -> None:
+        named = ((ANONYMOUS, None) if name == "_" else space_of(name, config) for name in config.centred)
+        self.spaces, self.redefine = list(named), redefine
+        self.keys = np.zeros(0, np.uint64)  # of the features in the order in which they were met: namespace, feature
+        self.characters = np.zeros(0, np.uint8)  # of the namespaces
+        self.sums, self.weight = np.zeros(0), 0.0
+        self.ahead: tuple[int, Centring, np.ndarray, np.ndarray, np.ndarray] | None = None
+
+    def apply(self, batch: Batch, begin: int, end: int, held: np.ndarray | None, learning: bool) -> Batch:
+        """The rows ``[begin, end)`` with centred features, and others without any; ``commit`` says which were learned.
+
+        Rows of ``held``, uint8[rows], are measured, not learned. Raises DataError for too many features.
+        """
+        counted = np.full(end - begin, learning) & (batch.importance[begin:end] > 0)
+        counted &= batch.flags[begin:end] & BLANK == 0
+        if held is not None:
+            counted &= held[begin:end] == 0
+        weight = np.where(counted, batch.importance[begin:end], 0).astype(float)
+        if (dense := self.dense(batch, begin, end)) is not None:
+            values, place = dense
+            sums, weights, centred = self.centred(values, weight)
+            if centred.all():
+                self.ahead = begin, self, sums, weights, np.full(len(self.keys), -1)
+                changed = batch.value.copy()
+                changed[place : place + centred.size] = centred.reshape(-1)
+                return replace(batch, value=changed, names=None, release=None)
+        edges = batch.row_namespace[begin : end + 1].astype(np.int64)
+        row = np.repeat(np.arange(end - begin), np.diff(edges))
+        owned = np.zeros(len(row), bool)
+        for space in self.spaces:
+            owned |= segments_in(batch, self.redefine, space)[edges[0] : edges[-1]]
+        segments = np.arange(edges[0], edges[-1])
+        own, others = segments[owned], segments[~owned]
+        sizes = batch.namespace_start[1:].astype(np.int64) - batch.namespace_start[:-1]
+        places, owner = ranges(batch.namespace_start, own), np.repeat(own, sizes[own])
+        rows = row[owner - edges[0]]
+        keys = batch.namespace_hash[owner].astype(np.uint64) << np.uint64(32) | batch.feature_hash[places]
+        known = self.with_new(keys, batch.namespace_char[owner], counted[rows])
+        column = known.places(keys)
+        there = column >= 0
+        values = np.zeros((end - begin, len(known.keys)))
+        np.add.at(values, (rows[there], column[there]), batch.value[places][there].astype(float))
+        sums, weights, centred = known.centred(values, weight)
+        first = np.full(len(known.keys), end - begin)
+        np.minimum.at(first, column[there & counted[rows]], rows[there & counted[rows]])
+        first[: len(self.keys)] = -1
+        self.ahead = begin, known, sums, weights, first
+        centred[np.arange(end - begin)[:, None] < first] = 0  # of a feature that was met in a later row
+        return self.rebuilt(batch, begin, end, (others, row[~owned]), known, centred)
+
+    def dense(self, batch: Batch, begin: int, end: int) -> tuple[np.ndarray, int] | None:
+        """float64[rows, features] where each row has the features met, in their order, and no others, and the place of
+        the first value in the batch; None where one has not.
+        """
+        first, last, size = int(batch.row_namespace[begin]), int(batch.row_namespace[end]), len(self.keys)
+        if not size or last - first != end - begin or (np.diff(batch.row_namespace[begin : end + 1]) != 1).any():
+            return None
+        spaces, starts = self.keys >> np.uint64(32), batch.namespace_start[first : last + 1].astype(np.int64)
+        alone = (spaces == spaces[0]).all() and (batch.namespace_hash[first:last] == spaces[0]).all()
+        alone = alone and (batch.namespace_char[first:last] == self.characters[0]).all()
+        if not alone or (np.diff(starts) != size).any():
+            return None
+        hashes = batch.feature_hash[starts[0] : starts[-1]].reshape(-1, size)
+        if (hashes != self.keys.astype(np.uint32)).any():
+            return None
+        return batch.value[starts[0] : starts[-1]].reshape(-1, size).astype(float), int(starts[0])
+
+    def centred(self, values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of float64[rows, features]: the sums and the weight after each row, and the distances from the means."""
+        weighted = values if (weight == 1).all() else weight[:, None] * values
+        sums = np.add.accumulate(np.vstack((self.sums, weighted)), axis=0)[1:]
+        weights = np.add.accumulate(np.concatenate(([self.weight], weight)))[1:]
+        means = np.divide(sums, weights[:, None], out=np.zeros_like(sums), where=weights[:, None] > 0)
+        return sums, weights, (values - means).astype(np.float32)
+
+    def commit(self, row: int) -> None:
+        """The rows before ``row`` were learned, of those that ``apply`` was called with last."""
+        if self.ahead is None:
+            return
+        begin, known, sums, weights, first = self.ahead
+        self.ahead = None
+        if row > begin:
+            met = int((first < row - begin).sum())
+            self.keys, self.characters = known.keys[:met], known.characters[:met]
+            self.sums, self.weight = sums[row - begin - 1, :met].copy(), float(weights[row - begin - 1])
+
+    def with_new(self, keys: np.ndarray, characters: np.ndarray, counted: np.ndarray) -> Centring:
+        """The same with the features among ``keys`` that were not met before in rows that are learned."""
+        fresh = np.flatnonzero(counted & (self.places(keys) < 0))
+        fresh = fresh[np.sort(np.unique(keys[fresh], return_index=True)[1])]
+        other = copy(self)
+        other.keys = np.concatenate((self.keys, keys[fresh]))
+        other.characters = np.concatenate((self.characters, characters[fresh]))
+        other.sums = np.concatenate((self.sums, np.zeros(len(fresh))))
+        if len(other.keys) > MOST_CENTRED:
+            more = f"its namespaces have more than {MOST_CENTRED} features"
+            raise DataError(f"--centred is for columns of numbers: {more}")
+        return other
+
+    def places(self, keys: np.ndarray) -> np.ndarray:
+        """int64[n]: their places among those met, -1 of others."""
+        if not len(self.keys):
+            return np.full(len(keys), -1)
+        order = np.argsort(self.keys, kind="stable")
+        place = order[np.minimum(np.searchsorted(self.keys[order], keys), len(order) - 1)]
+        return np.where(self.keys[place] == keys, place, -1)
+
+    def rebuilt(
+        self, batch: Batch, begin: int, end: int, others: tuple[np.ndarray, np.ndarray], known: Centring,
+        centred: np.ndarray,
+    ) -> Batch:
+        """``others``: segments that stay, and their rows. Behind them each row has a segment for each namespace."""
+        spaces = known.keys >> np.uint64(32)
+        heads, first = np.unique(spaces, return_index=True)
+        by_head = np.argsort(spaces, kind="stable")
+        count, stay, row = end - begin, others[0], others[1]
+        sizes = batch.namespace_start[stay + 1].astype(np.int64) - batch.namespace_start[stay]
+        filled = centred[:, by_head] != 0
+        inner = np.array([filled[:, spaces[by_head] == head].sum(axis=1) for head in heads], np.int64).T.reshape(-1)
+        rows = np.concatenate((row, np.repeat(np.arange(count), len(heads))))
+        order = np.argsort(rows, kind="stable")
+        every = np.concatenate((sizes, inner))[order]
+        of_row, at = np.nonzero(filled)
+        features = np.argsort(np.concatenate((np.repeat(row, sizes), of_row)), kind="stable")
+        kept = ranges(batch.namespace_start, stay)
+        hashes = (known.keys & np.uint64(0xFFFFFFFF)).astype(np.uint32)[by_head]
+        per_row = np.zeros(len(batch), np.int64)
+        per_row[begin:end] = np.bincount(rows, minlength=count)
+
+        def merged(own: np.ndarray, made: np.ndarray, order: np.ndarray) -> np.ndarray:
+            return np.concatenate((own, made.astype(own.dtype)))[order]
+
+        return replace(
+            batch,
+            row_namespace=sums(per_row).astype(np.uint32),
+            namespace_char=merged(batch.namespace_char[stay], np.tile(known.characters[first], count), order),
+            namespace_hash=merged(batch.namespace_hash[stay], np.tile(heads, count), order),
+            namespace_start=sums(every).astype(np.uint32),
+            feature_hash=merged(batch.feature_hash[kept], hashes[at], features),
+            value=merged(batch.value[kept], centred[:, by_head][of_row, at], features),
+            names=None,
+            release=None,
+        )
+
+    def means(self, hashes: np.ndarray) -> np.ndarray:
+        """float64[n]: those of features of these hashes, 0 of others."""
+        low = (self.keys & np.uint64(0xFFFFFFFF)).tolist()
+        known = dict(zip(low, self.sums.tolist(), strict=True))
+        return np.array([known.get(one, 0.0) for one in hashes.tolist()]) / (self.weight or 1.0)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What a model keeps."""
+        return dict(zip(CENTRED, (self.keys, self.characters, self.sums, np.array([self.weight])), strict=True))
+
+    def load(self, arrays: Mapping[str, Any]) -> None:
+        """Take over a model's. Raises ValueError, KeyError for arrays that are none of these."""
+        keys = numbers(arrays, CENTRED[0], np.uint64, (-1,))
+        characters = numbers(arrays, CENTRED[1], np.uint8, (len(keys),))
+        sums, weight = (numbers(arrays, CENTRED[2 + at], np.float64, (size,)) for at, size in enumerate((len(keys), 1)))
+        if len(np.unique(keys)) < len(keys) or not (np.isfinite(sums).all() and 0 <= weight[0] < np.inf):
+            raise ValueError("the means of its features")
+        self.keys, self.characters, self.sums, self.weight = keys, characters, sums, float(weight[0])

@@ -22,6 +22,7 @@ from vwlite.data.text_format import FULL
 from vwlite.errors import DataError
 from vwlite.features.config import VALUES, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan, new_namespaces
+from vwlite.features.group_columns import Centring
 from vwlite.interrupts import raise_if_stopped
 from vwlite.storage.array_check import numbers
 
@@ -83,6 +84,8 @@ def plan_of(config: FeatureConfig, seen: Any = (), drop_pairs: bool = False) -> 
     plan = Plan(config, seen, drop_pairs)
     if config.weighs_terms:
         plan.weights = TermWeights(config, plan)
+    if config.centred:
+        plan.centring = Centring(config, plan.redefine)
     return plan
 
 

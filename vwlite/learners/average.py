@@ -11,6 +11,7 @@ import numpy as np
 from vwlite._native import average as kernel
 from vwlite._native import gd as gd_kernel
 from vwlite.config_check import count_in
+from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import AverageConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.storage.weight_table import Table, written_chunks, zeros
@@ -85,12 +86,12 @@ class Average(Gd):
             table[begin:end, 0] = mean
         return table
 
-    def predicting(self) -> Gd:
+    def predicting(self) -> Learner:
         if not self.learning:
-            return self
+            return super().predicting()
         other = copy(self)
         other.weights = self.averaged(self.stride)
-        return other
+        return Gd.predicting(other)
 
     def tester(self, **changes: Any) -> Gd:
         other = super().tester(**changes)

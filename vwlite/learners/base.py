@@ -144,6 +144,8 @@ class Learner:
         DataError for a row with too many features, MemoryError.
         """
         mode = (end, self.learning)
+        if centring := plan.centring:
+            batch = centring.apply(batch, begin, end, results.holdout_mask, self.learning)
         if plan.weights:
             batch, plan = plan.weights.apply(batch)
         status, row = self.native.run_rows(self, self.kernel, plan, batch, results, begin, mode)
@@ -164,6 +166,8 @@ class Learner:
             raise MemoryError("an example's interactions need more memory than there is")
         if status == STOPPED_IN_GROUP:
             self.resumable = False
+        if centring and self.learning:
+            centring.commit(row)
         if self.levels:
             self.levels.answer(results.prediction, begin, row)
         return row

@@ -100,6 +100,8 @@ def learns_in_parts(estimator: LinearEstimator) -> bool:
 class LinearEstimator(ModelEstimator):
     """Gives its ``Model`` the options that ``vwlite train`` would have."""
 
+    centred = False  # where an estimator has no such parameter
+
     def __init__(
         self,
         *,
@@ -158,6 +160,7 @@ class LinearEstimator(ModelEstimator):
             **({self.solver: True} if self.solver != "gd" else {}),
             **{name: getattr(self, name) for name in ("power_t", "l1", "l2") if getattr(self, name) != DEFAULTS[name]},
             **({"interactions": list(self.interactions)} if len(self.interactions) else {}),
+            **({"centred": [space or "_" for space in self._columns.members or ("",)]} if self.centred else {}),
         }
         if self.learning_rate != DEFAULTS["learning_rate"]:
             given["ftrl_alpha" if self.solver == "ftrl" else "learning_rate"] = self.learning_rate
@@ -185,7 +188,11 @@ class LinearEstimator(ModelEstimator):
         hashes = np.append(self._columns.hashes(), CONSTANT)
         slots = (hashes << shift) % len(table)
         found = table[slots + np.arange(classes)[:, None]]
-        return found[:, :-1], found[:, -1]
+        weights, constants = found[:, :-1], found[:, -1]
+        if self.centred:
+            means = self.model_._plan.centring.means(self._columns.hashes())
+            constants = (constants - weights.astype(float) @ means).astype(np.float32)
+        return weights, constants
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

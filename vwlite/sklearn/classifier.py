@@ -30,6 +30,9 @@ class VWClassifier(LabelledClasses, LinearEstimator):
 
     multiclass : {"softmax", "oaa"}, default="softmax"
         How more than two classes are learned: all at once, or each against the others.
+    centred : bool, default=False
+        As ``vwlite train --centred`` with all columns: less their running means, so that their offsets do not matter.
+        Not with solver bfgs, nor with several numbers a row.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their rows are multiplied.
     """
@@ -40,6 +43,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         loss: str | None = None,
         multiclass: str = "softmax",
         class_weight: Mapping[Any, float] | str | None = None,
+        centred: bool = False,
         solver: str = "gd",
         learning_rate: float = 0.5,
         power_t: float = 0.5,
@@ -78,6 +82,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         )
         self.multiclass = multiclass
         self.class_weight = class_weight
+        self.centred = centred
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWClassifier:
         """Learn from X, n rows, dense or sparse, and y, n labels of any kind. Raises ValueError."""

@@ -33,6 +33,9 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     centre : bool, default=True
         With solvers gd and bfgs the constant's weight starts at the weighted mean of y, as of the first call, unless
         labels are in units of their spread, which begin with the mean by themselves.
+    centred : bool, default=False
+        As ``vwlite train --centred`` with all columns: less their running means, so that their offsets do not matter.
+        Not with solver bfgs, nor with several numbers a row.
     label_units : {"spread", "raw"}, default=None
         As ``vwlite train --label-units``; None is "spread" with solver gd and a loss that takes it, one number a row.
     """
@@ -45,6 +48,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         loss: str | None = None,
         centre: bool = True,
         label_units: str | None = None,
+        centred: bool = False,
         solver: str = "gd",
         learning_rate: float = 0.5,
         power_t: float = 0.5,
@@ -83,6 +87,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         )
         self.centre = centre
         self.label_units = label_units
+        self.centred = centred
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> VWRegressor:
         """Learn from X, n rows, dense or sparse, and y, n numbers or (n, K). Raises ValueError."""

@@ -18,6 +18,8 @@ from vwlite.training.output_config import OutputConfig
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
 
+CENTRES = ("gd", "average", "coin", "many", "multiclass", "lrq", "nn")  # learners that were tried with --centred
+
 
 @config
 class RunConfig(Config):
@@ -69,6 +71,8 @@ class RunConfig(Config):
             self.check_weighting()
         if self.features.random_only and self.learner.lrq:
             raise UsageError("--random_only leaves no features for --lrq")
+        if self.features.centred and self.learner.learner not in CENTRES:
+            raise UsageError(f"--centred does not go with --{self.learner.option}")
         if self.features.freeze:
             self.check_frozen(self.learner.base or self.learner)
         if self.output.readable_model or self.output.invert_hash:

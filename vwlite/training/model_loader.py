@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.errors import ModelError, UsageError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.features.group_columns import CENTRED
 from vwlite.features.landmarks import arrays_of
 from vwlite.features.term_weights import ARRAYS, plan_of
 from vwlite.learners import learner_class
@@ -83,7 +84,7 @@ def restore(
         kind.check_memory(config, features.bits, learning or rates, max_memory)
         wanted = kind.wanted(header, learning or rates)
         counted = ARRAYS if features.weight != "none" else ()
-        found = [*arrays_of(features), *arrays_of_theta(header, features)]
+        found = [*arrays_of(features), *arrays_of_theta(header, features), *(CENTRED if features.centred else ())]
         loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted, *found], grows=learning)
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):

@@ -13,7 +13,7 @@ from vwlite._native import label_viterbi as kernel
 from vwlite.data.batch import Batch
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
-from vwlite.features.feature_names import NAMELESS
+from vwlite.features.feature_plan import NAMELESS
 from vwlite.features.hashing import hash_name
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary

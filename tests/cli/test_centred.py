@@ -1,0 +1,161 @@
+"""vwlite train --centred: features less their running means."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+
+def rows(count, seed, far=1.0):
+    """Label, and features far from 0; of a third of the rows one is 0, which text leaves out."""
+    draw, found = random.Random(seed), []
+    for number in range(count):
+        year, kelvin, rain = draw.uniform(1950, 2020), draw.gauss(290, 10), draw.choice((0, 3.5, 4))
+        label = (year - 1985) / 20 + (kelvin - 290) / 20 + rain / 10 + draw.gauss(0, 0.3)
+        found.append((label, far * (year - 1985) + 1985, kelvin, rain, number % 4))
+    return found
+
+
+def as_text(found):
+    return "".join(
+        f"{label:.5f} |f year:{year:.4f} kelvin:{kelvin:.4f}{f' rain:{rain}' if rain else ''} |c s{kind}\n"
+        for label, year, kelvin, rain, kind in found
+    )
+
+
+@pytest.fixture(autouse=True)
+def files(write):
+    write("d.vw", as_text(rows(400, 1))), write("t.vw", as_text(rows(200, 2)))
+    lines = as_text(rows(400, 1)).splitlines(keepends=True)
+    write("d1.vw", "".join(lines[:150])), write("d2.vw", "".join(lines[150:]))
+
+
+def rmse(vwlite, model, data="t.vw"):
+    return json.loads(vwlite("evaluate", "-i", model, data, "--metric", "rmse", "--json", "-").stdout)["rmse"]
+
+
+def test_offsets_do_not_matter_any_more(vwlite):
+    vwlite("train", "d.vw", "-f", "plain", "--quiet"), vwlite("train", "d.vw", "-f", "m", "--centred", "f", "--quiet")
+    assert rmse(vwlite, "m") < 0.4 < 1 < rmse(vwlite, "plain")
+
+
+def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
+    """The same written as text: less the mean of the rows so far, and nothing where that leaves 0."""
+    found, sums, lines = rows(400, 1), np.zeros(3), []
+    texts = as_text(found).splitlines()
+    for number, text in enumerate(texts, 1):
+        parts = dict(one.split(":") for one in text.split("|")[1].split()[1:])
+        values = np.array([np.float32(parts.get(name, 0)) for name in ("year", "kelvin", "rain")], float)
+        sums += values
+        centred = np.float32(values - sums / number)
+        shown = " ".join(f"{n}:{float(v)!r}" for n, v in zip(("year", "kelvin", "rain"), centred, strict=True) if v)
+        label, _, kind = text.split("|")
+        lines.append(f"{label}|{kind} |f {shown}\n")
+    write("by-hand.vw", "".join(lines))
+    vwlite("train", "d.vw", "--centred", "f", "-p", "one", "--quiet")
+    vwlite("train", "by-hand.vw", "-p", "other", "--quiet")
+    one, other = (np.loadtxt(tmp_path / name) for name in ("one", "other"))
+    assert one == pytest.approx(other, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["", "--loss_function logistic -q ff", "--average", "--coin", "--oaa auto -q ::", "--multiclass auto", "--nn 2",
+     "--lrq fc2", "--sgd -l 1e-4 --noconstant"],
+)
+def test_the_bytes_are_those_of_one_run(options, vwlite, write, tmp_path):
+    for name in ("d", "d1", "d2"):
+        lines = (tmp_path / f"{name}.vw").read_text()
+        if "logistic" in options or "auto" in options:
+            parts = (line.partition("|f") for line in lines.splitlines())
+            lines = "".join(f"{'-1' if label.startswith('-') else '1'} |f{rest}\n" for label, _, rest in parts)
+        write(f"{name}.vw", lines)
+    learn = ("--centred", "f", *options.split(), "--quiet", "-f")
+    vwlite("train", "d.vw", *learn, "m", "-p", "p")
+    for more in (("--block-size", "900"), ("--threads", "1"), ("--cache_file", "c"), ("--cache_file", "c")):
+        vwlite("train", "d.vw", *learn, "other", "-p", "q", *more)
+        assert (tmp_path / "other").read_bytes() == (tmp_path / "m").read_bytes()
+        assert (tmp_path / "p").read_text() == (tmp_path / "q").read_text()
+    vwlite("train", "d1.vw", *learn, "n"), vwlite("train", "d2.vw", "-i", "n", "-f", "n", "--quiet")
+    answers = vwlite("predict", "-i", "m", "d.vw", "d1.vw").lines
+    assert vwlite("predict", "-i", "n", "d.vw", "d1.vw", "--block-size", "700").lines == answers
+    assert answers[:150] == answers[400:]
+    vwlite("train", "d.vw", *learn, "two", "--passes", "2", "--holdout_period", "5")
+    vwlite("train", "d.vw", *learn, "again", "--passes", "2", "--holdout_period", "5", "--block-size", "500")
+    assert (tmp_path / "two").read_bytes() == (tmp_path / "again").read_bytes()
+
+
+def test_what_is_not_learned_moves_no_mean(vwlite, write):
+    """Rows of no importance, and those held out; unlabelled ones do."""
+    text = as_text(rows(60, 3)).splitlines(keepends=True)
+    others = [f"1 0 {line[line.index('|') :]}".replace("year:1", "year:9") for line in text]
+    write("a.vw", "".join(text)), write("b.vw", "".join(map("".join, zip(text, others, strict=True))))
+    for name in "ab":
+        vwlite("train", f"{name}.vw", "--centred", "f", "-f", name, "--quiet")
+    assert vwlite("predict", "-i", "a", "t.vw").lines == vwlite("predict", "-i", "b", "t.vw").lines
+
+
+def test_tables_explanations_and_python(vwlite, write, tmp_path):
+    from vwlite import Model
+
+    header = "label,year,kelvin,rain\n"
+    cells = (",".join(map(str, row[:4])) for row in rows(400, 1))
+    write("d.csv", header + "".join(f"{row}\n" for row in cells))
+    vwlite("train", "d.csv", "--columns", "label=label", "--centred", "_", "-f", "m", "--quiet", "--names")
+    assert rmse(vwlite, "m", "d.csv") < 0.4
+    shown = vwlite("explain", "-i", "m", "d.csv", "--json", "-").stdout
+    assert "kelvin" in shown
+    for one in json.loads(shown)["examples"][:5]:
+        total = sum(term["product"] for term in one["sums"][0]["terms"]) if "sums" in one else None
+        assert total is None or total == pytest.approx(one["sums"][0]["value"], abs=1e-4)
+    lines = (tmp_path / "d.vw").read_text().splitlines(keepends=True)
+    model = Model(centred=("f",))
+    for begin in range(0, 400, 7):
+        model.learn(lines[begin : begin + 7])
+    vwlite("train", "d.vw", "--centred", "f", "-f", "n", "--quiet")
+    assert model.predict(lines[:9]).tolist() == Model.load(tmp_path / "n").predict(lines[:9]).tolist()
+    assert Model.loads(model.dumps()).predict(lines[:9]).tolist() == model.predict(lines[:9]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--centred f --bfgs --passes 5", "--centred does not go with --bfgs"),
+        ("--centred f --dotproduct fc", "--centred does not go with --dotproduct"),
+        ("--centred f --unit", "--centred does not go with --value, --weight and --unit"),
+        ("--centred f --ngram 2", "--centred does not go with --ngram"),
+        ("--centred f --workers 2", "--centred does not go with shards"),
+    ],
+)
+def test_what_does_not_go_with_it(options, message, vwlite):
+    assert message in vwlite("train", "d.vw", "-f", "m", *options.split(), status=2).stderr
+
+
+def test_it_is_settled_with_the_model(vwlite):
+    vwlite("train", "d.vw", "-f", "m", "--centred", "f", "--quiet")
+    assert "contradicts m" in vwlite("train", "d.vw", "-i", "m", "-f", "m", "--centred", "c", status=2).stderr
+    vwlite("train", "d.vw", "-i", "m", "-f", "m", "--centred", "f", "--quiet")
+
+
+def test_it_is_for_columns_of_numbers(vwlite, write):
+    write("many.vw", "".join(f"1 |w a{n}\n" for n in range(5000)))
+    said = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
+    assert "its namespaces have more than 4096 features" in said
+
+
+def test_columns_alone_are_learned_in_any_blocks(vwlite, write, tmp_path):
+    """Rows that have all features, which are centred in place, and a few that lack one."""
+    suns = [number % 7 + 1 if number % 40 else 0 for number in range(300)]
+    lines = [
+        f"{label:.5f} {1 + sun % 2} |f year:{year:.3f} kelvin:{kelvin:.3f} sun:{sun}\n"
+        for sun, (label, year, kelvin, _, _) in zip(suns, rows(300, 1), strict=True)
+    ]
+    write("d.vw", "".join(lines))
+    learn = ("train", "d.vw", "--centred", "f", "--quiet", "--passes", "3", "--holdout_period", "4", "--shuffle", "-f")
+    vwlite(*learn, "m")
+    for size in ("60", "700", "5000"):
+        vwlite(*learn, "other", "--block-size", size)
+        assert (tmp_path / "other").read_bytes() == (tmp_path / "m").read_bytes()
+        answers = vwlite("predict", "-i", "m", "d.vw").lines
+        assert vwlite("predict", "-i", "m", "d.vw", "--block-size", size).lines == answers
