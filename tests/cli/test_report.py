@@ -230,4 +230,8 @@ def test_values_of_policies(vwlite, write, tmp_path):
     assert len(dots) == len(result["estimates"]) + len(result["policies"]) + 1  # and that of the other model
     assert ["value", f"{cv['value']:.6g}"] in tables[1]
     tested = page(vwlite, tmp_path, "run.json", "--test", "later", "-i", "policy")[1]
-    assert tested[3:5] == [titles[0], "Values by the whole log: policy"]
+    assert tested[3:5] == [titles[0], "Values by the whole log: policy"] and "<p>warning: " not in text
+    text = page(vwlite, tmp_path, "run.json", "--test", "log", "-i", "policy")[0]
+    assert "<p>warning: log was learned before (300 lines): a policy looks better than it is" in text
+    vwlite("evaluate", "-i", "policy", "log", "--value", "--json", "log.json")
+    assert "<p>log: warning: log was learned before" in page(vwlite, tmp_path, "log.json")[0]

@@ -45,11 +45,21 @@ class Tested:
         return sample is not None and metrics.are_binary(sample.label) and 0 < sample.positive.sum() < len(sample.label)
 
 
-def tested(config: RunConfig, model: Restored, path: str, bad_lines: BadLinesConfig, display: Display) -> Tested:
-    """The model of the file ``path`` on the data of ``config``. Raises as ``vwlite.evaluation.measure.measure``."""
+def tested(
+    config: RunConfig,
+    model: Restored,
+    path: str,
+    bad_lines: BadLinesConfig,
+    display: Display,
+    learned: Sequence[str] = (),
+) -> Tested:
+    """The model of the file ``path`` on the data of ``config``, of which it has ``learned`` these.
+
+    Raises as ``vwlite.evaluation.measure.measure``.
+    """
     strongest = strongest_of(path)
     if not model.learner.simple_labels:
-        return Tested(finite(measure(config, model, bad_lines, display=display)), strongest)
+        return Tested(finite(measure(config, model, bad_lines, display=display, learned=learned)), strongest)
     counters, outcomes = evaluate(config, model, bad_lines, display=display)
     if not len(outcomes):
         raise DataError(NO_LABELS)

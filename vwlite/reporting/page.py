@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -69,7 +69,8 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
     if found := charts.of_runs(runs):
         parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
     if found := charts.of_values(runs):
-        parts.append(section("Value of the policy", drawn(found)))
+        doubts = (f"{run.name}: {said}" for run in runs if run.series for said in doubts_of(run.result))
+        parts.append(section("Value of the policy", drawn(found) + paragraphs(doubts)))
     if found := nights.of_nights(runs):
         parts.append(section("In the order of time", drawn(found)))
     parts += [
@@ -153,7 +154,19 @@ def of_test(tested: Tested) -> str:
     strongest = rows("Strongest features", tested.strongest) if tested.strongest else ""
     plain = {name: value for name, value in tested.figures.items() if not isinstance(value, list | dict)}
     measured = table(["metric", "value"], [[text(name), cell(value)] for name, value in plain.items()])
-    return drawn([*charts.of_test(tested), *([strongest] if strongest else [])]) + matrix(tested.figures) + measured
+    found = drawn([*charts.of_test(tested), *([strongest] if strongest else [])])
+    return found + paragraphs(doubts_of(tested.figures)) + matrix(tested.figures) + measured
+
+
+def doubts_of(result: Mapping[str, Any]) -> list[str]:
+    """What ``vwlite evaluate`` warns of."""
+    found = result.get("warnings")
+    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    return [f"warning: {row['warning']}" for row in rows if "warning" in row]
+
+
+def paragraphs(sentences: Iterable[str]) -> str:
+    return "".join(f"<p>{text(one)}</p>" for one in sentences)
 
 
 def matrix(result: dict[str, Any]) -> str:

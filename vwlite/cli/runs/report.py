@@ -6,6 +6,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
+from vwlite.cli.runs.evaluate import learned
 from vwlite.cli.runs.model_dispatch import describe_model, evaluation_changes, module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -42,7 +43,8 @@ def measured(arguments: dict[str, Any]) -> Tested:
     changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
-    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display)
+    known = learned(arguments["initial"], config.input.paths) if model.learner.logs_decisions else []
+    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
 
 
 def write(path: str, page: bytes) -> None:
