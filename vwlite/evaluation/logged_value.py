@@ -143,7 +143,7 @@ class Reading(NamedTuple):
     """
 
     bad_lines: BadLinesConfig | None
-    how: dict[str, Any]
+    how: Mapping[str, Any]
     span: tuple[float, float] | None
     regressor: Opened | None
     folds: bool
@@ -224,7 +224,7 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
     return report
 
 
-def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, Any]:
+def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, str | float | None]:
     """``kinds``: of intervals, where they are not those of ``cv``; there is none without ends."""
     kind = None if math.isnan(one.low) else kinds.get(name, LIKELIHOOD)
     return {what: name, "value": one.value, "low": one.low, "high": one.high, "interval": kind}
