@@ -15,7 +15,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.data.text_writer import TextWriter
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -115,7 +115,10 @@ class SimulatedLog(PredictionWriter, Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if batch is not self.last:
-            self.last, self.bodies = batch, self.text.bodies(batch)
+            try:
+                self.last, self.bodies = batch, self.text.bodies(batch)
+            except DataError as error:
+                raise DataError(f"--log: {error}") from error
         for one in self.learner.played(batch, results, begin, end):
             cost, p = (str(np.float32(number)).removesuffix(".0") for number in (one.cost, one.probability))
             label = f"{one.action}:{cost}:{p}".encode()
