@@ -149,10 +149,9 @@ class Reading(NamedTuple):
     folds: bool
 
     def once_more(self, opened: Opened, collector: Listener) -> None:
-        """Read the data without a word."""
+        """Read the data without a word; of malformed lines the reading for the policy tells."""
         how = {**self.how, "quiet": True, "display": None}
-        again = replace(self.bad_lines or BadLinesConfig(), keep=None)
-        evaluate(opened.config, opened.model, again, collectors=[collector], **how)
+        evaluate(opened.config, opened.model, BadLinesConfig(max_ratio=1.0), collectors=[collector], **how)
 
 
 POLICY, FOLDS = "policy", "two folds"  # models of costs
