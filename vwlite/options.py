@@ -13,6 +13,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from vwlite.errors import UsageError
 
+AUTO = "auto"  # in place of a number of classes: as many as the labels are
+
 
 class Option(NamedTuple):
     """What is declared of an option. ``low`` and ``high`` are among its values, ``above`` and ``below`` are not."""
@@ -173,7 +175,10 @@ class Config:
         if values:
             raise TypeError(f"{type(self).__name__} has no field {next(iter(values))!r}")
         for name, declared_option in self.OPTIONS.items():
-            declared_option.check(getattr(self, name))
+            declared_option.check(value := getattr(self, name))
+            if value == AUTO and declared_option.read_as == "classes":
+                instead = "vwlite train counts the classes in its files: give their number here"
+                raise UsageError(f"{declared_option.display_name} {AUTO}: {instead}")
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -231,19 +236,43 @@ def named(declared: Any) -> Option:
 
 # What options are called elsewhere, each with those here, of which a command's first is proposed.
 ELSEWHERE = {
-    "epochs": ("--passes", "passes"),
-    "lr": ("-l", "learning_rate"),
-    "model": ("-f", "-i"),
-    "o": ("-f", "-p"),
-    "output": ("-f", "-p"),
-    "target": ("--columns label=NAME",),
+    **dict.fromkeys(("epochs", "iterations", "iter", "max_iter", "n_iter", "num_iterations"), ("--passes", "passes")),
+    **dict.fromkeys(("lr", "eta", "learning_rate_init"), ("-l", "learning_rate")),
+    **dict.fromkeys(("load", "load_model", "checkpoint"), ("-i",)),
+    **dict.fromkeys(("model", "save", "save_model"), ("-f", "-i")),
+    **dict.fromkeys(("o", "output"), ("-f", "-p")),
+    **dict.fromkeys(("input", "file", "train", "train_file"), ("-d",)),
+    **dict.fromkeys(("classes", "num_class", "num_classes", "n_classes"), ("--oaa K", "oaa")),
+    **dict.fromkeys(("test", "test_file", "dev", "valid", "eval_set"), ("--holdout FILE",)),
+    **dict.fromkeys(("n_jobs", "jobs", "num_threads", "nthreads"), ("--threads",)),
+    **dict.fromkeys(("hidden", "hidden_units", "hidden_size", "layers"), ("--nn N", "nn")),
+    **dict.fromkeys(("hash_bits", "num_features", "n_features", "buckets"), ("-b", "bits")),
+    **dict.fromkeys(("loss", "objective", "criterion"), ("--loss_function", "loss_function")),
+    **dict.fromkeys(("label", "target", "y"), ("--columns label=NAME",)),
+    **dict.fromkeys(("sample_weight", "weight_column"), ("--columns weight=NAME",)),
+    **dict.fromkeys(("delimiter", "sep", "separator"), ("--format csv, which reads any delimiter",)),
+    "early_stopping": ("--early_terminate", "early_terminate"),
+    "header": ("--columns header",),
+    "id": ("--columns tag=NAME",),
+    "no_header": ("--columns no-header",),
+    "proba": ("--probabilities",),
 }
+LIKENESS = 0.7  # of an unknown name to one that is proposed
 
 
-def called_here(typed: str, known: Collection[str]) -> str:
-    """What an option that is called ``typed`` elsewhere is here, if it is among ``known``; empty for none."""
-    found = ELSEWHERE.get(typed.lstrip("-").replace("-", "_"), ())
-    return next((one for one in found if one.split()[0] in known), "")
+def proposals(typed: str, known: Collection[str]) -> list[str]:
+    """What of ``known`` an unknown option may be.
+
+    That is its name here, those that begin as it does, or the one spelled most like it.
+    """
+    from difflib import get_close_matches
+
+    name = typed.lstrip("-").replace("-", "_")
+    if here := next((one for one in ELSEWHERE.get(name, ()) if one.split()[0] in known), ""):
+        return [here]
+    names = {one.lstrip("-").replace("-", "_"): one for one in known if one[:1] != "-" or one.startswith("--")}
+    found = [one for one in names if one.startswith(name)][:5]
+    return [names[one] for one in found or get_close_matches(name, names, n=1, cutoff=LIKENESS)]
 
 
 C = TypeVar("C", bound=Config)
@@ -263,6 +292,10 @@ class Request:
         """As if nobody had given this option, which has no default."""
         given = {name: value for name, value in self.given.items() if name != key}
         return Request({**self.values, key: None}, given, self.known)
+
+    def having(self, more: Mapping[str, Any]) -> Request:
+        """As if these had been given, too."""
+        return Request(self.values, {**self.given, **more}, self.known)
 
     def config(self, kind: type[C], **more: Any) -> C:
         """The configuration with the values asked for; ``more``: fields that are no options. Raises UsageError."""

@@ -1,5 +1,6 @@
 """Contextual bandits: the cost of each action is predicted, though only that of the action shown was observed."""
 
+from cpython.ref cimport PyObject
 from libc.math cimport INFINITY, isfinite, isnan
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free
@@ -14,9 +15,9 @@ from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from features.multiline_expand cimport features_of
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
-from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
-from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions
-from learners.explorers cimport COVER, comes_before, draw, drawn_number, find_best
+from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, MTR, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
+from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions, value_action
+from learners.explorers cimport COVER, GREEDY, comes_before, draw, drawn_number, find_best
 from learners.example_loop cimport check_fit
 from learners.gd_update cimport NORMS, count_time, open_learner
 from text.batch_builder cimport BLANK, INNER, SAVE, SHARED
@@ -26,6 +27,10 @@ cdef enum:
     CLASSES = 1            # whose cost is simulated, numbered as SIMULATED in vwlite/learners/configs/simulation.py
     COSTS = 2
     VW_SEED = 0x337ad8c   # of draws of simulated actions: the hash of the letters vw
+
+
+cdef void call_observer(void *observer, size_t row, size_t place, float score) noexcept with gil:
+    (<object><PyObject *>observer)(row, place, score)
 
 
 cdef inline bint reserve_actions(Bandit *q, size_t count) noexcept nogil:
@@ -66,7 +71,7 @@ cdef inline void read_label(Bandit *q, size_t row, size_t action, Event *e) noex
 cdef inline void open_event(Bandit *q, Event *e) noexcept nogil:
     """Fill in which actions are possible, and which was shown."""
     cdef size_t a
-    cdef bint listed = q.actions and not q.block and not q.simulated and q.start[e.last + 1] > q.start[e.last]
+    cdef bint listed = q.actions and not (q.block or q.simulated or q.evaluates) and q.start[e.last + 1] > q.start[e.last]
     memset(q.allowed, not listed, e.count)
     e.observed, e.cost, e.probability = e.count, 0, 1
     for a in range(1 if q.actions else e.count):
@@ -176,8 +181,22 @@ cdef inline int predict_event(Bandit *q, const Rows *rows, const Plan *plan, con
     return status
 
 
+cdef inline int observe_prediction(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, bint learns, bint labeled,
+                                   uint32_t *features, size_t *best) noexcept nogil:
+    """Predict an event, and show its scores to the observer where and as often as vw does."""
+    cdef bint once = q.valued or not q.x.kind or q.x.kind == COVER or (q.x.kind == GREEDY and q.type != MTR)
+    cdef int status
+    q.observed = q.valued or not (learns and labeled and once)    # which are shown while they are learned
+    status = predict_event(q, rows, plan, e, features, best)
+    if unlikely(q.observer != NULL) and learns and not (labeled or once):
+        predict_event(q, rows, plan, e, features, best)
+    q.observed = True
+    return status
+
+
 cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, Results *out, bint learning) noexcept nogil:
     cdef bint held = out.holdout_mask != NULL and out.holdout_mask[e.last], labeled, learn
+    cdef bint learns = learning and not (held and (q.actions or not q.m.vw_compat))   # vw learns groups that are held out, too
     cdef float weight = rows.importance[e.last], base = base_of(q), chance = 0, p, used = weight, least
     cdef double *sums = q.sums + (SUMS if held else 0)
     cdef const float *score = q.total if q.x.kind else q.score
@@ -189,7 +208,11 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     score = q.total if q.x.kind else q.score
     open_event(q, e)
     labeled = not isnan(rows.label[e.last]) and (e.observed < e.count or q.simulated)
-    status = predict_event(q, rows, plan, e, &features, &best)
+    if q.evaluates and labeled:
+        status = value_action(q, rows, plan, e, out, learns)
+        count_time(&q.m, weight, True, held)
+        return status
+    status = observe_prediction(q, rows, plan, e, learns, labeled, &features, &best)
     if status != OK and status != UNSTABLE:
         return status
     if q.x.kind:
@@ -200,7 +223,7 @@ cdef int process_event(Bandit *q, const Rows *rows, const Plan *plan, Event *e, 
     p = e.probability
     if labeled:
         chance = q.pmf[e.observed] if q.x.kind else best == e.observed
-    learn = learning and labeled and not held and (q.m.vw_compat or status == OK)
+    learn = learns and labeled and (q.m.vw_compat or status == OK)
     if q.valued and labeled:
         learn = accepts(q, e, &used) and learn
     if learn:
@@ -303,12 +326,13 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
         raise ValueError("no mask")
     q.table, q.type, q.actions, q.block = q.m.table, config.type, config.actions, state.block
     q.shift, q.mask, q.clip_p = state.layout[0], <uint32_t>(q.m.slots - 1), config.clip_p
-    q.from_highest, q.offset = config.from_highest, config.offset
+    q.from_highest, q.offset, q.evaluates = config.from_highest, config.offset, config.evaluates
     if <size_t>start.shape[0] != rows + 1 or start[0] < 0 or min(named.shape[0], cost.shape[0]) < start[rows] or \
             <size_t>probability.shape[0] < rows or sums.shape[0] != 2 or sums.shape[1] != SUMS:
         raise ValueError("the labels or the sums do not fit the batch")
     open_explorer(&q, state, config, rows)
     q.width = state.width
+    q.spread = 1 << (state.width - 1).bit_length()
     if q.block:
         q.shift = 0
     sets = config.sets * (1 if q.block else max(config.actions, 1))
@@ -331,6 +355,9 @@ cdef Bandit open_bandit(state, config, batch, size_t rows):
         q.scores = &scores[0, 0] if rows else NULL
     q.score = q.estimate = q.total = q.pmf = q.lower = q.upper = NULL
     q.allowed = q.left = NULL
+    q.observer, q.on_score = <void *>NULL, call_observer
+    if state.observer is not None:
+        q.observer = <void *>state.observer
     q.max_actions = 0
     return q
 
@@ -344,6 +371,8 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the events of the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
     What is told of a group is that of its last row, but for ``raw``, which has the cost predicted of every action.
+    ``state.observer``, if not None, is called for every score of a line of a group with its row, the place of the set of weights
+    and the clipped score, as often as vw makes it. It must not raise.
     """
     cdef size_t end = end_and_mode[0]
     cdef bint learning = end_and_mode[1]
@@ -352,6 +381,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
     cdef int status
+    q.testing = not learning
     check_fit(state, &native_plan, &rows, end, learning)
     q.lines = open_group_lines()
     if q.lines == NULL:

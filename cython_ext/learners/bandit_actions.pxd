@@ -5,7 +5,7 @@ has the same ones.
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
-from base.byte_scan cimport prefetch
+from base.byte_scan cimport prefetch, unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.expand_row cimport CONSTANT, expand_made_groups
 from features.group_lines cimport NO_ROW, GroupLines, find_line, set_row
@@ -40,6 +40,10 @@ cdef enum:
     PREFETCH_LINES = 16            # cache lines of a feature's slots that are prefetched, at most
 
 
+# Called for every score of a line of a group: ``place`` is that of the set of weights that predicted it
+ctypedef void (*ScoreObserver)(void *observer, size_t row, size_t place, float score) noexcept nogil
+
+
 cdef struct Bandit:
     Learner m              # at work on a set of weights: its table and norms point there
     float *table
@@ -47,6 +51,7 @@ cdef struct Bandit:
     uint32_t actions       # of every row; 0: those of a group are its lines
     uint32_t block         # actions have slots of their own before terms are crossed, in blocks of so many, as in vw; 0: behind
     uint32_t width         # of blocks: slots of an action
+    uint32_t spread        # what hashes are multiplied with: the least power of two that is not below it
     int shift              # the slots of a feature begin at its hash * 2^shift
     uint32_t mask
     float clip_p
@@ -76,6 +81,11 @@ cdef struct Bandit:
     double target_rate     # of --explore_eval; negative: not asked for
     double ratio           # its multiplier; 0: the least of the ratios so far
     bint valued            # --explore_eval
+    void *observer         # NULL for none
+    ScoreObserver on_score
+    bint observed          # whether scores are shown to the observer now
+    bint testing           # nothing is learned
+    bint evaluates         # a row's list begins with an action to be valued
 
 
 cdef struct Event:
@@ -103,6 +113,14 @@ cdef inline void select_weights(Bandit *q, size_t action, size_t model, bint reg
         q.m.norms = q.m.scalars + MORE_MODELS + OF_MODEL * (model - 1) + 2 + NORMS * <size_t>regressor
 
 
+cdef inline float score(Bandit *q, const Line *line, const Event *e, size_t action) noexcept nogil:
+    """What the weights selected predict of an action."""
+    cdef float raw = inner_product(&q.m, &line.s, 0)
+    if unlikely(q.observer != NULL) and q.observed:
+        q.on_score(q.observer, e.first + action, <size_t>(q.m.table - q.table) / q.m.stride, clip(raw, &q.m))
+    return raw
+
+
 cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint32_t action, const Plan *plan,
                              Line *line) noexcept nogil:
     """Fill ``line.s`` with the terms of a row whose features are moved to the slots of an action, and then crossed."""
@@ -121,12 +139,12 @@ cdef inline int expand_moved(const Bandit *q, const Rows *rows, size_t row, uint
     at = 0
     for g in range(s.groups):
         for i in range(s.group[g].size):
-            line.hash[at + i] = (q.width * s.group[g].index[i] & low) + q.width * action
+            line.hash[at + i] = (q.spread * s.group[g].index[i] & low) + q.width * action
         s.group[g].index = line.hash + at
         at += s.group[g].size
     status = expand_made_groups(plan, s)
     if status == OK and plan.constant:
-        s.index[s.linear - 1] = ((q.width * <uint32_t>CONSTANT & low) + q.width * action) & plan.mask
+        s.index[s.linear - 1] = ((q.spread * <uint32_t>CONSTANT & low) + q.width * action) & plan.mask
     return status
 
 
@@ -161,15 +179,15 @@ cdef inline int ready_action(Bandit *q, const Rows *rows, const Plan *plan, cons
     return OK
 
 
-cdef inline int update_action(Bandit *q, Line *line, size_t action, size_t model, bint regressor, float target, float weight,
-                              float *predicted) noexcept nogil:
+cdef inline int update_action(Bandit *q, Line *line, const Event *e, size_t action, size_t model, bint regressor, float target,
+                              float weight, float *predicted) noexcept nogil:
     """Learn a cost. ``predicted`` is the prediction made before, within the range of all targets."""
     cdef float raw
     cdef int status
     select_weights(q, action, model, regressor)
     if not q.m.frozen:
         widen_range(&q.m, target)
-    raw = inner_product(&q.m, &line.s, 0)
+    raw = score(q, line, e, action)
     predicted[0] = clip(raw, &q.m)
     status = OK if isfinite(raw) else UNSTABLE
     if weight > 0 and (q.m.vw_compat or status == OK):

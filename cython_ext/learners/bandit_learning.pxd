@@ -7,16 +7,17 @@ from libc.string cimport memcpy, memset
 from base.byte_scan cimport unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from base.vw_random cimport random_next
+from features.kernel_views cimport Results
 from features.group_lines cimport release_long_line
 from features.multiline_expand cimport Line
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from learners.bandit_actions cimport ACTIONS, DIRECT, DR, EVENTS, HIGHEST_COST, IPS, LEARNED, MORE_MODELS, MTR, OF_MODEL, \
-    RANDOM_HIGH, RANDOM_LOW, Bandit, Event, ready_action, select_weights, update_action
+    RANDOM_HIGH, RANDOM_LOW, Bandit, Event, ready_action, score, select_weights, update_action
 from learners.explorers cimport BAG, COVER, FIRST, GREEDY, REGCB, SOFTMAX, SQUARECB, cut, drawn_number, \
     explore_bounds, explore_by_gap, explore_softly, find_best, is_tied, keep_plausible, poisson, set_floor, set_uniform, \
     share_best, widest
-from learners.gd_update cimport clip, inner_product, sensitivity
+from learners.gd_update cimport clip, falling_scale, sensitivity, squared_norm
 
 
 cdef inline float base_of(const Bandit *q) noexcept nogil:
@@ -25,8 +26,8 @@ cdef inline float base_of(const Bandit *q) noexcept nogil:
 
 
 cdef inline int score_actions(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, size_t model, bint regressor,
-                              float *score, uint32_t *features) noexcept nogil:
-    """Fill ``score`` with what a policy, or its regressor within the range of targets, predicts of the allowed actions."""
+                              float *found, uint32_t *features) noexcept nogil:
+    """Fill ``found`` with what a policy, or its regressor within the range of targets, predicts of the allowed actions."""
     cdef size_t a
     cdef int status = OK, done
     cdef Line *line
@@ -37,11 +38,11 @@ cdef inline int score_actions(Bandit *q, const Rows *rows, const Plan *plan, con
             return done
         features[0] += <uint32_t>line.s.count
         select_weights(q, a, model, regressor)
-        score[a] = inner_product(&q.m, &line.s, 0) if q.allowed[a] else INFINITY
-        if q.allowed[a] and unlikely(not isfinite(score[a])):
+        found[a] = score(q, line, e, a) if q.allowed[a] else INFINITY
+        if q.allowed[a] and unlikely(not isfinite(found[a])):
             status = UNSTABLE
         if regressor:
-            score[a] = clip(score[a], &q.m)
+            found[a] = clip(found[a], &q.m)
         release_long_line(q.lines, line)
     return status
 
@@ -59,10 +60,10 @@ cdef inline int estimate_costs(Bandit *q, const Rows *rows, const Plan *plan, co
         if done != OK:
             return done
         if a == e.observed:
-            status |= update_action(q, line, a, model, True, cost, weight / e.probability, &q.estimate[a])
+            status |= update_action(q, line, e, a, model, True, cost, weight / e.probability, &q.estimate[a])
         else:
             select_weights(q, a, model, True)
-            q.estimate[a] = clip(inner_product(&q.m, &line.s, 0), &q.m)
+            q.estimate[a] = clip(score(q, line, e, a), &q.m)
         release_long_line(q.lines, line)
     return status
 
@@ -82,7 +83,7 @@ cdef inline int learn_one(Bandit *q, const Rows *rows, const Plan *plan, const E
     cdef float ignored
     cdef int status = ready_action(q, rows, plan, e, action, &line)
     if status == OK:
-        status = update_action(q, line, action, model, regressor, target, weight, &ignored)
+        status = update_action(q, line, e, action, model, regressor, target, weight, &ignored)
         release_long_line(q.lines, line)
     return status
 
@@ -98,6 +99,7 @@ cdef inline int learn_model(Bandit *q, const Rows *rows, const Plan *plan, const
     cdef double *counts = q.m.scalars + (MORE_MODELS + OF_MODEL * (model - 1) if model else EVENTS)
     cdef float p = e.probability if e.probability > q.clip_p else q.clip_p, cost = e.cost - base_of(q)
     cdef size_t a
+    cdef uint32_t ignored
     cdef int status = OK
     counts[0] += 1
     counts[1] += e.possible
@@ -105,6 +107,8 @@ cdef inline int learn_model(Bandit *q, const Rows *rows, const Plan *plan, const
         status = estimate_costs(q, rows, plan, e, cost, weight, model)
         if fails(q, status):
             return status
+    if unlikely(q.observer != NULL) and not (q.type == MTR and (q.x.kind == GREEDY or q.x.kind == BAG)):
+        score_actions(q, rows, plan, e, model, False, q.lower, &ignored)   # once more, as vw does
     if q.type == MTR:
         weight *= <float>(counts[0] / (counts[1] * p))
     for a in range(e.count):
@@ -113,6 +117,28 @@ cdef inline int learn_model(Bandit *q, const Rows *rows, const Plan *plan, const
         status |= learn_one(q, rows, plan, e, a, model, False, target_of(q, e, a, cost, p), weight)
         if fails(q, status):
             return status
+    return status
+
+
+cdef inline int value_action(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, Results *out, bint learns) noexcept nogil:
+    """Estimate the cost of the action that a label names first. The regressor learns the one observed meanwhile, as in vw."""
+    cdef size_t given = q.named[q.start[e.last]] - 1
+    cdef float weight = rows.importance[e.last], cost = 0, missed = e.cost
+    cdef uint32_t features
+    cdef Line *line
+    cdef int status = ready_action(q, rows, plan, e, given, &line)
+    if status != OK:
+        return status
+    out.features[e.last] = <uint32_t>line.s.count
+    if q.type == DR:
+        if learns:
+            status = estimate_costs(q, rows, plan, e, e.cost, weight, 0)
+        else:
+            status = score_actions(q, rows, plan, e, 0, True, q.estimate, &features)
+        cost = q.estimate[given]
+        missed -= cost
+    out.prediction[e.last] = <float>(given + 1)
+    out.loss[e.last] = weight * (cost + (missed / e.probability if given == e.observed else 0))
     return status
 
 
@@ -136,12 +162,12 @@ cdef inline float least_share(const Bandit *q, const Event *e) noexcept nogil:
     return <float>(falling if falling < 1 / actions else 1 / actions)
 
 
-cdef inline void add_share(const Bandit *q, const Event *e, const float *score, float least, float *norm) noexcept nogil:
+cdef inline void add_share(const Bandit *q, const Event *e, const float *found, float least, float *norm) noexcept nogil:
     """Add the choice of one of cover's policies to ``pmf``, and to the norm what goes beyond the least share."""
     cdef size_t a
     cdef float share, rest
     memset(q.lower, 0, e.count * sizeof(float))
-    share_best(&q.x, score, q.allowed, e.count, <float>1 / q.x.models, q.lower)
+    share_best(&q.x, found, q.allowed, e.count, <float>1 / q.x.models, q.lower)
     for a in range(e.count):
         share = q.lower[a]
         if share > 0:
@@ -158,14 +184,15 @@ cdef inline int learn_cover(Bandit *q, const Rows *rows, const Plan *plan, const
     cdef size_t a, model
     cdef int status = OK
     memset(q.upper, 0, e.count * sizeof(float))
-    if q.type != IPS:
+    if q.type == DR:
         status = score_actions(q, rows, plan, e, 0, True, q.upper, &features)
-        if fails(q, status):
-            return status
+    elif q.type == MTR:
+        status = estimate_costs(q, rows, plan, e, cost, weight, 0)
+        memcpy(q.upper, q.estimate, e.count * sizeof(float))
+    if fails(q, status):
+        return status
     q.upper[e.observed] += (cost - q.upper[e.observed]) / e.probability
     status |= learn_model(q, rows, plan, e, weight, 0)
-    if q.type == MTR and not fails(q, status):
-        status |= learn_one(q, rows, plan, e, e.observed, 0, True, cost, weight / e.probability)
     memset(q.pmf, 0, e.count * sizeof(float))
     add_share(q, e, q.score, least, &ignored)
     for model in range(1, q.x.models):
@@ -205,6 +232,13 @@ cdef inline int learn_event(Bandit *q, const Rows *rows, const Plan *plan, Event
     return status
 
 
+cdef inline float felt_by(const Bandit *q, const Line *line, float predicted, float label, float weight) noexcept nogil:
+    """How much an update towards a label would change what is predicted. With -t vw does not have the rates of features."""
+    if q.m.vw_compat and q.testing:
+        return falling_scale(&q.m, 1) * squared_norm(&line.s)
+    return sensitivity(&q.m, &line.s, predicted, label, weight)
+
+
 cdef inline int find_bounds(Bandit *q, const Rows *rows, const Plan *plan, const Event *e) noexcept nogil:
     """Fill ``lower`` and ``upper`` with the costs that a good regressor may have for the actions."""
     cdef float base = base_of(q), low = q.x.least_cost, high = q.x.most_cost, breadth = high - low, cost, felt
@@ -222,9 +256,9 @@ cdef inline int find_bounds(Bandit *q, const Rows *rows, const Plan *plan, const
             return status
         select_weights(q, a, 0, False)
         cost = q.score[a] + base
-        felt = sensitivity(&q.m, &line.s, q.score[a], low - 1 - base, rows.importance[e.last])
+        felt = felt_by(q, line, q.score[a], low - 1 - base, rows.importance[e.last])
         q.lower[a] = low if cost < low else cut(cost - felt * widest(cost - low + 1, felt, limit), low, high)
-        felt = sensitivity(&q.m, &line.s, q.score[a], high + 1 - base, rows.importance[e.last])
+        felt = felt_by(q, line, q.score[a], high + 1 - base, rows.importance[e.last])
         q.upper[a] = high if cost > high else cut(cost + felt * widest(high + 1 - cost, felt, limit), low, high)
         release_long_line(q.lines, line)
     return OK
@@ -260,7 +294,7 @@ cdef inline int find_pmf(Bandit *q, const Rows *rows, const Plan *plan, const Ev
             if q.x.elim:
                 keep_plausible(q.lower, q.upper, q.left, count)
             explore_by_gap(&q.x, q.score, q.left, count, q.m.scalars[LEARNED], q.pmf)
-        if q.x.epsilon > 0:
+        if q.x.epsilon > 0 and not (q.m.vw_compat and (q.x.kind == REGCB or q.x.elim)):   # for which vw has no floor
             set_floor(q.allowed, count, q.x.epsilon, False, q.pmf)
     elif q.x.kind == BAG or q.x.kind == COVER:
         for model in range(q.x.models):

@@ -8,11 +8,10 @@ from libc.stdint cimport uint32_t
 
 from features.row_buffer cimport Group, Scratch
 from learners.dyadic_components cimport measure_component, move_components
-from learners.dyadic_flow cimport Flow, Step, constant_slope, flow_step, loss_slope, speed_slope
+from learners.dyadic_flow cimport Flow, Step, constant_slope, flow_step, has_constant_slope, loss_slope, speed_slope
 from learners.dyadic_model cimport Learner, group_of
 from learners.dyadic_scratch cimport DyadicScratch
 from learners.latent_vectors cimport Latent, Side
-from losses.losses cimport LOSS_HINGE, LOSS_QUANTILE
 
 
 cdef enum:
@@ -103,7 +102,7 @@ cdef inline int turns(const Learner *m, const DyadicScratch *work, const Flow *f
     """How many there are: more the more decay and flow disagree, by the error of a turn, which is of third order; fitted to
     come within 3e-6 of the flow in the tests, and 5e-5 where a loss with a kink stops at the label.
     """
-    cdef bint constant = flow.loss == LOSS_HINGE or flow.loss == LOSS_QUANTILE
+    cdef bint constant = has_constant_slope(flow)
     cdef double slope = fabs(constant_slope(flow, p) if constant else loss_slope(flow, p)), in_h, number
     cdef double way = 0 if constant else fabs(speed_slope(flow, 0, 0, &in_h))
     cdef double most = m.linear_decay, decay
@@ -144,7 +143,7 @@ cdef inline Step learn_in_turns(const Learner *m, DyadicScratch *work, Flow *flo
     cdef Step step = Step(0, 0, True), whole = Step(0, 0, True)
     for i in range(count):
         step = step_after(m, work, flow, 0.5 * flow.rate * part, part, start, mask)
-        ends = (flow.loss == LOSS_HINGE or flow.loss == LOSS_QUANTILE) and step.h < part
+        ends = has_constant_slope(flow) and step.h < part
         if ends:                  # all decay of the time up to the label comes before the flow, which ends there
             step = step_after(m, work, flow, flow.rate * (step.h - 0.5 * part), part, start, mask)
         whole.s, whole.h, whole.bounded = whole.s + step.s, whole.h + step.h, whole.bounded and step.bounded

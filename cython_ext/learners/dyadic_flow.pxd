@@ -6,10 +6,21 @@ prediction ``p(s)`` is the sum of components plus ``linear - s * square``. p fal
 components also carry the factor ``e^(-2 eta lambda h)``.
 """
 
-from libc.math cimport INFINITY, exp, fabs, fmax, isfinite, pow
+from libc.math cimport INFINITY, copysign, exp, fabs, fmax, isfinite, pow
 
 from losses.loss_types cimport LossParams
-from losses.losses cimport LOSS_EXPECTILE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_POISSON, LOSS_QUANTILE
+from losses.losses cimport (
+    LOSS_ABSOLUTE, LOSS_CLASSIC, LOSS_EXPECTILE, LOSS_EXPONENTIAL, LOSS_GEMAN_MCCLURE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_LP,
+    LOSS_MODIFIED_HUBER, LOSS_POISSON, LOSS_QUANTILE, LOSS_SQUARED, LOSS_SQUARED_HINGE, LOSS_TANH, LOSS_TRUNCATED, LOSS_TUBE,
+)
+from losses.lp_loss cimport lp_curvature_of, lp_neg_gradient
+from losses.margin_losses cimport (
+    exponential_curvature_of, exponential_neg_gradient, huber_curvature_of, huber_neg_gradient, squared_hinge_curvature_of,
+    squared_hinge_neg_gradient, tanh_curvature_of, tanh_neg_gradient,
+)
+from losses.robust_losses cimport (
+    geman_curvature_of, geman_neg_gradient, truncated_curvature_of, truncated_neg_gradient, tube_neg_gradient,
+)
 
 
 cdef enum:
@@ -76,6 +87,8 @@ cdef inline double prediction_at(const Flow *f, double s, double h) noexcept nog
 cdef inline double loss_slope(const Flow *f, double p) noexcept nogil:
     """dl/dp of the smooth losses, in double precision."""
     cdef double e = p - f.label, share
+    if f.loss == LOSS_SQUARED or f.loss == LOSS_CLASSIC:
+        return 2 * e
     if f.loss == LOSS_LOGISTIC:
         share = (f.label - f.params.logistic_min) / (f.params.logistic_max - f.params.logistic_min)
         return 1 / (1 + safe_exp(-p)) - share
@@ -83,35 +96,89 @@ cdef inline double loss_slope(const Flow *f, double p) noexcept nogil:
         return safe_exp(p) - f.label
     if f.loss == LOSS_EXPECTILE:
         return 2 * e * (f.params.expectile if e > 0 else 1 - f.params.expectile)
-    return 2 * e
+    if f.loss == LOSS_EXPONENTIAL:
+        return -f.label * exponential_neg_gradient(f.label * p if f.label * p > -600 else -600)
+    if f.loss == LOSS_MODIFIED_HUBER:
+        return -f.label * huber_neg_gradient(f.label * p)
+    if f.loss == LOSS_SQUARED_HINGE:
+        return -f.label * squared_hinge_neg_gradient(f.label * p)
+    if f.loss == LOSS_TANH:
+        return -f.label * tanh_neg_gradient(f.label * p)
+    if f.loss == LOSS_TRUNCATED:
+        return copysign(truncated_neg_gradient(fabs(e), f.params.scale), e)
+    if f.loss == LOSS_GEMAN_MCCLURE:
+        return copysign(geman_neg_gradient(fabs(e), f.params.scale), e)
+    return copysign(lp_neg_gradient(f.params, fabs(e)), e) if e != 0 else 0
+
+
+cdef inline double loss_curvature(const Flow *f, double p) noexcept nogil:
+    """The second derivative of the smooth losses in p."""
+    cdef double e = p - f.label
+    if f.loss == LOSS_SQUARED or f.loss == LOSS_CLASSIC:
+        return 2
+    if f.loss == LOSS_LOGISTIC:
+        e = safe_exp(-fabs(p))
+        return e / ((1 + e) * (1 + e))
+    if f.loss == LOSS_POISSON:
+        return safe_exp(p)
+    if f.loss == LOSS_EXPECTILE:
+        return 2 * (f.params.expectile if e > 0 else 1 - <double>f.params.expectile)
+    if f.loss == LOSS_EXPONENTIAL:
+        return exponential_curvature_of(f.label * p if f.label * p > -600 else -600)
+    if f.loss == LOSS_MODIFIED_HUBER:
+        return huber_curvature_of(f.label * p)
+    if f.loss == LOSS_SQUARED_HINGE:
+        return squared_hinge_curvature_of(f.label * p)
+    if f.loss == LOSS_TANH:
+        return tanh_curvature_of(f.label * p)
+    if f.loss == LOSS_TRUNCATED:
+        return truncated_curvature_of(fabs(e), f.params.scale)
+    if f.loss == LOSS_GEMAN_MCCLURE:
+        return geman_curvature_of(fabs(e), f.params.scale)
+    return lp_curvature_of(f.params, fabs(e))
+
+
+cdef inline bint has_constant_slope(const Flow *f) noexcept nogil:
+    """Whether the slope is the same on the whole way to where the loss is least."""
+    return (f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE or f.loss == LOSS_ABSOLUTE or f.loss == LOSS_TUBE
+            or (f.loss == LOSS_LP and f.params.power == 1))
 
 
 cdef inline double constant_slope(const Flow *f, double p) noexcept nogil:
-    """dl/dp of hinge and quantile loss at ``p``, constant on each side of the label; 0 where the loss is 0."""
+    """dl/dp at ``p`` of a loss that ``has_constant_slope``; 0 where the loss is 0."""
     if f.loss == LOSS_HINGE:
         return -f.label if f.label * p < 1 else 0
     if p == f.label:
         return 0
-    return 1 - <double>f.params.tau if p > f.label else -<double>f.params.tau
+    if f.loss == LOSS_QUANTILE:
+        return 1 - <double>f.params.tau if p > f.label else -<double>f.params.tau
+    if f.loss == LOSS_TUBE:
+        return copysign(tube_neg_gradient(fabs(p - f.label), f.params.tube), p - f.label)
+    return 1 if p > f.label else -1
+
+
+cdef inline double resting_prediction(const Flow *f, double p) noexcept nogil:
+    """The prediction at which a flow of constant slope that begins at ``p`` ends."""
+    return f.label + copysign(f.params.tube, p - f.label) if f.loss == LOSS_TUBE else f.label
 
 
 cdef inline Step constant_slope_step(const Flow *f, double p, double importance) noexcept nogil:
-    """Hinge and quantile: s grows with h at a constant speed until p reaches the label.
+    """Losses of constant slope: s grows with h at a constant speed until p reaches its goal, mostly the label.
 
-    Where the end lies beyond the label, the h at which p equals the label is found by Newton's method within a bracket.
+    Where the end lies beyond the goal, the h at which p equals it is found by Newton's method within a bracket.
     """
-    cdef double speed = f.rate * constant_slope(f, p), above = 1 if p > f.label else -1
+    cdef double speed = f.rate * constant_slope(f, p), goal = resting_prediction(f, p), above = 1 if p > f.label else -1
     cdef double low = 0, high = importance, h, gap, dots, slope, width, tolerance
     cdef int i
     cdef Step step = Step(speed * importance, importance, True)
-    if speed == 0 or (prediction_at(f, step.s, importance) - f.label) * above >= 0:
+    if speed == 0 or (prediction_at(f, step.s, importance) - goal) * above >= 0:
         step.h = importance if speed else 0
         return step
     tolerance = 1e-9 * (fabs(f.label) if fabs(f.label) > 1 else 1)
     h = 0
     for i in range(MAX_NEWTON):
         dots = components_at(f, speed * h, h, &slope)
-        gap = dots + f.linear - speed * h * f.square - f.label
+        gap = dots + f.linear - speed * h * f.square - goal
         if gap * above >= 0:
             low = h
             if gap * above <= tolerance:
@@ -128,7 +195,7 @@ cdef inline Step constant_slope_step(const Flow *f, double p, double importance)
             h = low + 0.5 * width
     else:
         step.bounded = False
-    step.h = low           # p has not passed the label there
+    step.h = low           # p has not passed its goal there
     step.s = speed * low
     return step
 
@@ -155,14 +222,8 @@ cdef inline double runge_kutta(const Flow *f, double s, double h, double size, d
 
 cdef inline double speed_slope(const Flow *f, double s, double h, double *in_h) noexcept nogil:
     """Derivative of ``flow_speed`` in s; ``in_h`` is the one in h."""
-    cdef double slope, e, curvature = 2, dots = components_at(f, s, h, &slope), p = dots + f.linear - s * f.square
-    if f.loss == LOSS_LOGISTIC:
-        e = safe_exp(-fabs(p))
-        curvature = e / ((1 + e) * (1 + e))
-    elif f.loss == LOSS_POISSON:
-        curvature = safe_exp(p)
-    elif f.loss == LOSS_EXPECTILE:
-        curvature = 2 * (f.params.expectile if p > f.label else 1 - <double>f.params.expectile)
+    cdef double slope, dots = components_at(f, s, h, &slope)
+    cdef double curvature = loss_curvature(f, dots + f.linear - s * f.square)
     in_h[0] = -2 * f.rate * f.rate * f.decay * curvature * dots
     return f.rate * curvature * (slope - f.square)
 
@@ -203,6 +264,7 @@ cdef inline Step smooth_step(const Flow *f, double p, double importance) noexcep
     """
     cdef double s = 0, h = 0, k1 = f.rate * loss_slope(f, p), k7 = 0, error = 0, size = importance, next, ratio, in_h
     cdef double tolerance_s = resolution(f)
+    cdef double near = 30 if f.loss == LOSS_LP else 3   # some powers reach the label in finite time, at an infinite curvature
     cdef bint without_decay = f.decay == 0
     cdef int i
     if k1 == 0 and without_decay:
@@ -220,7 +282,7 @@ cdef inline Step smooth_step(const Flow *f, double p, double importance) noexcep
             h += size
             k1 = k7
             if h >= importance or (without_decay and
-                                   fabs(k1) <= 3 * (1e-9 * fabs(s) + tolerance_s) * fabs(speed_slope(f, s, h, &in_h))):
+                                   fabs(k1) <= near * (1e-9 * fabs(s) + tolerance_s) * fabs(speed_slope(f, s, h, &in_h))):
                 return Step(s, importance, True)
             size *= 5 if ratio < 1e-4 else 0.85 * pow(ratio, -0.2)
         elif without_decay and k7 * k1 < 0 and fabs(next - s) <= 1e-9 * fabs(s) + tolerance_s:
@@ -230,16 +292,20 @@ cdef inline Step smooth_step(const Flow *f, double p, double importance) noexcep
     return Step(s, h, False)
 
 
+cdef inline bint is_at_rest(const Flow *f, double p) noexcept nogil:
+    """Whether ``p`` lies where the loss is constant, so that nothing moves and nothing decays."""
+    if has_constant_slope(f):
+        return constant_slope(f, p) == 0
+    return (f.loss == LOSS_SQUARED_HINGE or f.loss == LOSS_MODIFIED_HUBER or f.loss == LOSS_TRUNCATED) and loss_slope(f, p) == 0
+
+
 cdef inline Step flow_step(const Flow *f, double p, double importance) noexcept nogil:
     """The step of an update of this importance."""
-    if f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE:
+    if has_constant_slope(f):
         return constant_slope_step(f, p, importance)
+    if is_at_rest(f, p):
+        return Step(0, 0, True)
     return smooth_step(f, p, importance)
-
-
-cdef inline bint is_at_rest(const Flow *f, double p) noexcept nogil:
-    """Whether the loss has no slope at ``p``, so that nothing moves, and nothing decays where the slope is constant."""
-    return (f.loss == LOSS_HINGE or f.loss == LOSS_QUANTILE) and constant_slope(f, p) == 0
 
 
 cdef extern from *:
@@ -282,9 +348,8 @@ cdef inline double s_at_zero(const Flow *f, double p) noexcept nogil:
 
 cdef inline double slowness(const Flow *f, double s) noexcept nogil:
     """1 / |l'(p(s))|, infinite where the loss has no slope."""
-    if f.loss == LOSS_QUANTILE:
-        return 1 / (1 - <double>f.params.tau if f.label < 0 else <double>f.params.tau)
-    return 1 / fabs(loss_slope(f, prediction_at(f, s, 0)))
+    cdef double p = prediction_at(f, s, 0)
+    return 1 / fabs(constant_slope(f, p) if has_constant_slope(f) else loss_slope(f, p))
 
 
 cdef inline double importance_to_flip(Flow *f, double p) noexcept nogil:

@@ -200,13 +200,15 @@ cdef inline void balance(Learner *m, float weight, Scan *scan) noexcept nogil:
         scan.per_update = scan.per_update * <float>m.norms[MULTIPLIER]
 
 
+cdef inline float falling_scale(const Learner *m, float weight) noexcept nogil:
+    """The learning rate of all features, which falls with time, times the importance."""
+    cdef float t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
+    return <float>m.scalars[RATE_NOW] * weight * powf(t, m.rates.minus_power)
+
+
 cdef inline float step_scale(const Learner *m, float weight) noexcept nogil:
     """The current learning rate times the importance."""
-    cdef float scale = <float>m.scalars[RATE_NOW] * weight, t
-    if not m.rates.adaptive:
-        t = <float>(m.scalars[TIME] + weight - m.scalars[HELD_WEIGHT] - m.scalars[UNLABELED_WEIGHT])
-        scale = scale * powf(t, m.rates.minus_power)
-    return scale
+    return <float>m.scalars[RATE_NOW] * weight if m.rates.adaptive else falling_scale(m, weight)
 
 
 cdef inline float scaled_step(Learner *m, float p, float y, float weight, float per_update) noexcept nogil:

@@ -85,11 +85,14 @@ cdef inline float lp_slope(const LossParams* params, float p, float y) noexcept 
 cdef inline float lp_square_grad(const LossParams* params, float p, float y) noexcept nogil:
     return lp_slope(params, p, y) * lp_slope(params, p, y)
 
-cdef inline float lp_curvature(const LossParams* params, float p, float y) noexcept nogil:
-    cdef double r = residual(p, y), power = params.power, scale = params.scale
+cdef inline double lp_curvature_of(const LossParams* params, double r) noexcept nogil:
+    cdef double power = params.power, scale = params.scale
     if is_smoothed(params):
-        return <float>(power * ((power - 1) * r * r + scale * scale) * smoothed_power(params, r, power - 4))
-    return <float>(power * (power - 1) * pow(r, power - 2) if r > 0 else 0)
+        return power * ((power - 1) * r * r + scale * scale) * smoothed_power(params, r, power - 4)
+    return power * (power - 1) * pow(r, power - 2) if r > 0 else 0
+
+cdef inline float lp_curvature(const LossParams* params, float p, float y) noexcept nogil:
+    return <float>lp_curvature_of(params, residual(p, y))
 
 cdef inline float lp_unsafe(const LossParams* params, float p, float y, float u) noexcept nogil:
     return -u * lp_slope(params, p, y)

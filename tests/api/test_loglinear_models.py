@@ -24,6 +24,7 @@ CASES = {
     "crf": (CRFModel, {"model": "crf", "l1": 0.1, "seed": 5}, TAGS),
     "crf with edges": (CRFModel, {"model": "crf", "edge": ("e",), "l1": 0.1}, TAGS),
     "tree": (CRFModel, {"model": "tree", "l1": 0.1}, TREES),
+    "crf by l2": (CRFModel, {"model": "crf", "solver": "owlqn", "l1": 0.1, "l2": 0.5}, TAGS),
     "crf by owlqn": (CRFModel, {"model": "crf", "solver": "owlqn", "l1": 0.1}, TAGS),
 }
 cases = pytest.mark.parametrize("case", CASES)

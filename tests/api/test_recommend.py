@@ -33,6 +33,13 @@ def test_lists_are_those_of_the_command(model, run_cli, tmp_path):
             assert list(scores) == pytest.approx([float(score) for _, score, _ in rows], rel=1e-5)
 
 
+def test_items_are_those_of_examples(model):
+    found = model.recommend("|u u1\n", "i", items="|i i3 price:2\n|i i2\n|i i3\n")
+    assert sorted(item.name for item in found[0]) == ["i2", "i3"]
+    (wanted,) = model.predict("|u u1 |i i3 price:2\n", raw=True)
+    assert dict(found[0])["i3"] == pytest.approx(wanted, rel=1e-6)
+
+
 def test_rows_have_lists_and_malformed_lines_empty_ones(model, caplog):
     (wanted,) = model.recommend("|u u3", "i", top=3)
     assert model.recommend([{"u": {"u3": 1}}], "i", top=3)[0] != []

@@ -141,3 +141,12 @@ def test_urls():
     assert vwlite.evaluate(model, url) == vwlite.evaluate(model, "more.vw")
     with pytest.raises(UsageError, match="only data are read from URLs"):
         vwlite.train("more.vw", final_regressor="s3://b/m")
+
+
+def test_names_of_classes_are_found_in_files(folder):
+    Path("named.vw").write_text("".join(f"{('dog', 'cat', 'owl')[n % 3]} |u u{n % 3}\n" for n in range(60)))
+    model = vwlite.train("named.vw", oaa="auto", loss_function="logistic")
+    assert list(model.classes) == ["cat", "dog", "owl"]
+    assert model.predict(["|u u0\n", "|u u1\n"]).tolist() == ["dog", "cat"]
+    with pytest.raises(UsageError, match="--oaa auto: vwlite train counts the classes in its files"):
+        vwlite.Model(oaa="auto")

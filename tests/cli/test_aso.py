@@ -247,7 +247,7 @@ def test_models_in_the_wrong_place(vwlite):
     assert "made by vwlite aso learn" in vwlite("aso", "inspect", "m", status=76).stderr
     assert vwlite("predict", "-i", "theta", "test.vw", status=76).stderr
     assert "does not go with" in vwlite("predict", "-i", "m", "test.vw", "--jsonl", status=2).stderr
-    said = "--metric map: a model of this kind has examples, accuracy, micro_f1"
+    said = "--metric map: a model of this kind has examples, accuracy, majority_accuracy, micro_f1"
     assert said in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "map", status=2).stderr
     assert "'vwlite aso train --help'" in vwlite("aso", "train", "-i", "m", "few.vw", status=2).stderr
     assert "two at least" in vwlite("aso", "train", "un.vw", "-f", "n", "--quiet", status=65).stderr

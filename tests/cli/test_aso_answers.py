@@ -156,7 +156,7 @@ def test_metrics_of_classes(vwlite, write):
     assert found["macro_f1"] == pytest.approx(np.nan_to_num([row["f1"] or 0 for row in found["per_class"]]).mean())
     assert np.sum(found["confusion_matrix"]["weight"]) == 61
     unasked = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)["result"]
-    assert list(unasked) == ["examples", "accuracy", "micro_f1"]
+    assert list(unasked) == ["examples", "accuracy", "majority_accuracy", "micro_f1"]
 
 
 def test_metrics_of_lists(vwlite):

@@ -205,6 +205,36 @@ def test_vw_ranks_with_any_model(vwlite, write):
     assert vwlite("vw", "-t", "-i", "m", "g", "-p", "-", "--quiet").lines == ["1", ""]
 
 
+VALUED = "1 1:1:0.5 tag| a b\n2 1:0:0.5 | a c\n3 2:0.7:0.25 | a b\n1 3:0.7:0.25 | c b\n2 2:0.4:0.1 | a b\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "losses"),
+    [("mtr", "2.000000 0.000000 0.000000 0.160000 -5.00000"), ("ips", "2.000000 0.000000 0.000000 0.000000 4.000000")],
+)
+def test_given_actions_valued_like_vw(kind, losses, vwlite, write):
+    """A label begins with the action to be valued, and types but ips are dr."""
+    write("d", VALUED)
+    typed = ("--cb_type", kind, "--sgd", "--power_t", "0", "-l", "0.1", "-p", "p", "-P", "1", "-f", "m")
+    done = vwlite("vw", "d", "--cb", "3", "--eval", *typed)
+    rows = [line.split() for line in done.stderr.splitlines() if line.count(":") == 2 and line[0] in "-0123456789"]
+    assert " ".join(row[1] for row in rows) == losses
+    assert [row[4:] for row in rows[:2]] == [["1:1:0.5", "1", "3"], ["1:0:0.5", "2", "3"]]
+    with open("p", encoding="utf-8") as file:
+        assert file.read().split("\n") == ["1 tag", "2", "3", "1", "2", ""]
+    assert "--eval estimates costs while it learns them" in vwlite("vw", "-t", "-i", "m", "d", status=1).stdout
+
+
+def test_what_cannot_be_valued(vwlite, write):
+    write("d", VALUED)
+    typed = ("--cb", "3", "--eval")
+    assert "what dm says of a policy is biased" in vwlite("vw", "d", *typed, "--cb_type", "dm", status=1).stdout
+    for line in (" | a", "1 | a", "1:1:0.5 | a", "1:1:0.5 2:1:0.5 | a"):
+        write("wrong", line + "\n")
+        said = vwlite("vw", "wrong", *typed, "--quiet", status=1).stdout
+        assert "no action to be valued and, behind it, action:cost:probability" in said
+
+
 def test_a_model_of_vw_keeps_its_slots(vwlite, write):
     write("d", "1:1:0.5 |a 1 2\n2:0:0.5 |a 3 4\n1:0:0.5 |a 5 6\n" * 5)
     vwlite("vw", "d", "--cb", "3", "-f", "m", "--quiet")

@@ -127,10 +127,10 @@ def test_the_names_of_classes_are_ready_to_be_typed(report, vwlite, write):
     vwlite("train", "many.vw", *option.split(), "--quiet")
     assert report("r&d |a b\nq$ |a c\n")["learn_with"] == f"--oaa 2 --named_labels 'r&d,q$'{OR_L1}"
     ids = "".join(f"customer-{n} |a b\n" for n in range(2000))
-    assert report(ids)["learn_with"] == f"--oaa 2000 --named_labels NAME,...{OR_L1}"
+    assert report(ids)["learn_with"] == f"--oaa 2000{OR_L1}"
 
 
-@pytest.mark.parametrize("more", [[], ["--oaa", 2], ["--loss_function", "logistic"]])
+@pytest.mark.parametrize("more", [[], ["--loss_function", "logistic"]])
 def test_training_on_names_says_which_options_learn_them(more, vwlite, write):
     write("names.vw", NAMES)
     said = vwlite("train", "names.vw", "-f", "model", "--quiet", *more, status=65).stderr
@@ -144,7 +144,7 @@ def test_training_on_names_says_which_options_learn_them(more, vwlite, write):
 def test_names_in_that_message_are_few(vwlite):
     said = vwlite("train", stdin="".join(f"n{n}\x1b |a\n" for n in range(30)), status=65).stderr
     assert "; labels that are names (n0\\x1b, n1\\x1b, " in said
-    assert "n9\\x1b, ...) need --oaa and --named_labels, or" in said
+    assert "n9\\x1b, ...) need --oaa auto, or" in said
     assert "named_labels" not in vwlite("train", stdin=f"{LISTS}{COSTS}", status=65).stderr
     assert "named_labels" not in vwlite("train", stdin="x |a\n" * 3 + "1 ?a\n" * 4, status=65).stderr
 

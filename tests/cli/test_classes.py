@@ -72,7 +72,8 @@ def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reaso
     write("d", NAMED)
     vwlite("train", "d", "-f", "m", "--quiet", kind, *NAMES[1:])
     said = vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy,log_loss", status=2).stderr
-    offered = "examples, weight, accuracy, macro_precision, macro_recall, macro_f1, per_class, confusion_matrix"
+    means = "macro_precision, macro_recall, macro_f1"
+    offered = f"examples, weight, accuracy, majority_accuracy, {means}, per_class, confusion_matrix"
     assert said == (
         f"vwlite: --metric log_loss: a model of this kind has {offered}; log_loss is of probabilities, and {reason}\n"
     )
@@ -251,8 +252,78 @@ def test_a_wrong_class_ends_training_and_no_model_appears(vwlite, write, tmp_pat
 
 
 def test_names_where_numbers_were_expected_are_explained(vwlite, write):
+    said = vwlite("train", "-", "-f", "m", "--oaa", "3", stdin=NAMED, status=65).stderr
+    assert "(--named_labels?)" in said and "need --oaa 3 --named_labels cat,dog,bird" in said
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "names"),
+    [
+        ({"d": NAMED}, "--oaa 3", "bird,cat,dog"),
+        ({"d": NAMED}, "--oaa auto --ngram 2", "bird,cat,dog"),
+        ({"d": NAMED, "e": "owl |w wing\n"}, "--multiclass auto --passes 2 -c", "bird,cat,dog,owl"),
+        ({"d": NAMED.replace("cat", "10").replace("dog", "9")}, "--ect auto", "10,9,bird"),
+        ({"d": NUMBERED.replace("1 ", "10 ")}, "--oaa auto", "2,3,10"),
+        ({"d.csv": "kind,x,word\ncat,1,a\ndog,2,b\n,3,c\n"}, "--columns label=kind --log_multi auto", "cat,dog"),
+        ({"d.jsonl": '{"kind":"cat","x":1}\n{"kind":"dog","x":2}\n'}, "--columns label=kind --oaa 2", "cat,dog"),
+    ],
+)
+def test_names_that_nobody_typed_are_found_in_the_files(data, options, names, vwlite, write, tmp_path):
+    files = [write(name, content) for name, content in data.items()]
+    said = vwlite("train", *files, *options.split(), "-f", "found").stderr
+    assert f"{len(names.split(','))} classes: {names.replace(',', ', ')}" in said
+    write("names", "\n".join(names.split(",")) + "\n")
+    for typed in (names, "@names"):
+        vwlite("train", *files, *options.split(), "--named_labels", typed, "-f", "typed", "--quiet")
+        assert (tmp_path / "found").read_bytes() == (tmp_path / "typed").read_bytes()
+
+
+def test_a_nightly_command_keeps_the_classes_of_its_first_night(vwlite, write, tmp_path):
+    write("d", NAMED), write("e", "dog |w bark\n")
+    nightly = ("--oaa", "auto", "-i", "m", "-f", "m", "--skip-seen", "--quiet")
+    vwlite("train", "d", *nightly), vwlite("train", "e", *nightly)
+    vwlite("train", "d", "e", "--oaa", "auto", "-f", "n", "--quiet")
+    assert vwlite("predict", "-i", "m", "d").lines == vwlite("predict", "-i", "n", "d").lines
+    write("f", "cow |w moo\n")
+    assert "label cow is no class: --named_labels has bird" in vwlite("train", "f", *nightly, status=65).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "status", "message"),
+    [
+        ("d --oaa 4", NAMED, 2, "d has 3 classes, not 4: --oaa auto takes all of them, --named_labels lists those"),
+        ("- --oaa auto", NAMED, 2, "reads the data twice, which a pipe does not allow: type --oaa N --named_labels"),
+        ("d --oaa auto", COSTS, 2, "--oaa auto: labels are costs, not one class for each example"),
+        ("d --csoaa auto", COSTS, 2, "--csoaa: 'auto' is not a valid integer"),
+        ("d --oaa auto", "|w a\n", 65, "there is no labelled example to learn from in d"),
+        ("d --oaa auto --named_labels @e", NAMED, 2, "--named_labels: cannot read e: No such file"),
+        ("d --oaa auto --named_labels @d", NAMED, 2, "a name is a single word, not 'cat |w"),
+    ],
+)
+def test_classes_that_cannot_be_found(arguments, text, status, message, vwlite, write):
+    write("d", text)
+    assert message in vwlite("train", *arguments.split(), "-f", "m", stdin=text, status=status).stderr
+
+
+def test_a_file_of_names_is_not_written_over(vwlite, write):
+    write("d", NAMED), write("names", "bird\ncat\ndog\n")
+    said = vwlite("train", "d", "--oaa", "3", "--named_labels", "@names", "-f", "names", status=2).stderr
+    assert "file of names" in said
+
+
+def test_what_learns_no_files_wants_the_number_of_classes(vwlite, write):
     write("d", NAMED)
-    assert "(--named_labels?)" in vwlite("train", "d", "-f", "m", "--oaa", "3", status=65).stderr
+    for command in ("check", "vw"):
+        done = vwlite(command, "d", "--oaa", "auto", status=None)
+        assert "--oaa auto: vwlite train counts the classes in its files: give" in done.stdout + done.stderr
+
+
+def test_tune_finds_the_names_before_it_sets_examples_aside(vwlite, write, tmp_path):
+    write("d", NAMED + "owl |w hoot\n")
+    options = ("--oaa", "auto", "--metric", "accuracy", "--trials", "2", "--passes", "2", "--quiet")
+    words = vwlite("tune", "d", *options).stdout.split()
+    assert words[words.index("--oaa") :][:4] == ["--oaa", "4", "--named_labels", "bird,cat,dog,owl"]
+    vwlite(*words[1:-1], "m", "--quiet")
 
 
 def test_labels_may_be_any_bytes_and_numbers_any_length(vwlite, write):
@@ -287,3 +358,22 @@ def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
 def test_what_has_no_audit_says_so(vwlite, write, named, value):
     found = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
     assert f"--audit does not go with --{named}" in found.stdout
+
+
+def test_the_majority_class_stands_beside_the_results(vwlite, write, tmp_path):
+    """As a share of the weight, held-out examples aside; a model that is no better is told so."""
+    names = ("cat", "cat", "cat", "dog", "bird")
+    write("d", "".join(f"{names[n * 7 % 5]} {1 + n % 2} |w x{n}\n" for n in range(2000)))
+    said = vwlite("train", "d", "--oaa", "auto", "-f", "m", "-l", "1e-9", "--json", "run.json").stderr
+    weights = {name: sum(1 + n % 2 for n in range(2000) if names[n * 7 % 5] == name) for name in names}
+    least = 1 - max(weights.values()) / sum(weights.values())
+    most = max(weights, key=weights.get)
+    assert f"majority class = {most}\nmajority class's loss = {least:.6f}\n" in said
+    assert f"note: always answering {most} has a smaller loss, {least:g}" in said
+    run = json.loads((tmp_path / "run.json").read_text())["result"]
+    assert (run["majority_class"], run["majority_class_loss"]) == (most, pytest.approx(least))
+    done = vwlite("evaluate", "-i", "m", write("e", "dog |w y\nbird |w y\nbird |w z\n"), "--json", "-")
+    report = json.loads(done.stdout)["result"]
+    assert report["majority_accuracy"] == pytest.approx(2 / 3) and report["accuracy"] < 2 / 3
+    assert "note: always giving the most frequent answer has a higher accuracy, 0.666667" in done.stderr
+    assert "majority" not in vwlite("vw", "d", "--oaa", "3", "--named_labels", "cat,dog,bird").stderr

@@ -16,17 +16,43 @@ WAYS = {  # options, of the explorer and of the twin
     "first": ("--first 20 --epsilon 0.2", {"first": 20, "epsilon": 0.2}),
     "softmax": ("--softmax --lambda 4", {"lambda": 4}),
     "bag": ("--bag 3", {"bag": 3}),
-    "bag, greedify": ("--bag 3 --greedify --seed 5 --epsilon 0.1", {
-        "bag": 3, "greedify": True, "seed": 5, "epsilon": 0.1,
-    }),
+    "bag, greedify": (
+        "--bag 3 --greedify --seed 5 --epsilon 0.1",
+        {
+            "bag": 3,
+            "greedify": True,
+            "seed": 5,
+            "epsilon": 0.1,
+        },
+    ),
     "squarecb": ("--squarecb --gamma_scale 5 --gamma_exponent 0.4", {"gamma_scale": 5, "gamma_exponent": 0.4}),
     "squarecb, elim": ("--squarecb --elim --cb_max_cost 2", {"elim": True, "mellowness": 0.001, "cost_range": (0, 2)}),
     "regcb": ("--regcb --mellowness 0.01 --cb_min_cost -1", {"mellowness": 0.01, "cost_range": (-1, 1)}),
     "regcb, optimistic": ("--regcbopt --mellowness 0.01", {"mellowness": 0.01, "optimistic": True}),
     "cover": ("--cover 3", {"cover": 3}),
-    "cover, none of no policy": ("--cover 3 --nounif --psi 0.5 --epsilon 0.1", {
-        "cover": 3, "nounif": True, "psi": 0.5, "epsilon": 0.1,
-    }),
+    "cover, none of no policy": (
+        "--cover 3 --nounif --psi 0.5 --epsilon 0.1",
+        {
+            "cover": 3,
+            "nounif": True,
+            "psi": 0.5,
+            "epsilon": 0.1,
+        },
+    ),
+}
+
+AUDITS = {  # the actions scored, each with the place of its set of weights, for an event with a cost and one without
+    "--cb_adf": "a0 b0 a0 a0 b0",
+    "--cb_adf --cb_type dr": "a1 b1 a0 b0 a0 b0 a0 b0",
+    "--cb_explore_adf": "a0 b0 a0 a0 b0 a0 b0",
+    "--cb_explore_adf --cb_type ips": "a0 b0 a0 b0 a0 b0",
+    "--cb_explore_adf --bag 2 --greedify": "a0 b0 a1 b1 a0 a0 b0 a1 b1 a0 b0 a1 b1",
+    "--cb_explore_adf --bag 2 --greedify --cb_type dr": "a0 b0 a2 b2 a1 b1 a0 b0 a0 b0 a0 b0 a2 b2 a0 b0 a2 b2",
+    "--cb_explore_adf --squarecb": "a0 b0 a0 b0 a0 a0 b0 a0 b0",
+    "--cb_explore_adf --cover 2": "a1 b1 a0 b0 a0 a2 b2 a2 b2 a0 b0 a2 b2",
+    "--cb_explore_adf --cover 2 --cb_type dr": "a1 b1 a1 b1 a0 b0 a0 b0 a2 b2 a2 b2 a0 b0 a2 b2",
+    "--cb_explore_adf --explore_eval --cb_type ips": "a0 b0 a0 b0 a0 b0 a0 b0",
+    "--cb_explore_adf --softmax -t": "a0 b0 a0 b0",
 }
 
 
@@ -108,9 +134,10 @@ def test_what_is_shown(vwlite, write):
     vwlite("train", "log", "--cb_explore_adf", "--bag", "3", "-f", "whole", "--quiet")
     vwlite("train", "half", "--cb_explore_adf", "--bag", "3", "-f", "first", "--quiet")
     vwlite("train", "rest", "-i", "first", "-f", "second", "--quiet")
-    assert vwlite("predict", "-i", "whole", "log", "--probabilities").stdout == vwlite(
-        "predict", "-i", "second", "log", "--probabilities"
-    ).stdout
+    assert (
+        vwlite("predict", "-i", "whole", "log", "--probabilities").stdout
+        == vwlite("predict", "-i", "second", "log", "--probabilities").stdout
+    )
 
 
 def test_what_does_not_go_together(vwlite, write):
@@ -131,6 +158,109 @@ def test_like_vw(vwlite, write):
     write("log", text_of(list(events(8, 1)), False))
     found = vwlite("vw", "-d", "log", "--cb_explore", "3", "--first", "2", "-p", "-", "--quiet").lines
     assert found[:2] == ["0:0.333333,1:0.333333,2:0.333333", ""] and len(found) == 16
+
+
+@pytest.mark.parametrize("typed", AUDITS)
+def test_audits_like_vw(typed, vwlite, write):
+    """Every score that vw makes, in its order."""
+    write("log", "shared t| u\n0:1:0.5 x| a\n | b\n\n | a c\n | b\n\n")
+    done = vwlite("vw", "-d", "log", *typed.split(), "--audit", "--quiet", "-b", "6", "--sgd", "--power_t", "0")
+    found = [
+        {name: int(slot) for name, slot in (item.split(":")[:2] for item in line.split("\t")[1:])}
+        for line in done.lines[1::2]
+    ]
+    first = min(slots["Constant"] for slots in found)
+    assert (
+        " ".join(f"{(slots.keys() & set('ab')).pop()}{slots['Constant'] - first}" for slots in found) == AUDITS[typed]
+    )
+
+
+def test_the_words_of_an_audit(vwlite, write):
+    """What vw prints, to the byte: shared ones follow the action's own, the group's tag is that of its first line."""
+    write("log", "shared t| u\n0:1:0.5 x| a\n | b\n\n |x u\n0:0.2:0.4 | b v\n\n")
+    typed = ("--cb_explore_adf", "--cb_type", "dr", "-b", "6", "--sgd", "--power_t", "0", "-l", "0.1")
+    assert vwlite("vw", "-d", "log", "--audit", "--quiet", *typed).lines[2:12] == [
+        "0.800000",
+        "\tu:1:1:0.4\tConstant:57:1:0.4\tb:7:1:0",
+        "0 t",
+        "\ta:36:1:0\tu:0:1:0\tConstant:56:1:0",
+        "0",
+        "\tb:6:1:0\tu:0:1:0\tConstant:56:1:0",
+        "0 t",
+        "\ta:36:1:0\tu:0:1:0\tConstant:56:1:0",
+        "0.800000",
+        "\tu:0:1:0.4\tConstant:56:1:0.4\tb:6:1:0",
+    ]
+
+
+def test_bounds_of_a_model_that_is_tested(vwlite, write):
+    """With -t vw has no rates of the features: an update would change a score by l * t**-0.5 for each of them."""
+    write("log", "0:0.8:0.5 | a\n | b\n\n | a\n1:0.4:0.5 | b\n\n0:0.9:0.5 | a\n | b\n\n")
+    write("new", " | a\n | b\n\n")
+    vwlite("vw", "-d", "log", "--cb_explore_adf", "--regcb", "--noconstant", "-f", "m", "--quiet")
+    for mellowness, shown in {"0.0565": "1:1,0:0", "0.0572": "0:0.5,1:0.5"}.items():
+        typed = ("-i", "m", "-t", "--cb_explore_adf", "--regcb", "--mellowness", mellowness, "--quiet")
+        found = vwlite("vw", "-d", "new", *typed, "-p", "-").lines[0]
+        assert sorted(found.split(",")) == sorted(shown.split(","))
+
+
+def shown_last(vwlite, *typed):
+    return probabilities(vwlite("vw", "-d", "log", *typed, "-p", "-", "--quiet").lines[-2].replace(",", " "), 0)
+
+
+def test_a_model_learned_on_like_vw(vwlite, write):
+    """vw keeps the norm of the first policy, not those of regressors and of other policies."""
+    write("log", text_of(list(events(8, 1)), True))
+    typed = ("--cb_explore_adf", "--softmax", "--cb_type", "dr", "--lambda", "5")
+    vwlite("vw", "-d", "log", *typed, "-f", "m", "--quiet")
+    assert shown_last(vwlite, "-i", "m") == pytest.approx({1: 0.513525, 2: 0.429202, 0: 0.057273}, rel=1e-3)
+
+
+def test_options_of_a_model_of_vw(vwlite, write):
+    """vw keeps --rank_all and --clip_p."""
+    write("log", text_of(list(events(8, 1)), True))
+    vwlite("vw", "-d", "log", *["--cb_adf", "--rank_all", "--clip_p", "0.4", "--cb_type", "ips", "-f", "m", "--quiet"])
+    assert shown_last(vwlite, "-i", "m") == pytest.approx({1: -0.369768, 0: -0.015713, 2: 0.264648}, rel=1e-3)
+
+
+def test_what_vw_holds_out(vwlite, write):
+    """Every third group, which it learns all the same; and nothing of bandits that are played."""
+    log = list(events(8, 1))
+    write("log", text_of(log, True))
+    passes = ("-c", "-k", "--passes", "2", "--holdout_period", "3")
+    done = vwlite("vw", "-d", "log", "--cb_explore_adf", *passes)
+    assert "examples per pass = 6" in done.stderr and "average loss = -0.744167 h" in done.stderr
+    write("labels", "".join(f"{shown[0] + 1 if shown else ''} | {words(context)}\n" for context, shown in log))
+    done = vwlite("vw", "-d", "labels", "--cbify", "3", *passes)
+    assert "examples per pass = 8" in done.stderr and "undefined (no holdout)" in done.stderr
+
+
+def test_bounds_have_no_floor_in_vw(vwlite, write):
+    write("log", text_of(list(events(8, 1)), True))
+    assert shown_last(vwlite, "--cb_explore_adf", "--squarecb", "--elim", "--epsilon", "0.3") == {1: 1, 0: 0, 2: 0}
+    done = vwlite("vw", "-d", "log", *["--cb_explore_adf", "--regcbopt", "--epsilon", "0.3", "-p", "-", "--quiet"])
+    assert done.lines[0] == "0:1,1:1,2:1"
+    vwlite("train", "log", "--cb_explore_adf", "--squarecb", "--elim", "--epsilon", "0.3", "-f", "m", "--quiet")
+    assert "0.1" in vwlite("predict", "-i", "m", "log", "--probabilities").lines[-1]
+
+
+def test_slots_of_bags_of_the_same_actions_like_vw(vwlite, write):
+    """A hash is multiplied with a power of two; actions follow each other closely."""
+    write("log", "1:1:1 |\n")
+    vwlite("vw", "-d", "log", *["--cb_explore", "5", "--bag", "5", "-f", "m", "--quiet"])
+    assert [line.split()[1] for line in vwlite("inspect", "m", "--top", "9").lines[-2:]] == ["142052", "142051"]
+
+
+def test_slots_of_cover_like_vw(vwlite, write):
+    """vw has twice as many sets of weights as there are policies and one, which shows where slots are few."""
+    write("log", text_of(list(events(4, 1)), True))
+    for kind, sets in {"mtr": 8, "dr": 8, "ips": 4}.items():
+        typed = ("--cb_explore_adf", "--cover", "3", "--cb_type", kind, "-f", "m", "--invert_hash", "names", "--quiet")
+        vwlite("vw", "-d", "log", *typed)
+        with open("names", encoding="utf-8") as file:
+            slots = [int(line.split(":")[-2]) for line in file if line.startswith("Constant")]
+        assert {slot // sets for slot in slots} == {116060 * sets % (1 << 18) // sets}
+        vwlite("vw", "-d", "log", "-i", "m", "-t", "--quiet")
 
 
 @pytest.mark.parametrize("grouped", [True, False], ids=["groups", "same actions"])

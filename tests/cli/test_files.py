@@ -59,7 +59,8 @@ def line_of(name, values):
 
 
 def as_value(param, path):
-    return {"curriculum_by": "loss:", "landmarks": "rbf:"}.get(param.name, "") + path
+    before = {"curriculum_by": "loss:", "landmarks": "rbf:", "named_labels": "@", "named_outputs": "@"}
+    return before.get(param.name, "") + path
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -19,14 +19,20 @@ OF_ALL = (
 OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],
-    "aso tasks": ["test_aso_tasks.py", "test_solver_run.py"],
-    "aso cotrain": ["test_solver_run.py"],
-    "aso learn": ["test_aso_online.py", "test_aso_resume.py", "test_solver_run.py"],
-    "aso train": ["test_aso_selection.py", "test_sequences.py", "test_aso_continued.py", "test_solver_run.py"],
+    "aso apply": ["test_aso_tables.py"],
+    "aso problems": ["test_aso_tables.py"],
+    "aso tasks": ["test_aso_tables.py", "test_aso_tasks.py", "test_solver_run.py"],
+    "aso cotrain": ["test_aso_tables.py", "test_solver_run.py"],
+    "aso learn": ["test_aso_tables.py", "test_aso_online.py", "test_aso_resume.py", "test_solver_run.py"],
+    "aso train": [
+        "test_aso_tables.py", "test_aso_selection.py", "test_sequences.py", "test_aso_continued.py",
+        "test_solver_run.py",
+    ],
     "simulate": [
         "test_train.py", "test_bar.py", "test_shared_options.py", "test_learners.py", "test_bandits.py",
         "test_exploration.py",
     ],
+    "recommend": ["test_recommend_items.py"],
     "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
         "test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py",
@@ -52,7 +58,7 @@ SHARED = {
         "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
         "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
         "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
-        "test_transfer.py", "test_factored.py", "test_bandits.py",
+        "test_transfer.py", "test_factored.py", "test_bandits.py", "test_by_file.py",
         "test_exploration.py", "test_simulate.py", "test_json_events.py", "test_label_units.py",
     ],
     "vw": [

@@ -81,7 +81,8 @@ def test_several_classes(vwlite):
     multinomial(vwlite, "--l1", "0.1")
     found = figures(vwlite("evaluate", "-i", "m", "named.vw", "--json", "-"))
     means = ["macro_precision", "macro_recall", "macro_f1"]
-    assert list(found["result"]) == ["examples", "accuracy", *means, "log_loss", "per_class", "confusion_matrix"]
+    shares = ["accuracy", "majority_accuracy", *means]
+    assert list(found["result"]) == ["examples", *shares, "log_loss", "per_class", "confusion_matrix"]
     assert found["accuracy"] == found["macro_f1"] == 1
     assert [row["class"] for row in found["per_class"]] == found["confusion_matrix"]["classes"]
     asked = figures(vwlite("evaluate", "-i", "m", "named.vw", "--metric", "Macro-F1", "--json", "-"))

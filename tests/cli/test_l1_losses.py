@@ -89,7 +89,7 @@ def test_dual_variables_are_not_kept(vwlite, header):
     crf(vwlite, "--loss", "margin", "--l2", "1")
     assert not header("m")["resumable"]
     said = vwlite("l1", "tags.vw", "-i", "m", "-f", "n", status=2).stderr
-    assert "m cannot be gone on from: --l2 learns with vectors of all examples" in said
+    assert "m cannot be gone on from: --loss margin --l2 learns with vectors of all examples" in said
 
 
 def test_what_dual_variables_need_is_told(vwlite):
@@ -107,6 +107,17 @@ def test_the_last_weights_go_on(loss, vwlite, write):
     assert vwlite("predict", "-i", "n", "more.vw").lines[:2] == ["B-VP", "O"]
 
 
+def test_an_l2_penalty_is_that_of_quasi_newton_steps(vwlite, tmp_path):
+    crf(vwlite, "--l2", "0.3")
+    crf(vwlite, "--l2", "0.3", "--l1", "0", "--solver", "owlqn", "-f", "n")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+    weights = load("m").weights
+    crf(vwlite, "--l2", "0.3", "--l1", "0.2", "-f", "n")
+    assert 0 < np.count_nonzero(load("n").weights) < np.count_nonzero(weights) == len(weights)
+    vwlite("l1", "tags.vw", "-i", "m", "-f", "n", "--quiet")
+    np.testing.assert_allclose(load("n").weights, weights, atol=1e-3)
+
+
 REFUSED = {  # options: what is said
     "--loss perceptron --model multinomial": "--loss perceptron is of label sequences: it needs --model crf",
     "--loss perceptron --l1 1": "--l1 does nothing with --loss perceptron",
@@ -117,7 +128,7 @@ REFUSED = {  # options: what is said
     "--loss perceptron --group": "--group does nothing with --loss perceptron",
     "--loss margin --l1 1 --group": "--group does nothing with --loss margin",
     "--loss perceptron --cost hamming": "--cost does nothing without --loss mira or --loss margin",
-    "--loss perceptron --l2 1": "--l2 does nothing without --loss margin",
+    "--loss perceptron --l2 1": "--l2 does nothing without --loss log or --loss margin",
     "--loss perceptron --gap 1": "--gap does nothing without --loss margin",
     "--loss margin": "--loss margin needs --l2 above 0, or --l1",
     "--loss margin --l2 0": "--loss margin needs --l2 above 0, or --l1",
@@ -126,7 +137,8 @@ REFUSED = {  # options: what is said
     "--loss margin --l2 1 -l 1": "-l does nothing with --loss margin --l2",
     "--loss margin --l1 1 --gap 0.1": "--gap does nothing with --loss margin without --l2",
     "--loss margin --l1 1 --solver owlqn": "--solver does nothing with --loss margin",
-    "--l2 1": "--l2 does nothing without --loss margin",
+    "--l2 1 --solver sgd": "--l2 needs --solver owlqn or fista",
+    "--l2 1 --solver fista": "it needs --l1 above 0",
     "--loss perceptron --aggressiveness 2": "--aggressiveness does nothing without --loss mira",
     "--loss mira --aggressiveness 0": "--aggressiveness takes a number above 0",
     "--loss hinge": "'hinge' is not one of log, perceptron, mira, margin",

@@ -110,7 +110,7 @@ def test_a_damaged_model_is_refused(damage, vwlite):
 REFUSED = {  # options: what is said
     "--order 2 --model multinomial": "--order 2 is of labels along a sequence: it needs --model crf",
     "--order 2 --model binary": "--order 2 is of labels along a sequence: it needs --model crf",
-    "--order 2 --loss margin --l2 1": "--order 2 does not go with --l2",
+    "--order 2 --loss margin --l2 1": "--order 2 does not go with --loss margin --l2",
     "--order 3": "--order takes",
     "--order 0": "--order takes",
 }

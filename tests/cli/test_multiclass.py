@@ -119,7 +119,7 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--filter_tree 3 -r r", "has but its answers"),
         ("--filter_tree 3 --loss_function multinomial --expectile_q 0.3", "--expectile_q does nothing without"),
         ("--filter_tree 3 --oaa 3", "--filter_tree plays with learners of two classes"),
-        ("--multiclass 300 -b 4", "300 classes need more than the 16 slots"),
+        ("--multiclass 3 -b 1", "3 classes need more than the 2 slots"),
     ],
 )
 def test_what_is_refused(options, message, vwlite, write):

@@ -162,3 +162,44 @@ def test_scores_beside_t_as_vw_has_them(vwlite, write):
     vwlite("vw", "d", "-f", "n", "--quiet")
     plain = vwlite("vw", "-t", "-i", "n", "d", "-p", "-", "--quiet").stdout
     assert vwlite("vw", "-t", "-i", "n", "d", "--scores", "-p", "-", "--quiet").stdout == plain != ""
+
+
+WITH_LABELS = {  # options: lines, what stands behind predictions, the labels in JSON
+    "": ("1 |a x\n-2.5 t1|a y\n|a z\n", ["1", "-2.500000", "nan"], [1, -2.5, None]),
+    "--oaa 3": ("1 |a x\n3 t1|a y\n|a z\n", ["1", "3", "unknown"], [1, 3, None]),
+    "--oaa 2 --named_labels one,two": ("one |a x\ntwo t1|a y\n|a z\n", ["one", "two", "unknown"], ["one", "two", None]),
+    "--multilabel_oaa 3": ("0,2 |a x\n, t1|a y\n|a z\n", ["0,2", ",", "unknown"], [[0, 2], [], None]),
+    "--outputs 2": ("1,2 |a x\n3,4 t1|a y\n|a z\n", ["1 2", "3 4", "nan nan"], [[1, 2], [3, 4], None]),
+}
+
+
+@pytest.mark.parametrize("options", WITH_LABELS)
+def test_labels_stand_behind_predictions(options, vwlite, write):
+    text, behind, labels = WITH_LABELS[options]
+    vwlite("train", write("d", text), "-f", "m", "--quiet", *options.split())
+    plain = [line.removesuffix("t1").strip() or "," for line in vwlite("predict", "-i", "m", "d").lines]
+    behind[1] += " t1"
+    wanted = [f"{one} {other}" for one, other in zip(plain, behind, strict=True)]
+    assert vwlite("predict", "-i", "m", "d", "--with-labels").lines == wanted
+    found = [json.loads(line) for line in vwlite("predict", "-i", "m", "d", "--with-labels", "--jsonl").lines]
+    assert [one["label"] for one in found] == labels and found[1]["tag"] == "t1"
+
+
+def test_named_labels_stand_behind_predictions(vwlite, write):
+    vwlite("l1", write("d", "u |a x\nv t1|a y\n\nu |a x\n"), "-f", "m", "--model", "crf", "--quiet")
+    write("t", "v |a x\nother t1|a y\n|a y\n\nu |a x\n")
+    plain = [line.removesuffix(" t1") for line in vwlite("predict", "-i", "m", "t").lines]
+    labels = [" v", " other t1", " unknown", "", " u"]
+    wanted = list(map("".join, zip(plain, labels, strict=True)))
+    assert vwlite("predict", "-i", "m", "t", "--with-labels").lines == wanted
+
+
+def test_labels_are_not_shown_where_there_is_none_to_show(vwlite, write):
+    vwlite("train", write("d", "1:1 2:3 |a x\n"), "-f", "m", "--csoaa", 2, "--quiet")
+    for more in ([], ["--jsonl"]):
+        said = vwlite("predict", "-i", "m", "d", "--with-labels", *more, status=2).stderr
+        assert "--with-labels is for labels that are numbers, classes or sets" in said
+    vwlite("train", write("n", "1 |a x\n"), "-f", "n.m", "--quiet")
+    for other in ("--audit", "--confidence"):
+        said = vwlite("predict", "-i", "n.m", "n", "--with-labels", other, status=2).stderr
+        assert f"--with-labels and {other} do not go together" in said

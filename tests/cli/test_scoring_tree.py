@@ -78,7 +78,7 @@ def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--loss_function", "quantile"), "--scoring needs a --loss_function of hinge, logistic or squared"),
+        (("--loss_function", "quantile"), "--scoring needs a --loss_function of two classes, like hinge"),
         (("--probabilities",), "--probabilities of --scoring needs --loss_function logistic"),
         (("--coin",), "do not go together"),
         (("--oaa", "4"), "do not go together"),

@@ -80,3 +80,38 @@ def test_groups_of_lines_have_no_such_classes(vwlite, write):
     write("g.vw", "1:0 | a\n2:1 | b\n\n1:1 | a\n2:0 | b\n\n")
     vwlite("train", "g.vw", "--csoaa_ldf", "m", "-f", "m", "--quiet")
     assert "--top is for" in vwlite("predict", "-i", "m", "g.vw", "--scores", "--top", "1", status=2).stderr
+
+
+def at_top(lines, labels, weights, most):
+    """Precision and recall of the ``most`` best classes, by the text of scores."""
+    hits = [len({*best(pairs_in(line), most)} & {*label}) for line, label in zip(lines, labels, strict=True)]
+    right = sum(weight * hit for weight, hit in zip(weights, hits, strict=True))
+    meant = sum(weight * len(label) for weight, label in zip(weights, labels, strict=True))
+    return {f"p@{most}": right / sum(weights) / most, f"recall@{most}": right / meant}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("top", [1, 2, 5])
+def test_precision_and_recall_of_the_best_classes(vwlite, data, write, kind, top):
+    options, shown = MODELS[kind]
+    vwlite("train", "d.vw", *options, *NAMES, "-f", "m", "--quiet")
+    other = ["green 3 | a", "red | a b", "blue | d", "green 0 | e", "| e"]
+    write("t.vw", "".join(f"{line}\n" for line in other))
+    lines, labels = vwlite("predict", "-i", "m", "t.vw", shown).lines[:3], [["green"], ["red"], ["blue"]]
+    done = vwlite("evaluate", "-i", "m", "t.vw", "--metric", f"p@{top},recall@{top}", "--json", "-")
+    assert json.loads(done.stdout)["result"] == pytest.approx(at_top(lines, labels, [3, 1, 1], top))
+
+
+def test_precision_and_recall_of_the_best_labels_of_sets(vwlite, write):
+    write("d.vw", "0,2 | a b\n1 | b c\n, | c d\n1,3 | a\n2 | d\n")
+    vwlite("train", "d.vw", "--multilabel_oaa", 4, "-f", "m", "--quiet", "--passes", 3, "--holdout_off")
+    lines = [line for line in vwlite("predict", "-i", "m", "d.vw", "--scores").lines if ":" in line]
+    labels = [["0", "2"], ["1"], [], ["1", "3"], ["2"]]
+    done = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "p@2,recall@2", "--json", "-")
+    assert json.loads(done.stdout)["result"] == pytest.approx(at_top(lines, labels, [1] * 5, 2))
+
+
+def test_answers_without_scores_have_no_best_classes(vwlite, data):
+    vwlite("train", "d.vw", "--ect", 3, *NAMES, "-f", "m", "--quiet")
+    said = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "recall@2", status=2).stderr
+    assert "--metric recall@2 is of the scores of all classes" in said

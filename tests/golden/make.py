@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 BITS = ("-b", "8")
 THETA = ("--theta", "theta", "--theta-scale", "2")  # which ``write`` learns
 ASKING = ("--active", "--simulation", "--mellowness", "1e-4")
+AGGRESSIVE = ("--passive_aggressive", "pa-i", "--aggressiveness", "0.5")
 QUANTILES = ("--loss_function", "quantile", "--quantile_tau", "0.1,0.5,0.9")
 LEARNERS = {  # name: the text it learns, and the command
     "gd": ("numbers", "train", *BITS, "-q", "ui", "--names"),
@@ -24,6 +25,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "quantile": ("numbers", "train", *BITS, "--loss_function", "quantile", "--quantile_tau", "0.8", "--ngram", "2"),
     "ftrl": ("signs", "train", *BITS, "--ftrl", "--loss_function", "logistic"),
     "coin": ("numbers", "train", *BITS, "--coin"),
+    "passive-aggressive": ("signs", "train", *BITS, *AGGRESSIVE, "--loss_function", "hinge"),
     "pistol": ("numbers", "train", *BITS, "--pistol"),
     "bfgs": ("signs", "train", *BITS, "--bfgs", "--loss_function", "logistic", "--passes", "4", "--l2", "1"),
     "bfgs-outputs": ("targets", "train", *BITS, "--bfgs", "--outputs", "3", "--passes", "4", "--l2", "1"),

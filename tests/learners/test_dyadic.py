@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracle.dyadic import full_flow, merged
-from oracle.dyadic_case import LOSSES, Case
+from oracle.dyadic_case import LOSSES, MORE_LOSSES, Case
 from oracle.dyadic_updates import Update, check_against_twin, check_invariance, close, numbers, updates
 
 SMOOTH = [name for name in LOSSES if name not in ("hinge", "quantile")]
@@ -25,6 +25,22 @@ def test_agrees_with_the_closed_form_of_losses_without_a_flat_point(loss, data):
     check_against_twin(data.draw(updates(loss, rates=(-4, 0), importances=(-6, 2), values=(-3, 1))))
 
 
+@pytest.mark.parametrize("loss", MORE_LOSSES)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_agrees_with_the_closed_form_of_other_losses(loss, data):
+    update = data.draw(updates(loss, rates=(-4, 0), importances=(-6, 2), values=(-3, 1)))
+    check_against_twin(update)
+    assert update.case.learner.get("unbounded") == 0
+
+
+@pytest.mark.parametrize("loss", MORE_LOSSES)
+@settings(max_examples=10)
+@given(data=st.data())
+def test_agrees_with_decay_of_other_losses(loss, data):
+    check_against_twin(data.draw(updates(loss, (0.01, 0.3), (-4, -1), (-3, 1), (-1, 0.3))))
+
+
 @pytest.mark.parametrize("loss", ["hinge", "quantile"])
 @settings(max_examples=30)
 @given(data=st.data())
@@ -39,7 +55,7 @@ def test_agrees_with_decay_of_smooth_losses(loss, data):
     check_against_twin(data.draw(updates(loss, (0.01, 0.3), (-4, -1), (-3, 1), (-1, 0.3))))
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSSES | MORE_LOSSES)
 @settings(max_examples=5)
 @given(data=st.data())
 def test_agrees_with_the_full_gradient_flow(loss, data):
@@ -78,12 +94,12 @@ def test_the_prediction_never_passes_the_label(loss, data):
         assert (after - y) * np.sign(before - y) >= -error
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", LOSSES | MORE_LOSSES)
 @settings(max_examples=25)
 @given(data=st.data())
 def test_the_loss_does_not_rise(loss, data):
     update = data.draw(updates(loss))
-    row, y, function = update.row, update.label, LOSSES[loss]
+    row, y, function = update.row, update.label, (LOSSES | MORE_LOSSES)[loss]
     before = update.case.twin().predict(row)
     update.learn()
     after = update.case.twin().predict(row)

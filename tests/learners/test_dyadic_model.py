@@ -351,3 +351,8 @@ def test_a_predict_only_model_predicts_the_same(runs, run_cli):
     outputs = [run_cli("predict", "-i", name, "data.vw", cwd=runs.folder).stdout for name in ("full", "small")]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("\n") == len(RATINGS.splitlines())
+
+
+def test_the_one_loss_that_is_refused():
+    with pytest.raises(UsageError, match="perceptron does not go with --dotproduct: its exact update ends"):
+        DyadicConfig(LossConfig("perceptron"))

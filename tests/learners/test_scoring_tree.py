@@ -176,8 +176,8 @@ def test_costs_weigh_contests():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": LossConfig("quantile")}, "needs a --loss_function of hinge, logistic or squared"),
-        ({"loss": LossConfig("exponential")}, "needs a --loss_function of hinge, logistic or squared"),
+        ({"loss": LossConfig("quantile")}, "needs a --loss_function of two classes, like hinge"),
+        ({"loss": LossConfig("perceptron")}, "needs a --loss_function of two classes, like hinge"),
         ({"probabilities": True}, "--probabilities of --scoring needs --loss_function logistic"),
         ({"loss": LossConfig("logistic"), "probabilities": True, "costs": True}, "labels without --costs"),
         ({"pairs": 1, "rank": 0}, "--rank 0 does not go with --scoring"),

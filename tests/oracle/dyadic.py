@@ -89,7 +89,7 @@ def full_flow(flow: Flow, weights: np.ndarray, x: np.ndarray, h: float, steps: i
 
     Uses of ``flow`` only its data. ``weights`` and ``x`` are float64[n] and give flow.linear without the
     initial prediction. ``decay`` gives each parameter an L2 of its own, ``free`` is 0 for those that stand.
-    Returns the new weights and a list of (alpha, beta). Hinge and quantile stop at the label.
+    Returns the new weights and a list of (alpha, beta). Losses of constant slope stop at the label.
     """
     shapes = [part.shape for term in flow.terms for part in (term.alpha, term.beta)]
     state = np.concatenate([weights, *(part.ravel() for term in flow.terms for part in (term.alpha, term.beta))])
@@ -136,13 +136,16 @@ def full_flow(flow: Flow, weights: np.ndarray, x: np.ndarray, h: float, steps: i
         return z + dt / 6 * (k1 + 2 * k2 + 2 * k3 + velocity(z + dt * k3))
 
     dt = h / steps
-    for _ in range(steps if direction != 0 else 0):
+    start = gradient(state)[0]
+    goal = flow.loss.stop(start, flow.label)
+    at_rest = flow.loss.rests and not flow.loss.slope(start, flow.label)
+    for _ in range(0 if at_rest else steps):
         following = advance(state, dt)
-        if direction is not None and (gradient(following)[0] - flow.label) * direction <= 0:
+        if direction is not None and (gradient(following)[0] - goal) * direction <= 0:
             low, high = 0.0, dt
             for _ in range(60):
                 middle = (low + high) / 2
-                inside = (gradient(advance(state, middle))[0] - flow.label) * direction > 0
+                inside = (gradient(advance(state, middle))[0] - goal) * direction > 0
                 low, high = (middle, high) if inside else (low, middle)
             state = advance(state, low)
             break

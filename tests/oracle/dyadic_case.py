@@ -24,10 +24,17 @@ LOSSES = {
     "expectile": Loss("expectile", 0.2),
     "poisson": Loss("poisson"),
 }
+MORE_LOSSES = {
+    **{name: Loss(name) for name in ("absolute", "exponential", "modified_huber", "squared_hinge", "tanh")},
+    "tube": Loss("tube", np.float32(0.1).item()),
+    "truncated": Loss("truncated", 3.0),
+    "geman_mcclure": Loss("geman_mcclure", 3.0),
+    "lp": Loss("lp", 1.5),
+}
 
 
 def loss_config(name):
-    return LossConfig(name, quantile_tau=np.float32(0.3).item(), expectile_q=np.float32(0.2).item())
+    return LossConfig(name, quantile_tau=np.float32(0.3).item(), expectile_q=np.float32(0.2).item(), loss_scale=3.0)
 
 
 def parse(text, **form):
@@ -104,7 +111,8 @@ class Case:
     def twin(self):
         """The twin with the numbers the learner has now (of slots that were ever updated)."""
         config, learner = self.learner.config, self.learner
-        twin = Twin(config.rank, LOSSES[self.loss], None, config.initial_learning_rate, config.decay, config.dot_offset)
+        loss = (LOSSES | MORE_LOSSES)[self.loss]
+        twin = Twin(config.rank, loss, None, config.initial_learning_rate, config.decay, config.dot_offset)
         twin.w = dict(enumerate(learner.weights[:, 0].astype(float).tolist()))
         for pair in range(len(self.pairs)):
             for side in range(2):

@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass
 class Loss:
-    """A loss of float64 numbers by its name, with the option it needs (tau of quantile, q of expectile)."""
+    """A loss of float64 numbers by its name, with the option it needs (tau, q, scale, power, tube)."""
 
     name: str
     option: float = 0.5
@@ -28,6 +28,8 @@ class Loss:
         if self.name == "poisson":
             c = min(max(p, -44.0), 44.0)
             return 2 * (y * (math.log(y + 1e-6) - c) - (y - math.exp(c)))
+        if self.name in OTHERS:
+            return OTHERS[self.name][0](y * p if self.name in OF_MARGIN else abs(p - y), self.option)
         return (p - y) ** 2 * self.share(p, y)
 
     def share(self, p: float, y: float) -> float:
@@ -44,12 +46,25 @@ class Loss:
             return logistic(p) - (y + 1) / 2
         if self.name == "poisson":
             return math.exp(min(max(p, -44.0), 44.0)) - y
+        if self.name in OF_MARGIN:
+            return y * OTHERS[self.name][1](y * p, self.option)
+        if self.name in OTHERS:
+            return math.copysign(OTHERS[self.name][1](abs(p - y), self.option), p - y) if p != y else 0.0
         return 2 * (p - y) * self.share(p, y)
 
     @property
     def piecewise(self) -> bool:
-        """Constant slope up to the label, where the flow stops."""
-        return self.name in ("hinge", "quantile")
+        """Constant slope up to where the flow stops."""
+        return self.name in ("hinge", "quantile", "absolute", "tube")
+
+    @property
+    def rests(self) -> bool:
+        """Whether nothing moves, nor decays, where the slope is 0."""
+        return self.piecewise or self.name in ("modified_huber", "squared_hinge", "truncated")
+
+    def stop(self, p: float, y: float) -> float:
+        """The prediction at which a flow of constant slope that begins at ``p`` stops."""
+        return y + math.copysign(self.option, p - y) if self.name == "tube" else y
 
     def rest(self, y: float) -> float | None:
         """The prediction at which the slope is zero, None when no finite one is."""
@@ -57,7 +72,24 @@ class Loss:
             return math.log(y) if y > 0 else None
         if self.name == "logistic":
             return math.log((1 + y) / (1 - y)) if abs(y) < 1 else None
-        return y
+        return None if self.name in ("exponential", "tanh", "tube", "truncated") else y
+
+
+OF_MARGIN = ("exponential", "modified_huber", "squared_hinge", "tanh")
+OTHERS = {  # of the margin, or of the size of the residual: value and derivative
+    "exponential": (lambda m, _: guarded_exp(-m), lambda m, _: -guarded_exp(-m)),
+    "modified_huber": (
+        lambda m, _: -4 * m if m < -1 else max(0.0, 1 - m) ** 2,
+        lambda m, _: -4.0 if m < -1 else -2 * max(0.0, 1 - m),
+    ),
+    "squared_hinge": (lambda m, _: max(0.0, 1 - m) ** 2, lambda m, _: -2 * max(0.0, 1 - m)),
+    "tanh": (lambda m, _: 1 - math.tanh(m), lambda m, _: -1 / math.cosh(min(abs(m), 350)) ** 2),
+    "absolute": (lambda r, _: r, lambda r, _: 1.0),
+    "tube": (lambda r, tube: max(0.0, r - tube), lambda r, tube: float(r > tube)),
+    "truncated": (lambda r, c: min(1.0, (r / c) ** 2), lambda r, c: 2 * r / c**2 if r < c else 0.0),
+    "geman_mcclure": (lambda r, c: r**2 / (c**2 + r**2), lambda r, c: 2 * r * (c / (c**2 + r**2)) ** 2),
+    "lp": (lambda r, power: r**power, lambda r, power: power * r ** (power - 1)),
+}
 
 
 def softplus(z: float) -> float:
@@ -140,16 +172,17 @@ class Flow:
     def solve(self, h: float) -> tuple[float, float]:
         """(s, the importance used up): less than ``h`` when the flow stopped at the label."""
         slope = self.loss.slope(self.p(0), self.label)
-        if not self.loss.piecewise:
-            return self.curved(h), h
-        return self.straight(slope, h) if slope else (0.0, 0.0)
+        if self.loss.rests and not slope:
+            return 0.0, 0.0
+        return self.straight(slope, h) if self.loss.piecewise else (self.curved(h), h)
 
     def straight(self, slope: float, h: float) -> tuple[float, float]:
         if not self.l2:
-            stop = abs(self.inverse(self.label) / (self.rate * slope))
+            stop = abs(self.inverse(self.loss.stop(self.p(0), self.label)) / (self.rate * slope))
             used = min(h, stop)
             return self.rate * slope * used, used
-        gap = lambda t: (self.p(self.rate * slope * t, t) - self.label) * math.copysign(1, slope)  # noqa: E731
+        goal = self.loss.stop(self.p(0), self.label)
+        gap = lambda t: (self.p(self.rate * slope * t, t) - goal) * math.copysign(1, slope)  # noqa: E731
         grid = [h * (i / 4000) ** 3 for i in range(4001)]
         used = next((b for b in grid[1:] if gap(b) <= 0), None)
         if used is None:

@@ -8,8 +8,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from .dyadic_case import Case
+from .dyadic_flow import OF_MARGIN
 
-LABELS = {"hinge": (-1, 1), "logistic": (-1, 0.5, 1), "poisson": (1, 4)}
+LABELS = {"hinge": (-1, 1), "logistic": (-1, 0.5, 1), "poisson": (1, 4), **dict.fromkeys(OF_MARGIN, (-1, 1))}
 PAIRS = [("ab",), ("ab", "cd"), ("ab", "ac"), ("ab", "ac", "bc"), ("user,item",), ("user,item", "ab")]
 NAMES = ("a", "b", "c", "d", "user", "item")
 
@@ -73,7 +74,7 @@ def updates(
         case = Case(loss, **options)
         case.fill(np.random.default_rng(state), scale)
         case.set_range()
-        if loss in ("poisson", "logistic"):
+        if loss in ("poisson", "logistic", *OF_MARGIN):
             case.tame(case.row(features), 12)
         made.append(Update(case, features, label, importance))
     return made[0] if copies == 1 else tuple(made)

@@ -157,13 +157,15 @@ class Explorer(Bandit):
     def learn_cover(self, lines, shown, cost, p):
         count, size, kind = len(lines), self.count, self.kind
         least, first_only = self.least(count), self.given.get("first_only", False)
-        regressed = [0.0] * count if kind == "ips" else [self.clipped(self.score(self.regressor, one)) for one in lines]
-        targets = list(regressed)
+        targets = [0.0] * count
+        for a, one in enumerate(lines if kind != "ips" else ()):
+            if kind == "mtr" and a == shown:  # learned in its turn, so that later actions are estimated with it
+                targets[a] = self.update(self.regressor, one, cost, 1 / p)
+            else:
+                targets[a] = self.clipped(self.score(self.regressor, one))
         targets[shown] += (cost - targets[shown]) / p
         scores = [self.scores(model, lines) for model in range(size)]
         self.learn_one(0, lines, range(count), shown, cost, p)
-        if kind == "mtr":
-            self.update(self.regressor, lines[shown], cost, 1 / p)
         q = [vote / size for vote in votes(scores[0], first_only)]
         norm = count * least + 1 / size - least
         for model in range(1, size):

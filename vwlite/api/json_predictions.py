@@ -17,7 +17,15 @@ from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.predictions import Drawing, Draws, Predictions, event_rows
+from vwlite.training.predictions import (
+    SETS,
+    Drawing,
+    Draws,
+    Predictions,
+    check_labels_shown,
+    event_rows,
+    label_kind,
+)
 
 NO_ANSWER = b'{"prediction": null}\n'
 
@@ -30,9 +38,12 @@ class JsonPredictions(Predictions):
     for, ``tag`` where there is one.
     """
 
-    def __init__(self, writer: PredictionWriter, learner: Learner, key: str, raw: bool) -> None:
+    def __init__(
+        self, writer: PredictionWriter, learner: Learner, key: str, raw: bool, labels: bool = False
+    ) -> None:
+        """``labels``: that of the example is in ``label``, null without one."""
         super().__init__(writer, learner, raw=raw, fill_gaps=True)
-        self.key = key
+        self.key, self.labels = key, labels
         self.classes = [str(one) for one in classes_of(learner)]
 
     def write_gap(self) -> None:
@@ -52,9 +63,25 @@ class JsonPredictions(Predictions):
         found = {self.key: self.shown(answer)}
         if results.flip_importance is not None:
             found["confidence"] = number(results.flip_importance[row])
+        if self.labels:
+            found["label"] = self.label_of(batch, row)
         if tag := tag_of(batch, row):
             found["tag"] = tag.decode("utf-8", "surrogateescape")
         return found
+
+    def label_of(self, batch: Batch, row: int) -> Any:
+        learner: Any = self.learner
+        if np.isnan(batch.label[row]):
+            return None
+        if learner.outputs:
+            return self.shown(learner.label_of(batch, row))
+        if learner.simple_labels:
+            return number(batch.label[row])
+        text = learner.label_text(batch, row)
+        sets = label_kind(learner) == SETS
+        classes = text.split(",") if sets and text else [text] if text else []
+        known = classes if learner.config.classes.names else [int(one) for one in classes]
+        return known if sets else known[0]
 
     def shown(self, answer: Any) -> Any:
         if isinstance(answer, np.ndarray) and self.learner.outputs:
@@ -108,28 +135,30 @@ def number(value: np.floating) -> float | None:
     return float(str(value)) if np.isfinite(value) else None
 
 
-def opener(key: str, sample: int | None = None) -> Any:
+def opener(key: str, sample: int | None = None, labels: bool = False) -> Any:
     """In place of ``open_predictions``, with its arguments. ``sample``: the seed of actions that are drawn."""
-    return partial(open_json_predictions, key, sample)
+    return partial(open_json_predictions, key, sample, labels)
 
 
 def open_json_predictions(
-    key: str, sample: int | None, closing: ExitStack, output: OutputConfig, learner: Learner, *, as_raw: bool,
-    fill_gaps: bool,
+    key: str, sample: int | None, labels: bool, closing: ExitStack, output: OutputConfig, learner: Learner, *,
+    as_raw: bool, fill_gaps: bool,
 ) -> list[Predictions]:
     """Raises OutputError, UsageError for learners of groups of lines that are no actions, and as ``Draws``."""
+    if labels:
+        check_labels_shown(learner)
     draws = Drawing() if sample is None else Draws(learner, sample)
     if learner.multiline and (as_raw or not learner.shows_actions):
         raise UsageError("--jsonl does not go with groups of lines")
     if (as_raw or learner.shows_actions) and not learner.simple_labels:
         learner.want_scores()
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
-    return [json_listener(writer, learner, key, as_raw, draws)]
+    return [json_listener(writer, learner, key, as_raw, draws, labels)]
 
 
 def json_listener(
-    writer: PredictionWriter, learner: Learner, key: str, raw: bool, drawing: Drawing
+    writer: PredictionWriter, learner: Learner, key: str, raw: bool, drawing: Drawing, labels: bool = False
 ) -> Predictions:
     if learner.shows_actions and not raw:
         return JsonDecisions(writer, learner, drawing)
-    return JsonPredictions(writer, learner, key, raw)
+    return JsonPredictions(writer, learner, key, raw, labels)

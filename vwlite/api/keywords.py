@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
@@ -15,7 +14,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig, TransferConfig, spelled_out
-from vwlite.options import Option, called_here, options_of
+from vwlite.options import Option, options_of, proposals
 from vwlite.storage.named_files import file_named_by
 from vwlite.training.config import RunConfig
 from vwlite.training.curriculum_config import CurriculumConfig
@@ -23,7 +22,7 @@ from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfi
 
 OF_RUNS = (InputConfig, HoldoutConfig, CurriculumConfig, RunConfig, BadLinesConfig)
 OF_FILES = ("kill_cache", "cache", "keep", "block_size")  # of the configurations of runs: they are about files
-OF_CONSOLES = ("progress", "quiet", "bar")
+OF_CONSOLES = ("progress", "by_file", "quiet", "bar")
 
 
 @cache
@@ -72,9 +71,7 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
 
 
 def proposal(name: str, known: Mapping[str, Any]) -> str:
-    if here := called_here(name, known):
-        return f" (did you mean {here}?)"
-    near = [one for one in known if one.startswith(name)][:5] or get_close_matches(name, known, n=1)
+    near = proposals(name, known)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 

@@ -325,6 +325,7 @@ def recommendations(
     how: RecommendConfig,
     open_inputs: OpenInputs,
     open_seen: OpenInputs | None,
+    open_items: OpenInputs | None,
     bad_lines: BadLinesConfig,
 ) -> list[list[Recommendation]]:
     """The recommended items of each row. Raises as ``recommend``."""
@@ -339,6 +340,7 @@ def recommendations(
         display=Log(),
         open_inputs=open_inputs,
         open_seen=open_seen,
+        open_items=open_items,
     )
     return found
 

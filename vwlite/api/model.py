@@ -235,6 +235,7 @@ class Model(Described):
         *,
         top: int = 10,
         exclude: Data = None,
+        items: Data = None,
         names: Any = None,
         namespaces: Mapping[str, Any] | None = None,
         kind: str | None = None,
@@ -244,20 +245,20 @@ class Model(Described):
         """The ``top`` features of namespace ``of`` that each row of ``data`` has the highest raw predictions with.
 
         Of a dyadic model, as ``vwlite recommend`` lists them: a list of ``Recommendation(name, score)`` for each row,
-        none for a malformed line. ``data`` and ``exclude``, examples whose features of the namespace are left out for
-        the same persons, are as ``predict`` takes data.
+        none for a malformed line. ``data``, ``exclude``, examples whose features of the namespace are left out for the
+        same persons, and ``items``, those whose items are chosen from, are as ``predict`` takes data.
 
         Raises UsageError where the model has no latent vectors of the namespace, or more than dot products of it, and
         as ``predict``.
         """
         with self._lock:
             columns = {"names": names, "namespaces": namespaces}
-            seen = None if exclude is None else input_opener(exclude, columns)
+            seen, known = (None if one is None else input_opener(one, columns) for one in (exclude, items))
             current = replace(self._current(), learner=self._tester()[0])
             config, how = self._for_test(threads, data_format(data, kind)), RecommendConfig(of=of, top=top)
             return memory_run.recommendations(
                 config, current, how, input_opener(data, columns),
-                seen, bad_lines_config(self._typed, bad_lines),
+                seen, known, bad_lines_config(self._typed, bad_lines),
             )
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:

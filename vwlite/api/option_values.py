@@ -6,9 +6,12 @@ import math
 import os
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
+from vwlite.options import AUTO
+from vwlite.storage.named_files import NamesInFile
 
 MAX_LEVELS = 10000  # of a range
 
@@ -43,11 +46,26 @@ def text(value: Any) -> str:
 
 
 def words(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Names separated by commas."""
+    """Names separated by commas, or ``@FILE``, which has one in each line."""
     found = value if isinstance(value, tuple) else tuple(value.split(","))
+    if isinstance(value, str) and value.startswith("@"):
+        found = names_in_file(value[1:])
     if not all(found):
         raise ValueError(f"{value!r} has an empty name")
     return found
+
+
+def names_in_file(path: str) -> tuple[str, ...]:
+    try:
+        lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").splitlines()
+    except OSError as error:
+        raise ValueError(f"cannot read {path}: {error.strerror}") from None
+    return NamesInFile.of((name for line in lines if (name := line.strip())), path)
+
+
+def classes(value: Any) -> Any:
+    """A whole number, or ``auto``."""
+    return value if value == AUTO else integer(value)
 
 
 def class_weights(value: str | tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
@@ -110,6 +128,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "float": number,
     "int": integer,
     "names": words,
+    "classes": classes,
     "class_weights": class_weights,
     "levels": levels,
     "decays": decays,

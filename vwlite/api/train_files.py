@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 
 from vwlite.api import learner_choice, run_configs
 from vwlite.api.option_rules import check_unused_options
 from vwlite.api.run_configs import run_config
+from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
+from vwlite.data.input_stream import display_name
 from vwlite.errors import UsageError
+from vwlite.escapes import escaped
 from vwlite.features.config import FeatureConfig
+from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import Request
+from vwlite.options import AUTO, Request
 from vwlite.training.checkpoint import Checkpoints, known_then
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
@@ -22,7 +27,9 @@ from vwlite.training.model_loader import Restored, start
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_files import Remarks, RunFiles, Say
-from vwlite.training.train import TrainResult, train
+from vwlite.training.train import ByFile, TrainResult, train
+
+SHOWN_NAMES = 10  # of classes
 
 
 def train_files(
@@ -51,7 +58,8 @@ def train_files(
                 model = checkpoints.load() or model
         learned = files.ledger(left.input.paths, not left.input.examples)
         bad_lines = request.config(BadLinesConfig)
-        return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer)
+        by_file = scores_of_files(bad_lines) if left.output.by_file else None
+        return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer, by_file)
 
 
 def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig, Restored | None] | None:
@@ -64,11 +72,32 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
     config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
     check_unused_options(request.given, request.known, config.learner)
     files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
+    if config.output.by_file:
+        check_by_file(config)
     left = files.unseen(config.input.paths)
     if not left:
         files.keep_model()
         return None
     return replace(config, input=replace(config.input, paths=left)), model
+
+
+def scores_of_files(bad_lines: BadLinesConfig) -> ByFile:
+    """Imported here, since few runs measure what they have learned file by file."""
+    from vwlite.evaluation.file_scores import FileScores
+
+    return partial(FileScores, bad_lines)
+
+
+def check_by_file(config: RunConfig) -> None:
+    """Raises UsageError where files cannot be measured before they are learned."""
+    option, input, learner = "--progressive-by-file", config.input, config.learner
+    if learner.needs_full_passes:
+        raise UsageError(f"{option} does not go with --{learner.option}, which learns all files at once")
+    if input.shuffle_first or config.curriculum.order or input.cache:
+        other = "--cache" if input.cache else "--shuffle-first" if input.shuffle_first else "--curriculum"
+        raise UsageError(f"{option} does not go with {other}: files are read as text, one after the other")
+    if odd := next((path for path in input.paths if path == "-" or file_size(path) is None), ""):
+        raise UsageError(f"{option} reads each file twice, which {display_name(odd)} does not allow: name files")
 
 
 def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
@@ -85,9 +114,11 @@ def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
 
 def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
     """What to run, and the model to go on from with ``-i``."""
+    initial = request.values.get("initial")
+    request = with_classes_of_model(request) if initial else with_classes(request, say)
     given = request.given
     features = run_configs.feature_changes(given)
-    if initial := request.values.get("initial"):
+    if initial:
         config = run_config(request.values, GdConfig(), FeatureConfig(), say)
         changes = learner_choice.learner_changes(given), features, run_configs.loss_changes(given)
         config, model = start(config, initial, *changes, say=say)
@@ -95,3 +126,58 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
         return replace(config, input=input), model
     learner = learner_choice.new_learner_config(given)
     return run_config(request.values, learner, FeatureConfig(**features), say), None
+
+
+def counts_of_classes(request: Request) -> list[str]:
+    """The given options that are the number of classes one of which is a label."""
+    known = request.known
+    return [key for key in request.given if key in known and known[key].read_as == "classes"]
+
+
+def with_classes_of_model(request: Request) -> Request:
+    """The classes that are to be counted are those that the model has."""
+    for key in counts_of_classes(request):
+        if request.given[key] == AUTO:
+            request = request.without(key)
+    return request
+
+
+def with_classes(request: Request, say: Say) -> Request:
+    """The same with ``--named_labels``, where labels are names and nobody gave them: the files are read once for them.
+
+    Raises UsageError where there are not as many as was said, or where the input cannot be read twice.
+    """
+    counts = counts_of_classes(request)
+    if not counts or "named_labels" in request.given:
+        for key in counts:
+            if request.given[key] == AUTO:
+                request = request.having({key: len(request.given["named_labels"])})
+        return request
+    key, typed = counts[0], request.given[counts[0]]
+    config, option = run_configs.input_config(request.values), request.spelled(counts[0])
+    if any(path == "-" or file_size(path) is None for path in config.paths):
+        if typed == AUTO:
+            instead = f"{option} N --named_labels NAME,... or @FILE"
+            raise UsageError(f"{option} {AUTO} reads the data twice, which a pipe does not allow: type {instead}")
+        return request
+    if typed != AUTO:
+        learner_choice.new_learner_config(request.given)  # what is wrong with the options is told before data are read
+    from vwlite.data.dataset import Inputs
+    from vwlite.data.label_forms import NAMES, NUMBERS, form_of_inputs, names_of
+
+    text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
+    inputs = Inputs(replace(config, cache=None), text)
+    form = form_of_inputs(inputs, text)
+    if form != NAMES and (typed != AUTO or form != NUMBERS):
+        if typed == AUTO:
+            raise UsageError(f"{option} {AUTO}: labels are {form}, not one class for each example")
+        return request
+    names = names_of(inputs, text)
+    if not names:
+        return request if typed != AUTO else request.having({key: 1})
+    if typed not in (AUTO, len(names)):
+        all_of_them = f"{option} {AUTO} takes all of them, --named_labels lists those that may come"
+        raise UsageError(f"{inputs.described} has {len(names)} classes, not {typed}: {all_of_them}")
+    some = escaped(", ".join(names[:SHOWN_NAMES])) + ", ..." * (len(names) > SHOWN_NAMES)
+    say(f"{len(names)} classes: {some}")
+    return request.having({key: len(names), "named_labels": tuple(names)})

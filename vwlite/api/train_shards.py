@@ -51,6 +51,8 @@ def train_shards(
         if begun is None:
             return None
         config, model = begun
+        if config.output.by_file:
+            raise UsageError("--progressive-by-file does not go with shards, which are learned at the same time")
         if files.restart.every:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
         check_run(config)

@@ -8,6 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
+from vwlite.data.config import InputConfig
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.aso.config import (
     ContinuedConfig,
@@ -27,6 +28,13 @@ output = options.family(
     "Output",
     options.json_option("Write the facts of the training as JSON; - is stdout."),
     options.quiet(),
+)
+
+
+of_tables = options.options_in(
+    InputConfig, "Input",
+    only=("kind", "columns"),
+    kind={"choices": ("vw", "csv", "tsv", "jsonl", "arrow", "parquet")},
 )
 
 
@@ -67,6 +75,7 @@ ABOUT_PROBLEMS = options.family(
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")
+@of_tables
 @options.bad_line_options
 @options.restart_options
 @output
@@ -104,6 +113,7 @@ def learn(**arguments: Any) -> int:
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")
+@of_tables
 @options.bad_line_options
 @options.quiet()
 def problems(**arguments: Any) -> int:
@@ -138,6 +148,7 @@ def problems(**arguments: Any) -> int:
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SequenceConfig, "Sequences")
 @options.options_in(SolverConfig, "Input")
+@of_tables
 @options.bad_line_options
 @options.restart_options
 @output
@@ -183,6 +194,7 @@ def train(**arguments: Any) -> int:
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")
+@of_tables
 @options.bad_line_options
 @options.restart_options_without_i
 @output
@@ -209,6 +221,7 @@ def cotrain(**arguments: Any) -> int:
 @options.data_files
 @options.output("model", model={"beside": (LOCK, CHECKPOINT, LEDGER), "required": True})
 @options.options_in(TasksConfig)
+@of_tables
 @options.listed("--lambda-task", help="Another lambda for one task.", metavar="TASK=X")
 @options.listed("--own", help="Namespaces that are in w only, not in Theta.", metavar="NS,NS")
 @options.file(Reads("labelled data"), "--test", help="Examples to show the error on, with --dim 0 and --pooled too.")
@@ -242,6 +255,7 @@ def tasks(**arguments: Any) -> int:
 @options.options_in(ApplyConfig)
 @options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where the text goes. [default: stdout]")
 @options.options_in(SolverConfig, "Input")
+@of_tables
 @options.bad_line_options
 @options.quiet()
 def apply(**arguments: Any) -> int:

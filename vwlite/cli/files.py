@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from vwlite.api import option_values
 from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
@@ -14,6 +15,7 @@ from vwlite.storage.named_files import (
     FileToWrite,
     LandmarkFile,
     NamedFile,
+    NamesFile,
     PredictionFile,
     SchedulerFile,
     files_of,
@@ -73,6 +75,22 @@ class Landmarks(LandmarkFile, Reads):
     def __init__(self) -> None:
         super().__init__("file of landmarks")
         self.metavar = "KERNEL:FILE"
+
+
+class ClassNames(NamesFile, Reads):
+    """Names separated by commas, or ``@FILE``."""
+
+    def __init__(self) -> None:
+        super().__init__("file of names")
+        self.metavar = "NAME,...|@FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not lenient(ctx) and isinstance(value, str):
+            self.check(value, spelled(param))
+        try:
+            return option_values.words(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Scheduler(SchedulerFile, Reads):

@@ -5,16 +5,27 @@ from typing import Any
 
 import click
 
-from vwlite.cli.files import Difficulty, FileName, Held, JsonFile, Landmarks, Predictions, Reads, Scheduler, Writes
+from vwlite.cli.files import (
+    ClassNames,
+    Difficulty,
+    FileName,
+    Held,
+    JsonFile,
+    Landmarks,
+    Predictions,
+    Reads,
+    Scheduler,
+    Writes,
+)
 from vwlite.cli.parser import (
     Choice,
+    ClassCount,
     ClassWeights,
     DataOption,
     Decays,
     Duration,
     Finite,
     Levels,
-    Names,
     PerOutput,
     Whole,
 )
@@ -105,7 +116,8 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
     "int": Whole(),
     "str": click.STRING,
     "tuple[str, ...]": click.STRING,
-    "names": Names(),
+    "names": ClassNames(),
+    "classes": ClassCount(),
     "class_weights": ClassWeights(),
     "levels": Levels(),
     "decays": Decays(),

@@ -15,7 +15,7 @@ from vwlite.cli.files import Reads, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
-from vwlite.options import called_here, not_one_of
+from vwlite.options import not_one_of, proposals
 from vwlite.storage.output_checks import Printed
 
 PART = "--help="  # all, or the beginning of a subject
@@ -59,11 +59,12 @@ class Whole(Finite):
     read = staticmethod(option_values.integer)
 
 
-class Names(Finite):
-    """Names separated by commas."""
+class ClassCount(Finite):
+    """A whole number, or ``auto``."""
 
-    name = "names"
-    read = staticmethod(option_values.words)
+    name = "classes"
+    metavar = "N"
+    read = staticmethod(option_values.classes)
 
 
 class ClassWeights(Finite):
@@ -314,17 +315,10 @@ def repeated(order: list[click.Parameter]) -> list[click.Option]:
 
 
 def alike(error: click.NoSuchOption) -> str:
-    """The options of the command that begin as the unknown one does, or are spelled much like it; empty for none."""
-    from difflib import get_close_matches
-
+    """The options of the command that the unknown one may be; empty for none."""
     params = error.ctx.command.params if error.ctx else []
     names = [name for one in params if isinstance(one, click.Option) and not one.hidden for name in one.opts]
-    known = {name.replace("-", "_"): name for name in names if name.startswith("--")}
-    if here := called_here(error.option_name, names):
-        return f" (did you mean {here}?)"
-    typed = error.option_name.replace("-", "_")
-    found = [name for name in known if name.startswith(typed)] or get_close_matches(typed, known, n=1)
-    *others, last = [known[name] for name in found[:5]] or [""]
+    *others, last = proposals(error.option_name, names) or [""]
     return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)" if last else ""
 
 

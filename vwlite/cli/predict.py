@@ -28,6 +28,9 @@ from vwlite.learners.configs.gd import GdConfig
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
 @options.count("--top", "most", help="Of scores or probabilities of classes: the N best, the best first.")
 @click.option(
+    "--with-labels", is_flag=True, help="The example's label behind each prediction; nan or unknown without one."
+)
+@click.option(
     "--sample", type=int, metavar="SEED",
     help="Of policies that explore: an action drawn for each event, by this seed, with its probability.",
 )
@@ -59,6 +62,7 @@ def command(**arguments: Any) -> int:
     head -1000 more.vw | vwlite predict -i model -
     vwlite predict -i model odd.vw --audit
     vwlite predict -i model test.vw --jsonl --probabilities
+    vwlite predict -i model test.vw --with-labels
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
     --probabilities, --scores, --raw and --audit are there for every model that has them, whatever was typed when it was
@@ -68,7 +72,7 @@ def command(**arguments: Any) -> int:
     A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines; however many
     there are, all others have their answers, in pipes and in files, and the exit status tells at the end: 65 beyond
     --max-bad-ratio (70 where features were so large that a prediction is not a finite number). Empty lines have none.
-    Labels do not matter. A model of labels by name predicts these: for sequences the most likely one
+    Labels do not matter to predictions. A model of labels by name predicts these: for sequences the most likely one
     (Viterbi), whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in
     sequences); of aso train also --scores and --confidence, how far the best is above the second best.
     """

@@ -16,7 +16,7 @@ from vwlite.evaluation.config import RecommendConfig
 )
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
-@options.options_in(RecommendConfig, only=("of",))
+@options.options_in(RecommendConfig, only=("of", "items"))
 @options.file(
     People(), "--for", "people", multiple=True,
     help="For the lines of this file, the same as a bare FILE, or for one line of such features. Repeatable.",
@@ -39,10 +39,13 @@ def command(**arguments: Any) -> int:
     vwlite recommend -i model --of item --for users.vw --exclude ratings.vw
     vwlite recommend -i model --of item --for user=u17 --top 3
     vwlite recommend -i model --of item --for-file ids
+    vwlite recommend -i model --of item,genre --items catalogue.vw users.vw
     vwlite recommend -i model --near item=i42
     vwlite recommend -i model --of item --test held-out.vw --exclude ratings.vw --relevant 4
 
-    Items are those features of the namespace that training has met with the other namespaces of its dot products; names
+    Items are those features of the namespace that training has met with the other namespaces of its dot products. With
+    --items they are those of its lines, a catalogue or the training data, each with all its features: the first feature
+    of --of is the id; namespaces behind it, and those that dot products pair with the same ones, belong to it. Names
     are known when the model was trained with --names, otherwise slots of the table stand for them. A line of output is
     the example's tag (without one its place in the data), the score and the item's name, with tabs between. The score
     is the raw prediction, neither clipped nor linked, for the example with this item in place of those it has; equal

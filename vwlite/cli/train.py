@@ -39,7 +39,8 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.family("Output", options.json_option("Write counts and losses as JSON; - is stdout."))
 @options.options_in(
     OutputConfig, "Progress",
-    only=("progress", "quiet"), quiet={"help": "Print nothing but errors. Files that are learned again are warned of."},
+    only=("progress", "by_file", "quiet"),
+    quiet={"help": "Print nothing but errors. Files that are learned again are warned of."},
 )
 @options.bar_options
 def command(**arguments: Any) -> int:

@@ -13,6 +13,7 @@ from vwlite.data.columns import read_columns
 from vwlite.data.config import EVENTS, InputConfig
 from vwlite.data.csv_table import NUMBER_CELL, delimiter_of, with_point
 from vwlite.data.dataset import Inputs
+from vwlite.data.label_vocabulary import Classes, LabelVocabulary
 from vwlite.data.multiline import SHARED_WORDS
 from vwlite.data.plain_text import words_of
 from vwlite.data.table_formats import COLUMNAR, TABLES, head_parser
@@ -62,6 +63,17 @@ def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
     from vwlite.data.arrow_files import names_labels
 
     return NAMES if names_labels(config.paths[0], config.kind, read_columns(config.columns)) else NUMBERS
+
+
+def names_of(inputs: Inputs, text: TextFormat) -> list[str]:
+    """The labels of all of the inputs, as words, each once: numbers by their value, names sorted."""
+    inputs.parse_as(text.of_words())
+    book = LabelVocabulary()
+    for part in inputs.texts():
+        book.numbers(part.batch)
+        if part.batch.release:
+            part.batch.release()
+    return Classes.of(book.texts).names
 
 
 def form_of(head: bytes, text: TextFormat, config: InputConfig) -> str:

@@ -110,6 +110,33 @@ class DecisionLabels(ClassLabels):
         return value
 
 
+class EvaluationLabels(DecisionLabels):
+    """Reads the labels of ``--eval``: an action to be valued, then as those of ``--cb``. All examples have one."""
+
+    def check(self, batch: Batch) -> np.ndarray:
+        none = np.isnan(batch.label) & (batch.flags & (BLANK | SAVE) == 0)
+        if none.any():
+            raise self.missing(batch, int(none.argmax()))
+        return super().check(batch)
+
+    def read(self, batch: Batch, labelled: np.ndarray) -> np.ndarray:
+        batch.probability = np.full(len(batch), np.nan, np.float32)
+        none = np.zeros(0, np.uint32), np.zeros(0, np.float32)
+        batch.lists = with_others(-labelled.astype(np.int64), *none, lambda row: self.entries(batch, row))
+        return np.where(labelled, np.float32(1), np.float32(np.nan)).astype(np.float32)
+
+    def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
+        found = super().entries(batch, row)
+        costs = [math.isfinite(cost) for _, cost in found]
+        if costs[:1] == [True] or not any(costs):
+            raise self.missing(batch, row)
+        return found
+
+    @staticmethod
+    def missing(batch: Batch, row: int) -> DataError:
+        return DataError(f"{batch.location(row)}: no action to be valued and, behind it, action:cost:probability")
+
+
 class GroupDecisionLabels(DecisionLabels):
     """Reads the labels of ``--cb_adf``, where one line of a group at most has an observation.
 

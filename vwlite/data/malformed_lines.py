@@ -288,7 +288,7 @@ class NamesAsLabels:
         few = len(self.names) <= MAX_SHOWN
         some = ", ".join(escaped(name) for name in list(self.names)[:MAX_SHOWN]) + ", ..." * (not few)
         words = ["_".join(name.split()) for name in self.names]
-        options = f"--oaa {len(words)} {named_labels(words)}" if few else "--oaa and --named_labels"
+        options = f"--oaa {len(words)} {named_labels(words)}" if few else "--oaa auto"
         odd = next((word for word, name in zip(words, self.names, strict=True) if word != name), "")
         single = f"must be single words, such as {escaped(odd)}, and " if odd else ""
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,22 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.evaluation.inspect_model import sides_of
-from vwlite.evaluation.person_items import PersonItems
-from vwlite.features.feature_names import group_terms
+from vwlite.evaluation.person_items import PersonItems, first_features
+from vwlite.features.feature_names import gather, group_terms
+from vwlite.features.group_columns import segments_in, segments_of, space_of, without, without_segments
 from vwlite.features.interactions import WILDCARD
-from vwlite.features.side_names import sides_of_pair
+from vwlite.features.row_blocks import blocks_of, joined, no_blocks, paired, rows_with
+from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.learners.pair_terms import has_length
+from vwlite.learners.row_results import Results
 from vwlite.training.model_loader import Restored
+from vwlite.training.trainer import row_ranges
 
 if TYPE_CHECKING:
     from vwlite.learners.dyadic import Dyadic
+
+
+ROWS_AT_ONCE = 1 << 16  # that are predicted
 
 
 class Catalogue:
@@ -37,8 +45,12 @@ class Catalogue:
         dropped = plan.nonlinear[letter] or self.group in plan.dropped
         self.linear = np.zeros(len(self.slots)) if dropped else learner.weights[self.slots, 0].astype(float)
         self.parts = [(pair, 1 - side, self.offset + learner.vectors(pair, side, self.slots)) for pair, side in sides]
+        self.find_partners(model)
+
+    def find_partners(self, model: Restored) -> None:
+        """What items are paired with: the groups and their names, those with the most features first."""
         typed = {
-            plan.pairs[pair][other]: sides_of_pair(model.features.dotproduct[pair])[other]
+            self.plan.pairs[pair][other]: sides_of_pair(model.features.dotproduct[pair])[other]
             for pair, other, _ in self.parts
         }
         learned = {group: len(slots) for group, slots in self.of_people}
@@ -85,6 +97,16 @@ class Catalogue:
         vector: np.ndarray = terms.values.astype(float) @ self.learner.vectors(pair, side, terms.slots) + self.offset
         return vector
 
+    def without_items(self, batch: Batch) -> Batch:
+        """The same rows without what makes items."""
+        return without(batch, self.plan, self.group)
+
+    def updates(self) -> np.ndarray:
+        """float32[items]: how many examples the model has learned of each."""
+        pair, other, _ = self.parts[0]
+        counts: np.ndarray = self.learner.latent[pair][1 - other][self.slots, self.learner.rank]
+        return counts
+
     def knows(self, batch: Batch, row: int) -> bool:
         """Whether the model has learned the latent vector of a feature that the example has on the other sides."""
         return any(
@@ -102,6 +124,103 @@ class Catalogue:
         Persons are of what items are paired with: of the namespace with the most features, else of another one.
         """
         return PersonItems(self.plan, self.partners, self.group, self.slots)
+
+
+class ItemBundles(Catalogue):
+    """Items as examples have them: of each id, the first feature of its namespace, all that it was first met with.
+
+    What belongs to an item stands in ``spaces``; of examples without a person, which are lines of a catalogue, it is
+    all that they have. Predictions are those of the model for a person's example with all of an item behind it.
+    """
+
+    def __init__(self, model: Restored, names: Mapping[int, str], spaces: list[str]) -> None:
+        """Call ``add``, then ``close``. Raises UsageError where the model has no latent vectors of the first space."""
+        learner, plan = model.learner, model.plan
+        self.sides = sides_of(model, spaces[0])
+        self.learner, self.plan, self.spaces, self.known_names = learner, plan, spaces, names
+        self.group = plan.pairs[self.sides[0][0]][self.sides[0][1]]
+        self.parts = [(pair, 1 - side, np.zeros((0, 0))) for pair, side in self.sides]
+        self.find_partners(model)
+        self.met: dict[int, str] = {}  # names by slots of ids, in the order in which they were met
+        self.blocks = no_blocks()
+
+    def add(self, batch: Batch) -> None:
+        """The items of these rows that were not met before."""
+        blocks = blocks_of(batch)
+        of_people = np.any([segments_of(batch, self.plan, group) for group in self.partners], axis=0)
+        owner = np.repeat(np.arange(len(batch)), np.diff(blocks.row_namespace))
+        alone = np.bincount(owner[of_people], minlength=len(batch)) == 0
+        rows, slots = first_features(batch, self.plan, self.group)
+        _, first = np.unique(slots, return_index=True)
+        new = [place for place in np.sort(first).tolist() if int(slots[place]) not in self.met]
+        for place in new:
+            self.met[int(slots[place])] = self.name(batch, int(rows[place]), int(slots[place]))
+        self.blocks = joined(self.blocks, blocks.take(rows[new], self.in_items(batch) | alone[owner] & ~of_people))
+
+    def name(self, batch: Batch, row: int, slot: int) -> str:
+        """Of an id, as the model has it or the row."""
+        known = self.known_names.get(slot)
+        if known is None and batch.names is not None:
+            found = gather(batch, self.plan, row).get(self.group, ())
+            known = next((str(one) for one in found if one.hash == slot), None)
+        return own_name(known or str(slot), self.spaces[0])
+
+    def close(self) -> None:
+        """All examples have been added."""
+        order = sorted(range(len(self.met)), key=list(self.met.values()).__getitem__)
+        self.names = [list(self.met.values())[place] for place in order]
+        self.slots = np.array(list(self.met), np.uint32)[order]
+        self.blocks = self.blocks.take(np.array(order, np.int64))
+        self.inner = np.unique(paired(self.blocks.namespace_hash, self.blocks.namespace_char))
+
+    def in_items(self, batch: Batch) -> np.ndarray:
+        """bool[segments]: those of the spaces of items."""
+        spaces = (space_of(name, self.plan.config) for name in self.spaces)
+        return np.any([segments_in(batch, self.plan.redefine, space) for space in spaces], axis=0)
+
+    def without_items(self, batch: Batch) -> Batch:
+        blocks = blocks_of(batch)
+        inside = self.in_items(batch) | np.isin(paired(blocks.namespace_hash, blocks.namespace_char), self.inner)
+        return without_segments(replace(batch, names=None), inside)
+
+    def scores(self, batch: Batch, rows: list[int], base: np.ndarray) -> np.ndarray:
+        people, items = blocks_of(batch), np.arange(len(self.names))
+        found = np.empty((len(rows), len(items)), np.float32)
+        at_once = max(1, ROWS_AT_ONCE // max(1, len(items)))
+        for begin in range(0, len(rows), at_once):
+            part = np.array(rows[begin : begin + at_once])
+            cells = np.empty(2 * len(part) * len(items), np.int64)  # a person, an item
+            cells[::2] = np.repeat(np.arange(len(part)), len(items))
+            cells[1::2] = np.tile(len(part) + items, len(part))
+            pairs = joined(people.take(part), self.blocks).take(cells).merged(np.arange(0, len(cells) + 1, 2))
+            found[begin : begin + len(part)] = self.predicted(rows_with(pairs, batch, np.repeat(part, len(items))))
+        return found
+
+    def predicted(self, batch: Batch) -> np.ndarray:
+        """float32[rows, items] of a row for each."""
+        results = Results()
+        results.reserve(len(batch))
+        for begin, end in row_ranges(batch, self.plan):
+            self.learner.run(batch, self.plan, results, begin, end)
+        return results.raw.reshape(-1, len(self.names))
+
+    def pairs(self) -> PersonItems:
+        return PersonItems(self.plan, self.partners, self.group, self.slots, one_a_row=True)
+
+
+def item_spaces(model: Restored, of: str) -> list[str]:
+    """The namespaces that an item is in, that of its id first: those typed; else, of the model, those that negatives
+    are drawn in, and those that dot products pair with the same namespaces.
+    """
+    typed = of.split(",")
+    if len(typed) > 1:
+        return typed
+    pairs = [sides_of_pair(pair) for pair in model.features.dotproduct]
+    ordered = [*pairs, *(pair[::-1] for pair in pairs)]
+    partners = {other for one, other in ordered if one == of}
+    alike = [other for one, other in ordered if one in partners and other not in partners]
+    drawn = model.learner.config.negatives_of.split(",")
+    return list(dict.fromkeys([of, *(drawn if of in drawn else ()), *alike]))
 
 
 def learned_of(
@@ -126,3 +245,31 @@ def best(scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:
 def own_name(name: str, namespace: str) -> str:
     space, _, rest = name.partition("^")
     return rest if rest and (space == namespace or (len(namespace) == 1 and space.startswith(namespace))) else name
+
+
+class Neighbours:
+    """The learned features of a namespace by the cosines of their vectors, those of all its sides one behind the other.
+
+    What is added to every vector (``--dot-offset``) is no part of them; a feature whose vector is 0 is near nothing.
+    """
+
+    def __init__(self, model: Restored, names: Mapping[int, str], namespace: str) -> None:
+        """The namespace or, where dot products name letters, its first. Raises UsageError for one without vectors."""
+        spaces = (side for pair in model.features.dotproduct for side in sides_of_pair(pair))
+        namespace = next((side for side in spaces if covers(side, namespace)), namespace)
+        learner, sides = model.learner, sides_of(model, namespace)
+        if not learner.config.rank:
+            raise UsageError("--near needs latent vectors: a model of --rank 0 has numbers in their place")
+        self.names, self.slots = learned_of(learner, sides, names, namespace)
+        vectors = np.concatenate([learner.vectors(*side, self.slots) for side in sides], axis=1)
+        self.length = np.linalg.norm(vectors, axis=1)
+        self.directions = vectors / np.where(self.length > 0, self.length, 1)[:, None]
+
+    def near(self, slot: int, top: int) -> list[tuple[str, float]] | None:
+        """The ``top`` features of largest cosine with that at ``slot``, of equal ones by name; None: never learned."""
+        places = np.flatnonzero(self.slots == slot)
+        if not len(places) or not self.length[places[0]]:
+            return None
+        cosines = (self.directions @ self.directions[places[0]]).astype(np.float32)
+        left_out = np.flatnonzero((self.slots == slot) | (self.length == 0))
+        return [(self.names[place], float(cosines[place])) for place in best(cosines, left_out, top)]

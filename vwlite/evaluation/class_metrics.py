@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import INNER, Batch
+from vwlite.data.csr import Csr, ranges
 from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import CLASSES, COSTS, DISTRIBUTIONS, LINES, MAX_UNASKED_CLASSES, SETS, names_of
 from vwlite.evaluation.metrics import COMPUTED, Sample
@@ -42,7 +44,8 @@ class Contingency:
 
     def report(self, names: Iterable[str] | None, count: int) -> dict[str, Any]:
         """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
-        report: dict[str, Any] = means(self.hits, self.named, self.meant)
+        majority = self.meant.max(initial=0) / self.meant.sum() if len(self.weight) else math.nan
+        report: dict[str, Any] = {"majority_accuracy": float(majority), **means(self.hits, self.named, self.meant)}
         wanted = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
         tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
         return {**report, **{name: table() for name, table in tables if name in wanted}}
@@ -148,6 +151,48 @@ class Distributions:
         ]
 
 
+class TopClasses:
+    """Precision and recall of the K classes of the highest scores, of equal ones the first, as fastText's ``test`` has
+    them (Joulin and others, 2017): right answers divided by K for each row, and by the number of right labels of all.
+    """
+
+    def __init__(self, learner: Any, asked: Collection[str]) -> None:
+        """Raises UsageError for a model without scores of classes."""
+        self.learner, self.names = learner, asked
+        self.most = {name: int(name.partition("@")[2]) for name in asked}
+        self.hits, self.weight, self.labels = dict.fromkeys(asked, 0.0), 0.0, 0.0
+        try:
+            learner.config.to_show("scores")
+        except UsageError:
+            try:
+                learner.config.to_show("probabilities")
+            except UsageError as error:
+                raise UsageError(f"--metric {next(iter(asked))} is of the scores of all classes; {error}") from None
+        learner.want_scores()
+
+    def add(self, rows: np.ndarray, meant: Csr, weight: np.ndarray) -> None:
+        """Rows int64[n] of the batch run last, with their labels as places and float32[n] importance."""
+        score, owner, place = self.learner.score[rows], meant.owner, meant.indices.astype(np.int64)
+        known = place < score.shape[1]
+        rank = np.full(len(place), np.iinfo(np.int64).max)
+        own = score[owner[known], place[known]][:, None]
+        others, before = score[owner[known]], np.arange(score.shape[1]) < place[known][:, None]
+        rank[known] = ((others > own) | ((others == own) & before)).sum(axis=1)
+        self.weight += float(weight.sum(dtype=np.float64))
+        self.labels += float(weight[owner].sum(dtype=np.float64))
+        for name, most in self.most.items():
+            self.hits[name] += float(weight[owner[rank < most]].sum(dtype=np.float64))
+
+    def report(self) -> dict[str, float]:
+        whole = {"p": self.weight, "recall": self.labels}
+        found = {}
+        for name, most in self.most.items():
+            kind = name.partition("@")[0]
+            divisor = whole[kind] * (most if kind == "p" else 1)
+            found[name] = self.hits[name] / divisor if divisor else math.nan
+        return found
+
+
 def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
     """Of a learner that has a probability for each label, in one model; None of others."""
     return Distributions(learner, asked) if learner.has_distributions else None
@@ -170,6 +215,8 @@ class ClassOutcomes(Listener):
         self.learner, self.config = learner, learner.config
         self.parts: list[np.ndarray] = []
         self.distributions = distributions_of(learner, asked)
+        at_top = [name for name in asked or () if re.fullmatch(r"(p|recall)@[1-9][0-9]{0,8}", name)]
+        self.top = TopClasses(learner, at_top) if at_top and self.config.kind in ("oaa", "multilabel_oaa") else None
         # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
         self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
         self.costs = np.zeros(len(SET_LOSSES))  # sums over the rows, by the loss of sets
@@ -184,10 +231,21 @@ class ClassOutcomes(Listener):
         if self.distributions:
             place = (batch.label[rows] - results.raw[rows]).astype(np.int64)
             self.distributions.add(rows, place, batch.importance[rows])
+        if self.top:
+            self.top.add(rows, self.places(batch, results, rows), batch.importance[rows])
 
     def __len__(self) -> int:
         """How many rows are collected."""
         return sum(part.shape[1] for part in self.parts)
+
+    def places(self, batch: Batch, results: Results, rows: np.ndarray) -> Csr:
+        """The labels of rows, from 0."""
+        if self.sets is not None:
+            lists, sizes = batch.lists, batch.lists.sizes[rows]
+            starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+            return Csr(starts, lists.indices[ranges(lists.indptr, rows)], np.ones(starts[-1], np.float32))
+        place = (batch.label[rows] - results.raw[rows]).astype(np.uint32)
+        return Csr(np.arange(len(rows) + 1), place, np.ones(len(rows), np.float32))
 
     def add_sets(self, batch: Batch, rows: np.ndarray) -> None:
         lists, count = batch.lists, self.config.count
@@ -219,6 +277,7 @@ class ClassOutcomes(Listener):
                 report |= {name: report[other] for name, other in SYNONYMS.items()}
         for _, log_loss in self.learner.summary_lines(held=False):
             report["log_loss"] = log_loss
+        report |= self.top.report() if self.top else {}
         kinds = [KINDS[kind]]
         if self.distributions:
             report |= self.distributions.report()

@@ -63,10 +63,17 @@ class ValueConfig(Config):
 
 @config
 class RecommendConfig(Config):
-    """``exclude``: files of examples that hold persons and items. ``relevant``: a label."""
+    """``of``: the namespace of the ids of items, then others that belong to an item. ``items``: files of examples that
+    hold items. ``exclude``: files of examples that hold persons and items. ``relevant``: a label.
+    """
 
     of: str = option(
-        "", "The namespace whose features are recommended.", spelled=("--of", "--among"), metavar="NS"
+        "", "The namespace of the items, with others that belong to an item behind it.", spelled=("--of", "--among"),
+        metavar="NS[,NS...]",
+    )
+    items: tuple[str, ...] = option(
+        (), "Items are those of these examples, such as a catalogue or the training data, each with all its features.",
+        reads="data",
     )
     near: tuple[str, ...] = option(
         (), "List the features that are most like this one of the same namespace instead, by cosine.",

@@ -348,9 +348,9 @@ def length_of_lists(counts: Counter[str]) -> int:
 
 
 def names_of(counts: Counter[str]) -> str:
-    """The option that names them, ready to be typed."""
+    """The option that names them, ready to be typed; empty where they are too many, and training has to find them."""
     fits = sum(map(len, counts)) + len(counts) <= MAX_NAMES_CHARACTERS
-    return f" {named_labels(counts)}" if fits else " --named_labels NAME,..."
+    return f" {named_labels(counts)}" if fits else ""
 
 
 class Traps:

@@ -63,6 +63,9 @@ TABLE = (
         "share of right answers: the right side of 0.5 (probabilities) or 0 (margins); the class; the whole set",
         larger=True,
     ),
+    Metric(
+        "majority_accuracy", (SIDES, *EVERY_CLASS), "accuracy of always giving the answer that is right most often"
+    ),
     Metric("precision", (SIDES,), "share of the rows predicted positive that are", larger=True),
     Metric("recall", (SIDES,), "share of the positive rows that are predicted so", larger=True),
     Metric("f1", (SIDES,), "harmonic mean of precision and recall", larger=True),
@@ -131,8 +134,20 @@ TABLE = (
     Metric("ndcg", (QUERIES,), "NDCG of queries, mean over all positions", larger=True),
     Metric("ndcg@K", (QUERIES,), "NDCG at position K", larger=True),
     Metric("mrr", (QUERIES,), "mean reciprocal rank: 1 / position of the first relevant example", larger=True),
-    Metric("p@K", (QUERIES,), "precision at K: relevant examples among the first K, divided by K", larger=True),
-    Metric("recall@K", (QUERIES,), "share of the relevant examples that are among the first K", larger=True),
+    Metric(
+        "p@K",
+        (QUERIES, CLASSES, SETS),
+        "precision at K: relevant examples, or right classes, among the first K, divided by K",
+        asked=True,
+        larger=True,
+    ),
+    Metric(
+        "recall@K",
+        (QUERIES, CLASSES, SETS),
+        "share of the relevant examples, or of the right classes, that are among the first K",
+        asked=True,
+        larger=True,
+    ),
     Metric("hr@K", (QUERIES,), "share of queries with a relevant example among the first K", larger=True),
     Metric("err@K", (QUERIES,), "expected reciprocal rank of the first K, grades up to the largest label", larger=True),
     Metric("gauc", (QUERIES,), "auc of each query with both kinds, weighted by its examples", larger=True),

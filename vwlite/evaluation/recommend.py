@@ -13,12 +13,9 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.catalogue import Catalogue, best, learned_of
+from vwlite.evaluation.catalogue import Catalogue, ItemBundles, best, item_spaces
 from vwlite.evaluation.config import RecommendConfig
-from vwlite.evaluation.inspect_model import sides_of
 from vwlite.evaluation.person_items import PersonItems, keys_of
-from vwlite.features.group_columns import without
-from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy
@@ -58,7 +55,7 @@ class WithoutItems:
             for batch in batches:
                 if self.look:
                     self.look(batch)
-                yield without(batch, self.catalogue.plan, self.catalogue.group)
+                yield self.catalogue.without_items(batch)
 
 
 class Recommender(Listener):
@@ -158,8 +155,14 @@ class HeldOut(Chooser):
         super().__init__(catalogue, top, seen)
         self.relevant, self.pairs = relevant, catalogue.pairs()
         self.chosen: dict[int, np.ndarray] = {}  # of the first example of each person
-        items = seen.items[seen.items >= 0] if seen else np.zeros(0, np.int32)
-        self.met = np.bincount(items, minlength=len(catalogue.names)).astype(np.float32)  # of each item
+        self.met = self.popular(seen)
+
+    def popular(self, seen: PersonItems | None) -> np.ndarray:
+        """float32[items]: how often each was met; 0 for all where that is not known, as drawn items count as met."""
+        if seen:
+            return np.bincount(seen.items[seen.items >= 0], minlength=len(self.catalogue.names)).astype(np.float32)
+        drawn = self.catalogue.learner.config.negatives
+        return np.zeros(len(self.catalogue.names), np.float32) if drawn else self.catalogue.updates()
 
     def look(self, batch: Batch) -> None:
         self.pairs.add(batch, batch.label >= self.relevant)
@@ -221,11 +224,15 @@ def recommend(
     display: Display | None = None,
     open_inputs: Callable[..., Inputs] = Inputs,
     open_seen: Callable[..., Inputs] | None = None,
+    open_items: Callable[..., Inputs] | None = None,
 ) -> None:
     """For every example the ``how.top`` items of the namespace ``how.of`` that it has the highest raw predictions with.
 
-    ``names`` of features by slot. Items are the features of the namespace that the model has learned; those that the
-    example has itself do not matter. Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
+    ``names`` of features by slot. Items are those of the examples that ``open_items`` opens, or else of what examples
+    are left out, where an item is in several namespaces, as ``ItemBundles`` has them. Else they are the features of the
+    namespace that the model has learned. Those that the example has itself do not matter.
+
+    Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
     beside the same person, whom ``person_items.keys_of`` tells from others. ``output`` gives the function that is told,
     closed at the end; of a malformed line it is told None.
 
@@ -234,8 +241,8 @@ def recommend(
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     say = None if quiet else display.message
-    catalogue = Catalogue(model, names, how.of)
     reading = Reading(config, model, bad_lines, say, display)
+    catalogue = reading.catalogue(names, how, open_items or open_seen, given=bool(open_items))
     seen = reading.seen(catalogue, how.exclude, open_seen)
     with output as show:
         lists = Lists(catalogue, how.top, seen, show)
@@ -265,15 +272,16 @@ def measure_lists(
     quiet: bool = False,
     display: Display | None = None,
     open_seen: Callable[..., Inputs] | None = None,
+    open_items: Callable[..., Inputs] | None = None,
 ) -> dict[str, float]:
     """What ``recommend`` chooses for each person of labelled examples that hold items, measured by ``HeldOut``.
 
     Raises as ``recommend``, and DataError where no person has a relevant item.
     """
     display = display or Display()
-    catalogue = Catalogue(model, {}, how.of)
     say = None if quiet else display.message
     reading = Reading(config, model, bad_lines or BadLinesConfig(), say, display)
+    catalogue = reading.catalogue({}, how, open_items or open_seen, given=bool(open_items))
     held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude, open_seen), how.relevant)
     reading.run(Recommender(catalogue, held.take), Inputs, held.look)
     if say:
@@ -308,19 +316,47 @@ class Reading:
             return None
         pairs = catalogue.pairs()
         config = replace(self.config, input=replace(self.config.input, paths=paths))
+        self.read(config, open_inputs or Inputs, pairs.add)
+        pairs.close()
+        return pairs
+
+    def catalogue(
+        self, names: Mapping[int, str], how: RecommendConfig, opened: Callable[..., Inputs] | None, *, given: bool
+    ) -> Catalogue:
+        """The items of ``opened``, where these are ``given`` or an item is in several namespaces; else features.
+
+        Raises UsageError, and DataError where too many lines are malformed or hold no item.
+        """
+        spaces = item_spaces(self.model, how.of)
+        own, *others = spaces
+        if opened and (given or others):
+            items = ItemBundles(self.model, names, spaces)
+            self.read(replace(self.config, output=replace(self.config.output, names=True)), opened, items.add)
+            items.close()
+            if not items.names:
+                raise DataError(f"no example has an item, which is a feature of {own}")
+            return items
+        beside = " or ".join(others)
+        if "," in how.of:
+            raise UsageError(f"--of {how.of} needs --items FILE, which says what of {beside} every item has")
+        if others and self.say:
+            said = f"items are features of {own} alone, without those of {beside}"
+            self.say(f"note: {said}: --items FILE, such as the training data, has items with all their features")
+        return Catalogue(self.model, names, how.of)
+
+    def read(self, config: RunConfig, open_inputs: Callable[..., Inputs], take: Callable[[Batch], None]) -> None:
+        """``take`` is told of all batches. Raises DataError where too many lines are malformed."""
         policy = malformed_line_policy(
             config, self.model.learner, self.model, replace(self.bad_lines, keep=None), self.say, check_labels=False
         )
-        source = FileBatches(config, self.model.learner, policy, self.display, open_inputs=open_inputs or Inputs)
+        source = FileBatches(config, self.model.learner, policy, self.display, open_inputs=open_inputs)
         with closing(source), closing(source.batches(1)) as batches:
             for batch in batches:
-                pairs.add(batch)
+                take(batch)
                 if batch.release:
                     batch.release()
                 raise_if_stopped()
         policy.check_ratio(policy.lines)
-        pairs.close()
-        return pairs
 
     def run(
         self,
@@ -345,31 +381,3 @@ class Reading:
         policy.check_ratio(policy.lines)
         if learner.non_finite:
             raise Diverged(not_finite(learner.non_finite))
-
-
-class Neighbours:
-    """The learned features of a namespace by the cosines of their vectors, those of all its sides one behind the other.
-
-    What is added to every vector (``--dot-offset``) is no part of them; a feature whose vector is 0 is near nothing.
-    """
-
-    def __init__(self, model: Restored, names: Mapping[int, str], namespace: str) -> None:
-        """The namespace or, where dot products name letters, its first. Raises UsageError for one without vectors."""
-        spaces = (side for pair in model.features.dotproduct for side in sides_of_pair(pair))
-        namespace = next((side for side in spaces if covers(side, namespace)), namespace)
-        learner, sides = model.learner, sides_of(model, namespace)
-        if not learner.config.rank:
-            raise UsageError("--near needs latent vectors: a model of --rank 0 has numbers in their place")
-        self.names, self.slots = learned_of(learner, sides, names, namespace)
-        vectors = np.concatenate([learner.vectors(*side, self.slots) for side in sides], axis=1)
-        self.length = np.linalg.norm(vectors, axis=1)
-        self.directions = vectors / np.where(self.length > 0, self.length, 1)[:, None]
-
-    def near(self, slot: int, top: int) -> list[Recommendation] | None:
-        """The ``top`` features of largest cosine with that at ``slot``, of equal ones by name; None: never learned."""
-        places = np.flatnonzero(self.slots == slot)
-        if not len(places) or not self.length[places[0]]:
-            return None
-        cosines = (self.directions @ self.directions[places[0]]).astype(np.float32)
-        left_out = np.flatnonzero((self.slots == slot) | (self.length == 0))
-        return [Recommendation(self.names[place], float(cosines[place])) for place in best(cosines, left_out, top)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from copy import copy
 from itertools import accumulate, chain, compress
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,12 @@ class Plan:
         self.matched = np.zeros(0, np.uint8)
         self.nonlinear[[group for group in dropped if group < LETTERS]] = 1
         self.set_interactions()
+
+    def apart(self) -> Plan:
+        """The same, for which wildcards meet namespaces of their own from now on."""
+        other = copy(self)
+        other.seen, other.matched = set(self.seen), self.matched.copy()
+        return other
 
     def set_interactions(self) -> None:
         before = set(self.matching())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import COLUMNS as BATCH_COLUMNS
+from vwlite.data.batch import ROWS, STARTS, Batch
 from vwlite.data.csr import ranges
 from vwlite.features.group_columns import sums
 from vwlite.features.random_features import mix64
@@ -44,8 +46,12 @@ class RowBlocks(NamedTuple):
             blocks = blocks[kept[blocks]]
         features = ranges(self.namespace_start, blocks)
         return RowBlocks(
-            sums(sizes), self.namespace_char[blocks], self.namespace_hash[blocks],
-            sums(np.diff(self.namespace_start)[blocks]), self.feature_hash[features], self.value[features],
+            sums(sizes),
+            self.namespace_char[blocks],
+            self.namespace_hash[blocks],
+            sums(np.diff(self.namespace_start)[blocks]),
+            self.feature_hash[features],
+            self.value[features],
         )
 
     def merged(self, rows: np.ndarray) -> RowBlocks:
@@ -72,10 +78,30 @@ def blocks_of(batch: Batch) -> RowBlocks:
     blocks = int(batch.row_namespace[-1])
     features = int(batch.namespace_start[blocks])
     columns = (
-        batch.row_namespace, batch.namespace_char[:blocks], batch.namespace_hash[:blocks],
-        batch.namespace_start[: blocks + 1], batch.feature_hash[:features], batch.value[:features],
+        batch.row_namespace,
+        batch.namespace_char[:blocks],
+        batch.namespace_hash[:blocks],
+        batch.namespace_start[: blocks + 1],
+        batch.feature_hash[:features],
+        batch.value[:features],
     )
     return RowBlocks(*(np.asarray(one, kind) for one, kind in zip(columns, COLUMNS.values(), strict=True)))
+
+
+def rows_with(blocks: RowBlocks, batch: Batch, source: np.ndarray) -> Batch:
+    """Rows with these blocks, which are the rows ``source``, int64[rows], of the batch in all else; without names."""
+    single = [name for name, one in BATCH_COLUMNS.items() if one.per == ROWS and one.entries is not STARTS]
+    held = batch.holdout_mask
+    return replace(
+        batch,
+        **{name: getattr(batch, name)[source] for name in single},
+        **{name: getattr(blocks, name).astype(BATCH_COLUMNS[name].dtype) for name in COLUMNS},
+        names=None,
+        lists=None,
+        gaps=(),
+        numbers=batch.first_line + source if batch.numbers is None else batch.numbers[source],
+        holdout_mask=None if held is None else held[source],
+    )
 
 
 def joined(*parts: RowBlocks) -> RowBlocks:

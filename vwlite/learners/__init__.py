@@ -19,6 +19,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "gd": ("gd.Gd", "gd.GdConfig"),
     "average": ("average.Average", "gd.AverageConfig"),
     "coin": ("coin.Coin", "gd.CoinConfig"),
+    "passive_aggressive": ("coin.PassiveAggressive", "gd.PassiveAggressiveConfig"),
     "many": ("per_class.PerClass", "per_class.PerClassConfig"),
     "multiclass": ("softmax.Multiclass", "softmax.MulticlassConfig"),
     "log_multi": ("trees.LogMulti", "trees.LogMultiConfig"),

@@ -16,7 +16,7 @@ from vwlite._native import bandit as kernel
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.logged_decisions import DecisionLabels, no_labels, offset_advice
+from vwlite.data.logged_decisions import DecisionLabels, EvaluationLabels, no_labels, offset_advice
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
@@ -36,7 +36,8 @@ class Shown(NamedTuple):
     tag: bytes = b""
 
 
-NORMS = ("norm_sum", "norm_weight", "multiplier")  # of which the regressor has its own
+START = {"norm_sum": 0.0, "norm_weight": 0.0, "multiplier": 1.0}
+NORMS = tuple(START)  # of which the regressor has its own
 
 
 def explorer_numbers(config: BanditConfig) -> SimpleNamespace:
@@ -70,7 +71,8 @@ def explorer_numbers(config: BanditConfig) -> SimpleNamespace:
 class BanditKernelConfig(KernelConfig):
     def __init__(self, config: BanditConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.type, self.actions, self.clip_p = TYPES.index(config.cb_type), config.cb, config.clip_p
+        self.type, self.actions, self.clip_p = TYPES.index(config.learned_type), config.cb, config.clip_p
+        self.evaluates = config.eval_
         self.from_highest, self.offset = config.cost_offset == HIGHEST, config.offset
         self.sets, self.explorer = config.weight_sets, explorer_numbers(config)
 
@@ -95,13 +97,16 @@ class Bandit(Gd):
     shown_actions: int | None = None  # of scores, None: all
     limits_raw = False  # whether these are raw predictions
     lowest_first = True
+    observer: Callable[[int, int, float], None] | None = None
 
     def __init__(
         self, config: BanditConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
+        if config.eval_ and not learning:
+            raise UsageError("--eval estimates costs while it learns them, and does nothing where it may not (-t)")
         self.block = 0
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
-        self.lay_out(vw_compat and config.cb > 0)
+        self.lay_out(vw_compat and not config.eval_ and (config.cb > 0 or config.vw_sets > config.weight_sets))
         if self.layout[0] > bits:
             raise UsageError(f"{config.cb} actions need more than the {1 << bits} slots of -b {bits}")
         # Not held out, held out: weights, costs, of matches 1 / probability and cost / probability, weights of the
@@ -113,9 +118,10 @@ class Bandit(Gd):
     def lay_out(self, like_vw: bool) -> None:
         """Give actions vw's slots, or those of their own."""
         config = self.config
-        self.width = config.vw_sets if like_vw else 1
-        self.block = 1 << (self.width * config.cb).bit_length() if like_vw else 0
-        sets = self.width if like_vw else config.weight_sets * max(config.cb, 1)
+        self.like_vw, moves = like_vw, like_vw and config.cb > 0
+        self.width = config.vw_sets if moves else 1
+        self.block = 1 << (self.width * config.cb).bit_length() if moves else 0
+        sets = config.vw_sets if like_vw else config.weight_sets * max(config.cb, 1)
         self.layout = (sets - 1).bit_length(), sets
 
     @property
@@ -139,15 +145,17 @@ class Bandit(Gd):
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
+        if self.config.eval_:
+            return (*super().described[0], "csoaa", "cb-eval"), "CB_EVAL", "MULTICLASS"
         stack = (*super().described[0], "csoaa_ldf-rank", "cb_adf", "shared_feature_merger", "cb_to_cbadf")
         return stack, "CB", "MULTICLASS"
 
     @property
     def own_settings(self) -> list[str]:
-        return [f"cb_type = {self.config.cb_type}"]
+        return [f"cb_type = {self.config.learned_type}"]
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:
-        return DecisionLabels(self.config.cb, log)
+        return (EvaluationLabels if self.config.eval_ else DecisionLabels)(self.config.cb, log)
 
     def want_scores(self) -> None:
         self.wants_scores = True
@@ -201,7 +209,7 @@ class Bandit(Gd):
             text = f"{results.prediction[row]:.0f}"
         tag = tag_of(batch, row)
         shown = f"{text} {tag.decode('utf-8', 'surrogateescape')}" if tag else text
-        return shown + "\n" * self.vw_compat
+        return shown + "\n" * (self.vw_compat and not self.config.eval_)
 
     @property
     def custom_output(self) -> bool:  # type: ignore[override]
@@ -288,11 +296,14 @@ class Bandit(Gd):
 
     def action_at(self, batch: Batch, row: int, number: int) -> int:
         """The action that a label names, as it is shown."""
-        return number - self.vw_compat
+        return number - (self.vw_compat and not self.config.eval_)
 
     def prediction_text(self, results: Results, row: int) -> str:
-        score = f"{self.best_score(results, row):.2f}".rstrip("0").rstrip(".")
-        return f"{results.prediction[row]:.0f}:{'0' if score == '-0' else score}"
+        if self.config.eval_:
+            return f"{results.prediction[row]:.0f}"
+        best = self.best_score(results, row)
+        score = decimals(best, 2)
+        return f"{results.prediction[row]:.0f}:{'0' if score == '-0' and not (self.vw_compat and best) else score}"
 
     def best_score(self, results: Results, row: int) -> float:
         return float(results.raw[row])
@@ -318,17 +329,18 @@ class Bandit(Gd):
         return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}
 
     def header(self) -> dict[str, Any]:
-        return {**super().header(), "like_vw": bool(self.block)}
+        return {**super().header(), "like_vw": self.like_vw}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        if self.config.cb:
-            self.lay_out(bool(header["like_vw"]))
+        self.lay_out(bool(header["like_vw"]))
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         super().load(arrays, scalars, whole)
         for name in self.SCALARS[len(SCALARS) :]:
             self.set(**{name: float(scalars[name])})
+        if self.vw_compat:
+            self.set(**{f"regressor_{name}": START[name] for name in NORMS})  # of which vw keeps the policy's alone
 
 
 def drawn(every: list[Shown], u: float) -> Shown:
@@ -342,5 +354,10 @@ def cheapest_first(pairs: list[tuple[T, Any]]) -> list[tuple[T, Any]]:
     return sorted(pairs, key=lambda pair: pair[1])
 
 
-def pairs_text(pairs: Iterable[tuple[int, float]], between: str = " ") -> str:
-    return between.join(f"{action}:{cost:g}" for action, cost in pairs)
+def pairs_text(pairs: Iterable[tuple[int, float]]) -> str:
+    return " ".join(f"{action}:{cost:g}" for action, cost in pairs)
+
+
+def decimals(value: float, digits: int) -> str:
+    """As vw writes a probability or a score."""
+    return f"{value:.{digits}f}".rstrip("0").rstrip(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit import Bandit, Shown, cheapest_first, pairs_text
+from vwlite.learners.bandit import Bandit, Shown, cheapest_first, decimals, pairs_text
 from vwlite.learners.configs.bandit import BanditGroupsConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results, WeightedSum
@@ -22,7 +23,7 @@ class BanditGroups(Bandit):
 
     name = "cb_adf"
     config_type = BanditGroupsConfig
-    multiline = bare_lines = True
+    multiline = bare_lines = supports_audit = True
     shares_features = False  # shared lines have some, and nothing is crossed with them
 
     @property
@@ -37,6 +38,10 @@ class BanditGroups(Bandit):
         alone = "features of shared lines are the same for all actions of a decision, and choose none of them"
         said = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
         return [*(said if self.shares_features and not self.vw_compat else []), *super().warnings()]
+
+    def observe_scores(self, observer: Callable[[int, int, float], None]) -> None:
+        """Call it with every score: its row, the place of its set of weights among those of a feature, the score."""
+        self.observer = observer
 
     @property
     def ranks(self) -> bool:
@@ -100,10 +105,15 @@ class BanditGroups(Bandit):
 
     def line(self, batch: Batch, results: Results, last: int, raw: bool) -> bytes:
         if raw or self.ranks:
-            text = pairs_text(self.ranked(batch, results, last, raw), "," if self.vw_compat else " ")
+            text = self.ranked_text(self.ranked(batch, results, last, raw))
         else:
             text = f"{results.prediction[last]:.0f}"
         return line_of(text, tag_of(batch, first_of_group(batch, last))) + b"\n" * self.vw_compat
+
+    def ranked_text(self, pairs: list[tuple[int, float]]) -> str:
+        if self.vw_compat:
+            return ",".join(f"{action}:{decimals(cost, 6)}" for action, cost in pairs)
+        return pairs_text(pairs)
 
     def event_row(self, batch: Batch, row: int) -> int:
         rows = np.arange(first_of_group(batch, row), row + 1)

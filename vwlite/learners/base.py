@@ -74,6 +74,7 @@ class Learner:
     shows_actions = False  # has ``decision``, an action with how likely all were
     multiline = False  # rows belong to groups of lines (see vwlite/data/multiline.py): ``group_lines`` writes them
 
+    held_out_in_vw = True  # vw holds examples out where there are several passes
     bare_lines = False  # of which some may have no features
 
     def __init__(self, config: Any, bits: int, *, learning: bool, vw_compat: bool) -> None:

@@ -1,12 +1,15 @@
-"""Updates without a learning rate: coin betting and PiSTOL; the kernel is ``cython_ext/learners/coin.pyx``."""
+"""Updates without a learning rate: coin betting, PiSTOL and passive-aggressive ones; the kernels are
+``cython_ext/learners/coin.pyx`` and ``passive_aggressive.pyx``.
+"""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from vwlite._native import coin as coin_kernel
+from vwlite._native import passive_aggressive as pa_kernel
 from vwlite._native import rule_learner as rule_learner_kernel
-from vwlite.learners.configs.gd import CoinConfig
+from vwlite.learners.configs.gd import CoinConfig, PassiveAggressiveConfig
 from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.storage.weight_table import zeros
 
@@ -69,3 +72,20 @@ class Coin(UpdateRule):
     @property
     def text_columns(self) -> list[int]:
         return list(range(6 if self.config.coin else 4))
+
+
+class PassiveAggressiveKernelConfig(KernelConfig):
+    def __init__(self, config: PassiveAggressiveConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        rules = pa_kernel.OF_CLASSES if config.loss.name == "hinge" else pa_kernel.OF_NUMBERS
+        self.rule = rules[config.passive_aggressive]
+        self.ftrl_alpha, self.ftrl_beta = config.aggressiveness, config.loss.tube
+
+
+class PassiveAggressive(UpdateRule):
+    """Passive-aggressive updates (Crammer and others, 2006): PA, PA-I and PA-II."""
+
+    name = bottom = "passive_aggressive"
+    config_type = PassiveAggressiveConfig
+    COLUMNS, STRIDE = ("w",), 2
+    kernel_config = PassiveAggressiveKernelConfig

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from vwlite._native import dyadic as kernel
 from vwlite.config_check import count_in
-from vwlite.data.batch import BLANK, COLUMNS, ROWS, SAVE, STARTS, Batch
+from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_names import GroupTerms, group_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import segments_in, space_of, sums
 from vwlite.features.random_features import mix64, unit_interval
 from vwlite.features.row_blocks import COLUMNS as BLOCKS
-from vwlite.features.row_blocks import RowBlocks, blocks_of, joined, no_blocks
+from vwlite.features.row_blocks import RowBlocks, blocks_of, joined, no_blocks, rows_with
 from vwlite.features.side_names import sides_of_pair
 from vwlite.interrupts import STOP
 from vwlite.learners.base import CommonConfig, Learner
@@ -130,21 +129,10 @@ class Negatives:
 
     def rows_of(self, batch: Batch, source: np.ndarray, drawn: np.ndarray, blocks: RowBlocks) -> Batch:
         """The rows ``source`` of the batch with other features; those that were ``drawn`` are not wanted."""
-        single = [name for name, one in COLUMNS.items() if one.per == ROWS and one.entries is not STARTS]
-        columns = {name: getattr(batch, name)[source] for name in single}
-        columns["label"][drawn] = self.config.unwanted_label
-        columns["importance"][drawn] *= np.float32(self.config.negative_weight)
-        held = batch.holdout_mask
-        return replace(
-            batch,
-            **columns,
-            **{name: getattr(blocks, name).astype(kind) for name, kind in OF_BATCHES.items()},
-            names=None,
-            lists=None,
-            gaps=(),
-            numbers=batch.first_line + source if batch.numbers is None else batch.numbers[source],
-            holdout_mask=None if held is None else held[source],
-        )
+        found = rows_with(blocks, batch, source)
+        found.label[drawn] = self.config.unwanted_label
+        found.importance[drawn] *= np.float32(self.config.negative_weight)
+        return found
 
     def warnings(self) -> list[str]:
         if len(self.known) > 1 or not self.drawn_for + len(self.known):
@@ -166,9 +154,6 @@ class Negatives:
         if len(known) != items.rows:
             raise ValueError("an item twice")
         self.items, self.known = items, known
-
-
-OF_BATCHES = {name: COLUMNS[name].dtype for name in BLOCKS}
 
 
 def check_ends(starts: np.ndarray, *sizes: int) -> None:

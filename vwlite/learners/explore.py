@@ -14,7 +14,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit import NORMS, Bandit, T
+from vwlite.learners.bandit import NORMS, Bandit, T, decimals
 from vwlite.learners.configs.explore import ExploreConfig
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results
@@ -26,9 +26,9 @@ OF_POLICIES = ("events", "actions", *NORMS, *(f"regressor_{name}" for name in NO
 VW_NAMES = {"epsilon": "greedy"}
 
 
-def decimals(p: float, digits: int) -> str:
-    """As vw writes a probability."""
-    return f"{p:.{digits}f}".rstrip("0").rstrip(".")
+def of_policy(number: int) -> list[str]:
+    """The scalars of a policy, counted from 1, that is not the first."""
+    return [f"{name}_{number}" for name in OF_POLICIES]
 
 
 class Exploration(Bandit):
@@ -37,7 +37,7 @@ class Exploration(Bandit):
     def __init__(
         self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
-        more = [f"{name}_{policy}" for policy in range(2, config.policies + 1) for name in OF_POLICIES]
+        more = [name for policy in range(2, config.policies + 1) for name in of_policy(policy)]
         self.SCALARS = (*Bandit.SCALARS, *OF_EXPLORERS, *more)
         self.pmf = np.zeros(max(config.cb, 1), np.float32)
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
@@ -55,6 +55,9 @@ class Exploration(Bandit):
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         super().load(arrays, scalars, whole)
         self.set(**{name: float(scalars[name]) for name in NORMS})
+        if self.vw_compat:
+            more = [name for policy in range(2, self.config.policies + 1) for name in of_policy(policy)]
+            self.set(**{name: float("multiplier" in name) for name in more})  # vw keeps those of the first policy
 
     def set_scalars(self) -> None:
         super().set_scalars()

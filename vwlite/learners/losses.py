@@ -72,7 +72,7 @@ class Loss(NamedTuple):
     split_rate: bool = False  # whether shards learn faster than one learner (vwlite.distributed.rule): by measurement
 
 
-OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True, "dyadic": False}
+OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True}
 ENDLESS: dict[str, Any] = {"initial_range": (-50.0, 50.0)}
 FREE = (-FLOAT32_MAX, FLOAT32_MAX)
 LOSSES = {
@@ -145,7 +145,6 @@ LOSSES = {
             about="absolute error, for outliers",
             meaning="median",
             label_rule="any number",
-            dyadic=False,
             label_spread="deviation",
         ),
         Loss(
@@ -155,7 +154,6 @@ LOSSES = {
             meaning="mean of what lies near",
             label_rule="any number",
             parameters=("loss_scale",),
-            dyadic=False,
             label_spread="deviation",
         ),
         Loss(
@@ -165,7 +163,6 @@ LOSSES = {
             meaning="mean of what lies near",
             label_rule="any number",
             parameters=("loss_scale",),
-            dyadic=False,
             label_spread="deviation",
         ),
         Loss("exponential", 10, "exp(-margin), as boosting has it", "half the log odds", **OF_MARGIN, **ENDLESS),
@@ -185,7 +182,6 @@ LOSSES = {
             meaning="between median and mean, or beyond",
             label_rule="any number",
             parameters=("lp_power", "loss_scale"),
-            dyadic=False,
             label_spread="standard",
         ),
         Loss("squared_hinge", 14, "hinge squared", "margin", initial_range=FREE, **OF_MARGIN),
@@ -196,10 +192,17 @@ LOSSES = {
             meaning="median",
             label_rule="any number",
             parameters=("tube",),
-            dyadic=False,
             label_spread="deviation",
         ),
-        Loss("perceptron", 16, "margin of mistakes, by plain steps", "margin", initial_range=FREE, **OF_MARGIN),
+        Loss(
+            name="perceptron",
+            code=16,
+            about="margin of mistakes, by plain steps",
+            meaning="margin",
+            initial_range=FREE,
+            dyadic=False,
+            **OF_MARGIN,
+        ),
     )
 }
 

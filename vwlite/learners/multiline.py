@@ -37,6 +37,7 @@ class Multiline(Gd):
     kernel_config = MultilineKernelConfig
     simple_labels = False
     multiline = limits_answers = True
+    held_out_in_vw = False
 
     def __init__(
         self, config: MultilineConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True

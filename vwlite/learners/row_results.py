@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,3 +59,12 @@ class Results:
 def value_text(value: float) -> str:
     """A real label or prediction as the progress table shows it; NaN, an absent label, is ``unknown``."""
     return "unknown" if value != value else f"{float(value):.4f}"
+
+
+def named_values(names: Sequence[str], values: np.ndarray, top: int | None = None) -> list[str]:
+    """``class:value`` of float[n, classes], in the order of ``names``; of ``top`` the largest, the largest first."""
+    orders = np.argsort(-values, axis=1, kind="stable")[:, :top].tolist() if top else [range(len(names))] * len(values)
+    return [
+        " ".join(f"{names[place]}:{row[place]:.6g}" for place in order)
+        for row, order in zip(values.tolist(), orders, strict=True)
+    ]

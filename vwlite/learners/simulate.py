@@ -35,7 +35,7 @@ class Played(NamedTuple):
 class Simulation(Exploration):
     """What simulated bandits have in common."""
 
-    limits_answers = shows_actions = False
+    limits_answers = shows_actions = held_out_in_vw = False
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -137,7 +137,7 @@ class SimulateGroups(Simulation, ExploreGroups):
 
     name = "cbify_ldf"
     config_type = SimulateGroupsConfig
-    bare_lines = False
+    bare_lines = supports_audit = False
 
     def labels(self, log: LogFunction | None = None) -> LineLabels:  # type: ignore[override]
         return LineLabels(log)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from vwlite.reporting.charts import DASHED, equal_rows, interval_text, widened
 from vwlite.reporting.curves import auc_interval, wilson
@@ -35,6 +36,46 @@ def of_nights(runs: Sequence[Run]) -> list[str]:
     ordered = nights(runs)
     shared = [name for name in FIGURES if ordered and all(number(run.figures.get(name)) is not None for run in ordered)]
     return [by_night(ordered, name) for name in shared[:MOST]]
+
+
+OF_FILES = ("loss", "accuracy", "auc", "rmse")
+BESIDE_LOSS = (("progressive", "while it was learned"), ("best_constant_loss", "best constant"))
+File = Mapping[str, Any]  # the figures of one
+
+
+def of_files(runs: Sequence[Run]) -> list[str]:
+    """Charts of the files that runs measured before they learned them, in the order in which these were learned."""
+    known = [(run, files) for run in nights(runs) or runs if (files := files_of(run))]
+    if known and nights(runs):
+        known = [(known[0][0], [entry for _, files in known for entry in files])]
+    charts = [by_file(files, name) for _, files in known for name in OF_FILES if len(files) >= FEWEST]
+    return [chart for chart in charts if chart]
+
+
+def files_of(run: Run) -> list[File]:
+    found = run.result.get("files")
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def by_file(files: Sequence[File], name: str) -> str:
+    """A chart of one figure; empty where fewer than two files have it."""
+    named = [(name, "before it was learned"), *(BESIDE_LOSS if name == "loss" else ())]
+    lines = [(told, points) for key, told in named if len(points := points_of(files, key)) >= FEWEST]
+    if not lines or lines[0][0] != named[0][1]:
+        return ""
+    x = Axis("file, in the order of learning", 0.5, len(files) + 0.5, whole=True)
+    chart = Chart(f"{name} by file", x, widened(name, [y for _, points in lines for _, y in points]))
+    for place, (told, points) in enumerate(lines[1:], 1):
+        chart.line(points, GREY if told == "best constant" else COLOURS[place], told, **DASHED)
+    points = lines[0][1]
+    chart.line(points, COLOURS[0], lines[0][0])
+    chart.marked(points, COLOURS[0], lines[0][0], [str(files[int(x) - 1].get("file")) for x, _ in points])
+    return chart.text()
+
+
+def points_of(files: Sequence[File], name: str) -> list[tuple[float, float]]:
+    values = [(float(place), number(entry.get(name))) for place, entry in enumerate(files, 1)]
+    return [(place, value) for place, value in values if value is not None]
 
 
 def by_night(runs: Sequence[Run], name: str) -> str:

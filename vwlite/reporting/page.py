@@ -73,6 +73,8 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
         parts.append(section("Value of the policy", drawn(found) + paragraphs(doubts)))
     if found := nights.of_nights(runs):
         parts.append(section("In the order of time", drawn(found)))
+    if found := nights.of_files(runs):
+        parts.append(section("File by file", drawn(found)))
     parts += [
         section("Options that differ", differences(runs)),
         section("Figures", figures(runs)),

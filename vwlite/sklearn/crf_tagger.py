@@ -58,7 +58,8 @@ class CRFTagger(BaseEstimator):
     aggressiveness : float, default=1.0
         The largest step of ``"mira"``.
     l2 : float, default=0.0
-        Of ``"margin"``: the penalty l2/2 ||w||^2 in place of ``C``.
+        The penalty l2/2 ||w||^2: of ``"log"`` beside ``C``, which may be 0, with another ``solver`` than ``"sgd"``; of
+        ``"margin"`` in place of ``C``.
     gap : float or None, default=None
         With ``l2``: stop where the objective is this near to the best there is, for each sequence.
     order : {1, 2}, default=1
@@ -184,7 +185,7 @@ class CRFTagger(BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31)) if self.solver == "sgd" else 0
         config = L1Config(
             model="crf",
-            l1=self.C,
+            l1=float(self.C),
             seed=seed,
             edge=tuple(self.edge),
             **{name: getattr(self, name) for name in OPTIONS},

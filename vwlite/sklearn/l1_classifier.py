@@ -35,6 +35,8 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     ----------
     C : float, default=1.0
         The penalty (``--l1``).
+    l2 : float, default=0.0
+        A penalty l2/2 ||w||^2 in addition (elastic net); with ``C`` 0 it is the only one. Not of ``"sgd"``.
     solver : {"owlqn", "sgd", "fista"}, default="owlqn"
         Quasi-Newton steps over all rows (OWL-QN, Andrew and Gao, ICML 2007), or stochastic gradient steps, which are
         faster on many rows and end less close to the optimum, or accelerated proximal steps over all rows (FISTA, Beck
@@ -79,6 +81,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         self,
         *,
         C: float = 1.0,
+        l2: float = 0.0,
         solver: str = "owlqn",
         group: bool = False,
         trace: float = 0.0,
@@ -94,6 +97,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.l2 = l2
         self.solver = solver
         self.group = group
         self.trace = trace
@@ -137,6 +141,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
         return L1Config(
             model="binary" if self._binary else "multinomial",
             l1=self.C / scale,
+            l2=self.l2 / scale,
             dense_pairs=bool(self.trace) and not self._binary,  # the singular values are those of a whole matrix
             shuffle=self.shuffle,
             seed=int(check_random_state(self.random_state).randint(2**31)),

@@ -41,6 +41,10 @@ class NamedFile:
         """The file that a value names, if it names one."""
         return value or None
 
+    def values(self, given: Any) -> Iterable[str]:
+        """One by one."""
+        return (given,) if isinstance(given, str) else given or ()
+
     def files(self, value: str, option: str) -> Iterator[File]:
         """The file and those beside it. Raises UsageError as ``check_local``."""
         path = self.path(value)
@@ -121,6 +125,25 @@ class LandmarkFile(FileToRead):
         return value.partition(":")[2] or None
 
 
+class NamesInFile(tuple[str, ...]):
+    """Names that stand in the file ``path``."""
+
+    path: str
+
+    @classmethod
+    def of(cls, names: Iterable[str], path: str) -> NamesInFile:
+        found = cls(names)
+        found.path = path
+        return found
+
+
+class NamesFile(FileToRead):
+    """What are names, or a file with one in each line."""
+
+    def values(self, given: Any) -> Iterable[str]:
+        return (given.path,) if isinstance(given, NamesInFile) else ()
+
+
 class SchedulerFile(FileToRead):
     """What may be an address."""
 
@@ -132,6 +155,7 @@ OTHERS: dict[str, NamedFile] = {  # by ``read_as``
     "scheduler": SchedulerFile("scheduler's file"),
     "difficulty": DifficultyModel("model of difficulty"),
     "landmarks": LandmarkFile("file of landmarks"),
+    "names": NamesFile("file of names"),
 }
 
 
@@ -156,7 +180,7 @@ def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, A
         into = writes if isinstance(kind, FileToWrite) else reads
         if into is writes and kind.kind == "model" and values.get(SHARD):
             kind = FileToWrite("delta", LOCK)
-        for value in (given,) if isinstance(given, str) else given or ():
+        for value in kind.values(given):
             into += kind.files(value, option)
     cache = cache_of(values)
     if cache and values.get("cache_file") is None:

@@ -111,9 +111,9 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
         return []
     check_terms("--audit", learner, learner.supports_audit)
     if learner.multiline:
-        from vwlite.training.audit import GroupAudit
+        from vwlite.training.audit import ActionAudit, GroupAudit
 
-        return [GroupAudit(learner, plan, display.audit)]
+        return [(ActionAudit if learner.logs_decisions else GroupAudit)(learner, plan, display.audit)]
     from vwlite.training.audit import Audit
 
     return [Audit(learner, plan, display.audit)]

@@ -18,6 +18,7 @@ from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import first_slots, shifted
 from vwlite.features.term_weights import terms_of_row
+from vwlite.learners.bandit_groups import BanditGroups
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.learners.row_results import Results
@@ -134,7 +135,7 @@ class Terms(NamedTuple):
 class GroupAudit(Listener):
     """Shows every score that the kernel tells of, while the weights are those it was made of."""
 
-    def __init__(self, learner: Multiline, plan: Plan, show: Callable[[bytes], None]) -> None:
+    def __init__(self, learner: Multiline | BanditGroups, plan: Plan, show: Callable[[bytes], None]) -> None:
         self.learner, self.plan, self.show = learner, plan, show
         self.rows: Batch | None = None  # those being run
 
@@ -148,6 +149,9 @@ class GroupAudit(Listener):
         terms = self.terms(row, with_all_linear(self.plan))
         if other != row:
             terms = difference(terms, self.terms(other, self.plan))
+        self.show_terms(row, terms, score)
+
+    def show_terms(self, row: int, terms: Terms, score: float) -> None:
         first = first_of_group(self.rows, row)
         shared = row == first + 1 and self.rows.flags[first] & SHARED
         line = items_line(self.learner, *terms[:3])
@@ -167,6 +171,15 @@ class GroupAudit(Listener):
             linear += 1
         slots, values = np.frombuffer(index, np.uint32)[order], np.frombuffer(value, np.float32)[order]
         return Terms([names[place] for place in order.tolist()], slots, values, linear)
+
+
+class ActionAudit(GroupAudit):
+    """Of the actions of a group, which may have several scores."""
+
+    def show_score(self, row: int, place: int, score: float) -> None:  # type: ignore[override]
+        terms = self.terms(row, with_all_linear(self.plan))
+        slots = shifted(terms.slots, self.learner.layout[0], self.plan.bits) + np.uint32(place)
+        self.show_terms(row, terms._replace(slots=slots), score)
 
 
 def difference(terms: Terms, other: Terms) -> Terms:

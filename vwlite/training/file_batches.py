@@ -61,21 +61,21 @@ class FileBatches:
         passes_before: int = 0,
         digested: bool = False,
         ahead: Callable[[Batch], None] | None = None,
-        holds_out_groups: bool = True,
+        holds_out: bool = True,
         counts_terms: bool = False,
         open_inputs: Callable[..., Inputs] = Inputs,
     ) -> None:
         """``counts_terms``: ``ahead_of_passes`` will be asked for.
 
         ``passes_before``: those made before this run's first. ``digested``: for a ledger. ``ahead`` is called with
-        batches of text from which only a cache is made. ``open_inputs`` takes the arguments of ``Inputs``, for data
-        that are in no files.
+        batches of text from which only a cache is made. ``holds_out``: whether examples are held out where the options
+        say so. ``open_inputs`` takes the arguments of ``Inputs``, for data that are in no files.
 
         Raises InputMissing, ModelError for a damaged cache.
         """
         self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
-        self.passes_before, self.holds_out_groups, self.multiline = passes_before, holds_out_groups, learner.multiline
-        self.holdout = Holdout(config.holdout, config.holds_out and not config.holdout.path)
+        self.passes_before, self.multiline = passes_before, learner.multiline
+        self.holdout = Holdout(config.holdout, holds_out and config.holds_out and not config.holdout.path)
         again = config.data_passes > 1 or config.curriculum.by_pass or self.is_shuffled(1) or counts_terms
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         self.held_out = self.open_held_out(config.holdout.path) if config.holdout.path and config.learning else None
@@ -236,8 +236,6 @@ class FileBatches:
         """uint8[rows], 1 where a row, or the whole group of lines it is in, is held out; None: none is."""
         if not self.multiline:
             return self.holdout.mark(len(batch), batch.numbers)
-        if not self.holds_out_groups:
-            return None
         groups = batch.flags & (BLANK | SAVE | INNER) == 0
         held = self.holdout.mark(int(groups.sum()))
         return held if held is None else np.append(held, np.uint8(0))[np.cumsum(groups) - groups]

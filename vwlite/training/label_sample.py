@@ -1,7 +1,8 @@
-"""The loss of the best constant, of the labels that a run has learned."""
+"""The loss of the best constant, or of always giving one class, of the labels that a run has learned."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +17,47 @@ from vwlite.training.listener import Listener
 MOST = 1 << 15  # labels that are kept
 MIXED = np.uint64(0x9E3779B97F4A7C15)  # an odd factor: the high bits of its multiples are in no order
 SQUARES = ("squared", "classic")  # of which sums are kept, and no labels
+
+
+class ClassCounts(Listener):
+    """How much the examples of each class weigh, in the first pass and without those held out."""
+
+    def __init__(self, learner: Learner) -> None:
+        self.learner = learner
+        self.weights: Counter[float] = Counter()
+        self.whole = self.first_pass = True
+
+    @classmethod
+    def concerns(cls, learner: Learner) -> bool:
+        """Whether labels and answers are one class for each example, and the loss is 1 of wrong answers."""
+        config = learner.config
+        numbers = learner.simple_labels or learner.outputs or learner.logs_decisions or learner.multiline
+        return not (numbers or learner.shows_actions or config.label_words) and config.kind == "oaa"
+
+    def begin_pass(self, number: int) -> None:
+        self.first_pass = number == 1
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.whole = False  # what was learned before is not known
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        if self.first_pass and self.whole:
+            label, importance = batch.label[begin:end], batch.importance[begin:end]
+            used = ~np.isnan(label)
+            if results.holdout_mask is not None:
+                used &= results.holdout_mask[begin:end] == 0
+            values, places = np.unique(label[used], return_inverse=True)
+            for value, weight in zip(values.tolist(), np.bincount(places, importance[used]).tolist(), strict=True):
+                self.weights[value] += weight
+
+    @property
+    def majority(self) -> tuple[str, float] | None:
+        """The class of most weight and the loss of always giving it, after the run; None where it is not known."""
+        total = sum(self.weights.values())
+        if not self.whole or not total > 0:
+            return None
+        label, weight = max(self.weights.items(), key=lambda pair: pair[1])
+        return self.learner.config.classes.display_name(int(label)), 1 - weight / total
 
 
 class LabelSample(Listener):

@@ -149,6 +149,8 @@ class TargetHeader(TypedDict):
     config: dict
     sequences: NotRequired[dict]
     position: NotRequired[PositionHeader]
+    kind: NotRequired[Kind]
+    columns: NotRequired[str]
 
 
 class TasksHeader(TypedDict):
@@ -159,6 +161,13 @@ class TasksHeader(TypedDict):
     spaces: list[str]
     config: dict
     objectives: list[Double]
+    kind: NotRequired[Kind]
+    columns: NotRequired[str]
+
+
+def data_of(header: Mapping[str, Any]) -> dict[str, str]:
+    """How the data of a model were read, where its header says so."""
+    return {name: str(header[name]) for name in ("kind", "columns") if name in header}
 
 
 class Stored(NamedTuple):

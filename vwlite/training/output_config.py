@@ -77,6 +77,10 @@ class OutputConfig(Config):
         ProgressRule(), "Print a row every N examples or X.Y-fold.", section="Progress", spelled=("-P", "--progress"),
         metavar="N|X.Y", read_as="progress", shown="2.0",
     )
+    by_file: bool = option(
+        False, "Measure the model on each file before learning it, which drift spoils; a table, and in --json.",
+        section="Progress", spelled=("--progressive-by-file",),
+    )
     quiet: bool = option(False, "Print nothing but errors.", section="Progress")
     bar: bool | None = option(
         None, "A bar on a terminal.", section="Progress", spelled=("--bar/--no-bar",),

@@ -28,14 +28,16 @@ def predict(
     confidence: bool = False,
     as_raw: bool = False,
     top: int | None = None,
+    with_labels: bool = False,
     display: Display | None = None,
     open_answers: Callable[..., list[Predictions]] = open_predictions,
 ) -> bool:
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
     ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
-    classes as raw predictions are; ``top``: of scores or probabilities, those of so many classes; ``quiet``: no
-    messages; ``open_answers`` opens what writes them. True when the reader of the predictions went away.
+    classes as raw predictions are; ``top``: of scores or probabilities, those of so many classes; ``with_labels``:
+    labels that are words are read, too; ``quiet``: no messages; ``open_answers`` opens what writes them. True when the
+    reader of the predictions went away.
 
     Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
     malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
@@ -44,7 +46,8 @@ def predict(
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
     say = None if quiet else display.message
-    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=False, to_the_end=True)
+    words = with_labels and config.learner.label_words is not None
+    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=words, to_the_end=True)
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)
     if confidence and not learner.supports_confidence:

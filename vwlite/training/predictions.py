@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
+from vwlite.data.class_labels import EMPTY_SET
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, UsageError
@@ -91,6 +92,7 @@ def open_predictions(
 
     Raises OutputError. Of a learner without raw predictions their file stays empty, as vw's does.
     """
+
     def opened(path: str, raw: bool) -> Predictions:
         writer = closing.enter_context(PredictionWriter(path))
         how = {"all_digits": all_digits, "fill_gaps": fill_gaps, "only": only}
@@ -123,6 +125,57 @@ class SimulatedLog(PredictionWriter, Listener):
             cost, p = (str(np.float32(number)).removesuffix(".0") for number in (one.cost, one.probability))
             label = f"{one.action}:{cost}:{p}".encode()
             self.write_bytes(self.learner.as_text(batch, one.row, one.place, label, self.bodies))
+
+
+class LabelledPredictions(Predictions):
+    """Writes the label of every example behind the prediction: a number, ``nan`` without one, or a class or a set."""
+
+    def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
+        learner = self.learner
+        if learner.simple_labels and not learner.custom_output:
+            self.writer.write_beside(batch, values, batch.label, begin, end)
+            return
+
+        def text(row: int) -> str:
+            answer = learner.lines(batch, results, row, raw=self.raw) or EMPTY_SET
+            return f"{answer} {shown_label(learner, batch, row) or EMPTY_SET}"
+
+        self.writer.write_lines(batch, text, begin, end)
+
+
+def open_labelled(
+    closing: ExitStack, output: OutputConfig, learner: Learner, *, as_raw: bool, fill_gaps: bool
+) -> list[Predictions]:
+    """In place of ``open_predictions``. Raises OutputError, and UsageError as ``check_labels_shown``."""
+    check_labels_shown(learner)
+    others = open_predictions(closing, replace(output, predictions=None), learner, fill_gaps=fill_gaps)
+    writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
+    if as_raw and not learner.simple_labels:
+        learner.want_scores()
+    return [LabelledPredictions(writer, learner, raw=as_raw, all_digits=False, fill_gaps=fill_gaps), *others]
+
+
+SETS = "MULTILABEL"
+
+
+def label_kind(learner: Learner) -> str:
+    """By vw's names; ``NUMBERS`` of learners of several outputs."""
+    return learner.described[1]
+
+
+def check_labels_shown(learner: Learner) -> None:
+    """Raises UsageError where labels are no numbers, classes or sets of them."""
+    if learner.multiline or label_kind(learner) not in ("SIMPLE", "NUMBERS", "MULTICLASS", SETS):
+        raise UsageError(
+            "--with-labels is for labels that are numbers, classes or sets: costs and groups have none such"
+        )
+
+
+def shown_label(learner: Any, batch: Batch, row: int) -> str:
+    """A row's label as predictions are written; ``unknown`` without one, of numbers ``nan``."""
+    if learner.outputs:
+        return " ".join(f"{value:g}" for value in learner.label_of(batch, row).tolist())
+    return f"{batch.label[row]:g}" if learner.simple_labels else learner.label_text(batch, row)
 
 
 class Drawing:

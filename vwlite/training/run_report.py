@@ -15,7 +15,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.counters import NO_HOLDOUT, Counters
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.label_sample import LabelSample
+from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener, Run
 
 HEADER = (
@@ -318,10 +318,14 @@ class Summary(Listener):
 
     def end(self) -> None:
         constant = self.constant(self.learner, self.counters) if self.constant else None
-        extra = self.learner.summary_lines(self.holdout)
+        extra = [*self.learner.summary_lines(self.holdout), *self.baseline()]
         self.display.line(summary(self.counters, self.passes, self.holdout, constant, extra).rstrip("\n"))
         if line := self.learner.closing_line:
             self.display.line(line)
+
+    def baseline(self) -> list[tuple[str, float | str]]:
+        """Further lines behind the average loss, to compare it with."""
+        return []
 
 
 def vw_constant_of(learner: Learner, counters: Counters) -> Constant | None:
@@ -349,8 +353,13 @@ def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample |
 class OwnSummary(Summary):
     """With a note where the model was no better than one number for all examples."""
 
-    def __init__(self, *state: Any, labels: LabelSample | None) -> None:
+    def __init__(self, *state: Any, labels: LabelSample | None, classes: ClassCounts | None) -> None:
         super().__init__(*state, partial(best_constant_of, labels=labels))
+        self.classes = classes
+
+    def baseline(self) -> list[tuple[str, float | str]]:
+        found = self.classes and self.classes.majority
+        return [("majority class", found[0]), ("majority class's loss", found[1])] if found else []
 
     def end(self) -> None:
         super().end()
@@ -361,3 +370,6 @@ class OwnSummary(Summary):
         least = constant[1] if constant and all_count and counters.example_number >= ENOUGH else None
         if least is not None and loses_to_constant(loss, least):
             self.display.note(f"always predicting the best constant has a smaller loss, {least:g}")
+        majority = self.classes.majority if self.classes and all_count else None
+        if majority and counters.example_number >= ENOUGH and loses_to_constant(loss, majority[1]):
+            self.display.note(f"always answering {majority[0]} has a smaller loss, {majority[1]:g}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck
-from vwlite.training.label_sample import LabelSample
+from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from vwlite.training.ledger import Ledger
 
 
+Figures = dict[str, Any]  # by name
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainResult:
     """What a finished run has come to."""
@@ -41,7 +45,9 @@ class TrainResult:
     broken: bool  # the reader of predictions went away
     config: RunConfig  # with what the model brought
     labels: LabelSample | None  # of which the best constant is known
-    history: list[dict[str, Any]]  # entries of ``vwlite.training.run_report.History``
+    classes: ClassCounts | None  # of which the majority is known
+    history: list[Figures]  # entries of ``vwlite.training.run_report.History``
+    by_file: list[Figures]  # figures of each file before it was learned; empty where nobody asked for them
 
 
 def train(
@@ -53,15 +59,27 @@ def train(
     display: Display | None = None,
     guard: Guard | None = None,
     writer: type[ModelWriter] = ModelWriter,
+    by_file: ByFile | None = None,
 ) -> TrainResult:
     """Run through the data once per pass, and write what the configuration names.
 
     ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. ``ledger`` is written with the
-    model, which ``writer`` keeps. Raises the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is
-    described in ``vwlite.storage.atomic_file``.
+    model, which ``writer`` keeps. ``by_file`` makes what measures the model on each file before that is learned. Raises
+    the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is described in
+    ``vwlite.storage.atomic_file``.
     """
-    training = Training(config, model, bad_lines or BadLinesConfig(), checkpoints, ledger, display or Display(), writer)
+    shown, limits = display or Display(), bad_lines or BadLinesConfig()
+    training = Training(config, model, limits, checkpoints, ledger, shown, writer, by_file)
     return training.run(guard or Guard())
+
+
+class FileFigures(Listener):
+    """``entries``: of each file its figures before it was learned."""
+
+    entries: list[Figures]
+
+
+ByFile = Callable[[RunConfig, LearningParts, Display], FileFigures]
 
 
 class Training:
@@ -76,6 +94,7 @@ class Training:
         ledger: Ledger | None,
         display: Display,
         writer: type[ModelWriter],
+        by_file: ByFile | None,
     ) -> None:
         self.config, self.bad_lines, self.checkpoints, self.display = config, bad_lines, checkpoints, display
         self.fresh = model is None
@@ -98,6 +117,8 @@ class Training:
             ledger.watch(self.source)
         self.table = ProgressTable(config, self.learner, self.counters, display)
         self.labels = LabelSample(self.learner) if config.learning and LabelSample.concerns(self.learner) else None
+        self.classes = ClassCounts(self.learner) if config.learning and ClassCounts.concerns(self.learner) else None
+        self.by_file = by_file(config, parts, display) if by_file else None
         self.stopping = EarlyStopping(config, self.counters, self.writer, display)
 
     def run(self, guard: Guard) -> TrainResult:
@@ -127,7 +148,7 @@ class Training:
         return TrainResult(
             self.parts, trainer.passes_done, self.stopping.stopped,
             self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions),
-            config, self.labels, self.table.history.entries,
+            config, self.labels, self.classes, self.table.history.entries, self.by_file.entries if self.by_file else [],
         )
 
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
@@ -154,6 +175,8 @@ class Training:
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display, columns) if config.learning else None,
             self.labels,
-            OwnSummary(config, learner, counters, display, labels=self.labels),
+            self.classes,
+            OwnSummary(config, learner, counters, display, labels=self.labels, classes=self.classes),
+            self.by_file,
         ]
         return [listener for listener in listeners if listener]

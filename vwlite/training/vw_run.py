@@ -143,7 +143,7 @@ def run_like_vw(
         config, learner, policy, display,
         passes_before=earlier_passes,
         ahead=names and names.ahead,
-        holds_out_groups=False,
+        holds_out=learner.held_out_in_vw,
     )
     with ExitStack() as closing:
         closing.callback(source.close)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.solvers.aso.test_theta import corpus, documents
-from vwlite.data.block_parser import read
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.theta_config import ApplyConfig
@@ -34,9 +34,9 @@ def apply(theta, tmp_path_factory):
 
     def apply(text, block_size=1 << 16, **options):
         path.write_bytes(text.encode())
-        parts = read([str(path)], text_format(), block_size=block_size)
+        inputs = Inputs(InputConfig((str(path),), block_size=block_size), text_format())
         policy = BadLines(None, None, BadLinesConfig(max_ratio=1))
-        return b"".join(applied(theta, parts, policy, ApplyConfig(**options))).decode()
+        return b"".join(applied(theta, inputs, policy, ApplyConfig(**options))).decode()
 
     return apply
 

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from l1_case import binary_part, chain_part
 
+from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.owlqn import OwlQn, pseudo_gradient
+from vwlite.solvers.loglinear.passes import Progress, passes_of
+from vwlite.solvers.loglinear.sgd import Sgd
 
 
 def minimise(function, size, penalty, iterations=500):
@@ -41,3 +44,21 @@ def test_no_slope_is_left(make):
     solver = minimise(function, part.problem.weights, 0.5)
     assert np.abs(pseudo_gradient(solver.weights, solver.gradient, 0.5)).max() < 1e-3
     assert 0 < np.count_nonzero(solver.weights) < part.problem.weights
+
+
+@pytest.mark.parametrize("make", [binary_part, chain_part], ids=["binary", "crf"])
+@pytest.mark.parametrize(("solver", "l1"), [("owlqn", 0.0), ("owlqn", 0.3), ("fista", 0.3)])
+def test_an_l2_penalty_is_a_part_of_the_slope(make, solver, l1):
+    rng = np.random.default_rng(6)
+    words = ["".join(rng.choice(list("abcdefgh"), 2)) for _ in range(60)]
+    part = make("".join(f"{1 if word < 'd' else -1} |w {word[0]} {word}\n" for word in words))
+    config = L1Config(model="binary" if make is binary_part else "crf", solver=solver, l1=l1, l2=0.7, tolerance=1e-10)
+    sgd = Sgd(config, np.zeros((2, part.problem.weights)))
+    trained = passes_of(config, sgd, part, Progress(config, part)).run()
+    weights = trained.table[0]
+    gradient = np.zeros_like(weights)
+    value = part.problem.likelihood(weights, part.rows, gradient)
+    slope = pseudo_gradient(weights, 0.7 * weights - gradient, l1)
+    assert np.abs(slope).max() < 1e-3
+    objective = value - 0.35 * weights @ weights - l1 * np.abs(weights).sum()
+    assert trained.history[-1]["objective"] == pytest.approx(objective / len(part.rows), rel=1e-12)

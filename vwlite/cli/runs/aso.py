@@ -1,6 +1,7 @@
 """What ``vwlite aso learn``, ``problems``, ``train``, ``cotrain``, ``apply`` and ``inspect`` do."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -8,8 +9,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
-from vwlite.data import block_parser
-from vwlite.data.config import available_cores
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
@@ -18,7 +18,7 @@ from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.options import check_labelled, problem_config
+from vwlite.solvers.aso.options import check_labelled, input_of, problem_config
 from vwlite.solvers.aso.topics import as_text, topics, write_arrays
 from vwlite.solvers.aso.train import prepared
 from vwlite.training.prediction_writer import PredictionWriter
@@ -28,26 +28,37 @@ def run_problems(arguments: dict[str, Any]) -> int:
     request = build.request()
     config = problem_config(request)
     check_labelled(request, config)
-    corpus, path = read(arguments, paths_of(arguments)), arguments["labeled"]
-    labelled = read({**arguments, "bad_lines": None}, (path,)) if path else None
+    (corpus, _), path = read(arguments, paths_of(arguments)), arguments["labeled"]
+    labelled = read({**arguments, "bad_lines": None}, (path,))[0] if path else None
     _, _, problems = prepared(config, corpus, labelled)
     sys.stdout.write(problem_list.as_text(row for one in problems for row in one.listed()))
     return 0
 
 
-def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
+def paths_of(arguments: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
+def inputs_of(
+    arguments: Mapping[str, Any], paths: tuple[str, ...] | None = None, data: Mapping[str, str] | None = None
+) -> Inputs:
+    """``paths`` None: the files that were typed. ``data``: how the model's were read."""
+    values = {**arguments, "files": paths_of(arguments) if paths is None else paths}
+    return Inputs(input_of(values, data, build.typed()), text_format())
+
+
 def read(
-    arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False, space: str | None = None
-) -> Corpus:
-    """``tags``: these are kept, and examples of no importance; ``space``: that of ``Corpus.words``."""
+    arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False, space: str | None = None,
+    data: Mapping[str, str] | None = None, to_the_end: bool = False,
+) -> tuple[Corpus, BadLines]:
+    """``tags``: these are kept, and examples of no importance; ``space``: that of ``Corpus.words``; ``data`` as
+    ``inputs_of`` has it.
+    """
     with Reading(arguments["quiet"], paths) as reading:
-        policy = policy_for(arguments, to_the_end=False, reading=reading)
-        corpus = Corpus(policy, tags=tags, space=space)
+        policy = policy_for(arguments, to_the_end, reading)
+        corpus, inputs = Corpus(policy, tags=tags, space=space), inputs_of(arguments, paths, data)
         with policy.keeping():
-            return corpus.read(paths)
+            return corpus.take(map(policy.examine, inputs.texts())), policy
 
 
 def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) -> BadLines:
@@ -58,13 +69,13 @@ def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) ->
 def run_apply(arguments: dict[str, Any]) -> int:
     theta, _ = theta_file.load_theta(arguments["theta"])
     config = ApplyConfig(**fields_of(ApplyConfig, arguments))
-    threads, paths = arguments["threads"] or available_cores(), paths_of(arguments)
+    paths = paths_of(arguments)
     with Reading(arguments["quiet"], paths, to_stdout=arguments["out"] == "-") as reading, ExitStack() as opened:
         policy = policy_for(arguments, True, reading)
         opened.enter_context(policy.keeping())
         writer = opened.enter_context(PredictionWriter(arguments["out"]))
-        parts = block_parser.read(paths, text_format(), threads=threads)
-        for text in applied(theta, parts, policy, config):
+        inputs = inputs_of(arguments)
+        for text in applied(theta, inputs, policy, config):
             writer.write_bytes(text)
             if writer.broken:
                 return 141

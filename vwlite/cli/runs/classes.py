@@ -9,11 +9,9 @@ import numpy as np
 
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.aso import paths_of, policy_for, read
+from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
 from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
-from vwlite.data import block_parser
 from vwlite.data.block_parser import Parsed
-from vwlite.data.config import available_cores
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -24,26 +22,25 @@ from vwlite.learners.configs.base import shown_kind
 from vwlite.solvers.aso import model_file, tagger
 from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measured, shown_scores
 from vwlite.solvers.aso.classifier import Target
-from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 
-UNSUPPORTED = ("kind", "probabilities")
+UNSUPPORTED = ("probabilities",)
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse_options("kind", supported=("confidence", "raw", "most"))
+    refuse_options(supported=("confidence", "raw", "most"))
     target = model_file.load_target(arguments["initial"])
     answers = answers_for(arguments, target)
     outputs = [(arguments["predictions"], answers), (arguments["raw_predictions"], shown_scores)]
-    paths, threads = paths_of(arguments), arguments["threads"] or available_cores()
+    paths = paths_of(arguments)
     to_stdout = any(path in STDOUT for path, _ in outputs)
     with Reading(arguments["quiet"], paths, to_stdout) as reading, ExitStack() as opened:
         policy = policy_for(arguments, to_the_end=True, reading=reading)
         opened.enter_context(policy.keeping())
         writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
-        parts = block_parser.read(paths, text_format(), threads=threads)
-        for some in scored(target, parts, policy):
+        for some in scored(target, inputs_of(arguments, data=target.data).texts(), policy):
             for writer, show in writers:
                 writer.write_bytes(some.lines(show(target, some)))
             if all(writer.broken for writer, _ in writers):
@@ -105,7 +102,8 @@ def evaluate(arguments: dict[str, Any]) -> int:
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
     refuse_options(*UNSUPPORTED, supported=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
     with_tags = tagger_of(target) if target.sequences else None
-    corpus = read(arguments, paths_of(arguments), with_tags is not None, with_tags.space if with_tags else None)
+    space = with_tags.space if with_tags else None
+    corpus, _ = read(arguments, paths_of(arguments), with_tags is not None, space, target.data)
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
     if with_tags:
@@ -123,7 +121,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 def inspect(arguments: dict[str, Any]) -> int:
     """Of each class its strongest words."""
-    refuse_options(*UNSUPPORTED)
+    refuse_options("kind", *UNSUPPORTED)
     target = model_file.load_target(arguments["model"])
     facts: dict[str, Any] = {
         "learner": model_file.TARGET,

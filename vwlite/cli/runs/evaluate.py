@@ -1,7 +1,7 @@
 """What ``vwlite evaluate`` does."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
@@ -38,6 +38,7 @@ def run(arguments: dict[str, Any]) -> int:
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
+        tell_of_majority(report)
     return tell(report, arguments["json_path"])
 
 
@@ -49,6 +50,13 @@ def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
         raw = isinstance(learner, GdConfig) and learner.label_units == "raw" and not learner.raw_because
         way = "; train --label-units spread learns numbers of any unit" if raw else ""
         say(f"note: always predicting the best constant has a smaller loss, {constant:g}{way}")
+
+
+def tell_of_majority(report: Mapping[str, Any]) -> None:
+    """A note where always giving one answer would be right more often."""
+    accuracy, majority = report.get("accuracy"), report.get("majority_accuracy")
+    if accuracy is not None and majority is not None and majority > accuracy:
+        say(f"note: always giving the most frequent answer has a higher accuracy, {majority:g}")
 
 
 def opened(arguments: dict[str, Any], option: str) -> Opened | None:

@@ -12,7 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.learners.configs.base import shown_kind
 from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import STDOUT
-from vwlite.training.predictions import open_drawn
+from vwlite.training.predictions import open_drawn, open_labelled
 
 
 def run(arguments: dict[str, Any]) -> int:
@@ -22,6 +22,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--confidence-rate does nothing without --confidence")
     top = class_limit(arguments, shown_kind(arguments))
     check_sample(arguments)
+    check_with_labels(arguments)
     changes, confidence = prediction_changes(arguments["initial"], arguments), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
@@ -30,14 +31,18 @@ def run(arguments: dict[str, Any]) -> int:
         from vwlite.api.json_predictions import opener  # which text needs not
 
         check_jsonl(arguments)
-        shown["open_answers"] = opener(shown_kind(arguments) or "prediction", arguments["sample"])
+        key = shown_kind(arguments) or "prediction"
+        shown["open_answers"] = opener(key, arguments["sample"], arguments["with_labels"])
+    elif arguments["with_labels"]:
+        shown["open_answers"] = open_labelled
     elif arguments["sample"] is not None:
         shown["open_answers"] = partial(open_drawn, arguments["sample"])
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
     config, model = build.open_model(arguments, {**changes, **typed_vector_options()}, confident=confidence)
     bad_lines = bad_lines_config(arguments)
-    broken = predict(config, model, bad_lines, confidence=confidence, as_raw=as_raw, top=top, **shown)
+    shown |= {"confidence": confidence, "as_raw": as_raw, "top": top, "with_labels": arguments["with_labels"]}
+    broken = predict(config, model, bad_lines, **shown)
     return 141 if broken else 0
 
 
@@ -46,6 +51,14 @@ def check_sample(arguments: Mapping[str, Any]) -> None:
     for name in ("audit", "scores", "raw", "answer"):
         if arguments["sample"] is not None and arguments[name]:
             raise UsageError(f"--sample and {build.spelled(name)} do not go together: drop one")
+
+
+def check_with_labels(arguments: Mapping[str, Any]) -> None:
+    """Raises UsageError for what is written in the place of predictions, or beside them."""
+    beside = () if arguments["jsonl"] else ("confidence",)
+    for name in ("audit", "sample", *beside):
+        if arguments["with_labels"] and arguments[name] not in (None, False):
+            raise UsageError(f"--with-labels and {build.spelled(name)} do not go together: drop one")
 
 
 def check_jsonl(arguments: dict[str, Any]) -> None:

@@ -22,17 +22,18 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.table_formats import TABLES
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
+from vwlite.evaluation.catalogue import Neighbours
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import names_missing, stored_names
 from vwlite.evaluation.metric_report import as_table
-from vwlite.evaluation.recommend import Neighbours, Recommendations, measure_lists, recommend
+from vwlite.evaluation.recommend import Recommendation, Recommendations, measure_lists, recommend
 from vwlite.options import fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored
 
 IDLE_BESIDE_NEAR = (
     *(one.key for config in (InputConfig, BadLinesConfig) for one in options_of(config).values()),
-    "exclude", "relevant",
+    "exclude", "items", "relevant",
 )
 Show = Callable[[Recommendations | None], None]
 
@@ -55,12 +56,13 @@ def run(arguments: dict[str, Any]) -> int:
     test = (arguments["test"],) if arguments["test"] else ()
     config, model = build.open_model({**arguments, "files": test or files})
     how, bad_lines = RecommendConfig(**fields_of(RecommendConfig, arguments)), bad_lines_config(arguments)
-    people, items = spaces_of(model, config.input, how.of)
+    people, items = spaces_of(model, config.input, how.of.partition(",")[0])
     of_pairs = partial(read_for, arguments, model=model, typed=build.typed(), needed=people | items)
     shown: dict[str, Any] = {
         "quiet": arguments["quiet"],
         "display": Bar(arguments["quiet"], to_stdout=not test),
         "open_seen": opening(of_pairs(how.exclude)) if how.exclude else None,
+        "open_items": opening(of_pairs(how.items, needed=items)) if how.items else None,
     }
     if test:
         config = replace(config, input=of_pairs(test))
@@ -104,7 +106,7 @@ def tell_neighbours(arguments: dict[str, Any]) -> int:
         items = known[space].near(slot_near(name, space, known[space], model), arguments["top"])
         if items is None:
             raise UsageError(f"--near {feature}: the model has learned no vector of this feature")
-        found.append(Recommendations("", feature, items))
+        found.append(Recommendations("", feature, [Recommendation(*item) for item in items]))
     with output(arguments["json_path"]) as show:
         for one in found:
             show(one)

@@ -51,9 +51,9 @@ def open_tagger(
 def predict(arguments: dict[str, Any]) -> int:
     top = class_limit(arguments, "probabilities" if arguments["probabilities"] else "")
     with ExitStack() as closing:
-        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, supported=("most",))
+        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, supported=("most", "with_labels"))
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
-        for lines in texts(tagger, arguments["probabilities"], top):
+        for lines in texts(tagger, arguments["probabilities"], top, arguments["with_labels"]):
             writer.write_bytes(lines)
     policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0

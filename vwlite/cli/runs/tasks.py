@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.root import complain
-from vwlite.cli.runs.aso import paths_of, policy_for, read
+from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
 from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.escapes import escaped
@@ -15,23 +14,17 @@ from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.learners import ELSEWHERE
-from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_file import TASKS, figure_of, load_tasks, rows_of
 from vwlite.training.prediction_writer import PredictionWriter
 
-UNSUPPORTED = ("kind", "probabilities", "scores", "raw_predictions")
+UNSUPPORTED = ("probabilities", "scores", "raw_predictions")
 DESCRIPTION = ELSEWHERE[TASKS].what
 
 
 def predict(arguments: dict[str, Any]) -> int:
     refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["initial"])
-    paths = paths_of(arguments)
-    with Reading(arguments["quiet"], paths) as reading:
-        policy = policy_for(arguments, to_the_end=True, reading=reading)
-        corpus = Corpus(policy, tags=True)
-        with policy.keeping():
-            corpus.read(paths)
+    corpus, policy = read(arguments, paths_of(arguments), tags=True, data=model.data, to_the_end=True)
     data = rows_of(model, corpus)
     unknown = int((data.task < 0).sum())
     if unknown and not arguments["quiet"]:
@@ -47,7 +40,8 @@ def predict(arguments: dict[str, Any]) -> int:
 def evaluate(arguments: dict[str, Any]) -> int:
     refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["initial"])
-    _, report = figure_of(model, read(arguments, paths_of(arguments), tags=True))
+    corpus, _ = read(arguments, paths_of(arguments), tags=True, data=model.data)
+    _, report = figure_of(model, corpus)
     report = choose(report, report, chosen_metrics(arguments["metrics"]))
     if arguments["json_path"] != "-":
         print(as_table(report))

@@ -64,6 +64,7 @@ def run_report(done: TrainResult) -> dict[str, Any]:
     """Counts and losses of a finished run, as JSON data."""
     counters, learner = done.parts.counters, done.parts.learner
     weight = counters.labeled_weight
+    majority = done.classes.majority if done.classes else None
     constant = best_constant_of(learner, counters, done.labels)
     return {
         "examples": int(counters.example_number),
@@ -81,4 +82,6 @@ def run_report(done: TrainResult) -> dict[str, Any]:
         "max_label": learner.get("max_label"),
         "loss_function": learner.config.loss.name,
         **learner.report(),
+        **(dict(zip(("majority_class", "majority_class_loss"), majority, strict=True)) if majority else {}),
+        **({"files": done.by_file} if done.by_file else {}),
     }

@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from vwlite.api.option_rules import check_option_effects
-from vwlite.api.train_files import train_files
+from vwlite.api.train_files import counts_of_classes, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.files import Difficulty, FileName, guard
@@ -38,7 +38,7 @@ from vwlite.evaluation.metric_report import finite
 from vwlite.evaluation.metric_table import canonical
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
-from vwlite.options import fields_of
+from vwlite.options import AUTO, fields_of
 from vwlite.solvers.loglinear import model_file, tagger
 from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
@@ -124,6 +124,18 @@ def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), comm
         if param.name in beside:
             raise UsageError(f"{param.opts[0]} is there twice: drop it from --with")
     return [*words, *(word for name, value in beside.items() for word in (OF_DATA[name], value))]
+
+
+def with_names(fixed: list[str], files: list[str]) -> list[str]:
+    """The same with the names of classes that trials would find, those of all of ``files``."""
+    with command_of("train").make_context("train", [*files, *fixed], parent=click.Context(cli, info_name="vwlite")):
+        request = build.request()
+    found = with_classes(request, be_silent)
+    if found is request:
+        return fixed
+    count = next(str(found.given[key]) for key in counts_of_classes(found))
+    counted = [count if word == AUTO else word.replace(f"={AUTO}", f"={count}") for word in fixed]
+    return [*counted, "--named_labels", ",".join(found.given["named_labels"])]
 
 
 def in_its_place(files: Sequence[str], columns: str | None) -> str:
@@ -271,6 +283,8 @@ def run(arguments: dict[str, Any]) -> int:
     points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
+    if config.command == "train":
+        fixed = with_names(fixed, files)
     kind = of_data.get("kind") or kind_by_name(files)
     jobs = config.jobs or available_cores()
     bar = Bar(arguments["quiet"], to_stdout=False)

@@ -26,7 +26,7 @@ class LoggedConfig(GdConfig):
         section=SECTION, choices=TYPES, shape=True,
     )
     clip_p: float = option(
-        0.0, "Take probabilities below this for this.", section=SECTION, low=0, high=1, in_vw_models="forgotten"
+        0.0, "Take probabilities below this for this.", section=SECTION, low=0, high=1
     )
     cost_offset: str = option(
         "", "Learn costs as differences to this number, or to the highest cost so far.", section=SECTION,
@@ -41,6 +41,8 @@ class LoggedConfig(GdConfig):
     supports_levels: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     label_words: ClassVar[bool] = True
+    eval_: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.binary:
@@ -59,9 +61,14 @@ class LoggedConfig(GdConfig):
             return math.nan
 
     @property
+    def learned_type(self) -> str:
+        """The ``cb_type`` that is learned by."""
+        return self.cb_type
+
+    @property
     def weight_sets(self) -> int:
         """How many sets of weights an action has."""
-        return 2 if self.cb_type == "dr" else 1
+        return 2 if self.learned_type == "dr" else 1
 
     @property
     def vw_sets(self) -> int:
@@ -89,15 +96,30 @@ class BanditConfig(LoggedConfig):
         section=SECTION, unit="actions", low=1, high=(1 << 24) - 1, shown="", shape=True, needed=True,
     )
 
+    eval_: bool = option(
+        False, "Value the action that is the first word of a label, by inverse propensity scores or doubly robust.",
+        section=SECTION, spelled=("--eval",), key="eval_", shape=True, vw_only=True,
+    )
+
     learner: ClassVar[str] = "cb"
     selected_by: ClassVar[tuple[str, ...]] = ("cb",)
     exclusivity: ClassVar[str] = "an example is a logged decision"
     written_as_text: ClassVar[bool] = False
     named_labels: ClassVar[tuple[str, ...]] = ()
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.eval_ and self.cb_type == "dm":
+            raise UsageError("--eval goes with --cb_type ips and dr: what dm says of a policy is biased")
+
     @property
     def count(self) -> int:
         return self.cb
+
+    @property
+    def learned_type(self) -> str:
+        """Of actions that are valued as in vw ``dr`` where the type is not ``ips``."""
+        return "dr" if self.eval_ and self.cb_type != "ips" else self.cb_type
 
 
 @config
@@ -110,7 +132,7 @@ class BanditGroupsConfig(LoggedConfig):
         section=SECTION, shape=True,
     )
     rank_all: bool = option(
-        False, "Write all actions with their scores.", section=SECTION, vw_only=True, in_vw_models="forgotten"
+        False, "Write all actions with their scores.", section=SECTION, vw_only=True
     )
 
     learner: ClassVar[str] = "cb_adf"

@@ -10,21 +10,21 @@ from vwlite.errors import UsageError
 from vwlite.features.side_names import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, check_levels, random_seed, show_number
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.losses import LOSSES, LossConfig, given_range
+from vwlite.learners.losses import LossConfig, given_range
 from vwlite.options import again, config, option
 
-# Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of bounded slope, others.
-BOUNDED_DEFAULTS, CURVED_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
-BOUNDED_LOSSES = ("hinge", "quantile", "logistic")
+# Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of small slope, others.
+SMALL_SLOPE_DEFAULTS, OTHER_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
+SMALL_SLOPE_LOSSES = ("hinge", "quantile", "truncated", "geman_mcclure", "tanh", "logistic")
 SECTION = "Dot products of latent vectors"
 NEGATIVES = "Examples that are not wanted, drawn for --dotproduct"
 
 
 def by_loss(position: int) -> str:
     """The defaults at this position of the pairs above, for --help."""
-    *names, last = BOUNDED_LOSSES
+    *names, last = SMALL_SLOPE_LOSSES
     losses = f"{', '.join(names)} or {last} loss"
-    return f"{BOUNDED_DEFAULTS[position]:g} with {losses}, else {CURVED_DEFAULTS[position]:g}"
+    return f"{SMALL_SLOPE_DEFAULTS[position]:g} with {losses}, else {OTHER_DEFAULTS[position]:g}"
 
 
 @config
@@ -101,7 +101,7 @@ class DyadicConfig(LearnerConfig):
     )
     negative_label: float | None = option(
         None, "The label of what is not wanted; examples with it are not, either.", section=NEGATIVES,
-        spelled=("--negative-label",), needs=("negatives",), shown="-1 with hinge or logistic loss, else 0",
+        spelled=("--negative-label",), needs=("negatives",), shown="-1 with losses of two classes, else 0",
     )
     negative_weight: float = option(
         1.0, "The importance of each is X times that of its example.", section=NEGATIVES,
@@ -130,8 +130,10 @@ class DyadicConfig(LearnerConfig):
         object.__setattr__(self, "levels", tuple(self.levels))
         check_levels(self)
         if not self.loss.loss.dyadic:
-            known = ", ".join(name for name, loss in LOSSES.items() if loss.dyadic)
-            raise UsageError(f"--loss_function {self.loss.name} does not go with --dotproduct: it takes {known}")
+            raise UsageError(
+                f"--loss_function {self.loss.name} does not go with --dotproduct: its exact update ends at the "
+                "margin 0, where training starts; --loss_function hinge goes on to the margin 1"
+            )
         if not 1 <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:
@@ -161,7 +163,7 @@ class DyadicConfig(LearnerConfig):
 
     @property
     def defaults(self) -> tuple[float, float]:
-        return BOUNDED_DEFAULTS if self.loss.name in BOUNDED_LOSSES else CURVED_DEFAULTS
+        return SMALL_SLOPE_DEFAULTS if self.loss.name in SMALL_SLOPE_LOSSES else OTHER_DEFAULTS
 
     @property
     def initial_learning_rate(self) -> float:
@@ -172,8 +174,9 @@ class DyadicConfig(LearnerConfig):
         """The label of examples that are drawn; those with a larger one are wanted."""
         if self.negative_label is not None:
             return self.negative_label
-        lowest = {"hinge": -1.0, "logistic": self.loss.logistic_min}
-        return lowest.get(self.loss.name, 0.0)
+        if self.loss.name == "logistic":
+            return self.loss.logistic_min
+        return -1.0 if self.loss.loss.two_classes else 0.0
 
     @property
     def told_rate(self) -> float:

@@ -225,6 +225,40 @@ class CoinConfig(GdConfig):
 
 
 @config
+class PassiveAggressiveConfig(GdConfig):
+    """As ``GdConfig``, of which loss and bounds matter: with the hinge loss they learn classes, with tube numbers."""
+
+    passive_aggressive: str = option(
+        "", "Passive-aggressive updates: steps that leave no loss, bounded with pa-i, damped with pa-ii.",
+        section="Update", choices=("pa", "pa-i", "pa-ii"), shown="none", settled=True,
+    )
+    aggressiveness: float = option(1.0, "The C of pa-i and pa-ii.", section="Update", above=0, settled=True)
+
+    learner: ClassVar[str] = "passive_aggressive"
+    selected_by: ClassVar[tuple[str, ...]] = ("passive_aggressive",)
+    is_base: ClassVar[bool] = True
+    in_vw: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if self.loss.name not in ("hinge", "tube"):
+            learned = "classes with --loss_function hinge, numbers with tube"
+            raise UsageError(f"--passive_aggressive learns {learned}; not --loss_function {self.loss.name}")
+        if self.ftrl or self.l1 or self.l2 or self.sparse_l2:
+            raise UsageError("--passive_aggressive does not go with --ftrl and regularisation")
+
+    @property
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        own = ["aggressiveness"] if self.passive_aggressive == "pa" else []
+        return "passive_aggressive", (*RATE_OPTIONS, *UPDATE_OPTIONS, "initial_weight", "constant", *own)
+
+    @property
+    def vw_difference(self) -> str:
+        return "--passive_aggressive is none of vw's options"
+
+
+@config
 class AverageConfig(GdConfig):
     """As ``GdConfig``. ``average_after`` None: the mean is of at least the last half of the examples."""
 

@@ -25,7 +25,8 @@ class OutputsConfig(GdConfig):
         section="Outputs", unit="outputs", low=1, high=MAX_OUTPUTS, shown="", shape=True, needed=False,
     )
     named_outputs: tuple[str, ...] = option(
-        (), "Names of the outputs, in order.", section="Outputs", metavar="NAME,...", read_as="names",
+        (), "Names of the outputs, in order, or a file of them.", section="Outputs", metavar="NAME,...|@FILE",
+        read_as="names",
     )
     shared_rates: bool | None = option(
         None, "One adaptive sum and one scale for a feature, not for each of its outputs.", section="Outputs",

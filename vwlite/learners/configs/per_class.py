@@ -17,20 +17,27 @@ LABEL_ORDERS = ("given", "frequent", "rare")
 KINDS = ("oaa", "csoaa", "multilabel_oaa")  # numbered as in the kernel
 
 
-def classes(help: str, low: int = 1, high: int = (1 << 24) - 1, needed: bool = True) -> Any:
-    """An option that is a number of classes."""
-    return option(0, help, section="Classes", unit="classes", low=low, high=high, shown="", shape=True, needed=needed)
+def classes(help: str, low: int = 1, high: int = (1 << 24) - 1, needed: bool = True, single: bool = True) -> Any:
+    """An option that is a number of classes; ``single``: a label is one of them, and they can be counted."""
+    bounds = {"unit": "classes", "low": low, "high": high}
+    return option(
+        0, help, section="Classes", **bounds, shown="", shape=True, needed=needed, read_as="classes" if single else ""
+    )
 
 
 @config
 class PerClassConfig(GdConfig):
     """As ``GdConfig``; one of ``oaa``, ``csoaa`` and ``multilabel_oaa`` is the number of classes, the others are 0."""
 
-    oaa: int = classes("N classes, one against all; labels are 1..N, 0..N-1 or names.", needed=False)
-    csoaa: int = classes("N classes with costs; labels are words class:cost.", needed=False)
-    multilabel_oaa: int = classes("Sets of N labels, from 0; labels are like 0,3.", needed=False)
+    oaa: int = classes(
+        "N classes, one against all; labels are 1..N, 0..N-1 or names. N may be auto: as many as there are.",
+        needed=False,
+    )
+    csoaa: int = classes("N classes with costs; labels are words class:cost.", needed=False, single=False)
+    multilabel_oaa: int = classes("Sets of N labels, from 0; labels are like 0,3.", needed=False, single=False)
     named_labels: tuple[str, ...] = option(
-        (), "Names of the classes, in order.", section="Classes", metavar="NAME,...", read_as="names"
+        (), "Names of the classes, in order, or a file with one in each line.", section="Classes",
+        metavar="NAME,...|@FILE", read_as="names", shown="those in the files, sorted",
     )
     indexing: int | None = option(
         None, "Number of the first class, 0 or 1.", section="Classes", low=0, high=1, shown="as the data tell"
@@ -125,6 +132,8 @@ class PerClassConfig(GdConfig):
         return {**show_classes(what, self.loss.name, "logistic"), "oaa_subsample": 0}
 
     def check_names(self) -> None:
+        if odd := next((name for name in self.named_labels if len(name.split()) > 1), ""):
+            raise UsageError(f"--named_labels: a name is a single word, not {odd!r}")
         if self.named_labels and len(self.named_labels) != self.count:
             raise UsageError(f"--named_labels has {len(self.named_labels)} names for {self.count} classes")
         if len(set(self.named_labels)) != len(self.named_labels):

@@ -200,7 +200,7 @@ class ScoringTreeConfig(LabelVectorsConfig):
         if self.dot_unseen == "start" and self.min_updates > 1:
             raise UsageError("--dot-unseen start and --min-updates contradict each other: drop one")
         if not (self.loss.loss.two_classes or self.loss.name == "squared") or not self.loss.loss.dyadic:
-            raise UsageError("--filter_tree --scoring needs a --loss_function of hinge, logistic or squared")
+            raise UsageError("--scoring needs a --loss_function of two classes, like hinge or logistic, or squared")
         if self.probabilities and (self.loss.name != "logistic" or self.costs):
             raise UsageError("--probabilities of --scoring needs --loss_function logistic, and labels without --costs")
         self.check()

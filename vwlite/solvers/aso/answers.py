@@ -9,9 +9,9 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.evaluation.class_metrics import Contingency, choose, means
 from vwlite.evaluation.metrics import LOG_LOSS_EPS, Sample, auc
+from vwlite.learners.row_results import named_values
 from vwlite.solvers.aso.classifier import Target, labels_of
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.named_values import named_values
 
 
 class Scored(Protocol):
@@ -89,7 +89,8 @@ def answers_of(kind: str, top: int | None) -> Answers:
 
 UNASKED = ("examples", "accuracy", "micro_precision", "micro_recall", "micro_f1", "macro_f1")
 MACRO = ("macro_precision", "macro_recall", "macro_f1")
-ONE = ("examples", "accuracy", "micro_f1", *MACRO, "auc", "log_loss", "per_class", "confusion_matrix")
+BASIC = ("examples", "accuracy", "majority_accuracy", "micro_f1")
+ONE = (*BASIC, *MACRO, "auc", "log_loss", "per_class", "confusion_matrix")
 SEVERAL = (*UNASKED, "hamming_loss", "auc", "log_loss")
 
 
@@ -183,7 +184,8 @@ def measured(target: Target, corpus: Corpus, names: list[str] | None) -> dict[st
     found = Measured(target, scores, target.chosen(scores), true, importance, texts)
     report = found.basic()
     if names is None:
-        return choose(report, UNASKED, None)
+        most = {} if target.classes.several else {"majority_accuracy": found.of_classes([])["majority_accuracy"]}
+        return choose(report | most, (*UNASKED[:2], *most, *UNASKED[2:]), None)
     more: dict[str, Callable[[], float]] = {"auc": found.auc, "log_loss": found.log_loss}
     report |= {name: more[name]() for name in more if name in names}
     return choose(report | found.of_classes(names), offered, names)

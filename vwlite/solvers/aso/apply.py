@@ -1,12 +1,13 @@
 """Theta as a map: texts with the features it makes of them, for any other learner."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from vwlite.data.batch import BLANK
-from vwlite.data.block_parser import Parsed
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
+from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError
 from vwlite.features.theta import Theta
 from vwlite.features.theta_config import NOTHING_KNOWN, ApplyConfig
@@ -14,24 +15,26 @@ from vwlite.features.theta_map import PATIENCE
 from vwlite.solvers.aso.corpus import Corpus
 
 
-def applied(theta: Theta, parts: Iterable[Parsed], policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
+def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
     """The text of each part, every example followed by its features of Theta; all other lines are as they came.
 
-    A group GROUP has a namespace ``theta_GROUP``, its features are numbered from 0, and those of value 0 are left out.
-    Raises DataError for text that has no feature of Theta, and as ``policy`` does.
+    Rows of tables become lines of text. A group GROUP has a namespace ``theta_GROUP``, its features are numbered from
+    0, and those of value 0 are left out. Raises DataError for text without a feature of Theta, and as ``policy`` does.
     """
     theta = theta.kept(config)
     held: list[bytes] = []  # until a feature is known
     known, lines, examples = 0, 0, 0
-    for part in parts:
+    writer = None if inputs.config.kind == "vw" else TextWriter(inputs.format)
+    for part in inputs.texts():
         batch = policy.examine(part)
         corpus = Corpus(policy, tags=True, names=False)
         corpus.add(batch)
-        rows = corpus.rows(theta.words)
-        known, lines, examples = known + len(rows.terms.indices), lines + part.lines, examples + len(rows)
-        features = theta.project(rows, theta.words, config.scale, config.unit)
-        owners = batch.line[batch.flags & BLANK == 0]
-        held.append(extended(bytes(memoryview(part.block.data)[: part.block.size]), owners, shown(theta, features)))
+        found = corpus.rows(theta.words)
+        known, lines, examples = known + len(found.terms.indices), lines + part.lines, examples + len(found)
+        features = theta.project(found, theta.words, config.scale, config.unit)
+        rows = np.flatnonzero(batch.flags & BLANK == 0)
+        text = writer.lines(batch) if writer else bytes(memoryview(part.block.data)[: part.block.size])
+        held.append(extended(text, rows if writer else batch.line[rows], shown(theta, features)))
         if batch.release:
             batch.release()
         if known:

@@ -81,6 +81,7 @@ class Target:
     sequences: SequenceConfig | None = None
     label_weights: np.ndarray | None = None  # float32[., classes], of features of the labels before
     position: Position | None = None  # from which learning can go on, if it can
+    data: dict[str, str] = field(default_factory=dict)  # how its data were read, where that was no text
 
     def rows(self, corpus: Corpus) -> Rows:
         return with_shared(corpus.rows(self.words, self.config.unit), self.words, self.theta, self.config)

@@ -17,7 +17,7 @@ from vwlite.solvers.aso.sgd import Position
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
-from vwlite.training.model_header import TargetHeader
+from vwlite.training.model_header import TargetHeader, data_of
 
 TARGET = "aso"
 
@@ -42,7 +42,7 @@ def content(target: Target, facts: dict[str, Any]) -> tuple[dict[str, Any], dict
         arrays["label_w"] = target.label_weights
     if target.position:
         header["position"] = asdict(target.position)
-    return {"learner": TARGET, "config": config, "aso": facts, **header}, arrays
+    return {"learner": TARGET, "config": config, "aso": facts, **target.data, **header}, arrays
 
 
 def load_target(path: str) -> Target:
@@ -65,7 +65,7 @@ def load_target(path: str) -> Target:
             raise ValueError("the scale of Theta")
         if not count or len(classes.index) < count:
             raise ValueError("the names of its classes")
-        target = Target(classes, words, weights, theta, config)
+        target = Target(classes, words, weights, theta, config, data=data_of(header))
         if "sequences" in header:
             target.sequences = built(SequenceConfig, header["sequences"])
             if "label_w" in arrays:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from vwlite.data.config import available_cores
+from vwlite.data.config import EVENTS, InputConfig, available_cores, has_words, input_config
 from vwlite.errors import ModelError, UsageError
 from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
@@ -27,6 +28,19 @@ from vwlite.solvers.aso.config import (
     check_kinds,
 )
 from vwlite.solvers.aso.selection import read_vary
+
+
+def input_of(
+    values: Mapping[str, Any], kept: Mapping[str, str] | None = None, typed: Collection[str] = ()
+) -> InputConfig:
+    """Where the data come from; ``kept``: how the data of a model were read, but for what was ``typed``.
+
+    Raises UsageError for formats whose labels are no words.
+    """
+    input = input_config(values, threads=1)
+    if not has_words(input.kind) or input.kind in EVENTS:
+        raise UsageError(f"vwlite aso reads text and tables, not {input.kind}")
+    return input if kept is None else input.like({"kind": "vw", **kept}, typed)
 
 
 def check_labelled(request: Request, config: LearnConfig) -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.data.blocks import fingerprint
-from vwlite.data.config import InputConfig, available_cores
+from vwlite.data.config import available_cores, named_kind
+from vwlite.data.dataset import Inputs
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
@@ -34,6 +35,7 @@ from vwlite.solvers.aso.options import (
     check_labelled,
     check_train,
     continued,
+    input_of,
     kept_options,
     learn_config,
     plain,
@@ -47,6 +49,7 @@ from vwlite.solvers.aso.task_file import FIGURE, compared
 from vwlite.solvers.aso.tasks import TaskLearning, TaskModel
 from vwlite.solvers.aso.train import Alternation, Learned
 from vwlite.storage import model_file as container
+from vwlite.training.model_header import data_of
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 
@@ -65,7 +68,8 @@ class AsoSolver(Solver):
 
     def __init__(self, request: Request, initial: str | None) -> None:
         self.request, self.initial = request, initial
-        self.input = InputConfig(tuple(request.values.get("files") or ()) or ("-",))
+        begun = data_of(container.read_header(initial)) if initial else None
+        self.input = input_of(request.values, begun, request.given)
         limit = request.config(MemoryConfig).max_memory
         self.memory = limit * GIB if limit else USUAL
 
@@ -82,12 +86,27 @@ class AsoSolver(Solver):
     def corpus(self, reader: Reader, tags: bool = False, space: str | None = None) -> Corpus:
         """The text. ``tags`` and ``space`` as ``Corpus`` has them."""
         corpus = Corpus(reader.policy, tags=tags, space=space)
-        return corpus.take(map(reader.policy.examine, reader.open(self.input, text_format(), at_once=True).texts()))
+        return corpus.take(map(reader.policy.examine, self.opened(reader, at_once=True).texts()))
+
+    def opened(self, reader: Reader, at_once: bool = False) -> Inputs:
+        """The text, or the table, whose columns this run and its model keep to."""
+        inputs = reader.open(self.input, text_format(), at_once=at_once)
+        reader.display.note(inputs.read_as)
+        reader.display.note(inputs.remark)
+        self.input = inputs.config
+        return inputs
+
+    @property
+    def data(self) -> dict[str, str]:
+        """What the model keeps of how its data were read; nothing of text."""
+        return self.input.kept if self.input.kind != "vw" else {}
 
     def beside(self, reader: Reader, path: str, tags: bool = False) -> Corpus:
         """Another text."""
         policy = reader.policy_beside()
-        inputs = reader.open(InputConfig((path,)), text_format())
+        kind = named_kind((path,)) or self.input.kind
+        input = input_of({**self.request.values, "files": (path,), "kind": kind}, self.input.kept)
+        inputs = reader.open(input, text_format())
         return Corpus(policy, tags=tags).take(map(policy.examine, inputs.texts()))
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -124,7 +143,8 @@ class LearnTheta(AsoSolver):
         return self.work.state()
 
     def content(self) -> Content:
-        return theta_file.content(self.learned.theta, {**self.facts, "seed": self.config.solver.seed})
+        facts = {**self.facts, "seed": self.config.solver.seed}
+        return theta_file.content(self.learned.theta, facts, (self.data, {}))
 
 
 ALONE = ("where", "problems", "labeled", "multilabel", "iterations")  # options for text in memory
@@ -156,7 +176,7 @@ class LearnOnline(AsoSolver):
 
     def read(self, reader: Reader) -> None:
         self.reader = reader
-        self.text = reader.open(self.input, text_format())
+        self.text = self.opened(reader)
 
     def corpora(self) -> Iterator[Corpus]:
         """The examples of the text, block by block. Raises DataError."""
@@ -208,8 +228,8 @@ class LearnOnline(AsoSolver):
         return {**header, "before": self.before}, arrays
 
     def content(self) -> Content:
-        more = online_file.content(self.stream, self.kept) if self.online.keep_weights else ({}, {})
-        return theta_file.content(self.theta, self.facts, more)
+        header, arrays = online_file.content(self.stream, self.kept) if self.online.keep_weights else ({}, {})
+        return theta_file.content(self.theta, self.facts, ({**self.data, **header}, arrays))
 
     def notes(self) -> Iterable[str]:
         if len(self.stream.words) == self.stream.most:
@@ -255,7 +275,7 @@ class TrainClasses(AsoSolver):
         return self.progress.state()
 
     def content(self) -> Content:
-        return model_file.content(self.target, self.facts)
+        return model_file.content(replace(self.target, data=self.data), self.facts)
 
 
 SETTLED = (TargetConfig, SelectionConfig, SolverConfig, SequenceConfig, ThresholdConfig)  # when a model is begun
@@ -296,7 +316,7 @@ class ContinueClasses(AsoSolver):
         return self.progress.state()
 
     def content(self) -> Content:
-        return model_file.content(self.found, self.facts)
+        return model_file.content(replace(self.found, data=self.data), self.facts)
 
 
 class Cotrain(AsoSolver):
@@ -333,7 +353,7 @@ class Cotrain(AsoSolver):
         return self.rounds.complete
 
     def content(self) -> Content:
-        return model_file.content(self.done.target, self.facts)
+        return model_file.content(replace(self.done.target, data=self.data), self.facts)
 
     def report(self) -> dict[str, Any]:
         return {**self.facts, "rounds": self.done.history}
@@ -373,4 +393,4 @@ class Tasks(AsoSolver):
         return self.work.rounds.complete
 
     def content(self) -> Content:
-        return task_file.content(self.model)
+        return task_file.content(replace(self.model, data=self.data))

@@ -15,7 +15,7 @@ from vwlite.solvers.aso.task_data import TaskRows, numbers_of, task_rows
 from vwlite.solvers.aso.tasks import TaskModel, learn_tasks
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
-from vwlite.training.model_header import TasksHeader
+from vwlite.training.model_header import TasksHeader, data_of
 
 TASKS = "aso-tasks"
 
@@ -36,6 +36,7 @@ def content(model: TaskModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         "spaces": model.words.spaces,
         "config": config,
         "objectives": model.objectives,
+        **model.data,
     }
     arrays = {"theta": model.theta, "u": model.u, "bias": model.bias, **word_arrays("word", model.words)}
     return header, arrays
@@ -58,6 +59,7 @@ def load_tasks(path: str) -> TaskModel:
             numbers(arrays, "u", np.float32, (len(words), len(tasks) + 1)),
             numbers(arrays, "bias", np.float32, (len(tasks) + 1,)),
             header["objectives"],
+            data_of(header),
         )
     except ModelError:
         raise

@@ -5,7 +5,7 @@ by the singular value decomposition of [sqrt(lambda_l) u_l]. Neither step raises
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 import numpy as np
@@ -33,6 +33,7 @@ class TaskModel:
     u: np.ndarray  # float32[p, m + 1]
     bias: np.ndarray  # float32[m + 1]
     objectives: list[float]
+    data: dict[str, str] = field(default_factory=dict)  # how its data were read, where that was no text
 
     def predict(self, data: TaskRows) -> np.ndarray:
         """float64[n]."""

@@ -82,8 +82,8 @@ class L1Config(Config):
     )
     aggressiveness: float = option(1.0, "The largest step of MIRA.", above=0, needs=("loss=mira",))
     l2: float = option(
-        0.0, "Penalty of --loss margin, l2/2 |w|^2 against the sum of losses; in place of --l1.", low=0,
-        needs=("loss=margin",), shown="none", settled=True,
+        0.0, "The penalty X/2 |w|^2, in place of --l1; with a typed --l1 both.", low=0,
+        needs=("loss=log", "loss=margin"), shown="none", settled=True,
     )
     gap: float | None = option(
         None, "Stop where the objective is this near to the best there is, for each example; needs --l2.", above=0,
@@ -91,11 +91,11 @@ class L1Config(Config):
     )
     l1: float = option(
         1.0, "C of the objective: sum of log p(y|x) - C |w|.", low=0,
-        needs=("penalty=naive", "penalty=clipping", "penalty=cumulative"),
+        needs=("penalty=naive", "penalty=clipping", "penalty=cumulative"), shown="1, with --l2 0",
     )
     solver: str = option(
         "sgd", "Stochastic gradient steps; or over all data quasi-Newton (OWL-QN) or proximal ones (FISTA).",
-        choices=SOLVERS,
+        choices=SOLVERS, shown="sgd, with --l2 owlqn",
     )
     group: bool = option(
         False, "C times the lengths of rows: all weights of a feature vanish together.", needs=("penalty=cumulative",)
@@ -152,8 +152,10 @@ class L1Config(Config):
             raise UsageError("--edge conditions transitions between labels: it needs --model crf or tree")
         if self.order == 2 and self.model != "crf":
             raise UsageError("--order 2 is of labels along a sequence: it needs --model crf")
-        if self.order == 2 and self.l2:
-            raise UsageError("--order 2 does not go with --l2: drop one, or take --l1 in place of --l2")
+        if self.order == 2 and self.dual:
+            raise UsageError("--order 2 does not go with --loss margin --l2: drop one, or take --l1 in place of --l2")
+        if self.loss == "log" and self.l2 and self.solver == "sgd":
+            raise UsageError("--l2 needs --solver owlqn or fista: stochastic steps have an L1 penalty only")
         if self.dense_pairs and self.model == "binary":
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial, crf or tree")
         if self.group:
@@ -196,13 +198,18 @@ class L1Config(Config):
         return self.trace or (0.0 if self.penalty_applied == "none" else self.l1)
 
     @property
+    def dual(self) -> bool:
+        """Whether what is solved is the dual of the objective."""
+        return self.loss == "margin" and self.l2 > 0
+
+    @property
     def penalty_applied(self) -> str:
-        return "none" if self.loss in MEAN_ONLY or self.l2 else self.penalty
+        return "none" if self.loss in MEAN_ONLY or self.dual else self.penalty
 
     @property
     def method(self) -> str:
         """How the loss is lessened, in the words of the command line."""
-        return f"{self.loss} --l2" if self.l2 else self.loss
+        return f"{self.loss} --l2" if self.dual else self.loss
 
     @property
     def cost_applied(self) -> str:

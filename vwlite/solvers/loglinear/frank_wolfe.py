@@ -47,7 +47,7 @@ def bytes_of(config: L1Config, chains: Chains) -> float:
         return 0.0
     tokens, labels = len(chains.label), float(chains.pairs.labels)
     ways = tokens if chains.edge is not None else chains.examples
-    return 17 * chains.weights + (8 * labels * (tokens + labels * ways) if config.l2 else 0.0)
+    return 17 * chains.weights + (8 * labels * (tokens + labels * ways) if config.dual else 0.0)
 
 
 def of_loss(chains: Chains, config: L1Config) -> Chains:

@@ -55,12 +55,11 @@ def facts(model: LoadedModel) -> dict[str, Any]:
 def method(config: L1Config) -> dict[str, Any]:
     """How the weights were found."""
     loss = {} if config.loss == "log" else {"loss": config.loss}
-    if config.l2:
-        return {**loss, "l2": config.l2}
-    if config.loss in MEAN_ONLY:
-        return loss
+    l2 = {"l2": config.l2} if config.l2 else {}
+    if config.dual or config.loss in MEAN_ONLY:
+        return {**loss, **l2}
     steps = {"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}
-    return {**loss, "solver": config.solver, **steps}
+    return {**loss, **l2, "solver": config.solver, **steps}
 
 
 def rank(model: LoadedModel) -> int:

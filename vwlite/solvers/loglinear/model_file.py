@@ -85,7 +85,7 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
         "negative_label": about.negative_label,
         "seen": sorted(about.seen),
         "passes": trained.passes,
-        "resumable": not about.config.l2,
+        "resumable": not about.config.dual,
         **about.input.kept,
         "names": about.names is not None,
         "l1": {
@@ -100,7 +100,8 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
 def options_of(config: L1Config) -> dict[str, Any]:
     """What a model keeps of its options; those that came later where they do something, as models were before."""
     later = {"average": config.average, "average_after": config.average, "group": config.group, "trace": config.trace}
-    later |= dict.fromkeys(("loss", "cost", "aggressiveness", "l2", "gap"), config.loss != "log")
+    later |= dict.fromkeys(("loss", "cost", "aggressiveness", "gap"), config.loss != "log")
+    later["l2"] = config.loss != "log" or config.l2 > 0
     return {name: value for name, value in asdict(config).items() if name != "passes" and later.get(name, True)}
 
 

@@ -21,6 +21,8 @@ Function = Callable[[np.ndarray], tuple[float, np.ndarray]]
 class OwlQn:
     """Minimises f(w) + ``penalty`` |w|_1; ``function`` returns f and its gradient, float64[n].
 
+    Without a penalty it is L-BFGS.
+
     ``weights`` float64[n] is the current point, ``smooth`` is f there, ``value`` the objective. ``iterate`` makes a
     step, and returns False on convergence.
     """
@@ -73,7 +75,8 @@ class OwlQn:
             d *= inner / float(change @ change)
         for (step, change, inner), alpha in zip(self.memory, reversed(alphas), strict=True):
             d += (alpha - float(change @ d) / inner) * step
-        d[d * steepest >= 0] = 0
+        if self.penalty:
+            d[d * steepest >= 0] = 0
         return d
 
     def iterate(self) -> bool:
@@ -101,7 +104,8 @@ class OwlQn:
         size = 1.0 if self.memory else 1 / max(float(np.sqrt(direction @ direction)), 1e-300)
         for _ in range(MAX_HALVINGS):
             weights = self.weights + size * direction
-            weights[weights * orthant <= 0] = 0
+            if self.penalty:
+                weights[weights * orthant <= 0] = 0
             smooth, gradient = self.function(weights)
             self.evaluations += 1
             value, step = self.objective(smooth, weights), weights - self.weights

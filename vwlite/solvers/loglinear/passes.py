@@ -77,7 +77,7 @@ class Progress:
     def begin(self) -> None:
         """The heading of the table."""
         self.monitor.step(len(self.history), self.config.most_passes)
-        columns = [*(["gap"] if self.config.l2 else []), *(self.held.columns if self.held else [])]
+        columns = [*(["gap"] if self.config.dual else []), *(self.held.columns if self.held else [])]
         self.monitor.line(HEADER + "".join(f" {name:>10}" for name in columns))
 
     def add(
@@ -316,7 +316,8 @@ class BatchPasses(Passes):
 
     def judge(self) -> bool:
         passes = self.sgd.passes + self.made + 1
-        return self.progress.add(passes, self.solver.weights, -self.solver.smooth)
+        weights = self.solver.weights
+        return self.progress.add(passes, weights, self.config.l2 / 2 * float(weights @ weights) - self.solver.smooth)
 
     def trained(self) -> Trained:
         table = np.zeros_like(self.sgd.table)
@@ -375,18 +376,21 @@ class FrankWolfePasses(Passes):
 
 def passes_of(config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> Passes:
     """The passes that the options ask for."""
-    if config.l2:
+    if config.dual:
         return FrankWolfePasses(config, sgd, train, progress)
     return (StochasticPasses if config.solver == "sgd" else BatchPasses)(config, sgd, train, progress)
 
 
 def solver_of(config: L1Config, weights: np.ndarray, train: Part, norm: Norm) -> OwlQn | Fista:
+    def square(weights: np.ndarray) -> float:
+        return config.l2 / 2 * float(weights @ weights)
+
     def function(weights: np.ndarray) -> tuple[float, np.ndarray]:
         gradient = np.zeros_like(weights)
         log_likelihood = train.problem.likelihood(weights, train.rows, gradient)
-        return -log_likelihood, -gradient
+        return square(weights) - log_likelihood, config.l2 * weights - gradient
 
     if config.solver == "owlqn":
         return OwlQn(function, weights, config.strength, config.improvement)
-    smooth = Smooth(lambda weights: -train.value(weights), function)
+    smooth = Smooth(lambda weights: square(weights) - train.value(weights), function)
     return Fista(smooth, weights, norm, config.strength, config.improvement)

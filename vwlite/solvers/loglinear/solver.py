@@ -116,6 +116,8 @@ def configured(request: Request, initial: model_file.LoadedModel | None) -> L1Co
         check_learner(initial.path, initial.config, changes)
     if {"trace", "l1"} <= changes.keys():
         raise UsageError(INSTEAD_OF_L1)
+    if changes.get("l2") and changes.get("loss", "log") == "log":
+        changes = {"solver": "owlqn", "l1": 0.0, **changes}
     config = replace(initial.config, **{**displaced(changes), **changes}) if initial else L1Config(**changes)
     check_needs(config, changes)
     if config.loss == "margin" and not (config.l2 or initial or "l1" in changes or config.penalty == "none"):
@@ -171,8 +173,8 @@ def method(config: L1Config) -> dict[str, Any]:
         return {"loss": config.loss}
     if config.loss == "mira":
         return {**costs, "aggressiveness": config.aggressiveness}
-    if config.l2:
+    if config.dual:
         return {**costs, "l2": config.l2}
-    steps = {} if config.loss == "log" else costs
+    steps = {"l2": config.l2} if config.l2 else {} if config.loss == "log" else costs
     steps |= {name: getattr(config, name) for name in ("solver", "penalty", "rate", "decay")}
     return {**steps, "trace" if config.trace else "l1": config.strength, "learning_rate": config.initial_learning_rate}

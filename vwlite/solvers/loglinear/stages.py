@@ -125,7 +125,7 @@ def check_curriculum(config: L1Config, curriculum: CurriculumConfig) -> None:
     """Raises UsageError for a curriculum that does not go with what is learned, or how."""
     if not curriculum.order:
         return
-    if config.l2:
+    if config.dual:
         raise UsageError(
             "--curriculum does not go with --loss margin --l2, which needs the same examples in every pass: drop it, "
             "or take --l1 in place of --l2"

@@ -15,6 +15,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
+from vwlite.learners.row_results import named_values
 from vwlite.memory_limit import GIB, USUAL
 from vwlite.solvers.loglinear.examples import (
     BAD,
@@ -30,7 +31,6 @@ from vwlite.solvers.loglinear.examples import (
 )
 from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
-from vwlite.solvers.named_values import named_values
 
 PIECE = 1 << 21  # probabilities at a time
 
@@ -133,17 +133,20 @@ class Tagger:
             yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
 
 
-def texts(tagger: Tagger, probabilities: bool, top: int | None = None) -> Iterator[bytes]:
+def texts(tagger: Tagger, probabilities: bool, top: int | None = None, with_labels: bool = False) -> Iterator[bytes]:
     """A line for each line: the label and the line's tag, nothing for an empty one, ``nan`` for a malformed one.
 
     With ``probabilities`` the label is followed by all labels and their marginal probabilities, or by the ``top``
-    likeliest.
+    likeliest; ``with_labels`` then by the label that the line has, or ``unknown``.
     """
-    names = tagger.pairs.names
+    names, met = tagger.pairs.names, tagger.collector.book.texts
     for part in tagger.run(probabilities):
         words = [names[label] for label in part.best.tolist()]
         if part.marginals is not None:
             words = list(map(" ".join, zip(words, named_values(names, part.marginals, top), strict=True)))
+        if with_labels:
+            true = (met[label] if label >= 0 else "unknown" for label in part.chains.label.tolist())
+            words = list(map(" ".join, zip(words, true, strict=True)))
         answers = iter(words)
         shown = part.lines.kind != BREAK
         kinds = part.lines.kind[shown].tolist()

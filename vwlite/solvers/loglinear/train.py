@@ -55,8 +55,8 @@ class TrainJob:
 
     def check(self) -> None:
         """Raises UsageError for what cannot be learned."""
-        if self.initial and self.initial.config.l2:
-            why = "--l2 learns with vectors of all examples, which models do not keep"
+        if self.initial and self.initial.config.dual:
+            why = "--loss margin --l2 learns with vectors of all examples, which models do not keep"
             raise UsageError(f"{self.initial.path} cannot be gone on from: {why}")
         check_curriculum(self.config, self.curriculum)
 
