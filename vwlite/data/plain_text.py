@@ -1,9 +1,17 @@
-"""The text of files that Python reads, such as columns and templates; what kernels parse is text as they have it."""
+"""The text of files that Python reads: columns, templates, and lines of fastText and libffm as vwlite has them."""
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from vwlite.errors import DataError
+from vwlite.numerals import DECIMAL
 
 BOM = b"\xef\xbb\xbf"  # which some editors put before the text
 WORD = re.compile(r"[^ \t\r\n]+")  # other blanks, such as no-break spaces, are characters of words
+ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
+LABEL = "__label__"  # what fastText's labels begin with
+NUMBER = re.compile(DECIMAL)
+ENTRY = re.compile(rf"([0-9]+):([0-9]+):({DECIMAL})", re.ASCII)
 
 
 def decoded(text: bytes) -> str:
@@ -14,3 +22,56 @@ def decoded(text: bytes) -> str:
 def words_of(text: str) -> list[str]:
     """What stands between blanks, tabs and line ends."""
     return WORD.findall(text)
+
+
+def as_name(text: str) -> str:
+    """Escaped, so that it can be the name of a feature, namespace or label."""
+    return text.translate(ESCAPED)
+
+
+def fasttext_labels(line: bytes) -> list[str]:
+    """The labels of a line of fastText, escaped, without ``__label__``; each once, in the line's order."""
+    words = words_of(decoded(line))
+    return [*dict.fromkeys(as_name(word.removeprefix(LABEL)) for word in words if word.startswith(LABEL))]
+
+
+def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) -> Iterator[str]:
+    """Lines with the words in the namespace ``w``; empty ones are left out.
+
+    The label is a name or, where there are ``names``, a set of numbers: places in ``names``, from 0. Raises DataError
+    for several labels without ``names``, and for labels that are not among them.
+    """
+    numbers = {name: str(number) for number, name in enumerate(names)}
+    for row, line in enumerate(lines, 1):
+        words = words_of(decoded(line))
+        labels = fasttext_labels(line)
+        if names:
+            if odd := next((label for label in labels if label not in numbers), ""):
+                raise DataError(f"{path}:{row}: --named_labels has no label {odd}")
+            labels = [",".join(sorted((numbers[label] for label in labels), key=int))] if labels else []
+        if len(labels) > 1 or "" in labels:
+            some = f"{len(labels)} labels: --named_labels lists those of all lines" if labels[1:] else "an empty label"
+            raise DataError(f"{path}:{row}: {some}")
+        if words:
+            features = [as_name(word) for word in words if not word.startswith(LABEL)]
+            yield " ".join([*labels, "|w", *features]) + "\n"
+
+
+def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
+    """Lines of ``label field:index:value``: field 7 is the namespace ``f7``; empty lines are left out.
+
+    Raises DataError for a line of other words.
+    """
+    for row, line in enumerate(lines, 1):
+        words = words_of(decoded(line))
+        fields: dict[str, list[str]] = {}
+        for place, word in enumerate(words[1:], 2):
+            if not (entry := ENTRY.fullmatch(word)):
+                raise DataError(f"{path}:{row}: word {place} is not like field:index:value: {word}")
+            field, index, value = entry.groups()
+            fields.setdefault(field, []).append(index if value == "1" else f"{index}:{value}")
+        if words:
+            if not NUMBER.fullmatch(words[0]):
+                raise DataError(f"{path}:{row}: bad label, expected a number: {words[0]}")
+            blocks = [f"|f{field} {' '.join(some)}" for field, some in fields.items()] or ["|"]
+            yield " ".join([words[0], *blocks]) + "\n"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from vwlite.data.plain_text import as_name
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
@@ -18,15 +19,10 @@ from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
 MACRO = re.compile(
     r'%([a-z])\[\s*([+-]?\d+)\s*,\s*(\d+)\s*(?:,\s*(?:(\d+)\s*(?:-\s*(\d+))?|"((?:[^"\\]|\\.)*)")\s*)?\]', re.ASCII
 )
-ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
 ANYWHERE, WITH_SIZE, WITH_REGEX = "xltk", "ps", "m"
 LONGEST = 1000  # characters of a prefix or suffix
 REMEMBERED = 1 << 16  # words whose values each macro keeps
 LIKE = {"p": "%p[0,0,3]", "s": "%s[0,0,2-4]", "m": '%m[0,0,"[0-9]+"]'}
-
-
-def escaped(text: str) -> str:
-    return text.translate(ESCAPED)
 
 
 @dataclass(slots=True)
@@ -76,7 +72,7 @@ class Macro:
         if found is None:
             if len(self.known) >= REMEMBERED:
                 self.known.clear()
-            found = self.known[word] = [escaped(value) for value in VALUES[self.kind](self, word)]
+            found = self.known[word] = [as_name(value) for value in VALUES[self.kind](self, word)]
         return found
 
     def column_of(self, sentence: Sentence) -> list[list[str]]:
@@ -95,7 +91,7 @@ class Macro:
     def chunks(self, tokens: Tokens) -> list[list[str]]:
         """The tokens of the chunk ``row`` chunks on."""
         starts, owner = tokens.bounds(self.column)
-        words = [escaped(token[0]) for token in tokens.sentence]
+        words = [as_name(token[0]) for token in tokens.sentence]
         chunks = [words[first:last] for first, last in pairwise(starts)]
         wanted = (own + self.row for own in owner)
         return [chunks[place] if 0 <= place < len(chunks) else [] for place in wanted]
@@ -201,7 +197,7 @@ def read_template(line: str, number: int) -> Template:
     literals.append(pattern[end:])
     if any("%" in literal for literal in literals):
         raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
-    return Template(escaped(name), tuple(map(escaped, literals)), tuple(macros))
+    return Template(as_name(name), tuple(map(as_name, literals)), tuple(macros))
 
 
 def within(templates: Iterable[Template], columns: int) -> list[Template]:
@@ -214,7 +210,7 @@ def lines_of(sentence: Sentence, templates: list[Template], labels: bool = True)
     tokens = Tokens(sentence)
     columns = [template.features(tokens) for template in templates]
     if labels:
-        columns.insert(0, [escaped(token[-1]) for token in sentence])
+        columns.insert(0, [as_name(token[-1]) for token in sentence])
     for words in zip(*columns, strict=True) if columns else [()] * len(sentence):
         yield (" ".join(filter(None, words)) or "|") + "\n"
 
