@@ -72,14 +72,16 @@ def command(**arguments: Any) -> int:
     %s[r,c,n]        the last n characters
     %t[r,c]          the character type: 'McDonald-12' is 'AaAa+-0+'
     %m[r,c,"regex"]  what a regular expression finds
+    %t[r,c,"regex"]  'true' where it finds something, else 'false'
+    %X, %T, %M       as %x, %t, %m, in lower case
     %k[r,c]          the tokens of the r-th chunk on, by the labels in column c
 
-    Where such a macro has no value there is no feature. --template chunk takes columns 0 and 1: words and their
-    bigrams, tags and their bigrams and trigrams, at most two tokens away; ner words, their types, beginnings and ends
-    at most two tokens away; pos those of the word itself and words nearby. Lines named B... make features for
-    'vwlite l1 --edge B'. Options of 'vwlite l1' pick namespaces by their first letter: in chunk a token's own word is
-    in w, its tag in t, all else in U..., as for --affix +3w,-3w. In features and labels ':', '|' and '%' become %3A,
-    %7C and %25.
+    Where such a macro has no value there is no feature. '*1:' stands for u1: and b1:, as in Wapiti. --template chunk
+    takes columns 0 and 1: words and their bigrams, tags and their bigrams and trigrams, at most two tokens away; ner
+    words, their types, beginnings and ends at most two tokens away; pos those of the word itself and words nearby.
+    Lines named B... make features for 'vwlite l1 --edge B'. Options of 'vwlite l1' pick namespaces by their first
+    letter: in chunk a token's own word is in w, its tag in t, all else in U..., as for --affix +3w,-3w. In features and
+    labels ':', '|' and '%' become %3A, %7C and %25.
     """
     from vwlite.cli.runs.convert import run
 
