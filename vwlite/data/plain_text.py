@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from vwlite.errors import DataError
 from vwlite.numerals import DECIMAL
@@ -9,7 +10,9 @@ from vwlite.numerals import DECIMAL
 BOM = b"\xef\xbb\xbf"  # which some editors put before the text
 WORD = re.compile(r"[^ \t\r\n]+")  # other blanks, such as no-break spaces, are characters of words
 ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
+UNSAFE = re.compile("[%:|]")
 LABEL = "__label__"  # what fastText's labels begin with
+LABELS = re.compile(rf"(?<![^ \t\r\n]){LABEL}([^ \t\r\n]*)")
 NUMBER = re.compile(DECIMAL)
 ENTRY = re.compile(rf"([0-9]+):([0-9]+):({DECIMAL})", re.ASCII)
 
@@ -29,10 +32,20 @@ def as_name(text: str) -> str:
     return text.translate(ESCAPED)
 
 
-def fasttext_labels(line: bytes) -> list[str]:
+def fasttext_labels(text: str) -> list[str]:
     """The labels of a line of fastText, escaped, without ``__label__``; each once, in the line's order."""
-    words = words_of(decoded(line))
-    return [*dict.fromkeys(as_name(word.removeprefix(LABEL)) for word in words if word.startswith(LABEL))]
+    return [*dict.fromkeys(map(as_name, LABELS.findall(text)))]
+
+
+def names_of_sets(texts: Iterable[Iterable[bytes]]) -> list[str]:
+    """All labels of these texts of fastText, sorted, if a line has several; otherwise none."""
+    found: set[str] = set()
+    several = False
+    for line in chain.from_iterable(texts):
+        labels = fasttext_labels(decoded(line))
+        several = several or len(labels) > 1
+        found.update(labels)
+    return sorted(found) if several else []
 
 
 def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) -> Iterator[str]:
@@ -43,8 +56,9 @@ def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) ->
     """
     numbers = {name: str(number) for number, name in enumerate(names)}
     for row, line in enumerate(lines, 1):
-        words = words_of(decoded(line))
-        labels = fasttext_labels(line)
+        text = decoded(line)
+        words = words_of(text)
+        labels = fasttext_labels(text)
         if names:
             if odd := next((label for label in labels if label not in numbers), ""):
                 raise DataError(f"{path}:{row}: --named_labels has no label {odd}")
@@ -53,7 +67,9 @@ def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) ->
             some = f"{len(labels)} labels: --named_labels lists those of all lines" if labels[1:] else "an empty label"
             raise DataError(f"{path}:{row}: {some}")
         if words:
-            features = [as_name(word) for word in words if not word.startswith(LABEL)]
+            features = [word for word in words if not word.startswith(LABEL)]
+            if UNSAFE.search(text):
+                features = [*map(as_name, features)]
             yield " ".join([*labels, "|w", *features]) + "\n"
 
 

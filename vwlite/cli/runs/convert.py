@@ -2,7 +2,7 @@
 
 import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import IO, Any
 
@@ -16,7 +16,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.plain_text import as_name, decoded, fasttext_labels, text_of_fasttext, text_of_libffm
+from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_fasttext, text_of_libffm
 from vwlite.data.svmlight_writer import SvmlightWriter
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, UsageError
@@ -114,7 +114,10 @@ class LineWriter:
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for input without a sentence or an example, and malformed lines."""
         if self.format == "fasttext" and not self.names and "-" not in self.paths:
-            self.names = names_of_sets(self.paths)
+            self.names = names_of_sets(map(lines_of, self.paths))
+            if self.names:
+                learn, names = f"--multilabel_oaa {len(self.names)}", ",".join(self.names)
+                say(f"note: lines have several labels ({learn}), numbered from 0 as by --named_labels {names}")
         written = False
         for path in self.paths:
             for text in self.texts(path):
@@ -122,22 +125,6 @@ class LineWriter:
                 written = True
         if not written:
             raise DataError(f"there is no {'sentence' if self.format == 'conll' else 'example'} in the input")
-
-
-def names_of_sets(paths: Sequence[str]) -> list[str]:
-    """All labels of these files of fastText, sorted, if a line has several; otherwise none."""
-    found: set[str] = set()
-    several = False
-    for path in paths:
-        for line in lines_of(path):
-            labels = fasttext_labels(line)
-            several = several or len(labels) > 1
-            found.update(labels)
-    names = sorted(found) if several else []
-    if several:
-        learn = f"--multilabel_oaa {len(names)}"
-        say(f"note: lines have several labels ({learn}), numbered from 0 as by --named_labels {','.join(names)}")
-    return names
 
 
 def lines_of(path: str) -> Iterator[bytes]:
