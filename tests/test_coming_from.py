@@ -16,6 +16,7 @@ FILES = {
     "ranked.svm": "1 qid:1 1:0.5 7:1 # a\n0 qid:1 2:1 8:1\n" * 9,
     "train.ffm": "1 0:1:0.5 3:7:1\n-1 0:2:1 3:8:1\n" * 9,
     "train.conll": "The DT B-NP\ncat NN I-NP\nsat VBD O\n\n" * 9,
+    "train.crfsuite": "B-NP\tw=The\nI-NP\tw=cat\n\n" * 9,
     "pattern": '*\n*1:%x[0,0]\nu:w=%X[-1,0]\nu:t=%t[0,0,"^\\u"]\n',
 }
 

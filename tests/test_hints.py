@@ -33,7 +33,10 @@ def test_svmlight_taken_for_vw_and_the_reverse(run_here, tmp_path):
     assert "(--format csv?)" in run_here("train", "-f", "m", stdin=with_times, status=65).stderr
 
 
-def test_files_of_fasttext_and_libffm(run_here):
+def test_files_of_other_tools(run_here):
+    attributes = "B-NP\tw[0]=The\tpos[0]=DT\t__BOS__\n"
+    for command in (("train", "-f", "m"), ("check",), ("l1", "-f", "m", "--model", "crf")):
+        assert "see 'vwlite convert crfsuite'" in run_here(*command, stdin=attributes, status=65).stderr
     for command in (("train", "-f", "m"), ("check",), ("l1", "-f", "m", "--model", "multinomial")):
         for text in ("__label__pos great film\n", "__label__pos great | film\n", "__label__a __label__b x\n"):
             assert "see 'vwlite convert fasttext'" in run_here(*command, stdin=text, status=65).stderr

@@ -244,9 +244,18 @@ def test_libffm(vwlite, write):
         ("fasttext", "\n", "no example in the input"),
         ("libffm", "1 0:3:1\n1 0:3\n", "<stdin>:2: word 2 is not like field:index:value: 0:3"),
         ("libffm", "1 0:3:nan\n", "not like field:index:value: 0:3:nan"),
+        ("crfsuite", "B\ta=b:c\n", "<stdin>:1: not like attribute:value"),
+        ("crfsuite", "\ta\n", "<stdin>:1: an empty label"),
+        ("crfsuite", "@weight:2\n", "<stdin>:1: weights of sequences"),
         ("libffm", "a 0:3:1\n", "<stdin>:1: bad label, expected a number: a"),
     ],
 )
 def test_malformed_lines_of_other_tools(format, text, said, vwlite):
     done = vwlite("convert", *format.split(), stdin=text, status=65)
     assert said in done.stderr
+
+
+def test_crfsuite(vwlite, write):
+    text = "B-NP\tw[0]=a\\:b\\\\c d\tlength:0.5\t__BOS__\r\nO\tw[0]=x|y:1\n\nO\n"
+    done = vwlite("convert", "crfsuite", write("train.txt", text))
+    assert done.lines == ["B-NP | w[0]=a%3Ab\\c%20d length:0.5 __BOS__", "O | w[0]=x%7Cy", "", "O |"]

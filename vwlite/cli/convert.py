@@ -14,7 +14,7 @@ from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.crfpp_templates import READY
 
-FORMATS = ("conll", "csv", "tsv", "jsonl", "svmlight", "arrow", "parquet", "fasttext", "libffm", "vw")
+FORMATS = ("conll", "csv", "tsv", "jsonl", "svmlight", "arrow", "parquet", "fasttext", "libffm", "crfsuite", "vw")
 
 
 class TemplateFile(Reads):
@@ -43,7 +43,7 @@ class TemplateFile(Reads):
 @options.options_in(PerClassConfig, only=("named_labels",))
 @options.bad_line_options
 def command(**arguments: Any) -> int:
-    """Turn tables, JSON lines, SVMlight, CoNLL column files and those of fastText and libffm into text.
+    """Turn tables, JSON lines, SVMlight, CoNLL column files and those of other tools into text.
 
     --to svmlight makes SVMlight of tables, JSON lines and text.
 
@@ -60,7 +60,8 @@ def command(**arguments: Any) -> int:
 
     fasttext ('__label__x' before or among the words of a line) gives labels by name, words in the namespace w; where
     lines have several labels, sets of numbers for --multilabel_oaa, in the order of --named_labels. libffm ('label
-    field:index:value') makes a namespace f7 of field 7.
+    field:index:value') makes a namespace f7 of field 7. crfsuite (a label and attributes, between tabs) makes text for
+    'vwlite l1'.
 
     conll (last column the label, empty lines between sentences) makes text for 'vwlite l1' and 'vwlite aso'. A template
     line 'U05:%x[-1,0]/%x[0,0]' makes a feature of the words (column 0) before and at each token, in the namespace U05.

@@ -1,4 +1,4 @@
-"""The text of files that Python reads: columns, templates, and lines of fastText and libffm as vwlite has them."""
+"""The text of files that Python reads: columns, templates, and lines of fastText, libffm and CRFsuite."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +14,7 @@ UNSAFE = re.compile("[%:|]")
 LABEL = "__label__"  # what fastText's labels begin with
 LABELS = re.compile(rf"(?<![^ \t\r\n]){LABEL}([^ \t\r\n]*)")
 NUMBER = re.compile(DECIMAL)
+ATTRIBUTE = re.compile(r"((?:[^\\:]|\\.)+)(?::(.*))?", re.DOTALL)  # of CRFsuite: a backslash is before : and \ in names
 ENTRY = re.compile(rf"([0-9]+):([0-9]+):({DECIMAL})", re.ASCII)
 
 
@@ -91,3 +92,25 @@ def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
                 raise DataError(f"{path}:{row}: bad label, expected a number: {words[0]}")
             blocks = [f"|f{field} {' '.join(some)}" for field, some in fields.items()] or ["|"]
             yield " ".join([words[0], *blocks]) + "\n"
+
+
+def text_of_crfsuite(lines: Iterable[bytes], path: str) -> Iterator[str]:
+    """Lines of a label and attributes between tabs, in the anonymous namespace; empty lines between sequences.
+
+    Raises DataError for a value that is no number, an empty label, and weights of sequences.
+    """
+    for row, line in enumerate(lines, 1):
+        label, *entries = decoded(line).rstrip("\r\n").split("\t")
+        if not label and not any(entries):
+            yield "\n"
+            continue
+        if not label or label.startswith("@weight"):
+            raise DataError(f"{path}:{row}: {'weights of sequences are not read' if label else 'an empty label'}")
+        features = []
+        for entry in filter(None, entries):
+            found = ATTRIBUTE.fullmatch(entry)
+            if not found or not (found[2] is None or NUMBER.fullmatch(found[2])):
+                raise DataError(f"{path}:{row}: not like attribute:value, with \\: for a colon in its name: {entry}")
+            name = as_name(re.sub(r"\\(.)", r"\1", found[1]))
+            features.append(name if found[2] in (None, "1") else f"{name}:{found[2]}")
+        yield " ".join([as_name(label), "|", *features]) + "\n"

@@ -16,7 +16,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_fasttext, text_of_libffm
+from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_crfsuite, text_of_fasttext, text_of_libffm
 from vwlite.data.svmlight_writer import SvmlightWriter
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, UsageError
@@ -28,7 +28,12 @@ from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
 
-OF_FORMATS = {"conll": ("template", *options_of(ColumnsConfig)), "fasttext": ("named_labels",), "libffm": ()}
+OF_FORMATS = {
+    "conll": ("template", *options_of(ColumnsConfig)),
+    "fasttext": ("named_labels",),
+    "libffm": (),
+    "crfsuite": (),
+}
 ANYWHERE = ("format", "files", "out", "config_file")
 
 
@@ -87,7 +92,7 @@ class RowWriter:
 
 
 class LineWriter:
-    """Writes CoNLL columns, with features by a template, or lines of fastText or libffm."""
+    """Writes CoNLL columns, with features by a template, or lines of fastText, libffm or CRFsuite."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         """Raises UsageError, InputMissing."""
@@ -109,7 +114,9 @@ class LineWriter:
         lines, shown = lines_of(path), display_name(path)
         if self.format == "conll":
             return convert(lines, shown, self.choose, self.how)
-        return text_of_libffm(lines, shown) if self.format == "libffm" else text_of_fasttext(lines, shown, self.names)
+        if self.format == "fasttext":
+            return text_of_fasttext(lines, shown, self.names)
+        return (text_of_libffm if self.format == "libffm" else text_of_crfsuite)(lines, shown)
 
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for input without a sentence or an example, and malformed lines."""
