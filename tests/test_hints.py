@@ -27,8 +27,23 @@ def test_svmlight_taken_for_vw_and_the_reverse(run_here, tmp_path):
     assert "(--format svmlight?)" in run_here("train", "-f", "m", stdin="1 3:1 11:1\n", status=65).stderr
     assert "(--format vw?)" in run_here("train", "-f", "m", "--format", "svmlight", stdin=LINES, status=65).stderr
     assert "?" not in run_here("train", "-f", "m", stdin="1 no bar\n", status=65).stderr
+    ranked = "2 qid:1 1:0.5 7:1 # doc 1\n"
+    assert "(--format svmlight?)" in run_here("train", "-f", "m", stdin=ranked, status=65).stderr
     with_times = "192967,2,364,2017-11-08 09:35:17,,0\n"
     assert "(--format csv?)" in run_here("train", "-f", "m", stdin=with_times, status=65).stderr
+
+
+def test_files_of_other_tools(run_here):
+    attributes = "B-NP\tw[0]=The\tpos[0]=DT\t__BOS__\n"
+    for command in (("train", "-f", "m"), ("check",), ("l1", "-f", "m", "--model", "crf")):
+        assert "see 'vwlite convert crfsuite'" in run_here(*command, stdin=attributes, status=65).stderr
+    for command in (("train", "-f", "m"), ("check",), ("l1", "-f", "m", "--model", "multinomial")):
+        for text in ("__label__pos great film\n", "__label__pos great | film\n", "__label__a __label__b x\n"):
+            assert "see 'vwlite convert fasttext'" in run_here(*command, stdin=text, status=65).stderr
+    assert "fastText" not in run_here("train", "-f", "m", stdin="__label__pos | a\n", status=65).stderr
+    for format in ("vw", "svmlight"):
+        said = run_here("train", "-f", "m", "--format", format, stdin="1 0:3:0.5 1:7:1\n", status=65).stderr
+        assert "see 'vwlite convert libffm'" in said
 
 
 def test_the_model_knows_its_format(run_here):
@@ -149,9 +164,15 @@ def test_audit_keeps_bytes_that_are_no_text(run_cli):
 
 
 HEAVY = {
-    "vwlite.evaluation.metrics", "vwlite.evaluation.inspect_model",
-    "vwlite.features.name_index", "vwlite.training.text_model",
-    "tempfile", "logging", "tqdm", "difflib", "shutil",
+    "vwlite.evaluation.metrics",
+    "vwlite.evaluation.inspect_model",
+    "vwlite.features.name_index",
+    "vwlite.training.text_model",
+    "tempfile",
+    "logging",
+    "tqdm",
+    "difflib",
+    "shutil",
 }
 
 

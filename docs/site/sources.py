@@ -18,7 +18,7 @@ from pictures import placed
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
 PARTS = {  # in the site's order; every page of docs/ stands in one
-    "Begin": ["start", "choosing", "formats", "gallery", "coming-from-vw"],
+    "Begin": ["start", "choosing", "formats", "gallery", "coming-from-vw", "coming-from"],
     "Tasks": [
         "training",
         "predicting",

@@ -192,6 +192,9 @@ def test_malformed_lines_of_a_table(vwlite, write, tmp_path):
         ("conll t --lines --template chunk", 65, "the template takes column 1"),
         ("csv t --iob2", 2, "--iob2 does not go with csv"),
         ("csv t --template t", 2, "--template does not go with csv"),
+        ("csv t --named_labels a", 2, "--named_labels does not go with csv"),
+        ("libffm t --named_labels a", 2, "--named_labels does not go with libffm"),
+        ("fasttext t --columns label=a", 2, "--columns does not go with fasttext"),
         ("csv t --no-labels", 2, "--no-labels does not go with csv"),
         ("vw names --to svmlight", 2, "takes labels that are numbers, and these are names"),
         ("vw heavy --to svmlight", 65, "heavy:2: SVMlight has no importance"),
@@ -203,3 +206,56 @@ def test_what_does_not_go_together(words, status, said, vwlite, write):
     write("names", "cat | a\ndog | b\n")
     write("heavy", "1 | a\n1 2 | a\n")
     assert said in vwlite("convert", *words.split(), status=status).stderr
+
+
+def test_fasttext(vwlite, write):
+    write("one.txt", BOM + b"__label__pos great film : 10/10 | x\n\n__label__neg\tdull film\r\nno label\n")
+    assert vwlite("convert", "fasttext", "one.txt").lines == [
+        "pos |w great film %3A 10/10 %7C x",
+        "neg |w dull film",
+        "|w no label",
+    ]
+    several = write("several.txt", "a __label__pos b __label__drama\n__label__neg c\nd\n")
+    done = vwlite("convert", "fasttext", several)
+    assert done.lines == ["0,2 |w a b", "1 |w c", "|w d"]
+    assert "--multilabel_oaa 3), numbered from 0 as by --named_labels drama,neg,pos" in done.stderr
+    piped = vwlite("convert", "fasttext", "--named_labels", "drama,neg,pos", stdin="__label__pos __label__neg c\n")
+    assert piped.lines == ["1,2 |w c"]
+    vwlite("convert", "fasttext", several, "-o", "sets.vw")
+    vwlite("train", "sets.vw", "-f", "m", "--multilabel_oaa", "3", "--quiet", "--passes", "20", "--holdout_off")
+    assert vwlite("predict", "-i", "m", stdin="|w a b\n|w c\n").lines == ["0,2", "1"]
+
+
+def test_libffm(vwlite, write):
+    write("ffm.txt", "1 0:3:0.5 12:7:1 0:4:1\n\n-1 1:3:1e-3\n0\n")
+    assert vwlite("convert", "libffm", "ffm.txt").lines == ["1 |f0 3:0.5 4 |f12 7", "-1 |f1 3:1e-3", "0 |"]
+    vwlite("convert", "libffm", "ffm.txt", "-o", "ffm.vw")
+    vwlite("train", "ffm.vw", "-f", "m", "-q", "::", "--names", "--quiet", "--label-units", "raw")
+    crossed = {one["name"] for one in json.loads(vwlite("inspect", "m", "--json", "-").stdout)["top"]}
+    assert "f0^3*f12^7" in crossed
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "said"),
+    [
+        ("fasttext", "__label__a x\n__label__a __label__b x\n", "<stdin>:2: 2 labels: --named_labels lists"),
+        ("fasttext", "__label__ x\n", "<stdin>:1: an empty label"),
+        ("fasttext --named_labels a,b", "__label__c x\n", "<stdin>:1: --named_labels has no label c"),
+        ("fasttext", "\n", "no example in the input"),
+        ("libffm", "1 0:3:1\n1 0:3\n", "<stdin>:2: word 2 is not like field:index:value: 0:3"),
+        ("libffm", "1 0:3:nan\n", "not like field:index:value: 0:3:nan"),
+        ("crfsuite", "B\ta=b:c\n", "<stdin>:1: not like attribute:value"),
+        ("crfsuite", "\ta\n", "<stdin>:1: an empty label"),
+        ("crfsuite", "@weight:2\n", "<stdin>:1: weights of sequences"),
+        ("libffm", "a 0:3:1\n", "<stdin>:1: bad label, expected a number: a"),
+    ],
+)
+def test_malformed_lines_of_other_tools(format, text, said, vwlite):
+    done = vwlite("convert", *format.split(), stdin=text, status=65)
+    assert said in done.stderr
+
+
+def test_crfsuite(vwlite, write):
+    text = "B-NP\tw[0]=a\\:b\\\\c d\tlength:0.5\t__BOS__\r\nO\tw[0]=x|y:1\n\nO\n"
+    done = vwlite("convert", "crfsuite", write("train.txt", text))
+    assert done.lines == ["B-NP | w[0]=a%3Ab\\c%20d length:0.5 __BOS__", "O | w[0]=x%7Cy", "", "O |"]

@@ -139,3 +139,6 @@ def test_what_a_log_cannot_say(vwlite, write):
     write("data", "1 2 |a b\n")
     done = vwlite("simulate", "data", "--actions", "2", "--log", "log", status=65)
     assert "data:1: logged decisions have no importance: drop --log, or it" in done.stderr
+    write("anonymous", "1 |a :2 b\n")
+    done = vwlite("simulate", "anonymous", "--actions", "2", "--log", "log", status=65)
+    assert "--log: only features that have a name of their own can be written as text" in done.stderr

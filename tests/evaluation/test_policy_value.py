@@ -137,6 +137,9 @@ def test_types_that_predict_no_costs_have_a_model_of_costs_by_two_folds(groups, 
     assert report["cost_model"] == "two folds" and "warnings" not in report
     assert report["estimates"][3]["low"] < 0.24 and report["estimates"][3]["high"] > 0.2
     assert found["dm"] == pytest.approx(found["dr"], abs=0.1)
+    (tmp_path / "bad").write_text((tmp_path / "later").read_text() + "1:1:7 |u u1\n")
+    done = run_here("evaluate", "-i", "m", "bad", "--max-bad-ratio", "0", status=65)
+    assert done.stderr.count(f"bad line bad:{2001 if groups else 401}") == 1
     piped = run_here("evaluate", "-i", "m", stdin=(tmp_path / "later").read_text()).stdout
     assert "there is no dr, whose model of costs needs data that can be read twice" in piped and " dm " not in piped
 

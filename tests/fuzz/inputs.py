@@ -54,6 +54,8 @@ OF_CONLL = (
     ("convert conll {input} --template chunk -o out", "convert conll {input} --template pos"),
     ("convert conll --lines {input}", "convert conll --lines {input} --template ner"),
 )
+OF_TOOLS = (tuple(f"convert {tool} {{input}}" for tool in ("fasttext", "libffm", "crfsuite")),)
+TOOLS = (b"__label__a b:c|d\n__label__a __label__b e\n", b"1 0:1:0.5 2:3:1\n", b"B-NP\tw=a\\:b\tn:0.5\n\nO\tw=c\n")
 OF_TEMPLATES = (("convert conll good.conll --template {input}", "convert conll --lines data.vw --template {input}"),)
 OF_CACHES = (
     ("train data.vw --cache_file {input} -f out", "train data.vw --cache_file {input} -f out --passes 3 --shuffle"),
@@ -167,6 +169,7 @@ FORMATS: dict[str, Format] = {
     "arrow": Format("arrow", arrow_files, OF_TABLES),
     "parquet": Format("parquet", parquet_files, OF_TABLES),
     "conll": Format("txt", texts(CONLL, *VW[:2], b"a b c\n\nd\n"), OF_CONLL),
+    "tools": Format("txt", texts(*TOOLS), OF_TOOLS),
     "template": Format("template", texts(named.TEMPLATE, *map(str.encode, READY.values())), OF_TEMPLATES),
     "gzip": Format("vw.gz", lambda: streams(gzip.compress), OF_TEXT),
     "bzip2": Format("vw.bz2", lambda: streams(bz2.compress), OF_TEXT),

@@ -43,6 +43,18 @@ SETTINGS = {
 }
 
 
+def test_lists_of_names():
+    """As python-crfsuite takes them; a name that stands there twice has the value 2."""
+    lists = [[[f"w={word}", f"e:{at > 0}", "bias", "bias"] for at, (word, _) in enumerate(pairs)] for pairs in PAIRS]
+    dicts = [[{name: row.count(name) for name in row} for row in rows] for rows in lists]
+    fitted = CRFTagger(C=0.1).fit(lists, LABELS)
+    assert fitted.model_.dumps() == CRFTagger(C=0.1).fit(dicts, LABELS).model_.dumps()
+    tuples = [[*map(tuple, rows)] for rows in lists]
+    assert fitted.predict(tuples) == fitted.predict(dicts) == LABELS
+    with pytest.raises(DataError, match="a list of features has names, not int"):
+        fitted.predict([[["w=the", 0]]])
+
+
 @pytest.mark.parametrize("sequences", [LINES, DICTS], ids=["lines", "dicts"])
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_model_is_that_of_the_command(name, sequences, run_cli, tmp_path):

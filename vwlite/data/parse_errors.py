@@ -76,7 +76,10 @@ REPLACED = {
 NUMBER = re.compile(rb"-?\d*(?:\.\d*)?([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
 
 
-SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*")
+SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*(#.*)?", re.DOTALL)
+LIBFFM = re.compile(rb"\s*\S+(\s+\d+:\d+:[^\s,:]+)+\s*")
+CRFSUITE = re.compile(rb"\S+(\t[^\t|\s=]+=[^\t|]*|\t__[BE]OS__)+\s*")
+FASTTEXT = re.compile(rb"\s*__label__\S+\s+[^|\s]")
 
 
 TOKEN = re.compile(rb"\S+(?:[ \t]\S+)*[ \t](?:O|[BIESLU]-\S+)\s*")  # its last column marks phrases
@@ -88,6 +91,12 @@ def hint(code: int, line: bytes) -> str:
     """Advice for a line that looks like one of another format; empty for others."""
     if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and SVMLIGHT.fullmatch(line):
         return " (--format svmlight?)"
+    if code in (Code.NO_BAR, Code.BAD_VALUE) and len(line) <= MAX_GUESSED_BYTES and LIBFFM.fullmatch(line):
+        return " (field:index:value? see 'vwlite convert libffm')"
+    if code in (Code.NO_BAR, Code.BAD_LABEL_WORDS, Code.BAD_LABEL_NUMBER) and FASTTEXT.match(line):
+        return " (fastText? see 'vwlite convert fasttext')"
+    if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and CRFSUITE.fullmatch(line):
+        return " (attributes of CRFsuite? see 'vwlite convert crfsuite')"
     if code == Code.NO_BAR and line.lstrip().startswith(b"{"):
         return " (--format jsonl?)"
     if code == Code.NO_BAR and b"," in line and b"|" not in line:

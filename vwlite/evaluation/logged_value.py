@@ -143,16 +143,15 @@ class Reading(NamedTuple):
     """
 
     bad_lines: BadLinesConfig | None
-    how: dict[str, Any]
+    how: Mapping[str, Any]
     span: tuple[float, float] | None
     regressor: Opened | None
     folds: bool
 
     def once_more(self, opened: Opened, collector: Listener) -> None:
-        """Read the data without a word."""
+        """Read the data without a word; of malformed lines the reading for the policy tells."""
         how = {**self.how, "quiet": True, "display": None}
-        again = replace(self.bad_lines or BadLinesConfig(), keep=None)
-        evaluate(opened.config, opened.model, again, collectors=[collector], **how)
+        evaluate(opened.config, opened.model, BadLinesConfig(max_ratio=1.0), collectors=[collector], **how)
 
 
 POLICY, FOLDS = "policy", "two folds"  # models of costs
@@ -224,7 +223,7 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
     return report
 
 
-def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, Any]:
+def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, str | float | None]:
     """``kinds``: of intervals, where they are not those of ``cv``; there is none without ends."""
     kind = None if math.isnan(one.low) else kinds.get(name, LIKELIHOOD)
     return {what: name, "value": one.value, "low": one.low, "high": one.high, "interval": kind}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any
@@ -27,7 +28,7 @@ from vwlite.sklearn.numeric_rows import with_label
 from vwlite.sklearn.validation import check_any_weight, holdout_period, importance
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 
-Rows = Sequence[Sequence[Any]]  # sequences of dicts, or of lines
+Rows = Sequence[Sequence[Any]]  # sequences of dicts, of lists of names, or of lines
 Labels = Sequence[Sequence[Any]]
 OF_LOSS = ("cost", "aggressiveness", "l2", "gap")  # parameters that do nothing beside other values of ``loss``
 OPTIONS = (  # of the command that are parameters of the same name and type
@@ -42,8 +43,9 @@ class CRFTagger(BaseEstimator):
     Or, by ``loss``, a model of the best label sequence, which has no probabilities.
 
     ``X`` is a list of sequences. A sequence is a list of dicts of name and value (a number; a text, which stands for
-    ``name:text``; a list of words or a dict, which are namespaces), or of lines of Vowpal Wabbit text; what such a line
-    has before its first ``|`` is not used. ``y`` is a list of lists, a label for each dict or line: words or numbers.
+    ``name:text``; a list of words or a dict, which are namespaces), of lists of names, of value 1, or of lines of
+    Vowpal Wabbit text; what such a line has before its first ``|`` is not used. ``y`` is a list of lists, a label for
+    each row: words or numbers.
 
     Parameters
     ----------
@@ -291,10 +293,20 @@ def batches_of(X: Rows, format: TextFormat, names: Labels | None = None, weight:
 
 
 def row_batches(X: Rows, labels: list[str | None] | None, format: TextFormat) -> Iterable[Batch]:
-    """Of dicts or, where the first row is a line, of lines."""
+    """Of dicts and lists of names or, where the first row is a line, of lines."""
     first = next(chain.from_iterable(X), None)
     if isinstance(first, str | bytes):
         lines = chain.from_iterable((*row, "") for row in X)
         return line_batches(map(with_label, lines, labels or repeat(None)), format)
-    dicts = chain.from_iterable((*row, {}) for row in X)
-    return table_batches(dicts, labels, text_format=format)
+    rows = chain.from_iterable((*row, {}) for row in X)
+    return table_batches(map(counted, rows), labels, text_format=format)
+
+
+def counted(row: Any) -> Any:
+    """A list of names as a dict of how often each stands there; other rows as they are. Raises DataError."""
+    if not isinstance(row, list | tuple):
+        return row
+    odd = [name for name in row if not isinstance(name, str)]
+    if odd:
+        raise DataError(f"a list of features has names, not {type(odd[0]).__name__}")
+    return dict(Counter(row))

@@ -16,7 +16,7 @@ from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.class_labels import EMPTY_SET
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.data.text_writer import TextWriter
-from vwlite.errors import UsageError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -117,7 +117,10 @@ class SimulatedLog(PredictionWriter, Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if batch is not self.last:
-            self.last, self.bodies = batch, self.text.bodies(batch)
+            try:
+                self.last, self.bodies = batch, self.text.bodies(batch)
+            except DataError as error:
+                raise DataError(f"--log: {error}") from error
         for one in self.learner.played(batch, results, begin, end):
             cost, p = (str(np.float32(number)).removesuffix(".0") for number in (one.cost, one.probability))
             label = f"{one.action}:{cost}:{p}".encode()

@@ -56,6 +56,32 @@ def test_a_name_given_twice():
         read_templates("U1:%x[0,0]\nU1:%x[1,0]\n")
 
 
+def test_patterns_of_wapiti():
+    assert text("*\n*1:%x[ 0,0]\nb\n", b"Ab X\n") == "X |u1 Ab |b1 Ab\n\n"
+    assert text("u:w=%x[0,0]\nu:next w=%X[1,0]\n", b"Ab X\nCD Y\n") == (
+        "X |u w=Ab |u next%20w=cd\nY |u w=CD |u next%20w=_B+1\n\n"
+    )
+    assert text('u:%t[0,0,"^\\u\\u*$"]\nv:%M[0,0,"[A-Z]+"]', b"AB X\nAb Y\n") == "X |u true |v ab\nY |u false |v a\n\n"
+    with pytest.raises(UsageError, match="two lines named u:w="):
+        read_templates("u:w=%x[0,0]\n*:w=%x[1,0]\n")
+
+
+@pytest.mark.parametrize(
+    ("regex", "found"),
+    [
+        (r"\u", "A"),
+        (r"\l\l", "bc"),
+        (r"\a*", "Abc"),
+        (r"\p\d", "-1"),
+        (r"\L\P", "Ab"),
+        (r"\u0062", "b"),
+        (r"[\w]*", "Abc"),
+    ],
+)
+def test_classes_of_regular_expressions(regex, found):
+    assert text(f'u:%m[0,0,"{regex}"]', b"Abc-1 X\n") == f"X |u {found}\n\n"
+
+
 def test_the_label_is_no_feature():
     with pytest.raises(DataError, match="column 2"):
         text("U1:%x[0,2]")

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import token_macros
 
-from vwlite.solvers.loglinear.crfpp_templates import Tokens, character_type, escaped, read_templates
+from vwlite.data.plain_text import as_name
+from vwlite.solvers.loglinear.crfpp_templates import Tokens, character_type, read_templates
 
 WORDS = st.text(st.characters(blacklist_categories=("Zs", "Zl", "Zp", "Cc", "Cs")), min_size=1, max_size=8)
 LABELS = st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B", "I-"])
@@ -30,7 +31,7 @@ def test_macros_are_those_of_the_twin(kind, sentence, row):
     tokens = Tokens([list(token) for token in sentence])
     for place in range(len(sentence)):
         expected = token_macros.values(sentence, place, kind, row, column, **more)
-        assert tokens.values(template.macros[0])[place] == [escaped(value) for value in expected]
+        assert tokens.values(template.macros[0])[place] == [as_name(value) for value in expected]
 
 
 def test_character_types():

@@ -16,7 +16,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.plain_text import decoded
+from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_crfsuite, text_of_fasttext, text_of_libffm
 from vwlite.data.svmlight_writer import SvmlightWriter
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, UsageError
@@ -28,19 +28,25 @@ from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
 
-OF_CONLL = ("template", *options_of(ColumnsConfig))
+OF_FORMATS = {
+    "conll": ("template", *options_of(ColumnsConfig)),
+    "fasttext": ("named_labels",),
+    "libffm": (),
+    "crfsuite": (),
+}
 ANYWHERE = ("format", "files", "out", "config_file")
 
 
 def run(arguments: dict[str, Any]) -> int:
     format, typed = arguments["format"], build.typed()
-    conll = format == "conll"
+    elsewhere = {option for known in OF_FORMATS.values() for option in known}
     for name in typed:
-        if name not in ANYWHERE and (name in OF_CONLL) != conll:
+        goes = name in OF_FORMATS[format] if format in OF_FORMATS else name not in elsewhere
+        if name not in ANYWHERE and not goes:
             raise UsageError(f"{build.spelled(name)} does not go with {format}")
     if "bits" in typed and arguments["to"] != "svmlight":
         raise UsageError("-b does nothing without --to svmlight")
-    writer = ConllWriter(arguments) if conll else RowWriter(arguments)
+    writer = LineWriter(arguments) if format in OF_FORMATS else RowWriter(arguments)
     if arguments["out"] == "-":
         writer.write(sys.stdout.buffer)
     else:
@@ -50,7 +56,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 class RowWriter:
-    """Writes rows of any format but CoNLL's, a line each."""
+    """Writes rows of the formats that vwlite reads, a line each."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         """Raises UsageError for labels that the output does not have, DataError, InputMissing."""
@@ -85,14 +91,17 @@ class RowWriter:
         return self.text.lines(batch) if self.text else self.svmlight.lines(batch, terms_of(batch, self.plan))
 
 
-class ConllWriter:
-    """Writes CoNLL columns as lines with features by a template."""
+class LineWriter:
+    """Writes CoNLL columns, with features by a template, or lines of fastText, libffm or CRFsuite."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
+        """Raises UsageError, InputMissing."""
+        self.format = arguments["format"]
         self.paths = tuple(arguments["files"]) or ("-",)
         check_inputs(self.paths)
         self.how = ColumnsConfig(**fields_of(ColumnsConfig, arguments))
         self.templates = templates_of(arguments["template"]) if arguments["template"] else None
+        self.names = [as_name(name) for name in arguments["named_labels"] or ()]
 
     def choose(self, columns: int) -> list[Template]:
         """Those asked for, or the usual ones of the first file."""
@@ -100,15 +109,29 @@ class ConllWriter:
             self.templates = read_templates(usual(columns))
         return self.templates
 
+    def texts(self, path: str) -> Iterator[str]:
+        """What becomes of a file. Raises DataError."""
+        lines, shown = lines_of(path), display_name(path)
+        if self.format == "conll":
+            return convert(lines, shown, self.choose, self.how)
+        if self.format == "fasttext":
+            return text_of_fasttext(lines, shown, self.names)
+        return (text_of_libffm if self.format == "libffm" else text_of_crfsuite)(lines, shown)
+
     def write(self, file: IO[bytes]) -> None:
-        """Raises DataError for input without a sentence, and malformed lines."""
+        """Raises DataError for input without a sentence or an example, and malformed lines."""
+        if self.format == "fasttext" and not self.names and "-" not in self.paths:
+            self.names = names_of_sets(map(lines_of, self.paths))
+            if self.names:
+                learn, names = f"--multilabel_oaa {len(self.names)}", ",".join(self.names)
+                say(f"note: lines have several labels ({learn}), numbered from 0 as by --named_labels {names}")
         written = False
         for path in self.paths:
-            for text in convert(lines_of(path), display_name(path), self.choose, self.how):
+            for text in self.texts(path):
                 file.write(text.encode("utf-8", "surrogateescape"))
                 written = True
         if not written:
-            raise DataError("there is no sentence in the input")
+            raise DataError(f"there is no {'sentence' if self.format == 'conll' else 'example'} in the input")
 
 
 def lines_of(path: str) -> Iterator[bytes]:

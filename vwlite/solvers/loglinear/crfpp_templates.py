@@ -3,6 +3,9 @@
 ``%x[r,c]`` is column c of the token r lines on, ``_B-1`` or ``_B+1`` one or so beyond it; ``token_macros`` has more. A
 line's part before the colon names the namespace. Options pick namespaces by their first letter: those that begin with B
 are meant for ``--edge B``. A line ``B`` stands for the transitions, which are there anyway. ``#`` begins a comment.
+
+As in Wapiti's patterns ``*1:%x[0,0]`` stands for ``u1:%x[0,0]`` and ``b1:%x[0,0]``, and ``u:w=%x[0,0]`` shares its
+namespace with ``u:t=%x[0,1]``.
 """
 
 import re
@@ -11,22 +14,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from vwlite.data.plain_text import as_name
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
 
 MACRO = re.compile(
-    r'%([a-z])\[\s*([+-]?\d+)\s*,\s*(\d+)\s*(?:,\s*(?:(\d+)\s*(?:-\s*(\d+))?|"((?:[^"\\]|\\.)*)")\s*)?\]', re.ASCII
+    r'%([a-zA-Z])\[\s*([+-]?\d+)\s*,\s*(\d+)\s*(?:,\s*(?:(\d+)\s*(?:-\s*(\d+))?|"((?:[^"\\]|\\.)*)")\s*)?\]', re.ASCII
 )
-ESCAPED = str.maketrans({"%": "%25", ":": "%3A", "|": "%7C", " ": "%20", "\t": "%09"})
 ANYWHERE, WITH_SIZE, WITH_REGEX = "xltk", "ps", "m"
+CAPITALS = "XTM"  # the value in lower case
+TRANSITIONS = ("B", "b", "*")
+CLASSES = {"a": "A-Za-z", "l": "a-z", "u": "A-Z", "p": r"!-/:-@\[-`{-~"}  # of Wapiti's regular expressions
 LONGEST = 1000  # characters of a prefix or suffix
 REMEMBERED = 1 << 16  # words whose values each macro keeps
 LIKE = {"p": "%p[0,0,3]", "s": "%s[0,0,2-4]", "m": '%m[0,0,"[0-9]+"]'}
-
-
-def escaped(text: str) -> str:
-    return text.translate(ESCAPED)
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class Macro:
     column: int
     sizes: tuple[int, ...] = ()
     regex: re.Pattern[str] | None = None
+    lower: bool = False
     known: dict[str, list[str]] = field(default_factory=dict, compare=False)  # values of words met before
 
     def of(self, word: str) -> list[str]:
@@ -76,7 +79,9 @@ class Macro:
         if found is None:
             if len(self.known) >= REMEMBERED:
                 self.known.clear()
-            found = self.known[word] = [escaped(value) for value in VALUES[self.kind](self, word)]
+            found = self.known[word] = [
+                as_name(value.lower() if self.lower else value) for value in VALUES[self.kind](self, word)
+            ]
         return found
 
     def column_of(self, sentence: Sentence) -> list[list[str]]:
@@ -95,7 +100,7 @@ class Macro:
     def chunks(self, tokens: Tokens) -> list[list[str]]:
         """The tokens of the chunk ``row`` chunks on."""
         starts, owner = tokens.bounds(self.column)
-        words = [escaped(token[0]) for token in tokens.sentence]
+        words = [as_name(token[0]) for token in tokens.sentence]
         chunks = [words[first:last] for first, last in pairwise(starts)]
         wanted = (own + self.row for own in owner)
         return [chunks[place] if 0 <= place < len(chunks) else [] for place in wanted]
@@ -104,7 +109,7 @@ class Macro:
 VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
     "x": lambda macro, word: (word,),
     "l": lambda macro, word: (word.lower(),),
-    "t": lambda macro, word: (character_type(word),),
+    "t": lambda macro, word: (matched(macro.regex, word) if macro.regex else character_type(word),),
     "p": lambda macro, word: [word[:size] for size in macro.sizes if size <= len(word)],
     "s": lambda macro, word: [word[-size:] for size in macro.sizes if size <= len(word)],
     "m": lambda macro, word: found_by(macro.regex, word),
@@ -117,6 +122,10 @@ def character_type(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1+", "".join(kinds), flags=re.S)
 
 
+def matched(regex: re.Pattern[str], word: str) -> str:
+    return "true" if regex.search(word) else "false"
+
+
 def found_by(regex: re.Pattern[str] | None, word: str) -> Sequence[str]:
     found = regex.search(word) if regex else None
     return (found[0],) if found and found[0] else ()
@@ -124,26 +133,39 @@ def found_by(regex: re.Pattern[str] | None, word: str) -> Sequence[str]:
 
 def read_macro(found: re.Match[str]) -> Macro:
     """From what ``MACRO`` found. Raises UsageError."""
-    kind, row, column, size, last, regex = found.groups()
-    if kind not in ANYWHERE + WITH_SIZE + WITH_REGEX:
-        known = ", ".join(f"%{letter}" for letter in ANYWHERE + WITH_SIZE + WITH_REGEX)
-        raise UsageError(f"there is no macro %{kind} (there are {known})")
-    if (kind in WITH_SIZE) != (size is not None) or (kind in WITH_REGEX) != (regex is not None):
+    letter, row, column, size, last, regex = found.groups()
+    letters = ANYWHERE + WITH_SIZE + WITH_REGEX + CAPITALS
+    if letter not in letters:
+        raise UsageError(f"there is no macro %{letter} (there are {', '.join(f'%{one}' for one in letters)})")
+    kind = letter.lower()
+    needs_regex = kind in WITH_REGEX or (kind == "t" and regex is not None)
+    if (kind in WITH_SIZE) != (size is not None) or needs_regex != (regex is not None):
         raise UsageError(f"{found[0]} is not like {LIKE.get(kind, f'%{kind}[-1,0]')}")
     sizes = range(int(size), int(last or size) + 1) if size else range(0)
     if size and not (sizes and sizes[0] >= 1 and sizes[-1] <= LONGEST):
         raise UsageError(f"{found[0]}: characters are counted from 1 to {LONGEST}")
-    return Macro(kind, int(row), int(column), tuple(sizes), compiled(regex) if regex is not None else None)
+    pattern = compiled(regex) if regex is not None else None
+    return Macro(kind, int(row), int(column), tuple(sizes), pattern, letter in CAPITALS)
 
 
 def compiled(text: str) -> re.Pattern[str]:
-    """``\\"`` is a quotation mark. Raises UsageError."""
+    """``\\"`` is a quotation mark; Wapiti's classes are read beside Python's where no bracket is. Raises UsageError."""
+    plain = text.replace('\\"', '"')
+    if "[" not in plain:
+        plain = re.sub(r"\\(u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", as_set, plain, flags=re.S)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may read otherwise one day
-            return re.compile(text.replace('\\"', '"'))
+            return re.compile(plain)
     except (re.error, OverflowError, RecursionError) as error:
         raise UsageError(f"{text!r} is no regular expression ({error})") from error
+
+
+def as_set(escape: re.Match[str]) -> str:
+    """Of one of Wapiti's classes, in capitals all other characters; other escapes as they are."""
+    letter = escape[1]
+    inside = CLASSES.get(letter.lower()) if letter not in "A" else None
+    return f"[{'^' if letter.isupper() else ''}{inside}]" if inside else escape[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +198,13 @@ def read_templates(text: str) -> list[Template]:
     templates: list[Template] = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip(" \t\r")
-        if line and line != "B" and line[0] != "#":
-            templates.append(read_template(line, number))
-    names = [template.name for template in templates]
-    for template in templates:
-        if names.count(template.name) > 1:
-            raise UsageError(f"the template has two lines named {template.name}")
+        if line and line not in TRANSITIONS and line[0] != "#":
+            both = [f"u{line[1:]}", f"b{line[1:]}"] if line[0] == "*" else [line]
+            templates += [read_template(one, number) for one in both]
+    names = [(template.name, template.literals[0]) for template in templates]
+    for name, literal in names:
+        if names.count((name, literal)) > 1:
+            raise UsageError(f"the template has two lines named {name}{f':{literal}' if literal else ''}")
     return templates
 
 
@@ -201,7 +224,7 @@ def read_template(line: str, number: int) -> Template:
     literals.append(pattern[end:])
     if any("%" in literal for literal in literals):
         raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
-    return Template(escaped(name), tuple(map(escaped, literals)), tuple(macros))
+    return Template(as_name(name), tuple(map(as_name, literals)), tuple(macros))
 
 
 def within(templates: Iterable[Template], columns: int) -> list[Template]:
@@ -214,7 +237,7 @@ def lines_of(sentence: Sentence, templates: list[Template], labels: bool = True)
     tokens = Tokens(sentence)
     columns = [template.features(tokens) for template in templates]
     if labels:
-        columns.insert(0, [escaped(token[-1]) for token in sentence])
+        columns.insert(0, [as_name(token[-1]) for token in sentence])
     for words in zip(*columns, strict=True) if columns else [()] * len(sentence):
         yield (" ".join(filter(None, words)) or "|") + "\n"
 
