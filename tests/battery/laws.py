@@ -184,7 +184,7 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
     if OF_WHOLE_PASSES & {*case.one.options}:
         refused(case, 2, *case.one.words("--resume"), said="a stopped run of it begins anew")
         return
-    long = {"data": case.write("long.vw", case.text * 6)}  # so that most of a run is learning
+    long = {"data": case.write("long.vw", case.text * 12)}  # so that most of a run is learning
     case.learn(**long)
     whole, kept = case.outputs(), 0
     shares = (0.3, 0.15, 0.5, 0.65, 0.8, 0.9)  # what comes before and after learning depends on the estimator

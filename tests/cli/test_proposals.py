@@ -39,7 +39,7 @@ def test_an_option_of_training_is_not_answered_with_another(command, typed, said
 @pytest.mark.parametrize(
     ("typed", "proposed"),
     [
-        ("--pass", " (did you mean --passes?)"),
+        ("--passe", " (did you mean --passes?)"),
         ("--los", " (did you mean --loss_function, --loss_scale, --loss0 or --loss1?)"),
         ("--dot-in", " (did you mean --dot-init or --dot-init-kind?)"),
         ("--lerning_rate", " (did you mean --learning_rate?)"),

@@ -148,6 +148,6 @@ def needed_by(name: str) -> str:
 
 def typed_as(name: str) -> str:
     """How the option is spelled that sets a field, where that is not the field's name."""
-    kind = next(kind for kind in config_classes() if name in options_of(kind))
-    spelled = options_of(kind)[name].display_name
+    declared = next((options_of(kind)[name] for kind in config_classes() if name in options_of(kind)), None)
+    spelled = declared.display_name if declared else f"--{name}"
     return f"--{name}" if spelled.replace("-", "_") == f"__{name}" else spelled

@@ -124,8 +124,13 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
         config, model = start(config, initial, *changes, say=say)
         input = config.input.like(model.header, given) if model else config.input
         return replace(config, input=input), model
-    learner = learner_choice.new_learner_config(given)
-    return run_config(request.values, learner, FeatureConfig(**features), say), None
+    return new_config(request, say), None
+
+
+def new_config(request: Request, say: Say) -> RunConfig:
+    """Of a model that begins anew."""
+    learner = learner_choice.new_learner_config(request.given)
+    return run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
 
 
 def counts_of_classes(request: Request) -> list[str]:
@@ -154,19 +159,22 @@ def with_classes(request: Request, say: Say) -> Request:
                 request = request.having({key: len(request.given["named_labels"])})
         return request
     key, typed = counts[0], request.given[counts[0]]
-    config, option = run_configs.input_config(request.values), request.spelled(counts[0])
-    if any(path == "-" or file_size(path) is None for path in config.paths):
+    input, option = run_configs.input_config(request.values), request.spelled(counts[0])
+    if any(path == "-" or file_size(path) is None for path in input.paths):
         if typed == AUTO:
             instead = f"{option} N --named_labels NAME,... or @FILE"
             raise UsageError(f"{option} {AUTO} reads the data twice, which a pipe does not allow: type {instead}")
         return request
     if typed != AUTO:
-        learner_choice.new_learner_config(request.given)  # what is wrong with the options is told before data are read
+        config = new_config(request, lambda text: None)  # what is wrong with the options is told before data are read
+        check_unused_options(request.given, request.known, config.learner)
+        if request.given.get("costs"):
+            return request
     from vwlite.data.dataset import Inputs
     from vwlite.data.label_forms import NAMES, NUMBERS, form_of_inputs, names_of
 
     text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
-    inputs = Inputs(replace(config, cache=None), text)
+    inputs = Inputs(replace(input, cache=None), text)
     form = form_of_inputs(inputs, text)
     if form != NAMES and (typed != AUTO or form != NUMBERS):
         if typed == AUTO:

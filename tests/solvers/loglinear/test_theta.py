@@ -1,6 +1,7 @@
 """``vwlite l1 --theta``: the features that Theta makes of examples, against those of ``vwlite aso apply``."""
 
 import json
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 
 from tests.solvers.aso.test_theta import corpus
 from vwlite.data import block_parser
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig, check_plan
@@ -51,8 +54,8 @@ def test_batches_have_the_columns_of_the_text_that_apply_writes(theta, tmp_path_
     folder, config = tmp_path_factory.mktemp("map"), ApplyConfig(**options)
     (folder / "text").write_text("\n".join([*lines, "k |w a |v a"]) + "\n")
     policy = BadLines(None, None)
-    parts = block_parser.read([str(folder / "text")], text_format(), block_size=1 << 16)
-    (folder / "more").write_bytes(b"".join(applied(theta, parts, policy, config)))
+    with closing(Inputs(InputConfig((str(folder / "text"),)), text_format())) as inputs:
+        (folder / "more").write_bytes(b"".join(applied(theta, inputs, policy, config)))
     made = FeatureMap(theta.kept(config), config, "")
     for one, other in zip(batches(folder / "text", names=True), batches(folder / "more", names=True), strict=True):
         found = made.extend(one)
