@@ -36,13 +36,15 @@ CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", N
 class Sightings:
     """The namespaces that a run met, and what is to be said of the options that name them."""
 
-    def __init__(self, features: FeatureConfig, plan: Plan, columns: str = "") -> None:
-        """``columns`` of a table, as it is read."""
-        self.features, self.plan = features, plan
+    def __init__(
+        self, features: FeatureConfig, plan: Plan, columns: str = "", factored: tuple[str, ...] = ()
+    ) -> None:
+        """``columns`` of a table, as it is read; ``factored``: values of ``--lrq``."""
+        self.features, self.plan, self.factored = features, plan, factored
         spaces = read_columns(columns).spaces
         self.columns = {one.name for some in spaces.values() for one in some} - set(spaces)
         named = any(getattr(features, name) for name in (*LETTERS, *NUMBERED, "redefine", "spelling", "random_of"))
-        self.wanted = bool(plan.typed or plan.pairs or named)
+        self.wanted = bool(plan.typed or plan.pairs or factored or named)
         self.met = b""  # first bytes of namespaces' names, ascending
 
     def add(self, batch: Batch, begin: int, end: int) -> None:
@@ -80,6 +82,11 @@ class Sightings:
             for option, value in (*self.unmatched_crossings(), *pairs)
         ]
         seen_letters = {int(self.plan.redefine[letter]) for letter in self.met}
+        lines += [
+            f"--lrq {value} never matched: no line has {needed(value[:2])} {seen}"
+            for value in self.factored
+            if not seen_letters.issuperset(decode_letters(value)[:2])
+        ]
         lines += [
             f"--random_of {chr(letter)} never matched: no line has {shown(letter)} {seen}"
             for letter in (np.flatnonzero(self.plan.random.of).tolist() if self.plan.random else ())
@@ -148,7 +155,7 @@ class NamespaceReport(Listener):
         self.begin()
 
     def begin(self, run: Run | None = None) -> None:
-        self.sightings = Sightings(self.features, self.plan, self.columns)
+        self.sightings = Sightings(self.features, self.plan, self.columns, self.learner.config.lrq)
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         self.sightings.add(batch, begin, end)

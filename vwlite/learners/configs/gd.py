@@ -323,7 +323,7 @@ def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
     pairs = {}
     for value in values:
         letters = decode_letters(value)
-        match = re.fullmatch(rb"(.)(.)([1-9][0-9]{0,3})", letters, re.S)
+        match = re.fullmatch(rb"([^:])([^:])([1-9][0-9]{0,3})", letters)
         if not match:
             raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
         pairs[letters] = match[1][0], match[2][0], int(match[3])
