@@ -45,6 +45,11 @@ def test_items_are_roles_and_namespaces():
     [
         ("click", "--columns: expected items like label=click user=age,city:text, not 'click'"),
         ("user=a, b=c", "--columns: expected items like label=click user=age,city:text, not 'user=a, b=c'"),
+        (
+            "label='a b'",
+            "--columns: expected items like label=click user=age,city:text, not \"b'\"; a name with "
+            'blanks stands in double quotes, as in label="a b"',
+        ),
         ("label=a,b", "--columns: label is one column"),
         ("label=a label=b", "--columns: label is one column"),
         ("label=*", "--columns: label=* cannot be, label is one column"),

@@ -166,6 +166,7 @@ def test_divergence_names_file_and_line(run_here, tmp_path):
 
 NEVER = {
     "--lrq uz4": "--lrq uz4 never matched: no line has both u and z (seen: i u)",
+    "--centred z": "--centred z never matched: no line has z (seen: i u)",
     "-q wz": "-q wz never matched: no line has both w and z (seen: i u)",
     "-q u: -q zz": "-q zz never matched: no line has z (seen: i u)",
     "--cubic uiz": "--cubic uiz never matched: no line has u, i and z (seen: i u)",

@@ -201,7 +201,8 @@ def read_columns(text: str) -> Columns:
             continue
         item = ITEM.match(text, at)
         if not item:
-            raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}")
+            blanks = "; a name with blanks stands in double quotes, as in label=\"a b\"" if "'" in text else ""
+            raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}{blanks}")
         at = item.end()
         key = unquoted(item[1])
         members = [column_of(*found) for found in MEMBER.findall(item[2])]

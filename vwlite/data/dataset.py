@@ -13,7 +13,7 @@ from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, read
 from vwlite.data.blocks import Block, blocks, check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
-from vwlite.data.columns import HEADERS, proposal, read_columns
+from vwlite.data.columns import HEADERS, proposal, quoted, read_columns
 from vwlite.data.columns_met import ColumnsMet
 from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import InputConfig
@@ -161,7 +161,8 @@ class Inputs:
     def hint(self) -> str:
         """What a message adds where no example has a label."""
         unlabelled = self.config.kind in TABLES and "label" not in read_columns(self.config.columns).roles
-        some = ", ".join(self.column_names[:SHOWN_COLUMNS]) + ", ..." * (len(self.column_names) > SHOWN_COLUMNS)
+        first = ", ".join(map(quoted, self.column_names[:SHOWN_COLUMNS]))
+        some = first + ", ..." * (len(self.column_names) > SHOWN_COLUMNS)
         one_of = f", one of {escaped(some)}" if some else ""
         return f" (--columns label=... names the column of labels{one_of})" if unlabelled else ""
 

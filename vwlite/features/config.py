@@ -236,6 +236,8 @@ class FeatureConfig(Config):
         for name, value in others.items():
             if value:
                 raise UsageError(f"--centred does not go with {name}")
+        if wrong := [name for name in self.centred if not name or ":" in name]:
+            raise UsageError(f"--centred takes the name of a namespace, _ for the nameless one, not {wrong[0]!r}")
 
     def check_learned(self) -> None:
         """Raises UsageError for ``--mask-ids`` and ``--freeze`` where they cannot be."""

@@ -30,6 +30,7 @@ from vwlite.training.listener import Listener, Run
 
 LETTERS = ("ignore", "keep", "ignore_linear")  # options whose every letter is a namespace's
 NUMBERED = ("ngram", "skips", "feature_limit")  # options of a letter and a number
+NAMED = ("redefine", "spelling", "random_of", "centred")  # others that name namespaces
 CROSSED = (("-q", 2, "quadratic"), ("--cubic", 3, "cubic"), ("--interactions", None, "interactions"))
 
 
@@ -43,7 +44,7 @@ class Sightings:
         self.features, self.plan, self.factored = features, plan, factored
         spaces = read_columns(columns).spaces
         self.columns = {one.name for some in spaces.values() for one in some} - set(spaces)
-        named = any(getattr(features, name) for name in (*LETTERS, *NUMBERED, "redefine", "spelling", "random_of"))
+        named = any(getattr(features, name) for name in (*LETTERS, *NUMBERED, *NAMED))
         self.wanted = bool(plan.typed or plan.pairs or factored or named)
         self.met = b""  # first bytes of namespaces' names, ascending
 
@@ -93,9 +94,11 @@ class Sightings:
             if letter not in seen_letters
         ]
         lines += [
-            f"--freeze {name} never matched: no line has {needed(f'{name},{name}')} {seen}"
-            for name in self.features.freeze
-            if name not in PARTS and self.plan.redefine[name.encode("utf-8", "surrogateescape")[0]] not in seen_letters
+            f"--{option} {name} never matched: no line has {needed(f'{name},{name}')} {seen}"
+            for option in ("freeze", "centred")
+            for name in getattr(self.features, option)
+            if name not in (*PARTS, "_")
+            if self.plan.redefine[name.encode("utf-8", "surrogateescape")[0]] not in seen_letters
         ]
         if all(self.plan.ignore[self.plan.redefine[letter]] for letter in self.met):
             option = "keep" if self.features.keep else "ignore"
