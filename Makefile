@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Of the tests, one of which mostly waits.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 KERNELS := $(wildcard cython_ext/*/*.pyx cython_ext/*/*.pxd cython_ext/*/*.h)
 
 .PHONY: build demo test lint bench bench-all calls annotate debug fuzz fuzz-commands soak docs gallery clean help
@@ -31,7 +33,7 @@ demo: build  ## learn which package a line of Python comes from
 	@PYTHON=$(BIN)/python sh examples/demo.sh demo-out
 
 test: build $(VENV)/tools  ## run the tests; ARGS='-k parser -x' goes to pytest
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: build $(VENV)/tools  ## check style, imports and the types of the public modules
 	$(BIN)/ruff check .
