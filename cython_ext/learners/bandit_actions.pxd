@@ -22,6 +22,7 @@ cdef enum:
     DM = 2
     DR = 3
     DIRECT = 4
+    SM = 5
     EVENTS = SCALARS       # positions in the scalars, named in vwlite/learners/bandit.py
     ACTIONS = SCALARS + 1
     HIGHEST_COST = SCALARS + 2

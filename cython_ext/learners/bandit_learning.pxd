@@ -1,6 +1,6 @@
 """What contextual bandits learn from an event, and what their policies predict of it."""
 
-from libc.math cimport INFINITY, isfinite, log, sqrt
+from libc.math cimport INFINITY, expf, fabsf, isfinite, log, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -13,7 +13,7 @@ from features.multiline_expand cimport Line
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from learners.bandit_actions cimport ACTIONS, DIRECT, DR, EVENTS, HIGHEST_COST, IPS, LANES, LEARNED, MORE_MODELS, MTR, OF_MODEL, \
-    RANDOM_HIGH, RANDOM_LOW, Bandit, Event, ready_action, score, score_lanes, select_weights, update_action
+    RANDOM_HIGH, RANDOM_LOW, SM, Bandit, Event, ready_action, score, score_lanes, select_weights, update_action
 from learners.explorers cimport BAG, COVER, FIRST, GREEDY, REGCB, SOFTMAX, SQUARECB, cut, drawn_number, \
     explore_bounds, explore_by_gap, explore_softly, find_best, is_tied, keep_plausible, poisson, set_floor, set_uniform, \
     share_best, widest
@@ -106,6 +106,45 @@ cdef inline bint fails(const Bandit *q, int status) noexcept nogil:
     return status != OK and (status != UNSTABLE or not q.m.vw_compat)
 
 
+cdef inline int learn_softmax(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, size_t model) noexcept nogil:
+    """As vw's type sm: the action shown moves away from its score and the others towards theirs, by 1, weighted with the gradient
+    of a softmax. The line at a place among the lines has the target of the action at this place in the order of scores, as in vw.
+    """
+    cdef float *order = q.lower
+    cdef float sign = -1 if e.cost < 0 else 1, weight = fabsf(e.cost) / e.probability, norm = 0, least, target, share
+    cdef size_t a, place, ranked, count = 0
+    cdef uint32_t features
+    cdef int status = score_actions(q, rows, plan, e, model, False, q.estimate, &features)
+    if fails(q, status):
+        return status
+    for a in range(e.count):
+        if q.allowed[a]:
+            place = count
+            while place and q.estimate[<size_t>order[place - 1]] > q.estimate[a]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = <float>a
+            count += 1
+    least = q.estimate[<size_t>order[0]]
+    for place in range(count):
+        norm += expf(least - q.estimate[<size_t>order[place]])
+    weight *= expf(least - q.estimate[e.observed]) / norm
+    place = 0
+    for a in range(e.count):
+        if not q.allowed[a]:
+            continue
+        ranked = <size_t>order[place]
+        place += 1
+        target = q.estimate[ranked] + (sign if ranked == e.observed else -sign)
+        target = cut(target, -100, 100)
+        share = expf(least - q.estimate[a]) / norm
+        share = weight * (1 - share if a == e.observed else share)
+        status |= learn_one(q, rows, plan, e, a, model, False, target, share if share > 1e-15 else 0)
+        if fails(q, status):
+            return status
+    return status
+
+
 cdef inline int learn_model(Bandit *q, const Rows *rows, const Plan *plan, const Event *e, float weight,
                             size_t model) noexcept nogil:
     """Have a policy learn an event with a cost."""
@@ -116,6 +155,8 @@ cdef inline int learn_model(Bandit *q, const Rows *rows, const Plan *plan, const
     cdef int status = OK
     counts[0] += 1
     counts[1] += e.possible
+    if q.type == SM:
+        return learn_softmax(q, rows, plan, e, model)
     if q.type == DR:
         status = estimate_costs(q, rows, plan, e, cost, weight, model)
         if fails(q, status):

@@ -291,7 +291,7 @@ def test_costs_that_are_mostly_the_highest(vwlite, write):
         ("--cb 3 --bfgs", "--bfgs and --cb do not go together"),
         ("--cb 3 --cost_offset most", "--cost_offset takes a number, or max, not 'most'"),
         ("--cb 3 --clip_p 2", "--clip_p takes a number from 0 to 1, not 2"),
-        ("--cb 3 --cb_type sm", "--cb_type: 'sm' is not one of mtr, ips, dm, dr, direct"),
+        ("--cb 3 --cb_type sm", "--cb_type sm is for 'vwlite vw', since vw confuses the costs of actions in it"),
         ("--cb 300 -b 8", "300 actions need more than the 256 slots of -b 8"),
         ("--cb 3 --readable_model r", "models of --cb are not written as vw's text"),
         ("--cb_type dr", "--cb_type needs --cb"),
@@ -301,6 +301,36 @@ def test_costs_that_are_mostly_the_highest(vwlite, write):
 def test_what_is_refused(options, message, vwlite, write):
     write("d", GOOD)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
+
+
+SOFTMAX = """shared |s a
+0:1:0.5 |a x
+|a y
+
+shared |s b
+|a x
+1:-0.2:0.4 |a y
+|a z
+
+shared |s a
+|a z
+0:0.7:0.9 |a x
+
+shared |s a
+|a x
+|a y
+|a z
+
+"""
+
+
+def test_the_softmax_of_vw(vwlite, write):
+    """The numbers are those of vw 9.11."""
+    options = ("--cb_adf", "--cb_type", "sm", "--rank_all", "-p", "/dev/stdout", "--quiet")
+    found = vwlite("vw", write("d", SOFTMAX), *options)
+    assert found.lines[::2] == [
+        "0:0,1:0", "1:-0.148489,2:0.019384,0:0.17203", "0:0.137803,1:0.195318", "1:-0.056711,2:0.043548,0:0.260438",
+    ]  # fmt: skip
 
 
 def test_what_vw_does_not_have(vwlite, write):

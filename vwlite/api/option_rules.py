@@ -52,7 +52,7 @@ def check_unused_options(typed: Mapping[str, Any], options: Mapping[str, Option]
     """Raises UsageError for a typed option that the learner with the configuration ``learner`` does not use, or has for
     ``vwlite vw`` alone.
     """
-    if learner.only_in_vw and "probabilities" in typed:
+    if learner.only_in_vw and {"probabilities", "cb_type"} & typed.keys():
         raise UsageError(learner.only_in_vw)
     rule, names = learner.unused_options
     for name in names:

@@ -203,7 +203,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     quiet = arguments["quiet"] or arguments["driver_output_off"]
     output = OutputConfig(**{**fields_of(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
     learner = learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log))
-    if learner.only_in_vw:
+    if learner.only_in_vw and "probabilities" in typed:
         used = f"currently using: {learner.loss.name}"
         log(f"[warning] --probabilities should be used only with --loss_function=logistic, {used}")
     return RunConfig(

@@ -11,7 +11,7 @@ from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.numerals import read_decimal
 from vwlite.options import again, config, option
 
-TYPES = ("mtr", "ips", "dm", "dr", "direct")  # numbered as in the kernel
+TYPES = ("mtr", "ips", "dm", "dr", "direct", "sm")  # numbered as in the kernel
 SECTION = "Logged decisions"
 HIGHEST = "max"
 
@@ -22,7 +22,7 @@ class LoggedConfig(GdConfig):
 
     cb_type: str = option(
         "mtr", "How costs that nobody saw are made up for: by importance-weighted regression, inverse propensity "
-        "scores, a cost of 0, doubly robust, or not at all (direct).",
+        "scores, a cost of 0, doubly robust, or not at all (direct); sm, of 'vwlite vw', is vw's softmax.",
         section=SECTION, choices=TYPES, shape=True,
     )
     clip_p: float = option(
@@ -80,6 +80,11 @@ class LoggedConfig(GdConfig):
         if self.cb_type == "direct":
             return "--cb_type direct is none of vw's types"
         return "--cost_offset is none of vw's options" if self.cost_offset else super().vw_difference
+
+    @property
+    def only_in_vw(self) -> str:  # type: ignore[override]
+        wrong = "--cb_type sm is for 'vwlite vw', since vw confuses the costs of actions in it; take mtr or dr"
+        return wrong if self.cb_type == "sm" else ""
 
     def to_show(self, what: str) -> dict[str, Any]:
         if what == "probabilities":
