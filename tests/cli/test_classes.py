@@ -124,7 +124,10 @@ EMPTY = {  # the same rows in each format; the second one has the empty set
 }
 
 
-@pytest.mark.parametrize("options", [(), ("--set-loss", "f1", "--passes", "9"), ("--ftrl",), ("--lrq", "::2"), ("-c",)])
+LRQ = ("--redefine", "w:=:", "--lrq", "ww2")
+
+
+@pytest.mark.parametrize("options", [(), ("--set-loss", "f1", "--passes", "9"), ("--ftrl",), LRQ, ("-c",)])
 def test_the_empty_set_is_learned(options, vwlite, write, tables):
     for name, text in EMPTY.items():
         write(name, text)
