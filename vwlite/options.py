@@ -238,7 +238,7 @@ def named(declared: Any) -> Option:
 ELSEWHERE = {
     **dict.fromkeys(("epochs", "iterations", "iter", "max_iter", "n_iter", "num_iterations"), ("--passes", "passes")),
     **dict.fromkeys(("lr", "eta", "learning_rate_init"), ("-l", "learning_rate")),
-    **dict.fromkeys(("load", "load_model", "checkpoint"), ("-i",)),
+    **dict.fromkeys(("load", "load_model"), ("-i",)),
     **dict.fromkeys(("model", "save", "save_model"), ("-f", "-i")),
     **dict.fromkeys(("o", "output"), ("-f", "-p")),
     **dict.fromkeys(("input", "file", "train", "train_file"), ("-d",)),
@@ -250,7 +250,7 @@ ELSEWHERE = {
     **dict.fromkeys(("loss", "objective", "criterion"), ("--loss_function", "loss_function")),
     **dict.fromkeys(("label", "target", "y"), ("--columns label=NAME",)),
     **dict.fromkeys(("sample_weight", "weight_column"), ("--columns weight=NAME",)),
-    **dict.fromkeys(("delimiter", "sep", "separator"), ("--format csv, which reads any delimiter",)),
+    **dict.fromkeys(("delimiter", "sep", "separator"), ("--format csv, which finds commas, semicolons and bars",)),
     "early_stopping": ("--early_terminate", "early_terminate"),
     "header": ("--columns header",),
     "id": ("--columns tag=NAME",),

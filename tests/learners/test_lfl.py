@@ -81,13 +81,14 @@ def test_agrees_with_the_full_gradient_flow(loss, data):
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_two_importances_equal_their_sum(loss, data):
-    largest = 0 if loss == "mse" else 3  # its flow is unstable in places, where the rounding halfway grows
+    largest = 1 if loss == "mse" else 3  # its flow is unstable in places, where the rounding halfway grows
     once, twice = data.draw(updates(loss, (0.0, 0.0, 0.02), importances=(-3, largest), copies=2))
     first = float(np.float32(once.importance * data.draw(st.floats(0.05, 0.95))))
     row, old = once.row, once.case.parameters(once.row)
     once.learn()
     twice.learn(first)
     twice.learn(once.importance - first)
+    assume(not once.case.learner.get("unbounded") + twice.case.learner.get("unbounded"))  # which runs report
     close(twice.case.parameters(row), once.case.parameters(row), old, 1e-5)
 
 

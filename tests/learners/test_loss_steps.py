@@ -114,7 +114,7 @@ def test_two_updates_equal_one_of_their_sum(case, first, second):
     twice, once = moved(loss, between, y, second, k), moved(loss, p, y, first + second, k)
     if loss.name in SPAN:
         twice, once = np.clip([twice, once], -SPAN[loss.name], SPAN[loss.name])
-    rounding = 5e-6 if loss.name == "logistic" else 1e-6  # Lambert's W is taken in float32
+    rounding = 5e-6 if loss.name == "logistic" else 1e-6  # of one step of vw's approximation to Lambert's W
     assert twice == pytest.approx(once, rel=2e-6, abs=rounding * float(enlarged) * (2 + abs(float(p)) + abs(float(y))))
 
 
