@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracle.window_network import Network, drawn, vocabulary, windows
 
-from vwlite.features.random_features import key
+from vwlite.features.hashing import key
 from vwlite.solvers.lm import solver
 from vwlite.solvers.lm.config import LmConfig
 from vwlite.solvers.lm.model import STEP, LmModel, new_network

@@ -12,8 +12,9 @@ import vwlite
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.term_weights import plan_of, terms_of
+from vwlite.features.term_weights import terms_of
 from vwlite.storage import model_file
+from vwlite.training.model_loader import plan_of
 
 ROWS = st.lists(
     st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0, 7.5])), max_size=6),

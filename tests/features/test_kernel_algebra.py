@@ -10,7 +10,8 @@ import pytest
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.term_weights import plan_of, terms_of
+from vwlite.features.term_weights import terms_of
+from vwlite.training.model_loader import plan_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "kernels.md"
 DRAW = random.Random(7)

@@ -6,7 +6,7 @@ import pytest
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
-from vwlite.training.file_batches import Masks
+from vwlite.features.group_columns import Masks
 
 TEXT = b"".join(b"1 |user u%d |item i%d |age a |item:2 more j%d\n" % (n, n, n) for n in range(4000))
 

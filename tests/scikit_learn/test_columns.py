@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from vwlite.data.text_format import TextFormat, parse_text
-from vwlite.sklearn.columns import CONSTANT, Columns
+from vwlite.features.hashing import CONSTANT_HASH
+from vwlite.sklearn.columns import Columns
 
 
 def are_apart(columns, bits, shift):
-    hashes = np.append(columns.hashes(), CONSTANT)
+    hashes = np.append(columns.hashes(), CONSTANT_HASH)
     starts = (hashes << shift) % 2**bits
     return len(np.unique(starts)) == len(starts)
 

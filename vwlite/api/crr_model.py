@@ -18,7 +18,6 @@ from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.group_columns import Queries
 from vwlite.features.name_index import NameIndex
-from vwlite.features.term_weights import plan_of
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent
@@ -26,7 +25,7 @@ from vwlite.solvers.crr.weights import Begun, check_start, config_of, go_on
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.model_loader import Restored
+from vwlite.training.model_loader import Restored, plan_of
 from vwlite.training.monitor import LineMonitor
 
 Self = TypeVar("Self", bound="CRRModel")

@@ -6,7 +6,6 @@ import math
 import os
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
@@ -57,7 +56,8 @@ def words(value: str | tuple[str, ...]) -> tuple[str, ...]:
 
 def names_in_file(path: str) -> tuple[str, ...]:
     try:
-        lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").splitlines()
+        with open(path, "rb") as file:
+            lines = file.read().decode("utf-8", "surrogateescape").splitlines()
     except OSError as error:
         raise ValueError(f"cannot read {path}: {error.strerror}") from None
     return NamesInFile.of((name for line in lines if (name := line.strip())), path)

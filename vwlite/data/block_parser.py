@@ -13,11 +13,8 @@ import numpy as np
 from vwlite.data.batch import FIRST, Batch
 from vwlite.data.blocks import SLACK, Block, Buffers, blocks
 from vwlite.data.cache_codec import Packed, pack_batch
-from vwlite.data.columns import read_columns
-from vwlite.data.config import BLOCK_SIZE, EVENTS
-from vwlite.data.json_events import EventLayout, rewritten
+from vwlite.data.config import BLOCK_SIZE, EVENTS, TABLES
 from vwlite.data.parse_errors import Code
-from vwlite.data.table_formats import TABLES, laid_out
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
 
@@ -131,11 +128,13 @@ class Parser:
 class EventParser(Parser):
     """Parses blocks of decisions as JSON, which are rewritten as text. Rows have the number of their line of JSON."""
 
-    def __init__(self, kind: str, *state: Any) -> None:
-        super().__init__(state[0], kind, *state[1:])
+    def __init__(self, format: TextFormat, kind: str, *state: Any) -> None:
+        super().__init__(format, kind, *state)
         self.within = kind == "dsjson"
 
     def __call__(self, block: Block) -> Parsed:
+        from vwlite.data.json_events import EventLayout, rewritten  # which other runs need not
+
         whole = rewritten(block, self.within, not self.format.skip_malformed)
         part = super().__call__(Block(bytearray(whole.text) + SLACK, len(whole.text), block.path, block.offset))
         batch, release = part.batch, part.batch.release
@@ -150,6 +149,11 @@ class EventParser(Parser):
         ]
         block.layout = EventLayout(self.within)  # type: ignore[assignment]
         return Parsed(batch, block, 0, bytes(block.data[: block.size]).count(b"\n"), issues)
+
+
+def make_parser(format: TextFormat, kind: str, *state: Any) -> Parser:
+    """The parser of a format of text or tables; ``state``: the other arguments of ``Parser``."""
+    return (EventParser if kind in EVENTS else Parser)(format, kind, *state)
 
 
 def _issues(workspace: Workspace, batch: Batch, count: int) -> list[ParseIssue]:
@@ -197,12 +201,15 @@ def read(
     blocks are in memory at a time. Raises as ``blocks.blocks`` does, DataError for lines beyond ``LONGEST_LINE``.
     """
     begun = begun or OpenedInputs(paths, block_size, marks, format.groups and kind not in EVENTS)
-    if kind in EVENTS:
-        parser: Parser = EventParser(kind, format, begun.buffers, packs, touch)
-        return number_lines(parsed_ahead(begun.source, parser, threads - 1))
-    parser = Parser(format, kind, begun.buffers, packs, touch)
-    source = begun.source if kind not in TABLES else laid_out(begun.source, kind, read_columns(columns), format)
-    return number_lines(parsed_ahead(source, parser, threads - 1), format.words and not format.lists)
+    parser = make_parser(format, kind, begun.buffers, packs, touch)
+    source = begun.source
+    if kind in TABLES:
+        from vwlite.data.columns import read_columns
+        from vwlite.data.table_formats import laid_out
+
+        source = laid_out(source, kind, read_columns(columns), format)
+    marks_files = format.words and not format.lists and kind not in EVENTS
+    return number_lines(parsed_ahead(source, parser, threads - 1), marks_files)
 
 
 def parsed_ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:

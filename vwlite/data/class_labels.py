@@ -21,11 +21,11 @@ from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.csr import Csr, offsets
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.parse_errors import Code
+from vwlite.data.text_format import EMPTY_SET
 from vwlite.errors import DataError
 from vwlite.numerals import DIGITS, read_decimal
 
 MAX_CLASS = 2**32 - 1
-EMPTY_SET = ","  # as text has it
 LogFunction = Callable[[str], None]
 
 

@@ -11,6 +11,9 @@ from vwlite.options import Config, Option, config, fields_of, option
 from vwlite.storage.named_files import cache_of
 
 EVENTS = ("dsjson", "json")  # formats of logged decisions
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+COLUMNAR = ("arrow", "parquet")  # files that are no text
+TABLES = (*DELIMITERS, "jsonl", *COLUMNAR)
 TEXTS = ("vw", "svmlight", *EVENTS)  # formats of lines that have no columns
 SUFFIXES = {
     "vw": (".vw",),

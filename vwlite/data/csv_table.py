@@ -15,6 +15,7 @@ import numpy as np
 
 from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
+from vwlite.data.config import DELIMITERS
 from vwlite.data.lower_case import NONE, lower_table
 from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
 from vwlite.data.parse_errors import Code
@@ -25,7 +26,6 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.numerals import DECIMAL, is_count
 
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 MARKS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 BREAKS = "line breaks within a field are not read: write JSON lines"
 TEXT_LINE = re.compile(r"(?:^|\s)\|")  # with a bar before its features

@@ -13,25 +13,20 @@ from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, read
 from vwlite.data.blocks import Block, blocks, check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
-from vwlite.data.columns import HEADERS, proposal, quoted, read_columns
-from vwlite.data.columns_met import ColumnsMet
 from vwlite.data.compression import Decompressed, identify
-from vwlite.data.config import InputConfig
-from vwlite.data.csv_table import DELIMITERS
+from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import COLUMNAR, TABLES, least_lines, looked_at, possible_identifiers, remark_on
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
-from vwlite.escapes import escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
+    from vwlite.data.columns_met import ColumnsMet
     from vwlite.data.shuffle import Rows
 
 ZIP = b"PK\3\4"  # the first bytes of a model
 BINARY = {b"PAR1": "parquet", b"ARROW1": "arrow"}
-SHOWN_COLUMNS = 10  # in a message
 TEMPORARY = "of this run"  # in place of a path: a temporary cache, which has no name
 
 
@@ -80,6 +75,10 @@ class Inputs:
 
     def look_at_columns(self) -> None:
         """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
+        from vwlite.data.columns import HEADERS, proposal, read_columns
+        from vwlite.data.columns_met import ColumnsMet  # which runs on text need not
+        from vwlite.data.table_formats import looked_at, remark_on_identifiers
+
         config = self.config
         if not config.paths:
             raise UsageError(f"--format {config.kind} is read from files")
@@ -97,7 +96,7 @@ class Inputs:
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
             found, kept = looked_at(config.kind, columns, source, self.begun.head)
-            self.remark = remark_on(possible_identifiers(config.kind, found, columns, self.begun.head))
+            self.remark = remark_on_identifiers(config.kind, found, columns, self.begun.head)
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))
@@ -150,7 +149,12 @@ class Inputs:
     def head(self, size: int) -> bytes:
         """The whole lines among the first ``size`` bytes of text, for choosing the format before the text is parsed."""
         self.begun = self.begun or OpenedInputs(self.config.paths, self.config.block_size, self.digested)
-        of_file = least_lines(read_columns(self.config.columns)) if self.config.kind in DELIMITERS else 0
+        of_file = 0
+        if self.config.kind in DELIMITERS:
+            from vwlite.data.columns import read_columns
+            from vwlite.data.table_formats import least_lines
+
+            of_file = least_lines(read_columns(self.config.columns))
         return self.begun.head(size, self.config.examples, of_file)
 
     def parse_as(self, format: TextFormat) -> None:
@@ -160,11 +164,11 @@ class Inputs:
     @property
     def hint(self) -> str:
         """What a message adds where no example has a label."""
-        unlabelled = self.config.kind in TABLES and "label" not in read_columns(self.config.columns).roles
-        first = ", ".join(map(quoted, self.column_names[:SHOWN_COLUMNS]))
-        some = first + ", ..." * (len(self.column_names) > SHOWN_COLUMNS)
-        one_of = f", one of {escaped(some)}" if some else ""
-        return f" (--columns label=... names the column of labels{one_of})" if unlabelled else ""
+        if self.config.kind not in TABLES:
+            return ""
+        from vwlite.data.table_formats import label_advice
+
+        return label_advice(self.config.columns, self.column_names)
 
     @property
     def described(self) -> str:
@@ -265,6 +269,7 @@ class Inputs:
     def records(self) -> Iterator[Parsed]:
         """The batches of files that are no text."""
         from vwlite.data import arrow_files
+        from vwlite.data.columns import read_columns
 
         config = self.config
         for part in arrow_files.read(

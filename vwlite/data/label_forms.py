@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.data.batch import BLANK
-from vwlite.data.class_labels import EMPTY_SET, text_of
+from vwlite.data.class_labels import text_of
 from vwlite.data.columns import read_columns
-from vwlite.data.config import EVENTS, InputConfig
+from vwlite.data.config import COLUMNAR, EVENTS, TABLES, InputConfig
 from vwlite.data.csv_table import NUMBER_CELL, delimiter_of, with_point
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import Classes, LabelVocabulary
 from vwlite.data.multiline import SHARED_WORDS
 from vwlite.data.plain_text import words_of
-from vwlite.data.table_formats import COLUMNAR, TABLES, head_parser
-from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.data.table_formats import head_parser
+from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
 from vwlite.numerals import DECIMAL
 
 HEAD = 1 << 16  # bytes at the start of the text that are examined

@@ -12,7 +12,6 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
-from vwlite.data.class_labels import ClassLabels
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.parse_errors import SENTENCES, Code, excerpt, hint
 from vwlite.errors import DataError
@@ -116,10 +115,13 @@ class BadLines:
         """
         if batch.any_flags & SAVE:
             batch.flags = batch.flags & np.uint8(~SAVE & 0xFF)
-        typed, named = batch.label, isinstance(self.labels, ClassLabels)
+        typed = batch.label
         if self.labels:
             batch.label = self.labels.check(batch)
-        batch.weigh(self.class_weights, batch.label if named else typed)
+        if self.class_weights:
+            from vwlite.data.class_labels import ClassLabels  # which other runs need not
+
+            batch.weigh(self.class_weights, batch.label if isinstance(self.labels, ClassLabels) else typed)
         self.wrong = dict(getattr(self.labels, "malformed", {}))
         if self.faults:
             self.wrong = {**self.faults(batch), **self.wrong}

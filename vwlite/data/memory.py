@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from vwlite.data.batch import TABLE, Batch
-from vwlite.data.block_parser import EventParser, Parsed, Parser, number_lines
+from vwlite.data.block_parser import Parsed, make_parser, number_lines
 from vwlite.data.blocks import Block
 from vwlite.data.columns import read_columns
-from vwlite.data.config import EVENTS, InputConfig
+from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
 from vwlite.data.dataset import Inputs, head
 from vwlite.data.lines import block_of, blocks_of
-from vwlite.data.table_formats import COLUMNAR, DELIMITERS, TABLES, laid_out
+from vwlite.data.table_formats import laid_out
 from vwlite.data.tables import Table
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
@@ -125,8 +125,7 @@ def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format:
     if config.kind in TABLES:
         blocks = laid_out(blocks, config.kind, columns, format)
     threads = 0 if isinstance(text, str | bytes) and len(text) <= config.block_size else config.threads - 1
-    parser = EventParser(config.kind, format) if config.kind in EVENTS else Parser(format, config.kind)
-    return number_lines(in_order(blocks, parser, threads))
+    return number_lines(in_order(blocks, make_parser(format, config.kind), threads))
 
 
 def no_batches(config: InputConfig, *args: Any) -> MemoryInputs:

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import TAGGED
-from vwlite.data.class_labels import EMPTY_SET
 from vwlite.data.csr import offsets
 from vwlite.data.parse_errors import SENTENCES, Code
-from vwlite.data.text_format import TextFormat
+from vwlite.data.text_format import EMPTY_SET, TextFormat
 from vwlite.data.text_writer import number_texts
 from vwlite.errors import DataError, UsageError
 

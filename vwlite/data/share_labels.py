@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.class_labels import EMPTY_SET, Classes, ListLabels, LogFunction, text_of
+from vwlite.data.class_labels import Classes, ListLabels, LogFunction, text_of
 from vwlite.data.csr import Csr
+from vwlite.data.text_format import EMPTY_SET
 
 TOLERANCE = 1e-4  # by which strict sums differ from 1 at most
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vwlite.data.columns import read_columns
-from vwlite.data.csv_table import DELIMITERS
+from vwlite.data.config import COLUMNAR, DELIMITERS
 from vwlite.data.input_stream import open_input
-from vwlite.data.table_formats import COLUMNAR
 from vwlite.errors import DataError, UsageError
 
 EVERY = 5  # units of which one is set aside

@@ -10,13 +10,12 @@ from typing import Any
 
 from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, Columns, quoted, read_columns
-from vwlite.data.config import InputConfig
-from vwlite.data.csv_table import DELIMITERS, CsvTable, delimiter_of, first_look, header_of, rows_of
+from vwlite.data.config import DELIMITERS, TABLES, InputConfig
+from vwlite.data.csv_table import CsvTable, delimiter_of, first_look, header_of, rows_of
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
+from vwlite.escapes import escaped
 
-COLUMNAR = ("arrow", "parquet")  # files that are no text
-TABLES = (*DELIMITERS, "jsonl", *COLUMNAR)
 HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the types of columns
 
 
@@ -34,13 +33,26 @@ def looked_at(
     return found, found.kept(columns)
 
 
-def possible_identifiers(
-    kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]
-) -> list[str]:
-    """Columns that were taken for numbers; ``found`` and ``head`` as in ``looked_at``."""
+def remark_on_identifiers(kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]) -> str:
+    """What is to be said of columns taken for numbers that may be identifiers; arguments as in ``looked_at``."""
     if kind not in DELIMITERS or asked.is_typed:
-        return []
-    return identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
+        return ""
+    names = identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
+    if not names:
+        return ""
+    first = quoted(names[0])
+    some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
+    remedy = f"--columns with {first}:text makes each value a feature of its own, {first}:number ends this note"
+    return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"
+
+
+def label_advice(columns: str, names: list[str]) -> str:
+    """What a message adds where no example has a label, of a table with columns of these names."""
+    if "label" in read_columns(columns).roles:
+        return ""
+    some = ", ".join(map(quoted, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    one_of = f", one of {escaped(some)}" if some else ""
+    return f" (--columns label=... names the column of labels{one_of})"
 
 
 def least_lines(columns: Columns) -> int:
@@ -109,13 +121,3 @@ def identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[
         if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
             told.append(name)
     return told
-
-
-def remark_on(names: list[str]) -> str:
-    """What is to be said of identifiers, if any."""
-    if not names:
-        return ""
-    first = quoted(names[0])
-    some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
-    remedy = f"--columns with {first}:text makes each value a feature of its own, {first}:number ends this note"
-    return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"

@@ -20,6 +20,7 @@ FORMATS = {  # and the native modules that parse them
     "vw": "vw_parser", "svmlight": "svmlight", "csv": "csv_parser", "tsv": "csv_parser",
     "jsonl": "json_parser", "json": "vw_parser", "dsjson": "vw_parser",
 }
+EMPTY_SET = ","  # a label, as text has it
 
 
 def parser_of(format_name: str) -> Callable:

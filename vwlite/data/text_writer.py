@@ -7,8 +7,7 @@ import re
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import EMPTY_SET
-from vwlite.data.text_format import TextFormat, parse_text
+from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
 from vwlite.errors import DataError
 
 NAMED, TEXT_VALUE = 0, 2  # of Names.kind: what can be written

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.class_labels import EMPTY_SET, MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
+from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import (
     COSTS,
     DECISION_GROUPS,
@@ -28,6 +28,7 @@ from vwlite.data.malformed_lines import named_labels
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import words_of
+from vwlite.data.text_format import EMPTY_SET
 from vwlite.errors import DataError
 from vwlite.escapes import escaped
 from vwlite.learners.label_check import LabelCheck

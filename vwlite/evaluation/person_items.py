@@ -7,17 +7,10 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import features_of, segments_of
+from vwlite.features.hashing import mix64
 from vwlite.features.row_blocks import blocks_of, joined, no_blocks, rows_with
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
-
-
-def mixed(numbers: np.ndarray) -> np.ndarray:
-    """uint64[n] of uint64[n], each bit of which depends on all bits: splitmix64 (Steele, Lea and Flood, 2014)."""
-    numbers = numbers + GAMMA
-    numbers = (numbers ^ numbers >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ numbers >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ numbers >> np.uint64(31)
 
 
 def first_features(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.ndarray]:
@@ -40,7 +33,7 @@ def keys_of(batch: Batch, plan: Plan, groups: list[int]) -> np.ndarray:
     keys = np.zeros(len(batch), np.uint64)
     for group in reversed(groups):
         rows, slots = first_features(batch, plan, group)
-        keys[rows] = mixed(slots.astype(np.uint64) | np.uint64(group) << np.uint64(32))
+        keys[rows] = mix64((slots.astype(np.uint64) | np.uint64(group) << np.uint64(32)) + GAMMA)
     return keys
 
 

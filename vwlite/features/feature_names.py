@@ -14,11 +14,9 @@ from vwlite._native.feature_words import FeatureWords
 from vwlite.data.batch import Batch
 from vwlite.data.shared_lines import with_shared
 from vwlite.features.feature_plan import NAMELESS, Plan
+from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
 from vwlite.features.interactions import LETTERS
 from vwlite.features.term_weights import terms_of_row
-
-CONSTANT = "Constant"
-CONSTANT_HASH = 11650396
 
 
 class Feature(NamedTuple):
@@ -62,7 +60,7 @@ def in_order(groups: Mapping[int, list[str]], plan: Plan) -> list[str]:
         for name in group
     ]
     if plan.constant:
-        terms.append(CONSTANT)
+        terms.append(CONSTANT_NAME)
     for letters in plan.interactions:
         if all(letter in groups for letter in letters):
             terms += crossed(letters, groups, plan.permutations)
@@ -74,7 +72,7 @@ def kept_names(terms: list[str], groups: Mapping[int, list[str]], plan: Plan) ->
     if not plan.random.only:
         return terms
     if not plan.random.chosen:
-        return [CONSTANT] if plan.constant else []
+        return [CONSTANT_NAME] if plan.constant else []
     linear = [number for number in groups if number < LETTERS and not plan.nonlinear[number]]
     kept = [name for number in linear if not plan.random.of[number] for name in groups[number]]
     return kept + terms[sum(len(groups[number]) for number in linear) :]
@@ -106,7 +104,7 @@ def nameless(batch: Batch, plan: Plan, row: int) -> list[str]:
     index, _, _, groups = terms_of_row(batch, plan, row)
     terms = [""] * (len(index) // 4)
     if plan.constant:
-        terms[sum(size for letter, size in groups if not plan.nonlinear[letter])] = CONSTANT
+        terms[sum(size for letter, size in groups if not plan.nonlinear[letter])] = CONSTANT_NAME
     return terms
 
 
@@ -225,7 +223,7 @@ def row_terms(batch: Batch, plan: Plan, row: int) -> RowTerms:
     Raises DataError for a row of too many terms, MemoryError.
     """
     if plan.centring:
-        known = {**names_by_slot(batch, row, plan), CONSTANT_HASH & ((1 << plan.bits) - 1): CONSTANT}
+        known = {**names_by_slot(batch, row, plan), CONSTANT_HASH & ((1 << plan.bits) - 1): CONSTANT_NAME}
         slots, values = arrays_of(plan.centring.apply(batch, row, row + 1, None, False), row, plan)
         return RowTerms([known.get(slot, "") for slot in slots.tolist()], slots, values)
     if not plan.weights:
@@ -235,7 +233,7 @@ def row_terms(batch: Batch, plan: Plan, row: int) -> RowTerms:
     made = flat.random.names() if flat.random else []
     linear = len(slots) - len(made) - flat.constant
     known = names_by_slot(batch, row, plan)
-    names = [*(known[slot] for slot in slots[:linear].tolist()), *[CONSTANT] * flat.constant, *made]
+    names = [*(known[slot] for slot in slots[:linear].tolist()), *[CONSTANT_NAME] * flat.constant, *made]
     return RowTerms(names, slots, values)
 
 

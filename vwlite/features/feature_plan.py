@@ -25,11 +25,11 @@ from vwlite.features.interactions import (
     read_interaction,
     resolve,
 )
-from vwlite.features.landmarks import LandmarkMap
-from vwlite.features.random_features import RandomMap
 from vwlite.interrupts import STOP
 
 if TYPE_CHECKING:
+    from vwlite.features.landmarks import LandmarkMap
+    from vwlite.features.random_features import RandomMap
     from vwlite.features.theta_map import FeatureMap
 
 ANONYMOUS = 32
@@ -172,6 +172,10 @@ class Plan:
         self.nonlinear[[group for group in dropped if group < LETTERS]] = 1
         self.set_interactions()
 
+    def change_values(self, weights: Any, centring: Any) -> None:
+        """Give terms other values by ``weights``, and features by ``centring``; None for neither."""
+        self.weights, self.centring = weights, centring
+
     def apart(self) -> Plan:
         """The same, for which wildcards meet namespaces of their own from now on."""
         other = copy(self)
@@ -241,10 +245,16 @@ class Plan:
 
 
 def map_of(config: FeatureConfig) -> RandomMap | LandmarkMap | None:
-    """What adds features of kernels."""
+    """What adds features of kernels, imported where there is one."""
     if config.landmarks:
+        from vwlite.features.landmarks import LandmarkMap
+
         return LandmarkMap(config)
-    return RandomMap(config) if config.random_features else None
+    if config.random_features:
+        from vwlite.features.random_features import RandomMap
+
+        return RandomMap(config)
+    return None
 
 
 def _pair_runs(interactions: list[tuple[int, ...]]) -> list[int]:

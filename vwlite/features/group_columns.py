@@ -16,9 +16,10 @@ from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES
 from vwlite.data.csr import ranges
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig, QueryConfig
-from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan
-from vwlite.features.hashing import hash_name
+from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan, read_redefine
+from vwlite.features.hashing import hash_name, mix64, unit_interval
 from vwlite.features.interactions import LETTERS, decode_letters
+from vwlite.features.side_names import read_numbers
 from vwlite.storage.array_check import numbers
 
 CENTRED = ("centred_key", "centred_char", "centred_sum", "centred_weight")
@@ -290,3 +291,32 @@ class Centring:
         if len(np.unique(keys)) < len(keys) or not (np.isfinite(sums).all() and 0 <= weight[0] < np.inf):
             raise ValueError("the means of its features")
         self.keys, self.characters, self.sums, self.weight = keys, characters, sums, float(weight[0])
+
+
+class Masks:
+    """Leaves namespaces out by chance: by a hash of seed, pass, namespace and the number of the example."""
+
+    def __init__(self, config: FeatureConfig, seed: int) -> None:
+        self.seed, self.redefine, self.spaces = seed, read_redefine(config.redefine), []
+        for text in config.mask_ids:
+            for name, share in read_numbers(text, "--mask-ids").items():
+                self.spaces.append((space_of(name, config), share))
+
+    def apply(self, batch: Batch, number: int, first: int) -> Batch:
+        """The batch of pass ``number``, whose first example is number ``first`` of the pass, as it is to be learned."""
+        rows = np.arange(first, first + len(batch)) if batch.numbers is None else batch.numbers
+        row = np.repeat(np.arange(len(batch)), np.diff(batch.row_namespace.astype(np.int64)))
+        left_out = np.zeros(len(row), bool)
+        for place, (space, share) in enumerate(self.spaces):
+            masked = self.drawn(rows, number, place) < share
+            if batch.holdout_mask is not None:
+                masked &= batch.holdout_mask == 0
+            left_out |= masked[row] & segments_in(batch, self.redefine, space)
+        return without_segments(batch, left_out) if left_out.any() else batch
+
+    def drawn(self, rows: np.ndarray, number: int, place: int) -> np.ndarray:
+        """float64[rows], uniform in (0, 1)."""
+        state = np.zeros(1, np.uint64)
+        for part in (self.seed, number, place):
+            state = mix64(state ^ mix64(np.array([part + 1], np.uint64)))
+        return unit_interval(mix64(state ^ mix64(rows.astype(np.uint64) + np.uint64(1))))

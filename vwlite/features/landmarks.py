@@ -23,8 +23,8 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig
-from vwlite.features.hashing import hash_name
-from vwlite.features.random_features import GAMMA, hashed, mapped_namespaces, usual_gamma
+from vwlite.features.hashing import hash_name, hashed
+from vwlite.features.random_features import GAMMA, mapped_namespaces, usual_gamma
 from vwlite.storage.array_check import numbers
 
 START, SLOT, VALUE, WHITEN = "landmark_start", "landmark_slot", "landmark_value", "landmark_whiten"  # a model's arrays

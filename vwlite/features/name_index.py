@@ -15,8 +15,9 @@ from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.csr import ranges
 from vwlite.data.shared_lines import with_shared
 from vwlite.errors import ModelError
-from vwlite.features.feature_names import CONSTANT, in_order, term_names, with_all_linear
+from vwlite.features.feature_names import in_order, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
+from vwlite.features.hashing import CONSTANT_NAME
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.term_weights import terms_of, terms_of_row
 from vwlite.storage.array_check import numbers
@@ -171,7 +172,7 @@ class RowNames:
             for one in parts:
                 if one not in known:
                     known[one] = self.words.shown(begin + one, first + makers.segments[one])
-            names.append("*".join([known[one] for one in parts]) if parts else CONSTANT)
+            names.append("*".join([known[one] for one in parts]) if parts else CONSTANT_NAME)
         return names
 
     def look(self, shape: bytes, first: int, last: int) -> Makers:
@@ -183,7 +184,7 @@ class RowNames:
             groups.setdefault(int(self.batch.namespace_char[segment]), []).extend(map(str, numbers))
             segments += [segment - first] * len(numbers)
         terms = in_order(groups, self.plan)
-        makers = Makers([() if one == CONSTANT else tuple(map(int, one.split("*"))) for one in terms], segments)
+        makers = Makers([() if one == CONSTANT_NAME else tuple(map(int, one.split("*"))) for one in terms], segments)
         self.makers[shape] = makers
         return makers
 

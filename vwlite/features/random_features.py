@@ -15,7 +15,7 @@ import numpy as np
 from vwlite._native.random_features import FILL, fill_directions
 from vwlite.data.csr import Csr
 from vwlite.features.config import KERNELS, FeatureConfig
-from vwlite.features.hashing import hash_name
+from vwlite.features.hashing import hash_name, hashed, key, unit_interval
 from vwlite.features.interactions import decode_letters
 from vwlite.storage.array_check import numbers
 
@@ -95,28 +95,6 @@ def mapped_namespaces(config: FeatureConfig) -> np.ndarray:
     of = np.zeros(256, np.uint8)
     of[[letter for value in config.random_of for letter in decode_letters(value)]] = 1
     return of
-
-
-def key(seed: int, purpose: int) -> int:
-    """The state from which the hash of numbers begins."""
-    return int(mix64(np.array([seed << 8 | purpose], np.uint64))[0])
-
-
-def hashed(seed: int, purpose: int, numbers: np.ndarray) -> np.ndarray:
-    """uint64: the hash of each number."""
-    return mix64(np.uint64(key(seed, purpose)) + numbers.astype(np.uint64))
-
-
-def mix64(z: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014), as ``cython_ext/base/splitmix64.pxd``."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def unit_interval(bits: np.ndarray) -> np.ndarray:
-    """float64: numbers in (0, 1) from the upper 52 bits."""
-    return ((bits >> np.uint64(12)).astype(np.float64) + 0.5) / 2**52
 
 
 def signs(seed: int, blocks: int, fold: int) -> np.ndarray:

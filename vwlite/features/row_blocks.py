@@ -11,7 +11,7 @@ from vwlite.data.batch import COLUMNS as BATCH_COLUMNS
 from vwlite.data.batch import ROWS, STARTS, Batch
 from vwlite.data.csr import ranges
 from vwlite.features.group_columns import sums
-from vwlite.features.random_features import mix64
+from vwlite.features.hashing import mix64
 
 COLUMNS = {  # name in models -> type of numbers
     "row_namespace": np.int64,

@@ -22,7 +22,6 @@ from vwlite.data.text_format import FULL
 from vwlite.errors import DataError
 from vwlite.features.config import VALUES, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan, new_namespaces
-from vwlite.features.group_columns import Centring
 from vwlite.interrupts import raise_if_stopped
 from vwlite.storage.array_check import numbers
 
@@ -77,16 +76,6 @@ def meet(batch: Batch, plan: Plan) -> None:
 
 
 ARRAYS = ("term_slot", "term_count", "term_examples")
-
-
-def plan_of(config: FeatureConfig, seen: Any = (), drop_pairs: bool = False) -> Plan:
-    """The plan of these options, with ``weights`` where they give terms other values."""
-    plan = Plan(config, seen, drop_pairs)
-    if config.weighs_terms:
-        plan.weights = TermWeights(config, plan)
-    if config.centred:
-        plan.centring = Centring(config, plan.redefine)
-    return plan
 
 
 class TermWeights:

@@ -21,8 +21,9 @@ from vwlite._native import softmax as softmax_kernel
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig, BfgsMulticlassConfig, BfgsOutputsConfig
-from vwlite.learners.gd import CONSTANT, Gd
+from vwlite.learners.gd import Gd
 from vwlite.learners.outputs import Outputs
 from vwlite.learners.quasi_newton import OrthantWise, Pair, Problem, Wolfe, dot, two_loops
 from vwlite.learners.row_results import Results
@@ -63,7 +64,7 @@ class Halving:
             self.learner.weights[:, 1] += np.float32(self.config.l2) * w
             self.learner.sums[0] += 0.5 * self.config.l2 * dot(w, w)
             if self.config.no_bias_regularization:  # but for the curvature and the preconditioner, as in vw
-                constant = self.learner.weights[CONSTANT % len(w)]
+                constant = self.learner.weights[CONSTANT_HASH % len(w)]
                 constant[1] -= np.float32(self.config.l2) * constant[0]
                 self.learner.sums[0] -= 0.5 * self.config.l2 * float(constant[0]) ** 2
 

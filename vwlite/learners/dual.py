@@ -15,11 +15,12 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
-from vwlite.learners.gd import CONSTANT, Gd
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, zeros
@@ -183,7 +184,7 @@ class Dual(Gd):
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=False)
         self.stride, self.weights = 1, zeros(1 << bits, 1)
         self.measured = self.gathered = True
-        self.store = KeptRows(bits, CONSTANT & ((1 << bits) - 1), config.bias_scale)
+        self.store = KeptRows(bits, CONSTANT_HASH & ((1 << bits) - 1), config.bias_scale)
         self.labels: list[np.ndarray] = []  # of the rows that are kept
         self.keeps_solution = self.of_class = False  # of_class: it tells one class from all others
         self.solution: DualSolver | None = None  # where it is to be kept

@@ -10,8 +10,8 @@ import numpy as np
 
 from vwlite._native import gd as kernel
 from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.features.feature_names import CONSTANT as CONSTANT_NAME
 from vwlite.features.feature_plan import Plan
+from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
 from vwlite.learners import learner_class
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.gd import GdConfig
@@ -19,7 +19,6 @@ from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import PageToucher, Table, page_toucher, values_of, with_stride, written_chunks, zeros
 
-CONSTANT = 11650396  # index of the constant feature
 SCALARS = (
     "norm_sum",  # sum of squared normalised inputs, times importance
     "norm_weight",  # sum of importance over the same updates
@@ -214,7 +213,7 @@ class Gd(Learner):
 
     @property
     def constant_slot(self) -> int:
-        return CONSTANT & ((1 << self.bits) - 1)
+        return CONSTANT_HASH & ((1 << self.bits) - 1)
 
     @property
     def label_mean(self) -> float:

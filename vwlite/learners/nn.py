@@ -16,7 +16,7 @@ from vwlite._native import nn_classes as nn_classes_kernel
 from vwlite._native import vw_nn as vw_nn_kernel
 from vwlite.config_check import count_in
 from vwlite.errors import UsageError
-from vwlite.features.random_features import mix64
+from vwlite.features.hashing import mix64
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig, dense_shapes, row_shift, row_units
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig

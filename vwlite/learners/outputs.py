@@ -16,9 +16,10 @@ from vwlite.data.class_labels import LogFunction, read_cost, text_of
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.outputs import OutputsConfig
-from vwlite.learners.gd import CONSTANT, SCALARS, Gd, KernelConfig
+from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.storage.array_check import matrix
@@ -173,7 +174,7 @@ class Outputs(Gd):
 
     def start_constant(self, values: Any) -> None:
         """Let those weights of the constant that are 0 begin at ``values``, a number or float[outputs]."""
-        first = CONSTANT << self.layout[0] & (1 << self.bits) - 1
+        first = CONSTANT_HASH << self.layout[0] & (1 << self.bits) - 1
         of_outputs = self.weights[first : first + self.config.outputs, 0]
         of_outputs[:] = np.where(of_outputs == 0, values, of_outputs)
 

@@ -18,8 +18,7 @@ from vwlite.api.json_predictions import json_listener
 from vwlite.api.memory_run import InferenceRun
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.columns import IGNORE, Columns, nearest, read_columns
-from vwlite.data.config import EVENTS, BadLinesConfig, InputConfig
-from vwlite.data.table_formats import COLUMNAR, TABLES
+from vwlite.data.config import COLUMNAR, EVENTS, TABLES, BadLinesConfig, InputConfig
 from vwlite.errors import Diverged, UsageError, VwliteError
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.base import Learner

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from vwlite.api.memory_run import log_passes
 from vwlite.api.model import Model
 from vwlite.errors import UsageError
+from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.options import not_one_of
-from vwlite.sklearn.columns import CONSTANT, Columns
+from vwlite.sklearn.columns import Columns
 from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import check_any_weight, holdout_period
 
@@ -185,7 +186,7 @@ class LinearEstimator(ModelEstimator):
         """Weights of the columns, float32[classes, n_features], and of the constant, float32[classes]."""
         check_is_fitted(self)
         table, shift = self.model_.weights, self._shift
-        hashes = np.append(self._columns.hashes(), CONSTANT)
+        hashes = np.append(self._columns.hashes(), CONSTANT_HASH)
         slots = (hashes << shift) % len(table)
         found = table[slots + np.arange(classes)[:, None]]
         weights, constants = found[:, :-1], found[:, -1]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.features.hashing import hash_name
+from vwlite.features.hashing import CONSTANT_HASH, hash_name
 
-CONSTANT = 11650396  # hash of the constant feature
 FEWEST, MOST = 18, 32  # bits
 
 
@@ -76,12 +75,12 @@ class Columns:
         needed = range(max(FEWEST, shift), MOST + 1)
         if not self.members:
             return first_of(bits for bits in needed if self.n_columns <= self.room(2 ** (bits - shift)))
-        hashes = np.append(self.hashes(), CONSTANT)
+        hashes = np.append(self.hashes(), CONSTANT_HASH)
         return first_of(bits for bits in needed if distinct(hashes % 2 ** (bits - shift)))
 
     def room(self, slots: int) -> int:
         """How many columns in no namespace there may be beside the constant."""
-        return CONSTANT % slots if self.n_columns <= CONSTANT else slots
+        return CONSTANT_HASH % slots if self.n_columns <= CONSTANT_HASH else slots
 
 
 def in_order(table: Any) -> Any:

@@ -17,8 +17,9 @@ from vwlite.evaluation.ranking_metrics import Ranking
 from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.group_columns import Queries
+from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.learners.losses import LossConfig
-from vwlite.sklearn.columns import CONSTANT, Columns
+from vwlite.sklearn.columns import Columns
 from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import check_any_weight, importance, notes
 from vwlite.solvers.crr.config import CrrConfig
@@ -142,7 +143,7 @@ class CRRRanker(RegressorMixin, BaseEstimator):
         descent = Descent(config, data)
         descent.run(LineMonitor(notes(self.verbose)))
         facts, table = descent.facts, descent.learner.weights[:, 0]
-        self.coef_, self.intercept_ = table[: self.n_features_in_].copy(), float(table[CONSTANT % len(table)])
+        self.coef_, self.intercept_ = table[: self.n_features_in_].copy(), float(table[CONSTANT_HASH % len(table)])
         self.n_queries_, self.n_pairs_ = facts["queries"], facts["pairs"]
         return self
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,15 +17,13 @@ from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.features import feature_plan
-from vwlite.features.config import FeatureConfig
-from vwlite.features.feature_plan import read_redefine
-from vwlite.features.group_columns import segments_in, space_of, without_segments
-from vwlite.features.random_features import mix64, unit_interval
-from vwlite.features.side_names import read_numbers
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
-from vwlite.training.curriculum import Curriculum, of_batches
 from vwlite.training.display import Display, FileRead
+
+if TYPE_CHECKING:
+    from vwlite.features.group_columns import Masks
+    from vwlite.training.curriculum import Curriculum
 
 
 class MalformedLinePolicy(Protocol):
@@ -80,7 +78,11 @@ class FileBatches:
         self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
         self.held_out = self.open_held_out(config.holdout.path) if config.holdout.path and config.learning else None
         seed = config.input.seed if config.learner.random_seed is None else config.learner.random_seed
-        self.masks = Masks(config.features, seed) if config.learning and config.features.mask_ids else None
+        self.masks: Masks | None = None
+        if config.learning and config.features.mask_ids:
+            from vwlite.features.group_columns import Masks  # which other runs need not
+
+            self.masks = Masks(config.features, seed)
         self.curriculum: Curriculum | None = None
         self.read_ahead = False
         self.recalled = False  # what a cache knows of the text it was made from
@@ -203,6 +205,8 @@ class FileBatches:
         """What the curriculum has for pass ``number``; what is held out is there in every pass."""
         rows, input = self.inputs.at_random(), self.config.input
         if self.curriculum is None:
+            from vwlite.training.curriculum import of_batches  # which other runs need not
+
             config, note = self.config, self.display.note
             self.curriculum = of_batches(config.curriculum, rows.batches, input.seed, config.features, note)
         held = self.holdout.mark(len(rows), np.arange(len(rows)))
@@ -266,32 +270,3 @@ class Holdout:
         held_out = slice(max(after - before, 0), None) if after else slice(-(before + 1) % period, None, period)
         marks[held_out] = 1
         return marks
-
-
-class Masks:
-    """Leaves namespaces out by chance: by a hash of seed, pass, namespace and the number of the example."""
-
-    def __init__(self, config: FeatureConfig, seed: int) -> None:
-        self.seed, self.redefine, self.spaces = seed, read_redefine(config.redefine), []
-        for text in config.mask_ids:
-            for name, share in read_numbers(text, "--mask-ids").items():
-                self.spaces.append((space_of(name, config), share))
-
-    def apply(self, batch: Batch, number: int, first: int) -> Batch:
-        """The batch of pass ``number``, whose first example is number ``first`` of the pass, as it is to be learned."""
-        rows = np.arange(first, first + len(batch)) if batch.numbers is None else batch.numbers
-        row = np.repeat(np.arange(len(batch)), np.diff(batch.row_namespace.astype(np.int64)))
-        left_out = np.zeros(len(row), bool)
-        for place, (space, share) in enumerate(self.spaces):
-            masked = self.drawn(rows, number, place) < share
-            if batch.holdout_mask is not None:
-                masked &= batch.holdout_mask == 0
-            left_out |= masked[row] & segments_in(batch, self.redefine, space)
-        return without_segments(batch, left_out) if left_out.any() else batch
-
-    def drawn(self, rows: np.ndarray, number: int, place: int) -> np.ndarray:
-        """float64[rows], uniform in (0, 1)."""
-        state = np.zeros(1, np.uint64)
-        for part in (self.seed, number, place):
-            state = mix64(state ^ mix64(np.array([part + 1], np.uint64)))
-        return unit_interval(mix64(state ^ mix64(rows.astype(np.uint64) + np.uint64(1))))

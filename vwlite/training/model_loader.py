@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vwlite.errors import ModelError, UsageError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.group_columns import CENTRED
-from vwlite.features.landmarks import arrays_of
-from vwlite.features.term_weights import ARRAYS, plan_of
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
 from vwlite.learners.losses import with_free_bound
@@ -83,9 +80,8 @@ def restore(
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
         kind.check_memory(config, features.bits, learning or rates, max_memory)
         wanted = kind.wanted(header, learning or rates)
-        counted = ARRAYS if features.weight != "none" else ()
-        found = [*arrays_of(features), *arrays_of_theta(header, features), *(CENTRED if features.centred else ())]
-        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *counted, *found], grows=learning)
+        kept = () if wanted is None else arrays_of_features(header, features)
+        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *kept], grows=learning)
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
@@ -135,13 +131,42 @@ def restore(
         raise ModelError(f"{path} is no model of this version's learners ({error})") from error
 
 
-def arrays_of_theta(header: dict[str, Any], features: FeatureConfig) -> list[str]:
-    """The names of the arrays of the Theta that a model keeps, if any."""
-    if not features.theta:
-        return []
-    from vwlite.features.theta_map import kept_arrays
+def plan_of(config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> Plan:
+    """The plan of these options, with ``weights`` where they give terms other values. A run imports what it needs."""
+    plan = Plan(config, seen, drop_pairs)
+    weights = centring = None
+    if config.weighs_terms:
+        from vwlite.features.term_weights import TermWeights
 
-    return kept_arrays(header)
+        weights = TermWeights(config, plan)
+    if config.centred:
+        from vwlite.features.group_columns import Centring
+
+        centring = Centring(config, plan.redefine)
+    plan.change_values(weights, centring)
+    return plan
+
+
+def arrays_of_features(header: dict[str, Any], features: FeatureConfig) -> list[str]:
+    """The names of the arrays that a model keeps of how its features are made. A run loads what its model needs."""
+    found: list[str] = []
+    if features.weight != "none":
+        from vwlite.features.term_weights import ARRAYS
+
+        found += ARRAYS
+    if features.landmarks or features.has_gamma:
+        from vwlite.features.landmarks import arrays_of
+
+        found += arrays_of(features)
+    if features.theta:
+        from vwlite.features.theta_map import kept_arrays
+
+        found += kept_arrays(header)
+    if features.centred:
+        from vwlite.features.group_columns import CENTRED
+
+        found += CENTRED
+    return found
 
 
 def refrozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:

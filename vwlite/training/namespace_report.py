@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.columns import quoted, read_columns
 from vwlite.data.csr import ranges
 from vwlite.data.hash_set import HashSet
 from vwlite.data.label_order import LabelOrder
 from vwlite.features.config import STEP, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan
 from vwlite.features.freezing import PARTS
-from vwlite.features.group_columns import segments_of
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
 from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.features.theta_config import NOTHING_KNOWN
@@ -41,9 +39,7 @@ class Sightings:
         self, features: FeatureConfig, plan: Plan, columns: str = "", factored: tuple[str, ...] = ()
     ) -> None:
         """``columns`` of a table, as it is read; ``factored``: values of ``--lrq``."""
-        self.features, self.plan, self.factored = features, plan, factored
-        spaces = read_columns(columns).spaces
-        self.columns = {one.name for some in spaces.values() for one in some} - set(spaces)
+        self.features, self.plan, self.columns, self.factored = features, plan, columns, factored
         named = any(getattr(features, name) for name in (*LETTERS, *NUMBERED, *NAMED))
         self.wanted = bool(plan.typed or plan.pairs or factored or named)
         self.met = b""  # first bytes of namespaces' names, ascending
@@ -127,8 +123,14 @@ class Sightings:
 
     def hint(self, option: str, value: str) -> str:
         """What to type where a column of a table was taken for a namespace."""
+        if not self.columns:
+            return ""
+        from vwlite.data.columns import quoted, read_columns  # which runs on text need not
+
+        spaces = read_columns(self.columns).spaces
+        columns = {one.name for some in spaces.values() for one in some} - set(spaces)
         for name in (value, *value.split(",")):
-            if name in self.columns:
+            if name in columns:
                 typed = quoted(name)
                 what = f"ignore={typed} leaves it out" if option == "--ignore" else f"{typed}={typed} makes it one"
                 return f"; {name} is a column, no namespace: in --columns {what}"
@@ -235,6 +237,8 @@ class NumberSides(Listener):
         return bool(config.learning and crossed and not config.vw_compat)
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        from vwlite.features.group_columns import segments_of  # which runs without such crossings need not
+
         first, last = batch.row_namespace[[begin, end]].tolist()
         for side in self.sides if self.watching else ():
             if side.is_number:
@@ -250,9 +254,12 @@ class NumberSides(Listener):
         self.watching = False
 
     def remedy(self, side: Side) -> str:
-        for space, some in read_columns(self.columns).spaces.items():
-            if covers(side.name, space):
-                return f"--columns {quoted(space)}={quoted(some[0].name)}:text"
+        if self.columns:
+            from vwlite.data.columns import quoted, read_columns  # which runs on text need not
+
+            for space, some in read_columns(self.columns).spaces.items():
+                if covers(side.name, space):
+                    return f"--columns {quoted(space)}={quoted(some[0].name)}:text"
         return f"make them names: {side.high:g}, not id:{side.high:g}"
 
     def state(self) -> dict[str, Any]:

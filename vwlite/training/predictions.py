@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -13,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
-from vwlite.data.class_labels import EMPTY_SET
-from vwlite.data.text_format import TextFormat, parse_text
-from vwlite.data.text_writer import TextWriter
+from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
@@ -110,6 +107,8 @@ class SimulatedLog(PredictionWriter, Listener):
 
     def __init__(self, path: str, learner: Any) -> None:
         """``learner``: a ``vwlite.learners.simulate.Simulation``."""
+        from vwlite.data.text_writer import TextWriter  # which other runs need not
+
         super().__init__(path)
         self.learner, self.text = learner, TextWriter(TextFormat())
         self.last: Batch | None = None  # whose features are ``bodies``
@@ -227,6 +226,8 @@ class NamedDraws(Drawing):
         self.seed, self.names, self.number = seed, names, 0
 
     def next(self) -> float:
+        import hashlib  # which other runs need not
+
         self.skip()
         name = self.names[self.number - 1] if self.number <= len(self.names) else ""
         digest = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()

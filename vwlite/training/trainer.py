@@ -14,7 +14,6 @@ import numpy as np
 from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.errors import Diverged, ModelError
 from vwlite.features.feature_plan import Plan, new_namespaces
-from vwlite.features.gamma import settle_gamma
 from vwlite.interrupts import Guard, raise_if_stopped
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -186,7 +185,7 @@ class Trainer:
             listener.begin_pass(number)
         between = self.handlers("between")
         with closing(self.source.batches(number)) as batches:
-            for batch in settle_gamma(self.plan, map(self.extended, batches)):
+            for batch in self.settled(map(self.extended, batches)):
                 with self.guard.deferred():
                     self.learn(batch)
                 if batch.release:
@@ -194,6 +193,14 @@ class Trainer:
                 self.guard.check()
                 for handler in between:
                     handler()
+
+    def settled(self, batches: Iterator[Batch]) -> Iterator[Batch]:
+        """The batches, before the first of which features of kernels know what they have to."""
+        if self.plan.random is None:
+            return batches
+        from vwlite.features.gamma import settle_gamma  # which other runs need not
+
+        return settle_gamma(self.plan, batches)
 
     def extended(self, batch: Batch) -> Batch:
         """With Theta's features. Raises as ``Plan.extend``."""

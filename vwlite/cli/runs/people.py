@@ -14,12 +14,11 @@ from vwlite.api.data_source import input_opener
 from vwlite.api.run_configs import input_config
 from vwlite.cli.files import is_feature
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
-from vwlite.data.config import InputConfig, named_kind
+from vwlite.data.config import TABLES, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.memory import parsed_text
 from vwlite.data.plain_text import decoded, words_of
-from vwlite.data.table_formats import TABLES
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import text_format
 from vwlite.features.side_names import covers, sides_of_pair

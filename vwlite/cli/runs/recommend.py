@@ -17,9 +17,8 @@ from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.model_dispatch import describe_model, module_for
 from vwlite.cli.runs.people import Open, eased, of_features, of_file, read_for, spaces_of
 from vwlite.data.columns import read_columns
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import TABLES, BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.table_formats import TABLES
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.catalogue import Neighbours

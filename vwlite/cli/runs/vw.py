@@ -20,7 +20,6 @@ from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
-from vwlite.features.term_weights import plan_of
 from vwlite.learners import config_classes
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig
@@ -32,7 +31,7 @@ from vwlite.storage.file_lock import lock
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
-from vwlite.training.model_loader import Restored, begin_learner, restore
+from vwlite.training.model_loader import Restored, begin_learner, plan_of, restore
 from vwlite.training.output_config import OutputConfig, ProgressRule
 from vwlite.training.vw_run import run_like_vw
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite.errors import DataError, UsageError
+from vwlite.features.hashing import mix64
 from vwlite.features.sparse_rows import CHUNK, Rows
 from vwlite.features.vocabulary import Vocabulary
 from vwlite.numerals import is_count
@@ -83,10 +84,7 @@ class View:
 
 def mixed(keys: np.ndarray, seed: int) -> np.ndarray:
     """uint64: a seeded hash of each key (the finaliser of splitmix64)."""
-    z = keys.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
-    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return z ^ z >> np.uint64(31)
+    return mix64(keys.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64))
 
 
 def in_spaces(words: Vocabulary, spaces: tuple[str, ...]) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
 from vwlite.data.csr import Csr, joined
-from vwlite.features.random_features import mix64
+from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.rows import Part, Rows, SlotRows
 

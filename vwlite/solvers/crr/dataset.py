@@ -18,6 +18,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.gamma import find_gamma
 from vwlite.features.group_columns import Queries
+from vwlite.features.hashing import mix64
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.name_index import NameIndex
 from vwlite.learners.losses import LossConfig
@@ -298,7 +299,5 @@ class PairBuffer:
 def keys_of(first: int, count: int, seed: int) -> np.ndarray:
     """uint64[count]: SplitMix64 of the rows' numbers from ``first`` on."""
     with np.errstate(over="ignore"):
-        z = (np.arange(first + 1, first + count + 1, dtype=np.uint64) + np.uint64(seed)) * np.uint64(PASS_SEED | 1)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+        rows = np.arange(first + 1, first + count + 1, dtype=np.uint64)
+        return mix64((rows + np.uint64(seed)) * np.uint64(PASS_SEED | 1))

@@ -13,7 +13,6 @@ from vwlite.features.feature_plan import text_format
 from vwlite.features.group_columns import Queries
 from vwlite.features.landmarks import landmarks_digest
 from vwlite.features.name_index import NameIndex
-from vwlite.features.term_weights import plan_of
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Request, check_needs
 from vwlite.solvers.crr.config import CrrConfig
@@ -22,6 +21,7 @@ from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, go_on
 from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.model_loader import plan_of
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 

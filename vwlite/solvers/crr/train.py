@@ -17,11 +17,12 @@ from vwlite._native import crr as kernel
 from vwlite._native import query_steps
 from vwlite.config_check import require
 from vwlite.errors import DataError, Diverged
+from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.features.term_weights import ADVICE, MAX_TERMS
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.gd import CONSTANT, Gd
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import CrrConfig
@@ -166,7 +167,7 @@ class Descent:
         low, high = labels.ends if labels.loss.name == "logistic" else (0.0, 1.0)
         scale, offset = scale_and_offset(score, before, (label - low) / (high - low), importance, labels.loss)
         weights.table *= np.float32(scale)
-        weights.table[CONSTANT % len(weights.table)] += np.float32(offset)
+        weights.table[CONSTANT_HASH % len(weights.table)] += np.float32(offset)
         return scale, offset
 
     def state(self) -> Content:

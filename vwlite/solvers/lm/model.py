@@ -15,7 +15,7 @@ from vwlite import interrupts
 from vwlite._native import window_network
 from vwlite.config_check import built, require
 from vwlite.errors import DataError, ModelError, UsageError
-from vwlite.features.random_features import key, mix64, unit_interval
+from vwlite.features.hashing import key, mix64, unit_interval
 from vwlite.solvers.lm.config import LmConfig, RankConfig
 from vwlite.solvers.lm.words import Words, decoded, windows_of
 from vwlite.storage import model_file

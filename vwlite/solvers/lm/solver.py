@@ -17,7 +17,7 @@ from vwlite.config_check import Double, require
 from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
 from vwlite.errors import DataError, Diverged
-from vwlite.features.random_features import key
+from vwlite.features.hashing import key
 from vwlite.learners.base import UNSTABLE
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.options import Request
