@@ -1,4 +1,4 @@
-"""--shuffle-first: the first pass in random order, through the cache."""
+"""--shuffle-first: every pass in random order, through the cache."""
 
 import json
 
@@ -34,16 +34,14 @@ def test_the_order_is_the_seed_s_whatever_else(trained, vwlite, tmp_path, write)
     assert trained("m", data=("a.vw", "b.vw")) == first
 
 
-def test_later_passes_are_shuffled_by_shuffle_alone(trained, vwlite, tmp_path):
+def test_every_pass_has_an_order_of_its_own(trained, vwlite, tmp_path):
     options = ("--passes", 2, "--holdout_off")
-    both, first = trained("both", *options, "--shuffle"), trained("first", *options)
-    vwlite("train", "data.vw", "--quiet", "--passes", 2, "--holdout_off", "--shuffle", "-f", "later")
-    assert len({both, first, (tmp_path / "later").read_bytes()}) == 3
-    once = trained("once")
-    vwlite("train", "data.vw", "--quiet", "-i", "once", "-f", "twice")
-    assert first == (tmp_path / "twice").read_bytes() != once
+    every, both = trained("every", *options), trained("both", *options, "--shuffle")
+    vwlite("train", "data.vw", "--quiet", *options, "--shuffle", "-f", "later")
+    assert every == both != (tmp_path / "later").read_bytes()
+    trained("once")
     vwlite("train", "data.vw", "--quiet", "-i", "once", "-f", "twice", "--shuffle")
-    assert both == (tmp_path / "twice").read_bytes()
+    assert every == (tmp_path / "twice").read_bytes()
 
 
 def test_a_model_that_goes_on_is_shuffled_too(trained, vwlite, tmp_path):
@@ -77,14 +75,15 @@ def test_malformed_lines_and_labels_are_told_once(vwlite, write):
     assert "weighted example sum = 120" in done.stderr
 
 
-def test_sorted_lines_are_learned_as_well_as_mixed_ones(vwlite, write):
+@pytest.mark.parametrize("passes", [[], ["--passes", 6]])
+def test_sorted_lines_are_learned_as_well_as_mixed_ones(vwlite, write, passes):
     """Weights of what both labels have do not follow the last."""
     words = [f"|w f{n * 7 % 11} g{n % 600 % 50} s{n % 600 % 2 + n // 600}\n" for n in range(1200)]
     write("data.vw", "".join(f"{1 if n < 600 else -1} {word}" for n, word in enumerate(words)))
     common = ("train", "data.vw", "--quiet", "--loss_function", "logistic")
     losses = []
-    for name, option in (("sorted", "--no-shuffle"), ("shuffled", "--shuffle-first")):
-        vwlite(*common, "-f", name, option)
+    for name, options in (("sorted", ["--no-shuffle"]), ("shuffled", ["--shuffle-first", *passes])):
+        vwlite(*common, "-f", name, *options)
         found = vwlite("evaluate", "-i", name, "data.vw", "--metric", "log_loss", "--json", "-", "--quiet").stdout
         losses.append(json.loads(found)["log_loss"])
     assert losses[1] < 0.7 * losses[0]

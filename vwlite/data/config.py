@@ -66,7 +66,7 @@ class InputConfig(Config):
         shown="with --dotproduct",
     )
     shuffle_first: bool = option(
-        False, "Read all first, then learn it in random order, as sorted data need.", section="Passes",
+        False, "Read all first, then learn it in random order in every pass, as sorted data need.", section="Passes",
         spelled=("--shuffle-first",),
     )
     seed: int = 0  # of these orders

@@ -199,7 +199,7 @@ class FileBatches:
     def is_shuffled(self, number: int) -> bool:
         """Whether pass ``number`` goes in an order of its own."""
         input = self.config.input
-        return (input.shuffle_first and number == 1) or (input.shuffle and self.passes_before + number > 1)
+        return input.shuffle_first or (input.shuffle and self.passes_before + number > 1)
 
     def chosen(self, number: int) -> Iterator[Batch]:
         """What the curriculum has for pass ``number``; what is held out is there in every pass."""
