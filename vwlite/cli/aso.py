@@ -109,7 +109,7 @@ def learn(**arguments: Any) -> int:
 @command.command("problems", cls=Command, context_settings=SETTINGS, short_help="List problems, learn nothing.")
 @options.data_files
 @ABOUT_PROBLEMS
-@options.options_in(LearnConfig, only=("most", "least"))
+@options.options_in(LearnConfig, only=("most", "least", "stop_words"))
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")

@@ -160,8 +160,15 @@ class LearnConfig(Config):
     most: int = option(1000, "Problems kept of each set.", spelled=("--max-problems",), key="most", low=1)
     least: int = option(2, "Examples that must hold a feature.", spelled=("--min-count",), key="least", low=1)
     iterations: int = option(1, "Rounds of learning and decomposing.", low=1)
+    tolerance: float = option(
+        0.0, "Stop where an iteration lowers the objective by a smaller share.", low=0, shown="never",
+    )
     positive: bool = option(
         True, "Decompose positive weights only.", spelled=("--positive/--no-positive",), shown="yes"
+    )
+    stop_words: tuple[str, ...] = option(
+        (), "Leave out features of these names; @FILE has one in each line.", spelled=("--stop-words",),
+        read_as="names", metavar="WORD,WORD",
     )
     unit: bool = unit()
     idf: bool = idf()
@@ -175,6 +182,8 @@ class LearnConfig(Config):
             raise UsageError("--aux is needed: freq, mask:NS, top-k:K or another kind of problems")
         if min(self.dim, *(h for _, h in self.dims), 1) < 1:
             raise UsageError("--dim takes numbers of 1 or more")
+        if self.tolerance and self.iterations == 1:
+            raise UsageError("--tolerance does nothing without --iterations 2 or more")
 
 
 FEATURES = ("freq", "freq-k", "mask", "more")  # kinds whose problems are features

@@ -116,7 +116,7 @@ class Alternation:
     def run(self) -> Learned:
         """Make the iterations that are left. Raises Diverged, Interrupted."""
         config, monitor = self.config, self.monitor
-        while len(self.objectives) < config.iterations:
+        while len(self.objectives) < config.iterations and not self.settled:
             while self.done < len(self.problems):
                 number = self.done
                 u, own = solved(config, self.rows, self.problems[number], self.theta, self.weights[number], monitor)
@@ -134,6 +134,14 @@ class Alternation:
                 self.objectives.append(self.total)
                 self.total = 0.0
         return Learned(self.theta, self.problems, self.objectives, len(self.rows))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last iteration lowered the objective by less than ``tolerance``."""
+        if not self.config.tolerance or len(self.objectives) < 2:
+            return False
+        before, last = self.objectives[-2:]
+        return before - last < self.config.tolerance * before
 
     def parts(self) -> list[tuple[np.ndarray, Any]]:
         """The weights that are decomposed, with the features that they are of."""
@@ -186,7 +194,7 @@ def prepared(
         raise DataError("there is no example to learn from")
     if config.where:
         corpus = holding(corpus, config.where)
-    words = corpus.vocabulary(config.least, config.idf)
+    words = corpus.vocabulary(config.least, config.idf, config.stop_words)
     rows = corpus.rows(words, unit=False)
     return words, rows, make_problems(config, rows, words, corpus, labelled)
 
