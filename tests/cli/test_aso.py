@@ -98,6 +98,23 @@ def test_stop_words_are_no_features(vwlite, write):
         assert len(listed) == 1 + 8 and not any("ball" in line for line in listed)
 
 
+def test_the_words_of_a_view(vwlite, write):
+    write("words", "ball\ngoal\nwave\n")
+    for asked in ("ball,goal,wave", "@words"):
+        listed = vwlite("aso", "problems", "un.vw", "--aux", "freq", "--view-words", asked).lines[1:]
+        problems = [line.split("\t")[:2] for line in listed]
+        assert [name for kind, name in problems if kind == "freq/1"] == ["ball", "goal", "wave"]
+        others = {name for kind, name in problems if kind == "freq/2"}
+        assert others and not others & {"ball", "goal", "wave"}
+    learn(vwlite, "--view-words", "@words")
+    theta, _ = load_theta("theta")
+    second = theta.group == theta.names.index("w/2")
+    assert {theta.words.names[at] for at in np.flatnonzero(second).tolist()} == {"ball", "goal", "wave"}
+    assert "no feature of the text" in learn(vwlite, "--view-words", "moon", status=2).stderr
+    alone = learn(vwlite, "--view-words", "ball", aux=("--aux", "mask:w"), status=2)
+    assert "--view-words does nothing without" in alone.stderr
+
+
 def test_a_tolerance_needs_iterations(vwlite):
     learn(vwlite, "--iterations", "9", "--no-positive", "--tolerance", "0.5", "--json", "facts")
     assert len(json.loads(vwlite("aso", "inspect", "theta", "--json", "-").stdout)["objective"]) == 2

@@ -170,6 +170,10 @@ class LearnConfig(Config):
         (), "Leave out features of these names; @FILE has one in each line.", spelled=("--stop-words",),
         read_as="names", metavar="WORD,WORD",
     )
+    view_words: tuple[str, ...] = option(
+        (), "Features of one of the two views, by name; @FILE has one in each line.", spelled=("--view-words",),
+        read_as="names", metavar="WORD,WORD", shown="a half at random",
+    )
     unit: bool = unit()
     idf: bool = idf()
     several: bool = False  # labels of the labelled examples are lists
@@ -182,6 +186,8 @@ class LearnConfig(Config):
             raise UsageError("--aux is needed: freq, mask:NS, top-k:K or another kind of problems")
         if min(self.dim, *(h for _, h in self.dims), 1) < 1:
             raise UsageError("--dim takes numbers of 1 or more")
+        if self.view_words and not any(aux.splits for aux in self.aux):
+            raise UsageError("--view-words does nothing without --aux freq, or another kind that has two views")
         if self.tolerance and self.iterations == 1:
             raise UsageError("--tolerance does nothing without --iterations 2 or more")
 

@@ -148,7 +148,7 @@ class LearnTheta(AsoSolver):
 
 
 # options for text in memory
-ALONE = ("where", "problems", "labeled", "multilabel", "iterations", "tolerance", "stop_words")
+ALONE = ("where", "problems", "labeled", "multilabel", "iterations", "tolerance", "stop_words", "view_words")
 OF_BEGINNING = ("warmup", "passes")
 
 

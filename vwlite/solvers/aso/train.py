@@ -16,7 +16,6 @@ from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     LABELLED,
-    SUPERVISED,
     Aux,
     View,
     behaviour,
@@ -265,7 +264,7 @@ def make_problems(
     by_seen: dict[bytes, tuple[np.ndarray, list[Targets], list[str]]] = {}
     unknown = set(config.chosen or ())
     for aux in config.aux:
-        several_views = views(aux, words, config.solver.seed) if aux.kind != "pivot" else None
+        several_views = views(aux, words, config.solver.seed, config.view_words) if aux.kind != "pivot" else None
         pairs = several_views or [pivot_view(config, aux, words, labelled)]
         for number, view in enumerate(pairs, 1):
             if not view.seen.any():
@@ -334,13 +333,8 @@ def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[st
         names = [",".join(spaces) for spaces in config.groups]
         for number, spaces in enumerate(config.groups):
             base[in_spaces(words, spaces)] = number
-    split = [
-        aux
-        for aux in config.aux
-        if aux.kind.startswith("freq") or (aux.kind in (*SUPERVISED, "more") and not aux.spaces)
-    ]
-    if split:
-        half = halves(words, config.solver.seed)
+    if any(aux.splits for aux in config.aux):
+        half = halves(words, config.solver.seed, config.view_words)
         base = np.where(base < 0, -1, 2 * base + half)
         names = [f"{name}/{view}" for name in names for view in (1, 2)]
     held = [number for number in range(len(names)) if (base == number).any()]
