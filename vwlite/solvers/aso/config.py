@@ -11,6 +11,7 @@ from vwlite.options import Config, config, option
 from vwlite.storage.output_checks import LEDGER
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
+OF_SIGNS = ("logistic", "modified_huber")  # losses of tasks with labels -1 and 1
 
 
 def unit() -> Any:
@@ -130,8 +131,8 @@ class TasksConfig(Config):
 
     task: str = option("tag", "Namespace whose feature names a line's task, or tag.")
     loss: str = option(
-        "squared", "Loss; logistic is for labels -1 and 1.", spelled=("--loss_function",), key="loss_function",
-        choices=("squared", "logistic"),
+        "squared", "Loss; logistic and modified_huber are for labels -1 and 1.", spelled=("--loss_function",),
+        key="loss_function", choices=("squared", *OF_SIGNS),
     )
     dim: int = option(2, "Rows of Theta; 0: every task by itself.", low=0)
     iterations: int = option(20, "Rounds of learning and decomposing.", low=1)
