@@ -4,6 +4,7 @@ import doctest
 import math
 import os
 import re
+import shlex
 
 import pytest
 from commands import TYPED, command
@@ -127,3 +128,12 @@ def test_every_target_of_make_stands_in_the_table():
 def test_the_rooms_stand_in_their_order():
     text = (DOCS / "development.md").read_text()
     assert re.findall(r"^\| `vwlite/(\w*)/?(?:\*\.py)?` \|", text, re.M) == [*ROOMS]
+
+
+def test_the_commands_of_the_papers(run_here, tmp_path):
+    prepare(tmp_path)
+    table = (DOCS / "formulas.md").read_text().partition("## What of the papers is where")[2]
+    commands = re.findall(r"^\| .*\| `vwlite (.+)` \|$", table, re.M)
+    for one in commands:
+        run_here(*shlex.split(one))
+    assert len(commands) >= 14

@@ -1,11 +1,11 @@
-"""L1 penalties of stochastic gradient descent, applied when a weight is next used (Tsuruoka, Tsujii, Ananiadou, ACL 2009).
+"""L1 penalties, or an L2 penalty, of stochastic gradient descent, applied when a weight is next used (Tsuruoka, Tsujii, Ananiadou, ACL 2009).
 
 Each weight has a ``memory``, from which its outstanding penalty is computed. ``cumulative_penalty`` is u_k, the total penalty
 that a weight could have received so far. Consecutive penalties without a gradient step in between equal one penalty of their
 sum, so they can be applied late.
 """
 
-from libc.math cimport pow, sqrt
+from libc.math cimport exp, pow, sqrt
 from libc.stdint cimport int64_t
 
 
@@ -18,6 +18,7 @@ cdef enum:                  # in the order of vwlite.solvers.loglinear.config.PE
 
 cdef enum:                  # behind PENALTIES
     CUMULATIVE_ROWS = 4     # CUMULATIVE, of the lengths of rows; memory: the part of each weight in what its row received
+    SQUARES = 5             # L2, in place of an L1 penalty; memory: u when the weight was last penalised
 
 
 cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RATES
@@ -30,13 +31,13 @@ cdef enum:
 
 
 cdef struct Schedule:
-    int penalty                # NAIVE, CLIPPING, CUMULATIVE, NONE or CUMULATIVE_ROWS
+    int penalty                # NAIVE, CLIPPING, CUMULATIVE, NONE, CUMULATIVE_ROWS or SQUARES
     int rate                   # HARMONIC or EXPONENTIAL
     double start               # eta_0
     double decay               # alpha of the exponential rate
     double begin               # passes completed before this one
     double examples            # in this pass
-    double share               # C / N, of a step
+    double share               # C / N, of a step; of SQUARES lambda / N
     double cumulative_penalty  # u
     double mean_begins         # update of this pass that the mean of the iterates begins with; infinite: there is no mean
     double power, ratio        # exponential rate: decay^passes at the last step; its factor from a step to the next
@@ -95,6 +96,18 @@ cdef inline void settle_row(double *weight, double *memory, size_t n, double cum
         memory[i] = weight[i] - unpenalised
 
 
+cdef inline void settle_squares(double *weight, double *memory, size_t n, double cumulative_penalty) noexcept nogil:
+    """The flow of w' = -w over the time since the last penalty: what many small steps come to."""
+    cdef size_t i
+    cdef double due, before = 0, share = 1
+    for i in range(n):
+        due = cumulative_penalty - memory[i]
+        if due != before:  # mostly the weights of a row were last used together
+            before, share = due, exp(-due)
+        weight[i] *= share
+        memory[i] = cumulative_penalty
+
+
 cdef inline void settle_all(double *weight, double *memory, size_t weights, int penalty,
                             double cumulative_penalty) noexcept nogil:
     """Apply the outstanding penalties of ``weights`` consecutive weights, which are one row if penalties are of rows."""
@@ -104,3 +117,5 @@ cdef inline void settle_all(double *weight, double *memory, size_t weights, int 
         settle_clipping(weight, memory, weights, cumulative_penalty)
     elif penalty == CUMULATIVE_ROWS:
         settle_row(weight, memory, weights, cumulative_penalty)
+    elif penalty == SQUARES:
+        settle_squares(weight, memory, weights, cumulative_penalty)

@@ -107,7 +107,10 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--qid none --steps 500 --pair-buffer 9",
         "--qid u --loss_function logistic --curriculum easy --curriculum-steps 200 --steps 500",
     ),
-    "l1 signs": ("--solver owlqn", "--holdout 0.2 --curriculum easy --passes 4", "--penalty none --average --passes 3"),
+    "l1 signs": (
+        "--solver owlqn", "--holdout 0.2 --curriculum easy --passes 4", "--penalty none --average --passes 3",
+        "--l2 1 --solver sgd --passes 3",
+    ),
     "l1 names": (
         "--model multinomial --solver fista --dense-pairs --group --l1 4",
         "--model multinomial --theta theta --passes 3",

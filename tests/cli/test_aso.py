@@ -78,7 +78,7 @@ def test_kinds_of_problems(vwlite, aux):
 
 CHANGES = ["--max-problems 2", "--min-count 40", "--no-positive", "--passes 1", "--loss_function logistic", "--dim 1"]
 CHANGES += ["--lambda 0.1", "--learning_rate 0.01", "--random_seed 5", "--no-unit", "--group w,v"]
-CHANGES += ["--iterations 2", "--idf"]
+CHANGES += ["--iterations 2", "--idf", "--stop-words ball,ship"]
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -86,6 +86,39 @@ def test_options_of_learn_change_theta(vwlite, tmp_path, change):
     learn(vwlite)
     vwlite("aso", "learn", "un.vw", "--theta", "other", "--aux", "freq-k:2", "--quiet", *change.split())
     assert not same(tmp_path, "theta", "other")
+
+
+def test_stop_words_are_no_features(vwlite, write):
+    write("stop", "ball\n\nship\n")
+    for stop in ("ball,ship", "@stop"):
+        learn(vwlite, "--stop-words", stop)
+        assert {"goal", "wave"} <= set(load_theta("theta")[0].words.names).difference(["ball", "ship"])
+        assert not {"ball", "ship"} & set(load_theta("theta")[0].words.names)
+        listed = vwlite("aso", "problems", "un.vw", "--aux", "mask:w", "--stop-words", stop).lines
+        assert len(listed) == 1 + 8 and not any("ball" in line for line in listed)
+
+
+def test_the_words_of_a_view(vwlite, write):
+    write("words", "ball\ngoal\nwave\n")
+    for asked in ("ball,goal,wave", "@words"):
+        listed = vwlite("aso", "problems", "un.vw", "--aux", "freq", "--view-words", asked).lines[1:]
+        problems = [line.split("\t")[:2] for line in listed]
+        assert [name for kind, name in problems if kind == "freq/1"] == ["ball", "goal", "wave"]
+        others = {name for kind, name in problems if kind == "freq/2"}
+        assert others and not others & {"ball", "goal", "wave"}
+    learn(vwlite, "--view-words", "@words")
+    theta, _ = load_theta("theta")
+    second = theta.group == theta.names.index("w/2")
+    assert {theta.words.names[at] for at in np.flatnonzero(second).tolist()} == {"ball", "goal", "wave"}
+    assert "no feature of the text" in learn(vwlite, "--view-words", "moon", status=2).stderr
+    alone = learn(vwlite, "--view-words", "ball", aux=("--aux", "mask:w"), status=2)
+    assert "--view-words does nothing without" in alone.stderr
+
+
+def test_a_tolerance_needs_iterations(vwlite):
+    learn(vwlite, "--iterations", "9", "--no-positive", "--tolerance", "0.5", "--json", "facts")
+    assert len(json.loads(vwlite("aso", "inspect", "theta", "--json", "-").stdout)["objective"]) == 2
+    assert "does nothing without --iterations" in learn(vwlite, "--tolerance", "0.5", status=2).stderr
 
 
 @pytest.mark.parametrize("change", ["--theta-scale 2", "--passes 3", "--lambda 0.1", "-l 0.1", "--seed 3", "--no-unit"])

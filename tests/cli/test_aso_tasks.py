@@ -1,6 +1,7 @@
 """``vwlite aso tasks``, and what takes its models."""
 
 import json
+import math
 import random
 
 import pytest
@@ -92,16 +93,19 @@ def test_features_that_are_too_large_are_refused(vwlite, write):
 def test_models_in_the_wrong_place(vwlite):
     learn(vwlite, "--quiet")
     assert "made by vwlite aso learn" in vwlite("aso", "inspect", "model", status=76).stderr
-    for typed in ("--scores", "--probabilities", "-r raw", "--audit"):
+    shares = vwlite("predict", "-i", "model", "test.vw", "--probabilities", status=2)
+    assert "needs a model of tasks with" in shares.stderr
+    for typed in ("--scores", "-r raw", "--audit"):
         said = vwlite("predict", "-i", "model", "test.vw", *typed.split(), status=2).stderr
         assert "does not go with a model of tasks" in said
 
 
-def test_two_classes(vwlite, write, tmp_path):
+@pytest.mark.parametrize("loss", ["logistic", "modified_huber"])
+def test_two_classes(loss, vwlite, write, tmp_path):
     for name, text in (("train.vw", lines(600, 1)), ("test.vw", lines(200, 2))):
         signs = (f"{1 if float(line.split()[0]) > 3 else -1} {line.split(' ', 1)[1]}" for line in text.splitlines(True))
         write(name, "".join(signs))
-    how = ("--loss_function", "logistic", "--dim", "1", "--lambda", "0.01")
+    how = ("--loss_function", loss, "--dim", "1", "--lambda", "0.01")
     said = learn(vwlite, *how, "--test", "test.vw", "--json", "facts").stderr
     share = json.loads((tmp_path / "facts").read_text())["test"]
     assert share["tasks"] > max(share["independent"], share["pooled"]) + 0.05 and "tasks: accuracy" in said
@@ -111,5 +115,11 @@ def test_two_classes(vwlite, write, tmp_path):
     signs = [line.split()[0] for line in (tmp_path / "test.vw").read_text().splitlines()]
     agree = [(float(answer.split()[0]) > 0) == (sign == "1") for answer, sign in zip(answers, signs, strict=True)]
     assert sum(agree) / len(agree) == pytest.approx(shown["accuracy"])
+    shares = vwlite("predict", "-i", "model", "test.vw", "--quiet", "--probabilities").lines
+    odds = [math.tanh(float(answer.split()[0]) / 2) for answer in answers]
+    if loss == "modified_huber":
+        odds = [min(max(float(answer.split()[0]), -1), 1) for answer in answers]
+    odds = [(1 + one) / 2 for one in odds]
+    assert [float(share.split()[0]) for share in shares] == pytest.approx(odds, abs=1e-5)
     write("train.vw", "2 |who a |f x\n")
     assert "are -1 and 1, and one is 2" in learn(vwlite, *how, status=65).stderr

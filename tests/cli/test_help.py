@@ -36,7 +36,7 @@ SHARED = {
     "tune": ["test_tune_command.py", "test_phrases.py"],
     "l1": [
         "test_l1_group.py", "test_l1_theta.py", "test_l1_losses.py", "test_l1_order.py", "test_l1_curriculum.py",
-        "test_l1_tree.py", "test_phrases.py", "test_solver_run.py",
+        "test_l1_tree.py", "test_phrases.py", "test_solver_run.py", "test_importance.py",
     ],
     "evaluate": [
         "test_levels.py", "test_mask_ids.py", "test_phrases.py",
@@ -47,7 +47,10 @@ SHARED = {
         "test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py",
         "test_asked_and_drawn.py",
     ],
-    "crr": [*OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py"],
+    "crr": [
+        *OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py", "test_importance.py",
+        "test_train_theta.py",
+    ],
     "cluster": [*OF_TERMS, "test_crr.py", "test_pca.py", "test_cluster_cut.py", "test_solver_run.py"],
     "pca": [*OF_TERMS, "test_crr.py", "test_solver_run.py"],
     "lm train": ["test_solver_run.py"],
@@ -107,7 +110,7 @@ def test_every_shown_option_has_help(name):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_examples_of_the_help_use_options_that_exist(name):
-    names = (name, *TUNED) if name == "tune" else (name,)  # which takes the options of what it tunes
+    names = (name, *TUNED[:-1], "aso train") if name == "tune" else (name,)  # which takes the options of what it tunes
     known = {plain(o) for one in names for param in command(one).params for o in param.opts}
     examples = re.findall(rf"vwlite {name} ([^|\n]*)", command(name).help)
     used = {plain(word) for line in examples for word in line.split() if word.startswith("-") and word != "-"}

@@ -17,3 +17,40 @@ def test_at_a_given_rate_an_importance_of_2_is_two_examples(vwlite, write, weigh
             vwlite("train", name, "-f", f"{name}.m", "--quiet", *options.split())
         same = weights("two.m") == pytest.approx(weights("one.m"), rel=2e-6)
         assert same == equal and weights("one.m")
+
+
+LABELS = ["2 1 2 2 1 3 1 2", "-1 1 -1 -1 1 -1 1 1"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "command", "weights"),
+    [
+        (LABELS[0], "l1 --model multinomial --solver owlqn", "2:3,1:0.5"),
+        (LABELS[0].replace("2", "red"), "l1 --model multinomial --solver sgd", "red:3,1:0.5"),
+        (LABELS[1], "l1 --solver owlqn", "-1:3,1:0.5"),
+        (LABELS[1], "crr --steps 500 --alpha 0.5 --loss_function logistic", "-1:3,1:0.5"),
+    ],
+)
+def test_the_weight_of_a_class_is_the_importance_of_its_lines(vwlite, write, tmp_path, labels, command, weights):
+    words = [f"{label} | f{n % 3} g{n % 2} x:{n}\n" for n, label in enumerate(labels.split())]
+    importance = {"2": 3, "red": 3, "-1": 3, "1": 0.5}
+    weighed = [line.replace(" ", f" {importance.get(line.split()[0], 1)} ", 1) for line in words]
+    write("plain", "".join(words)), write("weighed", "".join(weighed))
+    vwlite(*command.split(), "weighed", "-f", "m", "--quiet")
+    vwlite(*command.split(), "plain", "-f", "n", "--quiet", "--classweight", weights)
+    vwlite(*command.split(), "plain", "-f", "o", "--quiet")
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes() != (tmp_path / "o").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--model multinomial --classweight green:2", "--classweight green: no such label"),
+        ("--model crf --classweight red:2", "--classweight does not go with sequences"),
+        ("--classweight red:2", "--classweight red: labels are numbers with --model binary"),
+        ("--model multinomial --classweight red:-1", "'red:-1' is not like red:2,blue:0.5"),
+    ],
+)
+def test_weights_of_classes_that_would_do_nothing(vwlite, write, options, message):
+    write("data", "red | a\nblue | b\n")
+    assert message in vwlite("l1", "data", "-f", "m", *options.split(), status=2).stderr

@@ -118,6 +118,33 @@ def test_an_l2_penalty_is_that_of_quasi_newton_steps(vwlite, tmp_path):
     np.testing.assert_allclose(load("n").weights, weights, atol=1e-3)
 
 
+def test_stochastic_steps_with_an_l2_penalty_are_those_of_a_plain_loop(vwlite, write):
+    """Here every weight shrinks after every step, there when it is next used."""
+    rows = [(1 if n * 5 % 7 < 3 else -1, {n % 4: 1.0, 4 + n % 3: 0.5 + n % 2}) for n in range(30)]
+    text = (f"{y} | {' '.join(f'{slot}:{x}' for slot, x in terms.items())}\n" for y, terms in rows)
+    write("plain.vw", "".join(text))
+    options = ("--noconstant", "--hash", "strings", "--no-shuffle", "--passes", "2", "-l", "0.3")
+    vwlite("l1", "plain.vw", "-f", "m", "--quiet", "--l2", "3", "--solver", "sgd", *options)
+    w = np.zeros(7)
+    for step in range(60):
+        y, terms = rows[step % 30]
+        eta = 0.3 * 0.85 ** (step / 30)
+        margin = y * sum(w[slot] * x for slot, x in terms.items())
+        for slot, x in terms.items():
+            w[slot] += eta * y * x / (1 + np.exp(margin))
+        w *= np.exp(-eta * 3 / 30)
+    np.testing.assert_allclose(np.sort(load("m").weights), np.sort(w), atol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["crf", "multinomial"])
+def test_they_come_near_the_best_objective(model, vwlite):
+    steps = ("--solver", "sgd", "--passes", "90", "--decay_learning_rate", "0.95")
+    common = ("l1", "tags.vw", "--model", model, "--l2", "1", "-f", "m", "--json", "-", "--quiet")
+    best, found = (json.loads(vwlite(*common, *how).stdout) for how in ((), steps))
+    assert found["objective"] == pytest.approx(best["objective"], rel=1e-4)
+    assert "penalty" not in vwlite("inspect", "m").stdout
+
+
 REFUSED = {  # options: what is said
     "--loss perceptron --model multinomial": "--loss perceptron is of label sequences: it needs --model crf",
     "--loss perceptron --l1 1": "--l1 does nothing with --loss perceptron",
@@ -137,7 +164,8 @@ REFUSED = {  # options: what is said
     "--loss margin --l2 1 -l 1": "-l does nothing with --loss margin --l2",
     "--loss margin --l1 1 --gap 0.1": "--gap does nothing with --loss margin without --l2",
     "--loss margin --l1 1 --solver owlqn": "--solver does nothing with --loss margin",
-    "--l2 1 --solver sgd": "--l2 needs --solver owlqn or fista",
+    "--l2 1 --l1 1 --solver sgd": "--l2 and --l1 together need --solver owlqn or fista",
+    "--l2 1 --solver sgd --penalty clipping": "stochastic steps have one penalty",
     "--l2 1 --solver fista": "it needs --l1 above 0",
     "--loss perceptron --aggressiveness 2": "--aggressiveness does nothing without --loss mira",
     "--loss mira --aggressiveness 0": "--aggressiveness takes a number above 0",

@@ -235,3 +235,17 @@ def test_values_of_policies(vwlite, write, tmp_path):
     assert "<p>warning: log was learned before (300 lines): a policy looks better than it is" in text
     vwlite("evaluate", "-i", "policy", "log", "--value", "--json", "log.json")
     assert "<p>log: warning: log was learned before" in page(vwlite, tmp_path, "log.json")[0]
+
+
+def test_rounds_of_aso(vwlite, write, tmp_path):
+    lines = [f"{'ab'[row % 2]} |w {'xy'[row % 2]}{row % 5} z{row % 3}\n" for row in range(80)]
+    write("few.vw", "".join(lines[:8])), write("more.vw", "".join(line.partition(" ")[2] for line in lines[8:]))
+    how = ("--unlabeled", "more.vw", "--step", "9", "--test", "few.vw", "-f", "m", "--quiet")
+    vwlite("aso", "cotrain", "few.vw", *how, "--json", "co.json")
+    learn = ("--aux", "freq", "--iterations", "3", "-f", "theta", "--quiet", "--json", "theta.json")
+    vwlite("aso", "learn", "more.vw", *learn)
+    _, titles, _ = page(vwlite, tmp_path, "co.json", "theta.json")
+    assert titles[0].startswith("Accuracy by examples") and titles[1].startswith("Share of the pool")
+    assert titles[2] == "Objective by iteration"
+    shown = vwlite("report", "co.json", "theta.json", "--text").lines
+    assert shown[0] == "co: accuracy" and "theta: objective" in shown

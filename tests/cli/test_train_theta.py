@@ -1,4 +1,4 @@
-"""``vwlite train --theta``: what it makes of examples, against the text that ``vwlite aso apply`` writes."""
+"""``--theta`` of ``vwlite train`` and ``crr``: against the text that ``aso apply`` writes."""
 
 import json
 import pickle
@@ -61,6 +61,8 @@ LEARNERS = {  # the data, and the options
     "multiclass": ("", "--multiclass", "2", *NAMES),
     "dual of classes": ("", "--multiclass", "2", "--dual", "--l2", "1", *NAMES),
     "tree": ("", "--filter_tree", "2", *NAMES),
+    "crr": ("-numbers", "--qid", "none", "--alpha", "0.5", "--steps", "2000"),
+    "crr of a sample": ("-numbers", "--qid", "none", "--pair-buffer", "20", "--steps", "2000", "--names"),
     "groups": ("-groups", "--csoaa_ldf", "mc", "-q", "st"),
 }
 
@@ -77,11 +79,12 @@ def numbers(lines):
 @pytest.mark.parametrize("options", OPTIONS)
 def test_it_is_what_apply_and_train_make(learner, options, vwlite, write):
     data, *how = LEARNERS[learner]
-    vwlite("train", f"few{data}.vw", "--theta", "theta", *options, "-f", "model", "--quiet", *how)
+    command = "crr" if "crr" in learner else "train"
+    vwlite(command, f"few{data}.vw", "--theta", "theta", *options, "-f", "model", "--quiet", *how)
     for name in ("few", "test"):
         applied = vwlite("aso", "apply", "--theta", "theta", f"{name}{data}.vw", *options).stdout
         write(f"{name}-more.vw", applied)
-    vwlite("train", "few-more.vw", "-f", "other", "--quiet", *how)
+    vwlite(command, "few-more.vw", "-f", "other", "--quiet", *how)
     write("theta", "the model needs it no more")
     raw = ("--scores",) if data == "" and learner != "tree" else ()
     one = vwlite("predict", "-i", "model", f"test{data}.vw", *raw).lines
@@ -99,14 +102,18 @@ def test_the_names_of_its_features(vwlite, tmp_path):
     assert "theta_w/1^0" in vwlite("explain", "-i", "model", "test-numbers.vw", "--top", "50").stdout
     assert "theta_w/1^0" in vwlite("predict", "-i", "model", "test-numbers.vw", "--audit").stdout
     assert "theta_w/1^0" in (tmp_path / "text").read_text()
+    of_pairs = ("--qid", "none", "--steps", "500")
+    vwlite("crr", "few-numbers.vw", "--theta", "theta", "--names", *of_pairs, "-f", "ranker", "--quiet")
+    assert "theta_w/1^0" in vwlite("inspect", "ranker", "--top", "500").stdout
     cached = ("--shuffle-first", "--passes", "2", "--names", "-f", "cached", "--quiet")
     vwlite("train", "few-numbers.vw", "--theta", "theta", *cached)
     assert "theta_w/1^0" in vwlite("inspect", "cached", "--top", "500").stdout
 
 
-def test_going_on_keeps_theta_and_refuses_another(vwlite, tmp_path):
-    vwlite("train", "few-numbers.vw", "--theta", "theta", "-f", "model", "--quiet")
-    go_on = ("train", "test-numbers.vw", "-i", "model", "-f", "again", "--quiet")
+@pytest.mark.parametrize("command", ["train", "crr --qid none --steps 100"])
+def test_going_on_keeps_theta_and_refuses_another(command, vwlite, tmp_path):
+    vwlite(*command.split(), "few-numbers.vw", "--theta", "theta", "-f", "model", "--quiet")
+    go_on = (*command.split(), "test-numbers.vw", "-i", "model", "-f", "again", "--quiet")
     vwlite(*go_on)
     one = (tmp_path / "again").read_bytes()
     (tmp_path / "moved").write_bytes((tmp_path / "theta").read_bytes())
@@ -115,11 +122,11 @@ def test_going_on_keeps_theta_and_refuses_another(vwlite, tmp_path):
     assert "--theta-scale 2 contradicts" in vwlite(*go_on, "--theta-scale", "2", status=2).stderr
     learn(vwlite, "--random_seed", "9")
     assert "another Theta" in vwlite(*go_on, "--theta", "theta", status=2).stderr
-    vwlite("train", "few-numbers.vw", "-f", "model", "--quiet")
+    vwlite(*command.split(), "few-numbers.vw", "-f", "model", "--quiet")
     assert "another Theta" in vwlite(*go_on, "--theta", "moved", status=2).stderr
-    (tmp_path / "other.vw").write_text("1 |z a\n")
-    vwlite("train", "few-numbers.vw", "--theta", "theta", "-f", "model", "--quiet")
-    vwlite("train", "other.vw", "-i", "model", "-f", "model", "--quiet")  # which it has learned with before
+    (tmp_path / "other.vw").write_text("1 |z a\n-1 |z b\n")
+    vwlite(*command.split(), "few-numbers.vw", "--theta", "theta", "-f", "model", "--quiet")
+    vwlite(*command.split(), "other.vw", "-i", "model", "-f", "model", "--quiet")  # which it has learned with before
 
 
 def test_models_in_python(vwlite, tmp_path):
@@ -184,6 +191,7 @@ def test_text_that_theta_knows_nothing_of_is_refused(vwlite, write, tmp_path):
     write("other.vw", "1 |z a\n-1 |z b\n" * 5)
     done = vwlite("train", "other.vw", "--theta", "theta", "-f", "model", "--quiet", status=65)
     assert "no feature of the text is in Theta" in done.stderr and not (tmp_path / "model").exists()
+    assert "is in Theta" in vwlite("crr", "other.vw", "--theta", "theta", "-f", "model", status=65).stderr
     assert vwlite("train", "other.vw", "--theta", "nothing", "-f", "model", status=66)
     assert vwlite("train", "other.vw", "--theta", "other.vw", "-f", "model", status=76)
 

@@ -61,7 +61,7 @@ def test_jobs_change_nothing(vwlite, write, tmp_path):
         ("--command l1 --vary 'steps 1..3' --metric auc", "the first: vwlite: no such option --steps"),
         ("--command l1 --with '--model crf'", "unknown metric 'loss'; models of named labels have"),
         ("--command l1 --with '--model crf --loss margin' --metric log_loss", "has no log_loss"),
-        ("--command aso --metric auc", "'aso' is not one of train, l1, crr"),
+        ("--command pca --metric auc", "'pca' is not one of train, l1, crr, aso"),
     ],
 )
 def test_what_is_refused(options, message, vwlite, write):
@@ -98,3 +98,18 @@ def test_data_and_space_are_found_where_nothing_is_said(options, vwlite, write):
     fixed = "-l 1 --power_t 0.5 --l2 1e-8"
     said = vwlite("tune", "t.vw", *fixed.split(), "--trials", 3, status=2).stderr
     assert "name others with --vary" in said
+
+
+def test_classes_with_theta(vwlite, write, tmp_path):
+    text = "".join(f"{'ab'[n % 2]} |w {'xy'[n % 2]}{n % 5} z{n % 3} |v u{n % 4}\n" for n in range(60))
+    write("d", text), write("un", text.replace("a |", " |").replace("b |", " |"))
+    vwlite("aso", "learn", "un", "--aux", "mask:v", "-f", "theta", "--dim", "2", "--quiet")
+    how = ("--command", "aso", "--metric", "macro_f1", "--theta", "theta")
+    options = ("d", "--test", "d", *how, "--quiet", "-f", "best")
+    words = shlex.split(vwlite("tune", *options, "--trials", "3", "--passes", "3").stdout)
+    assert words[:4] == ["vwlite", "aso", "train", "d"] and "theta" in words and words[-2:] == ["-f", "best"]
+    vwlite(*words[1:-2], "-f", "again", "--quiet")
+    assert (tmp_path / "best").read_bytes() == (tmp_path / "again").read_bytes()
+    varied = ("--vary", "theta-scale 0.1|1", "--with", "--sequences")
+    assert vwlite("tune", "d", "--command", "aso", "--metric", "accuracy", *varied, "--theta", "theta").stdout
+    assert "Theta of --theta and would be overwritten" in vwlite("tune", *options, "-f", "theta", status=2).stderr

@@ -39,6 +39,7 @@ SETTINGS = {
     ),
     "margin": (CRFTagger(C=0.1, loss="margin", cost="zero-one"), "--loss margin --cost zero-one"),
     "dense": (CRFTagger(C=0, l2=0.1, solver="owlqn"), "--l2 0.1"),
+    "ridge": (CRFTagger(C=0, l2=0.1), "--l2 0.1 --solver sgd"),
     "dual": (CRFTagger(loss="margin", l2=0.1, gap=0.01), "--loss margin --l2 0.1 --gap 0.01"),
 }
 
@@ -166,7 +167,7 @@ def test_refusals(X, y, error, message):
         ({"loss": "perceptron", "C": 2}, "--l1 does nothing with --loss perceptron"),
         ({"loss": "mira", "group": True}, "--group does nothing with --loss mira"),
         ({"cost": "hamming"}, "--cost does nothing without --loss mira or --loss margin"),
-        ({"l2": 0.1}, "--l2 needs --solver owlqn or fista"),
+        ({"l2": 0.1}, "--l2 and --l1 together need --solver owlqn or fista"),
         ({"order": 3}, "--order takes 1 or 2, not 3"),
         ({"early_stopping": True, "validation_fraction": 0.7}, "validation_fraction is a number above 0 and up to 0.5"),
     ],

@@ -72,13 +72,30 @@ def class_weights(value: str | tuple[tuple[float, float], ...]) -> tuple[tuple[f
     """``label:weight,label:weight``: pairs of numbers, the weights 0 or more."""
     if isinstance(value, tuple):
         return value
-    try:
-        pairs = [tuple(map(read_decimal, pair.split(":"))) for pair in value.split(",")]
-    except ValueError:
-        pairs = [()]
-    if not all(len(pair) == 2 and math.isfinite(sum(pair)) and pair[1] >= 0 for pair in pairs):
+    pairs = label_weights(value, like="1:2,0:0.5")
+    if not all(isinstance(label, float) and math.isfinite(label) for label, _ in pairs):
         raise ValueError(f"{value!r} is not like 1:2,0:0.5")
-    return tuple(pairs)  # type: ignore[arg-type]
+    return pairs  # type: ignore[return-value]
+
+
+def label_weights(value: str, like: str = "red:2,blue:0.5") -> tuple[tuple[float | str, float], ...]:
+    """The same of labels that are names or numbers."""
+    pairs: list[tuple[float | str, float]] = []
+    for pair in value.split(","):
+        label, _, typed = pair.rpartition(":")
+        weight = decimal_or_none(typed)
+        if not label or weight is None or not 0 <= weight < math.inf:
+            raise ValueError(f"{value!r} is not like {like}")
+        number = decimal_or_none(label)
+        pairs.append((label if number is None else number, weight))
+    return tuple(pairs)
+
+
+def decimal_or_none(text: str) -> float | None:
+    try:
+        return read_decimal(text)
+    except ValueError:
+        return None
 
 
 def levels(value: str | tuple[float, ...]) -> tuple[float, ...]:
@@ -130,6 +147,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "names": words,
     "classes": classes,
     "class_weights": class_weights,
+    "label_weights": label_weights,
     "levels": levels,
     "decays": decays,
     "per_output": per_output,

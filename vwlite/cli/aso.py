@@ -89,15 +89,16 @@ def learn(**arguments: Any) -> int:
     zcat days/*.gz | vwlite aso learn --online --keep-weights --aux freq-k:10 -f theta
     vwlite aso learn today.vw -i theta -f theta --keep-weights
 
-    freq[:NS] splits the features into two halves at random and predicts from one which of the other is the most
-    frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the features of the first namespace from all
-    namespaces but those named, mask:NS+NS the pairs of features of two namespaces. more:N[:NS] predicts which features
-    of a half, or of NS, have values above N. pivot:N[:NS] predicts, from all others, the N features that say most of
-    the labels of --labeled and are in --min-count examples of both texts. top-k:K[:NS] predicts, from one half (or
-    from all but NS), the K best classes in order that a classifier finds by the other; multi-k:K[:NS] the same as a
-    set, multi-k:auto of as many as the labelled examples have labels on average; confidence[:NS] the best class and
-    the range of its score, range:K[:NS] the same in K ranges of as many examples each. labels takes the problems that
-    the examples' labels list: 3,17,204. Kinds may be combined. NS=REGEX is of whole names.
+    freq[:NS] splits the features into two halves, at random or by --view-words, and predicts from one which of the
+    other is the most frequent; freq-k:K[:NS] which K are. mask:NS[,NS...] predicts the features of the first
+    namespace from all namespaces but those named, mask:NS+NS the pairs of features of two namespaces. more:N[:NS]
+    predicts which features of a half, or of NS, have values above N. pivot:N[:NS] predicts, from all others, the N
+    features that say most of the labels of --labeled and are in --min-count examples of both texts. top-k:K[:NS]
+    predicts, from one half (or from all but NS), the K best classes in order that a classifier finds by the other;
+    multi-k:K[:NS] the same as a set, multi-k:auto of as many as the labelled examples have labels on average;
+    confidence[:NS] the best class and the range of its score, range:K[:NS] the same in K ranges of as many examples
+    each. labels takes the problems that the examples' labels list: 3,17,204. Kinds may be combined. NS=REGEX is of
+    whole names.
     """
     from vwlite.cli.runs.solve import solve
     from vwlite.solvers.aso.solver import LearnOnline, LearnTheta
@@ -109,7 +110,7 @@ def learn(**arguments: Any) -> int:
 @command.command("problems", cls=Command, context_settings=SETTINGS, short_help="List problems, learn nothing.")
 @options.data_files
 @ABOUT_PROBLEMS
-@options.options_in(LearnConfig, only=("most", "least"))
+@options.options_in(LearnConfig, only=("most", "least", "stop_words", "view_words"))
 @options.options_in(SolverConfig, "Update")
 @options.options_in(TargetConfig, "Update")
 @options.options_in(SolverConfig, "Input")

@@ -32,12 +32,14 @@ from vwlite.training.curriculum_config import CurriculumConfig
     steps={"help": "Grow the share after every N steps; needed with --curriculum.", "shown": ""},
     only=("order", "by", "start", "steps", "weights", "width", "sample"),
 )
+@options.class_weights
 @options.data_options
 @options.cache_options
 @options.table_options
 @options.feature_options
 @options.weighting_options
 @options.random_options
+@options.theta_options
 @options.bad_line_options
 @options.names_option
 @options.restart_options

@@ -8,6 +8,7 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.data.config import InputConfig
 from vwlite.features.config import TABLE, FeatureConfig
 from vwlite.features.theta_config import ApplyConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
@@ -20,6 +21,9 @@ from vwlite.training.curriculum_config import CurriculumConfig
 @options.options_in(L1Config)
 @options.options_in(HeldOutConfig)
 @options.options_in(CurriculumConfig, "Curriculum")
+@options.options_in(
+    InputConfig, "Classes", class_weights={"read_as": "label_weights", "metavar": "NAME:W,..."}
+)
 @options.file(Reads("Theta"), "--theta", help="Add the features that this Theta makes of examples.")
 @options.options_in(ApplyConfig)
 @options.usual_memory_option

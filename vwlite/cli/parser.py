@@ -74,6 +74,13 @@ class ClassWeights(Finite):
     read = staticmethod(option_values.class_weights)
 
 
+class LabelWeights(Finite):
+    """``label:weight,label:weight``, of labels that are names or numbers."""
+
+    name = "weights"
+    read = staticmethod(option_values.label_weights)
+
+
 class Levels(Finite):
     """``1..5`` or ``1,2,4``: numbers, ascending."""
 

@@ -114,6 +114,12 @@ def cli() -> None:
     """
 
 
+def command_of(name: str) -> click.Command:
+    """One that ``vwlite tune`` tunes: of a group the one that learns from labels."""
+    command: click.Command = importlib.import_module(f"vwlite.cli.{name}").command
+    return command.commands["train"] if isinstance(command, click.Group) else command
+
+
 def main() -> None:
     """Run the command line; errors become one line and an exit code (see ``vwlite.errors``)."""
     open_streams()

@@ -1,6 +1,5 @@
 """``vwlite tune``."""
 
-import importlib
 import shlex
 from collections.abc import Collection
 from itertools import pairwise
@@ -10,11 +9,11 @@ import click
 
 from vwlite.cli import options
 from vwlite.cli.parser import Command
-from vwlite.cli.root import SETTINGS, plain
+from vwlite.cli.root import SETTINGS, command_of, plain
 from vwlite.data.config import InputConfig
 from vwlite.evaluation.config import TuneConfig
 
-WITH, COMMAND, TUNED = "--with", "--command", ("train", "l1", "crr")
+WITH, COMMAND, TUNED = "--with", "--command", ("train", "l1", "crr", "aso")
 
 
 class TuneCommand(Command):
@@ -28,7 +27,7 @@ class TuneCommand(Command):
             if plain(option) == plain(COMMAND):
                 name = value if equals else after
         own = flags_of(self)
-        others = flags_of(importlib.import_module(f"vwlite.cli.{name}").command) if name in TUNED else {}
+        others = flags_of(command_of(name)) if name in TUNED else {}
         while words:
             word = words.pop(0)
             if word == "--":
@@ -69,7 +68,7 @@ def flags_of(command: click.Command) -> dict[str, bool]:
 @options.json_option("Write all trials as JSON; - is stdout.")
 @options.quiet("Print nothing but the command line found.")
 def command(**arguments: Any) -> int:
-    """Search for the options of 'vwlite train', l1 or crr that do best on held-out data; print the command line found.
+    """Search for the options of 'vwlite train', l1, crr or aso train that do best on held-out data, and print them.
 
     \b
     vwlite tune clicks.vw --loss_function logistic --metric log_loss
@@ -77,6 +76,7 @@ def command(**arguments: Any) -> int:
     vwlite tune train.vw --test held.vw --vary "q off|ui" --vary "l2 off|1e-8|1e-6" --trials 9
     vwlite tune clicks.csv --columns "label=click user=age,city" --test held.csv --vary "l 0.1..5"
     vwlite tune train.vw --test held.vw --command l1 --model crf --metric f1 --vary "l 0.05..1"
+    vwlite tune labeled.vw --command aso --theta theta --metric accuracy --vary "theta-scale 0.1..1"
 
     Options of the command hold for every trial, typed as they are or in --with. Without --vary its rates and penalties
     are varied, without --test every fifth example, sequence or query of text is set aside to measure on.

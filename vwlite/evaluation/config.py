@@ -94,7 +94,7 @@ class TuneConfig(Config):
     """``vary``: spaces of values, as ``vwlite.evaluation.tuning.Dimension`` reads them. ``jobs`` 0: all cores."""
 
     command: str = option(
-        "train", f"What is tuned; a pass of crr is {STEPS_PER_PASS:,} steps.", choices=("train", "l1", "crr")
+        "train", f"What is tuned; a pass of crr is {STEPS_PER_PASS:,} steps.", choices=("train", "l1", "crr", "aso")
     )
     tests: tuple[str, ...] = option(
         (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", shown="every fifth example"
@@ -105,8 +105,8 @@ class TuneConfig(Config):
         (), "Low..high or a|b|c.", metavar="'OPTION VALUES'", shown="the command's rates and penalties"
     )
     fixed: str = option(
-        "", "Options of the command for every trial, none that names a file.", spelled=("--with",), key="fixed",
-        metavar="'OPTIONS'",
+        "", "Options of the command for every trial, none that names a file but --theta.", spelled=("--with",),
+        key="fixed", metavar="'OPTIONS'",
     )
     trials: int = option(27, "Points of the space to try, beside the defaults.", low=1)
     sampler: str = option(

@@ -81,6 +81,12 @@ def display_name(weight: dict[str, Any]) -> str:
 SHARE = {"low": 0.0, "high": 1.0}
 STEADY = 0.01  # share of the examples after which losses say how far an axis goes
 SHOWN = STEADY / 10  # share of the examples with which that of examples begins
+OF_ROUNDS = (  # figures of solvers, what they are drawn over, and what stands above
+    ("accuracy", "labelled", "Accuracy by examples with a label, their own or a proposed one"),
+    ("agreement", "labelled", "Share of the pool on whose class both views agree"),
+    ("objective", "round", "Objective by round"),
+    ("objective", "iteration", "Objective by iteration"),
+)
 DASHED = {"stroke_dasharray": "7 4"}
 DIAGONAL = {"stroke_dasharray": "3 3", "stroke_width": "1"}
 
@@ -99,6 +105,10 @@ def of_runs(runs: Sequence[Run]) -> list[str]:
         found = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
         if any(len(points) > 1 for points in found):
             charts.append(overlaid(runs, found, title, "pass", {"holdout": "loss"}.get(name, name)))
+    for name, across, title in OF_ROUNDS:
+        found = [run.curve(name, across) for run in runs]
+        if any(len(points) > 1 for points in found):
+            charts.append(overlaid(runs, found, title, across, name))
     bins = [calibration_of(run.result) for run in runs]
     if any(points for points, _ in bins):
         charts.append(calibrated([(run.name, *found) for run, found in zip(runs, bins, strict=True)]))

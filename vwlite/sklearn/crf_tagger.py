@@ -60,8 +60,8 @@ class CRFTagger(BaseEstimator):
     aggressiveness : float, default=1.0
         The largest step of ``"mira"``.
     l2 : float, default=0.0
-        The penalty l2/2 ||w||^2: of ``"log"`` beside ``C``, which may be 0, with another ``solver`` than ``"sgd"``; of
-        ``"margin"`` in place of ``C``.
+        The penalty l2/2 ||w||^2: of ``"log"`` beside ``C``, which may be 0, as ``"sgd"`` needs it; of ``"margin"`` in
+        place of ``C``.
     gap : float or None, default=None
         With ``l2``: stop where the objective is this near to the best there is, for each sequence.
     order : {1, 2}, default=1

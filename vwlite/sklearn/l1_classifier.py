@@ -36,7 +36,7 @@ class L1Classifier(LabelledClasses, BaseEstimator):
     C : float, default=1.0
         The penalty (``--l1``).
     l2 : float, default=0.0
-        A penalty l2/2 ||w||^2 in addition (elastic net); with ``C`` 0 it is the only one. Not of ``"sgd"``.
+        A penalty l2/2 ||w||^2 in addition (elastic net); with ``C`` 0, as ``"sgd"`` needs, it is the only one.
     solver : {"owlqn", "sgd", "fista"}, default="owlqn"
         Quasi-Newton steps over all rows (OWL-QN, Andrew and Gao, ICML 2007), or stochastic gradient steps, which are
         faster on many rows and end less close to the optimum, or accelerated proximal steps over all rows (FISTA, Beck

@@ -44,6 +44,7 @@ class Solver:
     unit: ClassVar[str] = "passes"  # of its steps
     input: InputConfig  # the files to be read
     labels: Labels | None = None  # what checks them
+    class_weights: tuple[tuple[float, float], ...] = ()  # of labels that are numbers
 
     def told(self) -> dict[str, Any]:
         """The options that decide what is learned, as JSON data."""
@@ -91,9 +92,12 @@ class Solver:
 class Reader:
     """Opens the inputs of a run: malformed lines are left out by its ``policy``, which solvers have examine batches."""
 
-    def __init__(self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool) -> None:
+    def __init__(
+        self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool,
+        class_weights: tuple[tuple[float, float], ...] = (),
+    ) -> None:
         self.say = None if quiet else display.message
-        self.policy = BadLines(labels, self.say, bad_lines, watch=self.count)
+        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, watch=self.count)
         self.display = display
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text
@@ -314,7 +318,7 @@ def run_solver(
             return None
         solver.limit(left)
         held.callback(display.close)
-        reader = Reader(request.config(BadLinesConfig), solver.labels, display, quiet)
+        reader = Reader(request.config(BadLinesConfig), solver.labels, display, quiet, solver.class_weights)
         checkpoint = checkpoint_of(files, solver)
         guard = held.enter_context(interrupts()) if checkpoint else Guard()
         monitor = RunMonitor(solver, reader, checkpoint, display, guard, files.known)

@@ -211,11 +211,31 @@ def test_a_task_of_two_classes_is_solved_as_by_newton_steps(n, h, constant):
     assert value == pytest.approx(losses + 0.05 * w @ w) and value < np.log(2)
 
 
-@pytest.mark.parametrize("options", [{}, {"centre": True}, {"constant": False}])
+@pytest.mark.parametrize("n", [6, 12, 40])
+@pytest.mark.parametrize("h", [0, 2])
+def test_modified_huber_loss_has_no_slope_where_a_task_is_solved(n, h):
+    """The objective is convex, with a continuous gradient."""
+    rng = np.random.default_rng(n * 10 + h)
+    x, weight = 2 * rng.normal(size=(n, 8)), rng.uniform(0.5, 3, n)
+    y = np.where(rng.uniform(size=n) < 0.3, -1.0, 1.0)
+    theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
+    own, root, common = np.arange(8) * 2, np.sqrt(weight), 0.1 * rng.normal(size=20)
+    task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.05)
+    w, v, bias, value, score = fitted(task, theta, True, common, np.zeros(n), "modified_huber")
+    np.testing.assert_allclose(score, x @ (w + theta[own] @ v + common[own]) + bias, atol=1e-9)
+    margin, share = y * score, weight / weight.sum()
+    losses = [(1 - m) ** 2 if 1 > m >= -1 else -4 * m if m < -1 else 0.0 for m in margin.tolist()]
+    assert value == pytest.approx(share @ losses + 0.05 * w @ w)
+    slope = -y * share * [2 * (1 - m) if 1 > m >= -1 else 4 if m < -1 else 0.0 for m in margin.tolist()]
+    whole = np.concatenate((x.T @ slope + 0.1 * w, (x @ theta[own]).T @ slope, [slope.sum()]))
+    assert np.abs(whole).max() < 1e-3
+
+
+@pytest.mark.parametrize("options", [{}, {"centre": True}, {"constant": False}, {"loss": "modified_huber"}])
 def test_the_objective_of_two_classes_never_rises(options):
     x, y, _ = problem(3, m=30, n=15)
     _, theta, _, _, objectives = alternated(
-        tasks_of(x, np.where(y > 0, 1.0, -1.0)), 50, dim=2, loss="logistic", iterations=6, **options
+        tasks_of(x, np.where(y > 0, 1.0, -1.0)), 50, dim=2, iterations=6, **{"loss": "logistic", **options}
     )
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(objectives)) and len(objectives) > 2
     np.testing.assert_allclose(theta.T @ theta, np.eye(2), atol=1e-9)

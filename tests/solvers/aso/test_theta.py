@@ -1,5 +1,6 @@
 """Theta: singular vectors, the features they make, and the objective they lower."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -95,6 +96,8 @@ def test_the_objective_does_not_increase_over_iterations(tmp_path, aux):
     assert len(objectives) == 4
     assert all(later <= before * (1 + 1e-6) for before, later in pairwise(objectives))
     assert objectives[-1] < objectives[0]
+    near = replace(config, tolerance=2 * (1 - objectives[1] / objectives[0]))
+    assert learn(near, corpus(tmp_path, lines), None).objectives == objectives[:2]
 
 
 def test_unlabelled_text_helps_where_labels_are_few(tmp_path):

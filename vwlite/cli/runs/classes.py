@@ -1,6 +1,6 @@
 """What ``vwlite predict``, ``evaluate`` and ``inspect`` do with models of named classes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -101,22 +101,35 @@ def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Ite
 def evaluate(arguments: dict[str, Any]) -> int:
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
     refuse_options(*UNSUPPORTED, supported=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
-    with_tags = tagger_of(target) if target.sequences else None
-    space = with_tags.space if with_tags else None
-    corpus, _ = read(arguments, paths_of(arguments), with_tags is not None, space, target.data)
-    if not (corpus.label >= 0).any():
-        raise DataError("there is no labelled example to measure the model on")
-    if with_tags:
-        report = tagger.measured(with_tags, corpus, arguments["scheme"], "conll" in (asked or ()))
-        report = choose(report, report, asked)
-        report |= report.pop("conll", {})
-    else:
-        report = measured(target, corpus, asked)
+    paths = paths_of(arguments)
+
+    def take(tags: bool, space: str | None) -> Corpus:
+        return read(arguments, paths, tags, space, target.data)[0]
+
+    report = report_of(target, take, asked, arguments["scheme"])
     if arguments["json_path"] != "-":
         print(as_table(report))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
     return 0
+
+
+def report_of(
+    target: Target, take: Callable[[bool, str | None], Corpus], asked: list[str] | None, scheme: str | None
+) -> dict[str, Any]:
+    """The metrics of a model by name. ``take`` reads the examples, with tags or without, and the words of a namespace.
+
+    Raises DataError where none has a label, UsageError for unknown metrics.
+    """
+    with_tags = tagger_of(target) if target.sequences else None
+    corpus = take(with_tags is not None, with_tags.space if with_tags else None)
+    if not (corpus.label >= 0).any():
+        raise DataError("there is no labelled example to measure the model on")
+    if with_tags is None:
+        return measured(target, corpus, asked)
+    report = tagger.measured(with_tags, corpus, scheme, "conll" in (asked or ()))
+    report = choose(report, report, asked)
+    return report | report.pop("conll", {})
 
 
 def inspect(arguments: dict[str, Any]) -> int:

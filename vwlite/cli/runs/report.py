@@ -60,7 +60,7 @@ def as_text(runs: list[Run]) -> str:
     """A curve for each run that has one. Raises DataError where none has."""
     parts = []
     for run in runs:
-        for name, across in (("loss", "examples"), ("objective", "pass")):
+        for name, across in (("loss", "examples"), ("objective", "pass"), *(one[:2] for one in charts.OF_ROUNDS)):
             if points := run.curve(name, across):
                 lines = curves.curve(points, *axes(run, name, across))
                 parts.append("\n".join([escaped(f"{run.name}: {name}"), *lines]))

@@ -9,11 +9,14 @@ from vwlite.cli.root import complain
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
 from vwlite.cli.runs.model_dispatch import refuse_options
+from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_report import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.learners import ELSEWHERE
+from vwlite.solvers.aso.config import OF_SIGNS
+from vwlite.solvers.aso.task_data import probabilities
 from vwlite.solvers.aso.task_file import TASKS, figure_of, load_tasks, rows_of
 from vwlite.training.prediction_writer import PredictionWriter
 
@@ -22,14 +25,18 @@ DESCRIPTION = ELSEWHERE[TASKS].what
 
 
 def predict(arguments: dict[str, Any]) -> int:
-    refuse_options(*UNSUPPORTED, model=DESCRIPTION)
+    refuse_options(*UNSUPPORTED, model=DESCRIPTION, supported=("probabilities",))
     model = load_tasks(arguments["initial"])
+    if arguments["probabilities"] and model.config.loss not in OF_SIGNS:
+        raise UsageError("--probabilities needs a model of tasks with labels -1 and 1, not one of numbers")
     corpus, policy = read(arguments, paths_of(arguments), tags=True, data=model.data, to_the_end=True)
     data = rows_of(model, corpus)
     unknown = int((data.task < 0).sum())
     if unknown and not arguments["quiet"]:
         complain(f"vwlite: {unknown} examples are of no task that was learned; the mean of the tasks answers")
     values = model.predict(data)
+    if arguments["probabilities"]:
+        values = probabilities(model.config.loss, values)
     examples = Examples(values[:, None], np.ones((len(values), 1), bool), corpus)
     with PredictionWriter(arguments["predictions"]) as writer:
         writer.write_bytes(examples.lines([f"{value:.6g}".encode() for value in values.tolist()]))

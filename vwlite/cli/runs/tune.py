@@ -1,7 +1,6 @@
 """What ``vwlite tune`` does: trials in threads, and what they found."""
 
 import gc
-import importlib
 import math
 import os
 import shlex
@@ -25,10 +24,12 @@ from vwlite.cli.console import Bar
 from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.parser import sentence
-from vwlite.cli.root import cli, plain, sentence_of
+from vwlite.cli.root import cli, command_of, plain, sentence_of
+from vwlite.cli.runs.classes import report_of
 from vwlite.cli.runs.model_dispatch import evaluation_changes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError
@@ -39,6 +40,8 @@ from vwlite.evaluation.metric_table import canonical
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import AUTO, fields_of
+from vwlite.solvers.aso.corpus import Corpus, text_format
+from vwlite.solvers.aso.model_file import TARGET, load_target
 from vwlite.solvers.loglinear import model_file, tagger
 from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
@@ -52,16 +55,16 @@ from vwlite.training.run_files import be_silent
 Interrupts = Callable[[], AbstractContextManager[Any]]
 
 
-def command_of(name: str) -> click.Command:
-    command: click.Command = importlib.import_module(f"vwlite.cli.{name}").command
-    return command
-
-
 def length(name: str, passes: int) -> list[str]:
     """The words by which training takes so many passes."""
     if name == "crr":
         return ["--steps", str(passes * STEPS_PER_PASS)]
     return ["--passes", str(passes), *(["--holdout_off"] if name == "train" else [])]
+
+
+def words_of(name: str) -> list[str]:
+    """The command as it is typed."""
+    return ["vwlite", *(["aso", "train"] if name == "aso" else [name])]
 
 
 def train(name: str, words: list[str], interrupts: Interrupts) -> None:
@@ -82,6 +85,8 @@ def score_model(path: str, tests: list[str], metric: str, scheme: str | None = N
     Raises what 'vwlite evaluate' would end with.
     """
     input = InputConfig(tuple(tests), kind_by_name(tests), threads=available_cores())
+    if learner_name_of(path) == TARGET:
+        return finite(score_of_classes(path, input, metric, scheme))[metric], ""
     if learner_name_of(path) == model_file.CHAIN:
         report = score_of_names(path, input, metric, scheme)
         return finite(report)[metric], f"{report['scheme']}, {report['counting']}" if "counting" in report else ""
@@ -100,7 +105,19 @@ def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | Non
     return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
 
 
+def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
+    """Of a model of ``vwlite aso train``."""
+    target, policy = load_target(path), BadLines(None, None)
+    inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
+
+    def take(tags: bool, space: str | None) -> Corpus:
+        return Corpus(policy, tags=tags, space=space).take(map(policy.examine, inputs.texts()))
+
+    return report_of(target, take, [metric], scheme)
+
+
 OF_DATA = {"kind": "--format", "columns": "--columns"}
+THETA = "theta"  # the file that trials may have beside the data
 OURS = ("passes", "steps", "cache")  # names of parameters, beside those that name files
 
 
@@ -161,13 +178,15 @@ def models_in(words: list[str], vary: Sequence[Dimension], name: str) -> Iterato
     """What is handed on and may name a model all the same, as ``vwlite.storage.named_files.files_of`` has it."""
     values, _, _ = command_of(name).make_parser(context(name)).parse_args(list(words))
     for param in command_of(name).params:
+        if param.name == THETA:
+            yield param.type, list(filter(None, [values.get(THETA)])), param.opts[0]
         if isinstance(param.type, Difficulty):
             varied = [value for one in vary if plain(one.option) in map(plain, param.opts) for value in one.choices]
             yield param.type, [*varied, *filter(None, [values.get(param.name or "")])], param.opts[0]
 
 
 def check(param: Any, where: str, option: str, what: str) -> None:
-    names_file = isinstance(param.type, FileName) and not isinstance(param.type, Difficulty)
+    names_file = isinstance(param.type, FileName) and not isinstance(param.type, Difficulty) and param.name != THETA
     if param.name in OURS or "--help" in param.opts or (names_file and isinstance(param, click.Option)):
         raise UsageError(f"{where}: {option} is not for tune to {what}")
 
@@ -264,6 +283,7 @@ USUAL_SPACES = {  # of each command: parameter, option, values
     ],
     "l1": [("l1", "--l1", "0.05..5"), ("learning_rate", "-l", "0.02..1")],
     "crr": [("penalty", "--lambda", "1e-6..1"), ("alpha", "--alpha", "0|0.5|1")],
+    "aso": [("penalty", "--lambda", "1e-6..1e-2"), ("learning_rate", "-l", "0.1..2")],
 }
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
@@ -309,7 +329,7 @@ def run(arguments: dict[str, Any]) -> int:
         found = {"metric": config.metric, "best": best.number, "passes": passes, "score": best.scores[passes]}
         write_json(arguments["json_path"], {**found, "trials": [entry(trial) for trial in search.trials]})
     if arguments["json_path"] != "-":
-        words = ["vwlite", config.command, *files, *fixed, *best.options, *length(config.command, passes)]
+        words = [*words_of(config.command), *files, *fixed, *best.options, *length(config.command, passes)]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
     return 0
 

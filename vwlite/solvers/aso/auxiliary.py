@@ -1,6 +1,7 @@
 """Auxiliary problems, made from rows without labels (Ando and Zhang 2005, section 6.2)."""
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +35,11 @@ class Aux:
     joint: tuple[str, ...] = ()
     above: float = 0.0
     text: str = ""
+
+    @property
+    def splits(self) -> bool:
+        """Whether two views of the features are made for it, where no namespaces are named."""
+        return self.kind.startswith("freq") or (self.kind in (*SUPERVISED, "more") and not self.spaces)
 
 
 def read_aux(text: str) -> Aux:
@@ -95,13 +101,22 @@ def in_spaces(words: Vocabulary, spaces: tuple[str, ...]) -> np.ndarray:
     return np.isin(words.space, [words.spaces.index(space) for space in spaces])
 
 
-def halves(words: Vocabulary, seed: int) -> np.ndarray:
-    """bool[p]: one of two views, at random."""
+def halves(words: Vocabulary, seed: int, named: Collection[str] = ()) -> np.ndarray:
+    """bool[p]: one of two views, at random, or the features of the names in ``named``.
+
+    Raises UsageError where the text has none of these.
+    """
+    if named:
+        wanted = frozenset(named)
+        found = np.array([name in wanted for name in words.names], bool)
+        if not found.any():
+            raise UsageError("--view-words: no feature of the text has one of these names")
+        return found
     return (mixed(words.key, seed) & np.uint64(1)).astype(bool)
 
 
-def views(aux: Aux, words: Vocabulary, seed: int) -> list[View]:
-    """The pairs of views of one ``--aux``, in both directions where there are two."""
+def views(aux: Aux, words: Vocabulary, seed: int, named: Collection[str] = ()) -> list[View]:
+    """The pairs of views of one ``--aux``, in both directions where there are two. ``named`` as in ``halves``."""
     everything = np.ones(len(words), bool)
     if aux.kind == "labels":
         return [View(everything, ~everything)]
@@ -112,7 +127,7 @@ def views(aux: Aux, words: Vocabulary, seed: int) -> list[View]:
         one = in_spaces(words, aux.spaces)
         return [View(~one, one), View(one, ~one)]
     among = in_spaces(words, aux.spaces) if aux.spaces else everything
-    half = halves(words, seed)
+    half = halves(words, seed, named)
     return [View(among & ~half, among & half), View(among & half, among & ~half)]
 
 

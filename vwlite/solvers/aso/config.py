@@ -11,6 +11,7 @@ from vwlite.options import Config, config, option
 from vwlite.storage.output_checks import LEDGER
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
+OF_SIGNS = ("logistic", "modified_huber")  # losses of tasks with labels -1 and 1
 
 
 def unit() -> Any:
@@ -130,8 +131,8 @@ class TasksConfig(Config):
 
     task: str = option("tag", "Namespace whose feature names a line's task, or tag.")
     loss: str = option(
-        "squared", "Loss; logistic is for labels -1 and 1.", spelled=("--loss_function",), key="loss_function",
-        choices=("squared", "logistic"),
+        "squared", "Loss; logistic and modified_huber are for labels -1 and 1.", spelled=("--loss_function",),
+        key="loss_function", choices=("squared", *OF_SIGNS),
     )
     dim: int = option(2, "Rows of Theta; 0: every task by itself.", low=0)
     iterations: int = option(20, "Rounds of learning and decomposing.", low=1)
@@ -160,8 +161,19 @@ class LearnConfig(Config):
     most: int = option(1000, "Problems kept of each set.", spelled=("--max-problems",), key="most", low=1)
     least: int = option(2, "Examples that must hold a feature.", spelled=("--min-count",), key="least", low=1)
     iterations: int = option(1, "Rounds of learning and decomposing.", low=1)
+    tolerance: float = option(
+        0.0, "Stop where an iteration lowers the objective by a smaller share.", low=0, shown="never",
+    )
     positive: bool = option(
         True, "Decompose positive weights only.", spelled=("--positive/--no-positive",), shown="yes"
+    )
+    stop_words: tuple[str, ...] = option(
+        (), "Leave out features of these names; @FILE has one in each line.", spelled=("--stop-words",),
+        read_as="names", metavar="WORD,WORD",
+    )
+    view_words: tuple[str, ...] = option(
+        (), "Features of one of the two views, by name; @FILE has one in each line.", spelled=("--view-words",),
+        read_as="names", metavar="WORD,WORD", shown="a half at random",
     )
     unit: bool = unit()
     idf: bool = idf()
@@ -175,6 +187,10 @@ class LearnConfig(Config):
             raise UsageError("--aux is needed: freq, mask:NS, top-k:K or another kind of problems")
         if min(self.dim, *(h for _, h in self.dims), 1) < 1:
             raise UsageError("--dim takes numbers of 1 or more")
+        if self.view_words and not any(aux.splits for aux in self.aux):
+            raise UsageError("--view-words does nothing without --aux freq, or another kind that has two views")
+        if self.tolerance and self.iterations == 1:
+            raise UsageError("--tolerance does nothing without --iterations 2 or more")
 
 
 FEATURES = ("freq", "freq-k", "mask", "more")  # kinds whose problems are features

@@ -1,6 +1,6 @@
 """A text, or batches, whole in memory: numbered features with their names and namespaces, labels as texts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -83,16 +83,23 @@ class Corpus:
             if key not in self.known:
                 self.known[key] = name_of(batch.text, batch.names, place, seg)
 
-    def vocabulary(self, least: int = 1, idf: bool = False) -> Vocabulary:
-        """Of the features that at least ``least`` rows hold, with ``idf`` with weights by how many do."""
+    def vocabulary(self, least: int = 1, idf: bool = False, without: Collection[str] = ()) -> Vocabulary:
+        """Of the features that at least ``least`` rows hold, with ``idf`` with weights by how many do. ``without``:
+        names that are left out.
+        """
         found, counts = np.unique(self.keys, return_counts=True)
-        keys, counts = found[counts >= least], counts[counts >= least]
+        keep = counts >= least
+        rare = len(found) - int(keep.sum())
+        if without:
+            stopped = frozenset(without)
+            keep &= [self.known[key][1] not in stopped for key in found.tolist()]
+        keys, counts = found[keep], counts[keep]
         pairs = [self.known[key] for key in keys.tolist()]
         spaces = sorted({space for space, _ in pairs})
         place = {space: number for number, space in enumerate(spaces)}
         weights = inverse_frequencies(counts, len(self.label)) if idf else None
         numbers = np.array([place[space] for space, _ in pairs], np.int32)
-        return Vocabulary(keys, numbers, [name for _, name in pairs], spaces, weights, len(found) - len(keys))
+        return Vocabulary(keys, numbers, [name for _, name in pairs], spaces, weights, rare)
 
     def subset(self, keep: np.ndarray) -> "Corpus":
         """The rows of ``keep`` (bool[n]), without tags."""

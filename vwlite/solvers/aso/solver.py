@@ -147,7 +147,8 @@ class LearnTheta(AsoSolver):
         return theta_file.content(self.learned.theta, facts, (self.data, {}))
 
 
-ALONE = ("where", "problems", "labeled", "multilabel", "iterations")  # options for text in memory
+# options for text in memory
+ALONE = ("where", "problems", "labeled", "multilabel", "iterations", "tolerance", "stop_words", "view_words")
 OF_BEGINNING = ("warmup", "passes")
 
 

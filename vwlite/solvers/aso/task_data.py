@@ -9,7 +9,9 @@ from vwlite.errors import DataError, Diverged
 from vwlite.escapes import escaped
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.vocabulary import Vocabulary
+from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.sgd import losses
 
 TAG = "tag"
 
@@ -64,8 +66,8 @@ def numbers_of(corpus: Corpus, loss: str) -> np.ndarray:
             values[place] = np.inf
         if not np.isfinite(values[place]):
             raise DataError(f"labels of tasks are numbers, and one is {escaped(text)}")
-        if loss == "logistic" and abs(values[place]) != 1:
-            raise DataError(f"labels of --loss_function logistic are -1 and 1, and one is {escaped(text)}")
+        if loss in OF_SIGNS and abs(values[place]) != 1:
+            raise DataError(f"labels of --loss_function {loss} are -1 and 1, and one is {escaped(text)}")
     return values[corpus.label]
 
 
@@ -119,7 +121,7 @@ FLAT = 1e-5  # the least curvature that is taken for one, where scores are large
 
 
 def fitted(
-    task: Task, theta: np.ndarray, constant: bool, common: np.ndarray, score: np.ndarray
+    task: Task, theta: np.ndarray, constant: bool, common: np.ndarray, score: np.ndarray, loss: str = "logistic"
 ) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray]:
     """w float64[q], v float64[h], intercept, value and scores float64[n], from the ``score`` of before.
 
@@ -131,12 +133,12 @@ def fitted(
     design = np.hstack((task.x, task.x @ theta[task.own], task.root[:, None])) / task.root[:, None]
 
     def value(at: np.ndarray) -> float:
-        losses = np.logaddexp(0, -y * (base + design @ at))
-        return float(task.root**2 @ losses) / task.size + task.penalty * float(at[:q] @ at[:q])
+        of_rows = losses(loss, base + design @ at, y)
+        return float(task.root**2 @ of_rows) / task.size + task.penalty * float(at[:q] @ at[:q])
 
     def step(score: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """w, v and the intercept that least squares of these curvatures have."""
-        slope, root = -y * chances(-y * score), np.sqrt(curvature)
+        slope, root = slopes(loss, score, y), np.sqrt(curvature)
         labels = (score - slope / curvature - base) * task.root * root
         own = replace(
             task, x=task.x * root[:, None], y=labels, root=task.root * root, penalty=2 * task.penalty
@@ -144,12 +146,11 @@ def fitted(
         w, v, bias, _ = solved(own, theta, constant)
         return np.concatenate((w, v, [bias]))
 
-    at = step(score, np.full(len(y), 0.25))
+    at = step(score, np.full(len(y), STEEPEST[loss]))
     best = value(at)
     for _ in range(STEPS):
         score = base + design @ at
-        chance = chances(score)
-        at, now = lowered(value, at, step(score, np.maximum(chance * (1 - chance), FLAT)), best)
+        at, now = lowered(value, at, step(score, np.maximum(curvatures(loss, score, y), FLAT)), best)
         small, best = now >= best * (1 - TOLERANCE), now
         if small:
             break
@@ -167,6 +168,27 @@ def lowered(
             return trial, found
         size /= 2
     return at, best
+
+
+STEEPEST = {"logistic": 0.25, "modified_huber": 2.0}  # no curvature is larger
+
+
+def slopes(loss: str, score: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """float64[n]: of the losses by the scores."""
+    return -y * (chances(-y * score) if loss == "logistic" else np.clip(2 * (1 - y * score), 0, 4))
+
+
+def curvatures(loss: str, score: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """float64[n]: of the losses; where modified Huber loss is linear below a margin of -1, that of its square."""
+    if loss == "modified_huber":
+        return np.where(y * score < 1, STEEPEST[loss], 0.0)
+    chance = chances(score)
+    return chance * (1 - chance)
+
+
+def probabilities(loss: str, score: np.ndarray) -> np.ndarray:
+    """float64[n]: of the label 1, as ``vwlite.solvers.aso.answers`` has them."""
+    return chances(score) if loss == "logistic" else (np.clip(score, -1, 1) + 1) / 2
 
 
 def chances(score: np.ndarray) -> np.ndarray:

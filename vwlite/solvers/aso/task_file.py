@@ -7,11 +7,12 @@ import numpy as np
 
 from vwlite.config_check import built, require
 from vwlite.errors import DataError, ModelError
+from vwlite.evaluation.metrics import LOG_LOSS_EPS
 from vwlite.features.theta import opened
 from vwlite.features.vocabulary import word_arrays, words_from
-from vwlite.solvers.aso.config import TasksConfig
+from vwlite.solvers.aso.config import OF_SIGNS, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.task_data import TaskRows, numbers_of, task_rows
+from vwlite.solvers.aso.task_data import TaskRows, numbers_of, probabilities, task_rows
 from vwlite.solvers.aso.tasks import TaskModel, learn_tasks
 from vwlite.storage import model_file
 from vwlite.storage.array_check import numbers
@@ -67,7 +68,7 @@ def load_tasks(path: str) -> TaskModel:
         raise ModelError(f"{path} is no model of this version's aso tasks ({error})") from error
 
 
-FIGURE = {"squared": "mean squared error", "logistic": "accuracy"}
+FIGURE = {"squared": "mean squared error", **dict.fromkeys(OF_SIGNS, "accuracy")}
 
 
 def compared(model: TaskModel, corpus: Corpus, test: Corpus) -> dict[str, float]:
@@ -92,8 +93,11 @@ def figure_of(model: TaskModel, corpus: Corpus) -> tuple[float, dict[str, float]
     if not len(own):
         raise DataError("there is no labelled example to measure the model on")
     weight = data.rows.importance[own].astype(np.float64)
-    figures = of_signs if model.config.loss == "logistic" else of_numbers
-    figure, report = figures(model.predict(data)[own], y[own], weight)
+    scores = model.predict(data)[own]
+    if model.config.loss in OF_SIGNS:
+        figure, report = of_signs(scores, y[own], weight, model.config.loss)
+    else:
+        figure, report = of_numbers(scores, y[own], weight)
     return figure, {"examples": len(own), **report, "unknown_task": int((data.task[own] < 0).sum())}
 
 
@@ -106,6 +110,11 @@ def of_numbers(values: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[f
     return mse, {**report, "r2": 1 - mse / spread if spread else 0.0}
 
 
-def of_signs(scores: np.ndarray, y: np.ndarray, weight: np.ndarray) -> tuple[float, dict[str, float]]:
+def of_signs(
+    scores: np.ndarray, y: np.ndarray, weight: np.ndarray, loss: str
+) -> tuple[float, dict[str, float]]:
     accuracy = float(np.average((scores > 0) == (y > 0), weights=weight))
-    return accuracy, {"accuracy": accuracy, "log_loss": float(np.average(np.logaddexp(0, -y * scores), weights=weight))}
+    losses = np.logaddexp(0, -y * scores)
+    if loss != "logistic":
+        losses = -np.log(np.maximum(probabilities(loss, y * scores), LOG_LOSS_EPS))
+    return accuracy, {"accuracy": accuracy, "log_loss": float(np.average(losses, weights=weight))}

@@ -14,7 +14,7 @@ from vwlite.config_check import Double, require
 from vwlite.errors import DataError, UsageError
 from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import check_memory
-from vwlite.solvers.aso.config import TasksConfig
+from vwlite.solvers.aso.config import OF_SIGNS, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_data import Task, TaskRows, features, fitted, numbers_of, solved, task_names, task_rows
 from vwlite.solvers.tall_matrices import leading
@@ -119,8 +119,8 @@ class Rounds:
         config, theta, common = self.config, self.theta, self.common
         total, self.v = 0.0, np.zeros((len(self.tasks), theta.shape[1]))
         for number, task in enumerate(self.tasks):
-            if config.loss == "logistic":
-                fit = fitted(task, theta, config.constant, common, self.scores[number])
+            if config.loss in OF_SIGNS:
+                fit = fitted(task, theta, config.constant, common, self.scores[number], config.loss)
                 w, self.v[number], self.bias[number], value, self.scores[number] = fit
             else:
                 rest = replace(task, y=task.y - task.x @ common[task.own]) if config.centre else task

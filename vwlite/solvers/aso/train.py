@@ -16,7 +16,6 @@ from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     LABELLED,
-    SUPERVISED,
     Aux,
     View,
     behaviour,
@@ -116,7 +115,7 @@ class Alternation:
     def run(self) -> Learned:
         """Make the iterations that are left. Raises Diverged, Interrupted."""
         config, monitor = self.config, self.monitor
-        while len(self.objectives) < config.iterations:
+        while len(self.objectives) < config.iterations and not self.settled:
             while self.done < len(self.problems):
                 number = self.done
                 u, own = solved(config, self.rows, self.problems[number], self.theta, self.weights[number], monitor)
@@ -134,6 +133,14 @@ class Alternation:
                 self.objectives.append(self.total)
                 self.total = 0.0
         return Learned(self.theta, self.problems, self.objectives, len(self.rows))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last iteration lowered the objective by less than ``tolerance``."""
+        if not self.config.tolerance or len(self.objectives) < 2:
+            return False
+        before, last = self.objectives[-2:]
+        return before - last < self.config.tolerance * before
 
     def parts(self) -> list[tuple[np.ndarray, Any]]:
         """The weights that are decomposed, with the features that they are of."""
@@ -186,7 +193,7 @@ def prepared(
         raise DataError("there is no example to learn from")
     if config.where:
         corpus = holding(corpus, config.where)
-    words = corpus.vocabulary(config.least, config.idf)
+    words = corpus.vocabulary(config.least, config.idf, config.stop_words)
     rows = corpus.rows(words, unit=False)
     return words, rows, make_problems(config, rows, words, corpus, labelled)
 
@@ -257,7 +264,7 @@ def make_problems(
     by_seen: dict[bytes, tuple[np.ndarray, list[Targets], list[str]]] = {}
     unknown = set(config.chosen or ())
     for aux in config.aux:
-        several_views = views(aux, words, config.solver.seed) if aux.kind != "pivot" else None
+        several_views = views(aux, words, config.solver.seed, config.view_words) if aux.kind != "pivot" else None
         pairs = several_views or [pivot_view(config, aux, words, labelled)]
         for number, view in enumerate(pairs, 1):
             if not view.seen.any():
@@ -326,13 +333,8 @@ def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[st
         names = [",".join(spaces) for spaces in config.groups]
         for number, spaces in enumerate(config.groups):
             base[in_spaces(words, spaces)] = number
-    split = [
-        aux
-        for aux in config.aux
-        if aux.kind.startswith("freq") or (aux.kind in (*SUPERVISED, "more") and not aux.spaces)
-    ]
-    if split:
-        half = halves(words, config.solver.seed)
+    if any(aux.splits for aux in config.aux):
+        half = halves(words, config.solver.seed, config.view_words)
         base = np.where(base < 0, -1, 2 * base + half)
         names = [f"{name}/{view}" for name in names for view in (1, 2)]
     held = [number for number in range(len(names)) if (base == number).any()]

@@ -117,15 +117,15 @@ class TrainingSet:
             for part in inputs.texts():
                 batch = policy.examine(part)
                 if self.names is not None:
-                    self.learn_names(batch)
+                    self.learn_names(self.plan.extend(batch))
                 if batch.release:
                     batch.release()
         else:
             policy.recall(inputs.cache.lines, inputs.cache.bad)
         policy.finish()
         for batch in inputs.kept():
-            policy.relabel(batch)
-            self.add(batch, self.by.of(batch), batch.importance)
+            extended = self.plan.extend(policy.relabel(batch), learning=True)
+            self.add(extended, self.by.of(extended), extended.importance)
 
     def read_sample(self, inputs: Inputs, policy: BadLines, size: int, seed: int) -> None:
         """Keep ``size`` rows of each label of each query, and give them the importance of all that were read."""
@@ -134,7 +134,7 @@ class TrainingSet:
 
     def take(self, batches: Iterable[Batch], policy: BadLines, config: CrrConfig) -> None:
         """Batches from memory, or a sample of their rows; they stay as they are. Raises DataError for a label."""
-        own = (policy.relabel(replace(batch)) for batch in batches)
+        own = (policy.relabel(replace(batch)) for batch in batches)  # models of memory have no Theta
         if config.pair_buffer:
             self.sample(own, PairBuffer(config.pair_buffer, config.seed))
             return
@@ -147,7 +147,8 @@ class TrainingSet:
                 batch.release()
 
     def sample(self, batches: Iterable[Batch], kept: PairBuffer) -> None:
-        for batch in batches:
+        for one in batches:
+            batch = self.plan.extend(one, learning=True)
             self.sightings.add(batch, 0, len(batch))
             if self.names is not None:
                 self.learn_names(batch)

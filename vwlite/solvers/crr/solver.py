@@ -40,8 +40,12 @@ class Crr(Solver):
         model = self.begun.model if self.begun else None
         self.config = self.begun.config if self.begun else configured(request)
         self.features = model.features if model else FeatureConfig(**request.changes(FeatureConfig))
+        self.plan = model.plan if model else plan_of(self.features)
+        if model is None:
+            self.plan.read_theta()
         self.names = (model and model.names) or (NameIndex() if request.values["names"] else None)
         self.input = input_config(request.values)
+        self.class_weights = self.input.class_weights
         if self.config.pair_buffer and self.input.cache:
             raise UsageError("--pair-buffer keeps no cache: drop -c and --cache_file, or the buffer")
         if self.names is not None and self.input.cache:
@@ -58,18 +62,21 @@ class Crr(Solver):
             **asdict(self.config), "max_memory": None, "curriculum": asdict(self.curriculum),
             **self.features.header(), "landmarks_digest": landmarks_digest(self.features), **self.input.kept,
             "examples": self.input.examples, "names": self.names is not None,
+            "theta": self.plan.theta and self.plan.theta.digest, "classweight": [*map(list, self.class_weights)],
         }
 
     def read(self, reader: Reader) -> None:
         config, features, names = self.config, self.features, self.names
         text = text_format(features, skip_malformed=True, names=names is not None)
         inputs = reader.open(self.input, text, several_passes=not config.pair_buffer, at_once=True)
-        plan, queries = self.begun.model.plan if self.begun else plan_of(features), Queries(config.queries, features)
-        self.data = TrainingSet(self.labels, queries, features, plan, inputs.config, names)
+        queries = Queries(config.queries, features)
+        self.data = TrainingSet(self.labels, queries, features, self.plan, inputs.config, names)
         if config.pair_buffer:
             self.data.read_sample(inputs, reader.policy, config.pair_buffer, config.seed)
         else:
             self.data.read(inputs, reader.policy)
+        if self.plan.theta and not self.begun:
+            self.plan.theta.check()
         self.descent = Descent(config, self.data, self.begun, self.curriculum)
 
     def fit(self, monitor: Monitor) -> None:

@@ -196,6 +196,7 @@ class Descent:
             "passes": 1,
             "resumable": True,
             **data.input.kept,
+            **data.plan.header,
             "names": data.names is not None,
             "crr": self.facts,
         }

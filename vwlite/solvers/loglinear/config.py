@@ -154,8 +154,10 @@ class L1Config(Config):
             raise UsageError("--order 2 is of labels along a sequence: it needs --model crf")
         if self.order == 2 and self.dual:
             raise UsageError("--order 2 does not go with --loss margin --l2: drop one, or take --l1 in place of --l2")
-        if self.loss == "log" and self.l2 and self.solver == "sgd":
-            raise UsageError("--l2 needs --solver owlqn or fista: stochastic steps have an L1 penalty only")
+        other = self.l1 or self.group or self.penalty != "cumulative"
+        if self.loss == "log" and self.l2 and self.solver == "sgd" and other:
+            why = "stochastic steps have one penalty"
+            raise UsageError(f"--l2 and --l1 together need --solver owlqn or fista: {why}")
         if self.dense_pairs and self.model == "binary":
             raise UsageError("--dense-pairs pairs features with labels: it needs --model multinomial, crf or tree")
         if self.group:

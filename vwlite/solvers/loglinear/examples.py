@@ -13,10 +13,11 @@ from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError
+from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.term_weights import meet, terms_of
+from vwlite.numerals import read_decimal
 from vwlite.solvers.loglinear.config import L1Config
 
 BETWEEN = b"^"  # a token's own name and that of its parent
@@ -153,13 +154,15 @@ def join(parts: list[Lines]) -> Lines:
 @dataclass(slots=True)
 class Collector:
     """Turns batches into ``Lines``. ``book`` has the labels met so far; None: labels are numbers.
-    ``tree``: sequences are trees.
+    ``tree``: sequences are trees. ``class_weights``: pairs of a label in the book, or its number, and a factor of the
+    importance of its lines.
     """
 
     plan: Plan
     edge_plan: Plan | None = None
     book: LabelVocabulary | None = None
     tree: bool = False
+    class_weights: tuple[tuple[Any, float], ...] = ()
 
     def lines(
         self, batch: Batch, with_gaps: bool = False, about: Callable[[Batch], np.ndarray | None] | None = None
@@ -169,7 +172,10 @@ class Collector:
         kind = np.where(batch.flags & BLANK, EMPTY, LINE).astype(np.uint8)
         edge = terms_of(batch, self.edge_plan) if self.edge_plan else None
         label = self.book.numbers(batch) if self.book else batch.label.copy()
-        lines = Lines(terms_of(batch, self.plan), edge, kind, label, batch.importance.astype(np.float64))
+        weight = batch.importance.astype(np.float64)
+        if self.book and self.class_weights:
+            weight *= np.append(self.label_factors(), 1.0)[label]  # a label of -1 has the last one
+        lines = Lines(terms_of(batch, self.plan), edge, kind, label, weight)
         if with_gaps and batch.any_flags & TAGGED:
             lines.tag = np.empty(len(batch), object)
             lines.tag[:] = [tag_of(batch, row) for row in range(len(batch))]
@@ -178,6 +184,29 @@ class Collector:
         if with_gaps and batch.gaps:
             lines = inserted(lines, BAD, np.array(batch.gaps, np.int64))
         return inserted(lines, BREAK, np.zeros(1, np.int64)) if begins_file(batch) else lines
+
+    def label_factors(self) -> np.ndarray:
+        """float64[labels], what ``class_weights`` multiply importance by."""
+        factors = np.ones(len(self.book.texts))
+        for label, weight in self.class_weights:
+            factors[[is_label(text, label) for text in self.book.texts]] = weight
+        return factors
+
+    def check_class_weights(self) -> None:
+        """Raises UsageError for one of a label that is not in the book."""
+        for label, _ in self.class_weights if self.book else ():
+            if not any(is_label(text, label) for text in self.book.texts):
+                raise UsageError(f"--classweight {label if isinstance(label, str) else f'{label:g}'}: no such label")
+
+
+def is_label(text: str, label: float | str) -> bool:
+    """Whether a label's text is this one or, for a number, has its value."""
+    if isinstance(label, str):
+        return text == label
+    try:
+        return read_decimal(text) == label
+    except ValueError:
+        return False
 
 
 def begins_file(batch: Batch) -> bool:

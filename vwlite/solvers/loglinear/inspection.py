@@ -59,6 +59,8 @@ def method(config: L1Config) -> dict[str, Any]:
     if config.dual or config.loss in MEAN_ONLY:
         return {**loss, **l2}
     steps = {"penalty": config.penalty, "rate": config.rate} if config.solver == "sgd" else {}
+    if config.l2:
+        steps.pop("penalty", None)
     return {**loss, **l2, "solver": config.solver, **steps}
 
 

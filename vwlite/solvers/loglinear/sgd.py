@@ -1,4 +1,4 @@
-"""Stochastic gradient steps with an L1 penalty."""
+"""Stochastic gradient steps with an L1 penalty, or an L2 one."""
 
 import math
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Schedule:
     decay: float
     begin: float  # passes before
     examples: float  # of the pass
-    share: float  # C / N, of a step
+    share: float  # C / N, or lambda / N, of a step
     cumulative_penalty: float  # u
     mean_begins: float  # update of the pass that the mean begins with; infinite: there is no mean
 
@@ -73,11 +73,18 @@ class Sgd:
             return np.stack([self.weights, self.table[0]])
         return self.table.copy() if copy else self.table
 
+    @property
+    def penalty_code(self) -> int:
+        config = self.config
+        if config.l2:
+            return len(PENALTIES) + 1
+        return len(PENALTIES) if config.group else PENALTIES.index(config.penalty_applied)
+
     def schedule(self, steps: int, share: float) -> Schedule:
         """Of a pass of so many steps, each of which brings ``share`` of the penalty."""
         config = self.config
         return Schedule(
-            len(PENALTIES) if config.group else PENALTIES.index(config.penalty_applied),
+            self.penalty_code,
             RATES.index(config.rate),
             config.initial_learning_rate,
             config.decay,
@@ -97,7 +104,7 @@ class Sgd:
         self.number += 1
         stage = self.stages.stage(self.number, self.places(len(rows)))
         problem, order = stage.of(problem, rows)
-        share = self.config.strength / len(rows) * stage.mean_weight
+        share = (self.config.l2 or self.config.strength) / len(rows) * stage.mean_weight
         for first in range(0, len(order), CHUNK):
             schedule = self.schedule(len(order), share)
             last = min(first + CHUNK, len(order))

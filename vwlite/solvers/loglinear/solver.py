@@ -55,12 +55,15 @@ class L1(Solver):
         )
         self.job.check()
         self.input, self.labels = input, self.job.labels()
+        if not config.words:
+            self.class_weights = input.class_weights
 
     def told(self) -> dict[str, Any]:
         job = self.job
         return {
             **effective(job.config, self.held, job.curriculum), **job.features.header(), **self.input.kept,
-            "examples": self.input.examples, "names": job.names, "theta": job.theta and job.theta.digest,
+            "examples": self.input.examples, "classweight": [*map(list, self.input.class_weights)],
+            "names": job.names, "theta": job.theta and job.theta.digest,
             "held-out file": fingerprint((job.holdout.path,)) if job.holdout.path else None,
         }
 

@@ -59,6 +59,12 @@ class TrainJob:
             why = "--loss margin --l2 learns with vectors of all examples, which models do not keep"
             raise UsageError(f"{self.initial.path} cannot be gone on from: {why}")
         check_curriculum(self.config, self.curriculum)
+        weights = self.input.class_weights
+        if weights and self.config.sequences:
+            raise UsageError("--classweight does not go with sequences, whose labels are learned together")
+        names = [label for label, _ in weights if isinstance(label, str)]
+        if names and not self.config.words:
+            raise UsageError(f"--classweight {names[0]}: labels are numbers with --model binary")
 
     def labels(self) -> LabelCheck | None:
         """What checks labels that are numbers."""
@@ -96,7 +102,8 @@ class Texts:
         config = job.config
         book = LabelVocabulary(initial.pairs.names if initial and initial.pairs else ()) if config.words else None
         seen = initial.past.seen if initial else ()
-        self.collector = Collector(*plans(job.features, config.edge, seen), book, config.model == "tree")
+        weights = job.input.class_weights
+        self.collector = Collector(*plans(job.features, config.edge, seen), book, config.model == "tree", weights)
         self.input = job.input  # as it was read
         self.names = initial.names if initial and initial.names else NameIndex() if job.names else None
 
@@ -130,6 +137,7 @@ class Texts:
         self.policy.finish()
         if not parts:
             raise DataError(f"there is no example in {described}")
+        self.collector.check_class_weights()
         if theta:
             theta.check()
         return join(parts)
