@@ -101,7 +101,7 @@ def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | Non
 
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}
-OURS = ("passes", "steps", "cache")  # names of parameters, beside those that name files
+OURS = ("passes", "steps", "cache", "folds")  # names of parameters, beside those that name files
 
 
 def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), command: str = "train") -> list[str]:
