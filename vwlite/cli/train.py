@@ -48,7 +48,8 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 def command(**arguments: Any) -> int:
     """Learn a model from text.
 
-    FILEs are read one after the other; none, or -, means standard input. Compressed input is recognised by its content.
+    FILEs are read one after the other, those of a folder by their names; none, or -, means standard input. Compressed
+    input is recognised by its content.
 
     \b
     vwlite train train.vw -f model --loss_function logistic
