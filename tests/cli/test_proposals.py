@@ -1,5 +1,7 @@
 """What is proposed in place of an unknown option or choice."""
 
+import shlex
+
 import pytest
 
 
@@ -24,13 +26,20 @@ def test_every_command_proposes_a_choice(command, typed, proposed, vwlite):
     assert f" (did you mean {proposed}?)" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("command", "typed", "said"), [
-    ("predict", "--oaa 3", "--oaa ('vwlite train' has it, whose options the model keeps)"),
-    ("serve", "-q ab", "-q ('vwlite train' has it, whose options the model keeps)"),
-    ("evaluate", "--loss-function logistic", "--loss_function ('vwlite train' has it, whose options the model keeps)"),
-    ("check", "--passes 3", "--passes ('vwlite train' has it)"),
-    ("l1", "--multiclass 3", "--multiclass ('vwlite train' has it)"),
-])
+@pytest.mark.parametrize(
+    ("command", "typed", "said"),
+    [
+        ("predict", "--oaa 3", "--oaa ('vwlite train' has it, whose options the model keeps)"),
+        ("serve", "-q ab", "-q ('vwlite train' has it, whose options the model keeps)"),
+        (
+            "evaluate",
+            "--loss-function logistic",
+            "--loss_function ('vwlite train' has it, whose options the model keeps)",
+        ),
+        ("check", "--passes 3", "--passes ('vwlite train' has it)"),
+        ("l1", "--multiclass 3", "--multiclass ('vwlite train' has it)"),
+    ],
+)
 def test_an_option_of_training_is_not_answered_with_another(command, typed, said, vwlite):
     told = vwlite(command, "data.vw", *typed.split(), status=2).stderr
     assert told == f"vwlite: no such option {said} ('vwlite {command} --help' lists what there is)\n"
@@ -50,3 +59,67 @@ def test_an_unknown_option_is_answered_with_those_that_begin_like_it(typed, prop
     said = vwlite("train", "data.vw", typed, "3", status=2).stderr
     name = f"--{typed[2:].replace('-', '_')}"
     assert said == f"vwlite: no such option {name}{proposed} ('vwlite train --help' lists what there is)\n"
+
+
+def table(header, *rows):
+    return "".join(f"{line}\n" for line in (header, *rows))
+
+
+PROPOSED = {
+    "usual names of labels": (
+        table("age,Class,city", *(f"{n % 7}.5,{n % 2},{'ab'[n % 2]}" for n in range(9))),
+        "--columns 'label=Class =age:number,city:text' --loss_function logistic",
+    ),
+    "else the last column": (table("a,b", "1,2.5", "2,4.5"), "--columns 'label=b =a:number'"),
+    "row numbers, identifiers, tags and text": (
+        table(
+            "rownames,zip,key,note,kind",
+            *(f"{n},{1000 + n // 2},k{n},word{n} of some text,{'xyz'[n % 3]}" for n in range(1, 31)),
+        ),
+        "--columns 'label=kind tag=key =zip:text words=note:words ignore=rownames' --oaa auto",
+    ),
+    "European numbers": (table("x;y", "1,5;2,5", "2,5;3,0"), "--columns 'label=y =x:number'"),
+    "names with blanks": (
+        table("a b,is good", "1,true", "2,false"),
+        """--columns 'label="is good" ="a b":number' --loss_function logistic""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROPOSED)
+def test_a_table_without_label_is_answered_with_options_before_it_is_read(case, vwlite, write):
+    text, proposed = PROPOSED[case]
+    write("data.csv", text)
+    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert said.startswith("vwlite: there is no labelled example to learn from in data.csv (--columns label=... names ")
+    assert said.endswith(f"; perhaps {proposed}); m is not written\n") and said.count("\n") == 1
+    vwlite("train", "data.csv", "-f", "m", *shlex.split(proposed), "--quiet")
+    assert len(vwlite("predict", "-i", "m", "data.csv").lines) == text.count("\n") - 1
+
+
+def test_the_options_are_proposed_by_other_commands_too(vwlite, write):
+    write("data.csv", PROPOSED["usual names of labels"][0])
+    for command in (("l1", "-f", "m"), ("check",)):
+        said = vwlite(*command[:1], "data.csv", *command[1:], status=65).stderr
+        assert (
+            "; perhaps --columns 'label=Class =age:number,city:text' --loss_function logistic)" in said
+            or command[0] == "l1"
+        )
+    vwlite("train", "data.csv", "--columns", "label=Class", "-f", "m", "--quiet")
+    write("other.csv", "age,city\n1,a\n")
+    assert "has no column 'Class'" in vwlite("train", "other.csv", "-i", "m", "-f", "m", status=65).stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("fasttext", "('vwlite convert fasttext FILE > data.vw' turns it into text)"),
+        ("FFM", "('vwlite convert libffm FILE > data.vw' turns it into text)"),
+        ("crf++", "('vwlite convert conll FILE > data.vw' turns it into text)"),
+        ("libsvm", "(it is called svmlight here)"),
+        ("feather", "(it is called arrow here)"),
+    ],
+)
+def test_formats_of_other_tools_are_answered_with_how_they_are_read(typed, said, vwlite):
+    for command in ("train", "check"):
+        assert said in vwlite(command, "data", "--format", typed, status=2).stderr

@@ -20,7 +20,16 @@ from vwlite.data.config import InputConfig
 from vwlite.data.csv_table import DELIMITERS
 from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import display_name
-from vwlite.data.table_formats import COLUMNAR, TABLES, least_lines, looked_at, possible_identifiers, remark_on
+from vwlite.data.table_formats import (
+    COLUMNAR,
+    HEAD,
+    TABLES,
+    least_lines,
+    looked_at,
+    possible_identifiers,
+    propose,
+    remark_on,
+)
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.escapes import escaped
@@ -61,6 +70,7 @@ class Inputs:
         self.column_names: list[str] = []  # of a table
         self.met: ColumnsMet | None = None  # of lines of JSON
         self.unlabelled = ""  # what is wrong with a table without the column of labels
+        self.proposed = ""  # options for a table whose column of labels is not named
         self.remark = ""  # on those that may be identifiers
         if config.kind in TABLES:
             self.look_at_columns()
@@ -98,6 +108,8 @@ class Inputs:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
             found, kept = looked_at(config.kind, columns, source, self.begun.head)
             self.remark = remark_on(possible_identifiers(config.kind, found, columns, self.begun.head))
+            if not config.columns and "label" not in columns.roles and config.kind in DELIMITERS:
+                self.proposed = propose(self.begun.head(HEAD, 0, least_lines(found)), config.kind, found)
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))
@@ -165,6 +177,11 @@ class Inputs:
         some = first + ", ..." * (len(self.column_names) > SHOWN_COLUMNS)
         one_of = f", one of {escaped(some)}" if some else ""
         return f" (--columns label=... names the column of labels{one_of})" if unlabelled else ""
+
+    @property
+    def advice(self) -> str:
+        """``hint``, and what the options may be."""
+        return f"{self.hint[:-1]}; perhaps {escaped(self.proposed)})" if self.proposed else self.hint
 
     @property
     def described(self) -> str:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from shlex import quote
 from typing import Any
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, Columns, quoted, read_columns
+from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quoted, read_columns
 from vwlite.data.config import InputConfig
-from vwlite.data.csv_table import DELIMITERS, CsvTable, delimiter_of, first_look, header_of, rows_of
+from vwlite.data.csv_table import (
+    DELIMITERS,
+    NUMBER_CELL,
+    CsvTable,
+    delimiter_of,
+    first_look,
+    header_of,
+    rows_of,
+    with_point,
+)
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 
@@ -119,3 +129,67 @@ def remark_on(names: list[str]) -> str:
     some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
     remedy = f"--columns with {first}:text makes each value a feature of its own, {first}:number ends this note"
     return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"
+
+
+LABELS = ("label", "labels", "target", "class", "y", "outcome", "response", "click")  # usual names
+FEW = 20  # rows: with fewer it says little that all cells of a column differ
+MANY_WORDS = 3  # in a cell of text, on average
+TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
+
+
+def label_among(names: Sequence[str]) -> str:
+    """The name that is most likely that of the label: a usual one, else the last."""
+    usual = {name.lower(): name for name in reversed(names)}
+    return next((usual[name] for name in LABELS if name in usual), names[-1])
+
+
+def propose(head: bytes, kind: str, found: Columns) -> str:
+    """Options for a table of cells whose label is not named, from its first lines: ``--columns``, and what labels as
+    these are learned with. ``found``: its columns with their types. Empty for a table of one column.
+
+    Numbers of rows are left out, words that differ in all rows become the tag, and longer text is read word by word.
+    """
+    delimiter = delimiter_of(head, kind)
+    header = header_of(head, delimiter, "", found.headed)
+    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
+    named = [name for name in header if name]
+    if len(named) < 2 or not rows:
+        return ""
+    cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
+    label, types = label_among(named), found.found_types
+    roles, spaces, ignored = {"label": Column(label)}, {"": [], "words": []}, []
+    for name in named:
+        different = len(set(cells[name])) == len(rows) >= FEW
+        words = sum(len(cell.split()) for cell in cells[name]) / len(rows)
+        if name == label:
+            continue
+        if types.get(name) != TEXT and (is_counted(cells[name]) or (different and NAMES.fullmatch(name))):
+            ignored.append(name)
+        elif types.get(name) != TEXT:
+            of_text = NAMES.fullmatch(name) and all(map(WHOLE.fullmatch, filter(None, cells[name])))
+            spaces[""].append(Column(name, TEXT if of_text else NUMBER))
+        elif words >= MANY_WORDS:
+            spaces["words"].append(Column(name, WORDS))
+        elif different and words == 1 and "tag" not in roles:
+            roles["tag"] = Column(name)
+        else:
+            spaces[""].append(Column(name, TEXT))
+    if not (spaces[""] or spaces["words"]):
+        return ""
+    placed = {space: tuple(some) for space, some in spaces.items() if some}
+    columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
+    return f"--columns {quote(str(columns))}{loss_for([with_point(cell, delimiter) for cell in cells[label]])}"
+
+
+def is_counted(cells: Sequence[str]) -> bool:
+    """Whether these are the numbers of rows, from 0 or 1."""
+    first = cells[0]
+    return first in ("0", "1") and len(cells) > 2 and list(cells) == [str(int(first) + n) for n in range(len(cells))]
+
+
+def loss_for(cells: Sequence[str]) -> str:
+    """What labels as these are learned with, if it is not the default."""
+    values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
+    if values in TWO:
+        return " --loss_function logistic"
+    return "" if all(map(NUMBER_CELL.fullmatch, values)) else " --oaa auto"
