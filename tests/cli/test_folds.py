@@ -60,6 +60,12 @@ def test_the_summary_has_mean_and_deviation(vwlite, write):
     assert [line.split() for line in said.splitlines() if "deviation" in line] == [["metric", "mean", "deviation"]]
 
 
+def test_folds_that_a_constant_would_do_better_on_are_told(vwlite, write):
+    write("d.vw", "".join(f"{1 if n % 3 else -1} |a x{n}\n" for n in range(60)))
+    said = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--loss_function", "logistic", "-l", "20").stderr
+    assert "note: always predicting the best constant has a smaller loss" in said
+
+
 def test_groups_of_lines_stay_whole(vwlite, write, tmp_path):
     text = "".join(
         "".join(f"{line}:{(line + n) % 2} |a x{line} y{n % 3}\n" for line in range(1, 3 + n % 2)) + "\n"

@@ -65,6 +65,7 @@ def table(header, *rows):
     return "".join(f"{line}\n" for line in (header, *rows))
 
 
+SMALL = " --passes 20 --shuffle-first --shuffle"  # for tables of few rows
 PROPOSED = {
     "usual names of labels": (
         table("age,Class,city", *(f"{n % 7}.5,{n % 2},{'ab'[n % 2]}" for n in range(9))),
@@ -79,6 +80,10 @@ PROPOSED = {
         "--columns 'label=kind tag=key =zip:text words=note:words ignore=rownames' --oaa auto",
     ),
     "European numbers": (table("x;y", "1,5;2,5", "2,5;3,0"), "--columns 'label=y =x:number'"),
+    "many columns": (
+        table(",".join([*map("c{}".format, range(25)), "user", "y"]), *(f"{'1.5,' * 25}{n // 2},2" for n in range(9))),
+        "--columns 'label=y =user:text'",
+    ),
     "names with blanks": (
         table("a b,is good", "1,true", "2,false"),
         """--columns 'label="is good" ="a b":number' --loss_function logistic""",
@@ -92,19 +97,37 @@ def test_a_table_without_label_is_answered_with_options_before_it_is_read(case, 
     write("data.csv", text)
     said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
     assert said.startswith("vwlite: there is no labelled example to learn from in data.csv (--columns label=... names ")
-    assert said.endswith(f"; perhaps {proposed}); m is not written\n") and said.count("\n") == 1
+    assert said.endswith(f"; perhaps {proposed}{SMALL}); m is not written\n") and said.count("\n") == 1
     vwlite("train", "data.csv", "-f", "m", *shlex.split(proposed), "--quiet")
     assert len(vwlite("predict", "-i", "m", "data.csv").lines) == text.count("\n") - 1
 
 
+def test_tables_of_many_rows_are_learned_in_one_pass(vwlite, write):
+    write("data.csv", table("a,label", *(f"{n % 7 + 0.5},{n % 3}" for n in range(20000))))
+    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert "; perhaps --columns 'label=label =a:number'); m is" in said
+
+
+def test_a_table_without_header_is_answered_with_the_whole_line(vwlite, write):
+    write("data.csv", table("1.5,0,a", *(f"{n % 5}.25,{n % 2},{'ab'[n % 2]}" for n in range(30))))
+    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert said.endswith(f"; perhaps --columns 'no-header label=3 =1:number,2:number' --oaa auto{SMALL}\n")
+    vwlite("train", "data.csv", "-f", "m", "--quiet", *shlex.split(said.split("; perhaps ")[1]))
+
+
+def test_a_first_line_of_another_size_than_all_others_is_no_part_of_the_table(vwlite, write):
+    write("data.csv", table("30,4,good,bad", *(f"{n},{n % 3},{n % 2},0,1" for n in range(30))))
+    said = vwlite("train", "data.csv", "--columns", "label=good", "-f", "m", status=65).stderr
+    assert said == (
+        "vwlite: data.csv:1: the first line has 4 fields, and all lines after it 5: leave it out, as 'tail -n +2' "
+        "does, where it is no part of the table\n"
+    )
+
+
 def test_the_options_are_proposed_by_other_commands_too(vwlite, write):
     write("data.csv", PROPOSED["usual names of labels"][0])
-    for command in (("l1", "-f", "m"), ("check",)):
-        said = vwlite(*command[:1], "data.csv", *command[1:], status=65).stderr
-        assert (
-            "; perhaps --columns 'label=Class =age:number,city:text' --loss_function logistic)" in said
-            or command[0] == "l1"
-        )
+    said = vwlite("check", "data.csv", status=65).stderr
+    assert "; perhaps --columns 'label=Class =age:number,city:text' --loss_function logistic --passes" in said
     vwlite("train", "data.csv", "--columns", "label=Class", "-f", "m", "--quiet")
     write("other.csv", "age,city\n1,a\n")
     assert "has no column 'Class'" in vwlite("train", "other.csv", "-i", "m", "-f", "m", status=65).stderr

@@ -16,6 +16,7 @@ from vwlite.data.csv_table import (
     DELIMITERS,
     NUMBER_CELL,
     CsvTable,
+    HeaderMissing,
     delimiter_of,
     first_look,
     header_of,
@@ -40,7 +41,14 @@ def looked_at(
     if kind not in DELIMITERS:
         return columns, columns
     lines = 1 if columns.is_typed else 0
-    found = first_look(head(HEAD, lines, least_lines(columns)), kind, columns, source)
+    text = head(HEAD, lines, least_lines(columns))
+    try:
+        found = first_look(text, kind, columns, source)
+    except HeaderMissing as error:
+        perhaps = ""
+        if not (columns.roles or columns.spaces or columns.ignored):
+            perhaps = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source))
+        raise HeaderMissing(f"{error}{perhaps and '; perhaps '}{perhaps}") from None
     return found, found.kept(columns)
 
 
@@ -133,6 +141,8 @@ def remark_on(names: list[str]) -> str:
 
 LABELS = ("label", "labels", "target", "class", "y", "outcome", "response", "click")  # usual names
 FEW = 20  # rows: with fewer it says little that all cells of a column differ
+SMALL = 1 << 12  # bytes: within so many of ``HEAD`` there may be more lines than are looked at
+MANY = 20  # features: with more only those are named that would be read otherwise without
 MANY_WORDS = 3  # in a cell of text, on average
 TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
 
@@ -145,7 +155,8 @@ def label_among(names: Sequence[str]) -> str:
 
 def propose(head: bytes, kind: str, found: Columns) -> str:
     """Options for a table of cells whose label is not named, from its first lines: ``--columns``, and what labels as
-    these are learned with. ``found``: its columns with their types. Empty for a table of one column.
+    these, and tables of this size, are learned with. ``found``: its columns with their types. Empty for a table of one
+    column.
 
     Numbers of rows are left out, words that differ in all rows become the tag, and longer text is read word by word.
     """
@@ -176,15 +187,23 @@ def propose(head: bytes, kind: str, found: Columns) -> str:
             spaces[""].append(Column(name, TEXT))
     if not (spaces[""] or spaces["words"]):
         return ""
+    if len(spaces[""]) > MANY:
+        spaces[""] = [one for one in spaces[""] if one.type != types.get(one.name)]
     placed = {space: tuple(some) for space, some in spaces.items() if some}
     columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
-    return f"--columns {quote(str(columns))}{loss_for([with_point(cell, delimiter) for cell in cells[label]])}"
+    loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
+    return f"--columns {quote(str(columns))}{loss}{passes_for(head)}"
 
 
 def is_counted(cells: Sequence[str]) -> bool:
     """Whether these are the numbers of rows, from 0 or 1."""
     first = cells[0]
     return first in ("0", "1") and len(cells) > 2 and list(cells) == [str(int(first) + n) for n in range(len(cells))]
+
+
+def passes_for(head: bytes) -> str:
+    """What a table needs that ends within its ``head``: one pass over few rows learns little, least of sorted ones."""
+    return " --passes 20 --shuffle-first --shuffle" if len(head) < HEAD - SMALL else ""
 
 
 def loss_for(cells: Sequence[str]) -> str:

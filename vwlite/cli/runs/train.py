@@ -7,10 +7,12 @@ from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
+from vwlite.cli.runs.evaluate import tell_of_constant, tell_of_majority
 from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import FoldConfig
 from vwlite.evaluation.metric_report import as_table
+from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
 from vwlite.training.run_files import be_silent
 from vwlite.training.run_report import best_constant_of
@@ -60,13 +62,13 @@ def learn(request: Request) -> int:
         display=lambda output: Console(output.quiet, output.driver_output == "stdout", output.bar),
         interrupts=Interrupts,
     )
-    measured = measure_folds(request, count) if count else None
+    measured = measure_folds(request, count, done.config.learner) if count and done else None
     if request.values["json_path"]:
         write_run(request.values["json_path"], done, measured)
     return 141 if (done and done.broken) or (measured and measured.broken) else 0
 
 
-def measure_folds(request: Request, count: int) -> "FoldScores":
+def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "FoldScores":
     """Raises as ``train_folds``."""
     from vwlite.api.train_folds import train_folds
 
@@ -74,6 +76,10 @@ def measure_folds(request: Request, count: int) -> "FoldScores":
     console.line("")
     found = train_folds(request, count, console.line)
     console.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
+    if not console.quiet:
+        means = found.report()["mean"]
+        tell_of_constant(means, learner)
+        tell_of_majority(means)
     return found
 
 
