@@ -65,11 +65,11 @@ def table(header, *rows):
     return "".join(f"{line}\n" for line in (header, *rows))
 
 
-SMALL = " --passes 20 --shuffle-first --shuffle"  # for tables of few rows
+SMALL = " --passes 20 --shuffle-first --shuffle --centred _"  # for tables of few rows
 PROPOSED = {
     "usual names of labels": (
         table("age,Class,city", *(f"{n % 7}.5,{n % 2},{'ab'[n % 2]}" for n in range(9))),
-        "--columns 'label=Class =age:number,city:text' --loss_function logistic",
+        "--columns 'label=Class =age:number text=city:text' --loss_function logistic",
     ),
     "else the last column": (table("a,b", "1,2.5", "2,4.5"), "--columns 'label=b =a:number'"),
     "row numbers, identifiers, tags and text": (
@@ -82,7 +82,7 @@ PROPOSED = {
     "European numbers": (table("x;y", "1,5;2,5", "2,5;3,0"), "--columns 'label=y =x:number'"),
     "many columns": (
         table(",".join([*map("c{}".format, range(25)), "user", "y"]), *(f"{'1.5,' * 25}{n // 2},2" for n in range(9))),
-        "--columns 'label=y =user:text'",
+        "--columns 'label=y text=user:text'",
     ),
     "names with blanks": (
         table("a b,is good", "1,true", "2,false"),
@@ -94,18 +94,22 @@ PROPOSED = {
 @pytest.mark.parametrize("case", PROPOSED)
 def test_a_table_without_label_is_answered_with_options_before_it_is_read(case, vwlite, write):
     text, proposed = PROPOSED[case]
+    small = SMALL if ":number" in proposed or case == "many columns" else SMALL.removesuffix(" --centred _")
     write("data.csv", text)
     said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
     assert said.startswith("vwlite: there is no labelled example to learn from in data.csv (--columns label=... names ")
-    assert said.endswith(f"; perhaps {proposed}{SMALL}); m is not written\n") and said.count("\n") == 1
+    assert said.endswith(f"; perhaps {proposed}{small}); m is not written\n") and said.count("\n") == 1
     vwlite("train", "data.csv", "-f", "m", *shlex.split(proposed), "--quiet")
     assert len(vwlite("predict", "-i", "m", "data.csv").lines) == text.count("\n") - 1
 
 
 def test_tables_of_many_rows_are_learned_in_one_pass(vwlite, write):
-    write("data.csv", table("a,label", *(f"{n % 7 + 0.5},{n % 3}" for n in range(20000))))
+    write("data.csv", table("a,label", *(f"{n % 7 + 0.5},{n % 3}" for n in range(180000))))
     said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
     assert "; perhaps --columns 'label=label =a:number'); m is" in said
+    write("far.csv", table("year,label", *(f"{n % 7 + 1950},{n % 3}" for n in range(180000))))
+    said = vwlite("train", "far.csv", "-f", "m", status=65).stderr
+    assert "; perhaps --columns 'label=label =year:number' --centred _); m is" in said
 
 
 def test_a_table_without_header_is_answered_with_the_whole_line(vwlite, write):
@@ -127,7 +131,7 @@ def test_a_first_line_of_another_size_than_all_others_is_no_part_of_the_table(vw
 def test_the_options_are_proposed_by_other_commands_too(vwlite, write):
     write("data.csv", PROPOSED["usual names of labels"][0])
     said = vwlite("check", "data.csv", status=65).stderr
-    assert "; perhaps --columns 'label=Class =age:number,city:text' --loss_function logistic --passes" in said
+    assert "; perhaps --columns 'label=Class =age:number text=city:text' --loss_function logistic --passes" in said
     vwlite("train", "data.csv", "--columns", "label=Class", "-f", "m", "--quiet")
     write("other.csv", "age,city\n1,a\n")
     assert "has no column 'Class'" in vwlite("train", "other.csv", "-i", "m", "-f", "m", status=65).stderr

@@ -106,10 +106,11 @@ class Inputs:
             found, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
-            found, kept = looked_at(config.kind, columns, source, self.begun.head)
+            found, kept = looked_at(config.kind, columns, source, self.begun.head, self.bytes_of_files)
             self.remark = remark_on(possible_identifiers(config.kind, found, columns, self.begun.head))
             if not config.columns and "label" not in columns.roles and config.kind in DELIMITERS:
-                self.proposed = propose(self.begun.head(HEAD, 0, least_lines(found)), config.kind, found)
+                text = self.begun.head(HEAD, 0, least_lines(found))
+                self.proposed = propose(text, config.kind, found, self.bytes_of_files())
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))
@@ -192,6 +193,11 @@ class Inputs:
     def size(self) -> int | None:
         """Bytes of text to be read; None when that is unknown, for pipes and compressed files."""
         return None if self.config.kind in COLUMNAR else self.text_size
+
+    def bytes_of_files(self) -> int | None:
+        """Of all inputs, compressed as they are; None where there are pipes."""
+        sizes = [file_size(path) for path in self.config.paths]
+        return None if None in sizes else sum(filter(None, sizes))
 
     @cached_property
     def text_size(self) -> int | None:

@@ -13,6 +13,7 @@ from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quoted, read_columns
 from vwlite.data.config import InputConfig
 from vwlite.data.csv_table import (
+    DECIMAL_CELL,
     DELIMITERS,
     NUMBER_CELL,
     CsvTable,
@@ -32,11 +33,16 @@ HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the type
 
 
 def looked_at(
-    kind: str, columns: Columns, source: str, head: Callable[[int, int, int], bytes]
+    kind: str,
+    columns: Columns,
+    source: str,
+    head: Callable[[int, int, int], bytes],
+    size: Callable[[], int | None] = lambda: None,
 ) -> tuple[Columns, Columns]:
     """What is found out of the columns ``columns``, and what a model keeps of that.
 
-    ``head`` gives the first lines of the inputs, as ``OpenedInputs.head``. Raises DataError.
+    ``size`` gives that of ``propose``, ``head`` the first lines of the inputs, as ``OpenedInputs.head``. Raises
+    DataError.
     """
     if kind not in DELIMITERS:
         return columns, columns
@@ -47,7 +53,7 @@ def looked_at(
     except HeaderMissing as error:
         perhaps = ""
         if not (columns.roles or columns.spaces or columns.ignored):
-            perhaps = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source))
+            perhaps = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source), size())
         raise HeaderMissing(f"{error}{perhaps and '; perhaps '}{perhaps}") from None
     return found, found.kept(columns)
 
@@ -141,7 +147,8 @@ def remark_on(names: list[str]) -> str:
 
 LABELS = ("label", "labels", "target", "class", "y", "outcome", "response", "click")  # usual names
 FEW = 20  # rows: with fewer it says little that all cells of a column differ
-SMALL = 1 << 12  # bytes: within so many of ``HEAD`` there may be more lines than are looked at
+SMALL = 1 << 20  # bytes of data that several passes take no time over
+FAR = 5  # standard deviations from 0
 MANY = 20  # features: with more only those are named that would be read otherwise without
 MANY_WORDS = 3  # in a cell of text, on average
 TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
@@ -153,12 +160,13 @@ def label_among(names: Sequence[str]) -> str:
     return next((usual[name] for name in LABELS if name in usual), names[-1])
 
 
-def propose(head: bytes, kind: str, found: Columns) -> str:
+def propose(head: bytes, kind: str, found: Columns, size: int | None) -> str:
     """Options for a table of cells whose label is not named, from its first lines: ``--columns``, and what labels as
-    these, and tables of this size, are learned with. ``found``: its columns with their types. Empty for a table of one
-    column.
+    these, and tables of this ``size`` in bytes (None: unknown), are learned with. ``found``: its columns with their
+    types. Empty for a table of one column.
 
     Numbers of rows are left out, words that differ in all rows become the tag, and longer text is read word by word.
+    One pass over few rows learns little, least of sorted ones; numbers are learned less their means, and text apart.
     """
     delimiter = delimiter_of(head, kind)
     header = header_of(head, delimiter, "", found.headed)
@@ -168,7 +176,7 @@ def propose(head: bytes, kind: str, found: Columns) -> str:
         return ""
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
     label, types = label_among(named), found.found_types
-    roles, spaces, ignored = {"label": Column(label)}, {"": [], "words": []}, []
+    roles, spaces, ignored = {"label": Column(label)}, {"": [], "text": [], "words": []}, []
     for name in named:
         different = len(set(cells[name])) == len(rows) >= FEW
         words = sum(len(cell.split()) for cell in cells[name]) / len(rows)
@@ -178,21 +186,28 @@ def propose(head: bytes, kind: str, found: Columns) -> str:
             ignored.append(name)
         elif types.get(name) != TEXT:
             of_text = NAMES.fullmatch(name) and all(map(WHOLE.fullmatch, filter(None, cells[name])))
-            spaces[""].append(Column(name, TEXT if of_text else NUMBER))
+            spaces["text" if of_text else ""].append(Column(name, TEXT if of_text else NUMBER))
         elif words >= MANY_WORDS:
             spaces["words"].append(Column(name, WORDS))
         elif different and words == 1 and "tag" not in roles:
             roles["tag"] = Column(name)
         else:
-            spaces[""].append(Column(name, TEXT))
-    if not (spaces[""] or spaces["words"]):
+            spaces["text"].append(Column(name, TEXT))
+    if not any(spaces.values()):
         return ""
-    if len(spaces[""]) > MANY:
-        spaces[""] = [one for one in spaces[""] if one.type != types.get(one.name)]
+    small = size is not None and size < SMALL
+    far = any(is_far([with_point(cell, delimiter) for cell in cells[one.name]]) for one in spaces[""])
+    how = (" --passes 20 --shuffle-first --shuffle" if small else "") + (
+        " --centred _" if far or (small and spaces[""]) else ""
+    )
+    if not spaces[""]:
+        spaces = {"": spaces["text"], "words": spaces["words"]}
+    elif len(spaces[""]) > MANY:
+        spaces[""] = []
     placed = {space: tuple(some) for space, some in spaces.items() if some}
     columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
-    return f"--columns {quote(str(columns))}{loss}{passes_for(head)}"
+    return f"--columns {quote(str(columns))}{loss}{how}"
 
 
 def is_counted(cells: Sequence[str]) -> bool:
@@ -201,9 +216,12 @@ def is_counted(cells: Sequence[str]) -> bool:
     return first in ("0", "1") and len(cells) > 2 and list(cells) == [str(int(first) + n) for n in range(len(cells))]
 
 
-def passes_for(head: bytes) -> str:
-    """What a table needs that ends within its ``head``: one pass over few rows learns little, least of sorted ones."""
-    return " --passes 20 --shuffle-first --shuffle" if len(head) < HEAD - SMALL else ""
+def is_far(cells: Sequence[str]) -> bool:
+    """Whether numbers are far from 0 beside their spread, such as years."""
+    from statistics import fmean, pstdev  # which few runs need
+
+    numbers = [float(cell) for cell in cells if DECIMAL_CELL.fullmatch(cell)]
+    return len(numbers) >= FEW and abs(fmean(numbers)) > FAR * pstdev(numbers) > 0
 
 
 def loss_for(cells: Sequence[str]) -> str:
