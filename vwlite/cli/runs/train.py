@@ -7,11 +7,9 @@ from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
-from vwlite.cli.runs.evaluate import tell_of_constant, tell_of_majority
 from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import FoldConfig
-from vwlite.evaluation.metric_report import as_table
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
 from vwlite.training.run_files import be_silent
@@ -71,6 +69,8 @@ def learn(request: Request) -> int:
 def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "FoldScores":
     """Raises as ``train_folds``."""
     from vwlite.api.train_folds import train_folds
+    from vwlite.cli.runs.evaluate import tell_of_constant, tell_of_majority
+    from vwlite.evaluation.metric_report import as_table
 
     console = Console(request.values["quiet"])
     console.line("")
