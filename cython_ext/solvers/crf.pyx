@@ -12,10 +12,10 @@ from solvers.best_paths cimport best_path
 from solvers.chain_arrays cimport open_chain
 from solvers.label_chain cimport (
     Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, before_of, close_lattice, compute_scores, compute_state_scores,
-    first_triple, forward, is_tree, label_score, open_lattice, reserve_tokens, step_of, triple_of, width_of,
+    first_triple, is_tree, label_score, open_lattice, reserve_tokens, step_of, triple_of, width_of,
 )
-from solvers.label_states cimport add_expected_triples, add_flow, add_shares, backward_states, forward_states, sum_expected
-from solvers.label_tree cimport gather, spread, spread_to
+from solvers.label_states cimport add_expected_triples, add_flow, add_shares, backward_states, sum_expected
+from solvers.label_tree cimport forward_any, spread, spread_to
 from solvers.l1_penalties cimport NAIVE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 
@@ -193,13 +193,6 @@ cdef inline void add_gradient(const Chain *c, int64_t first, size_t tokens, Latt
     add_transitions(c, first, tokens, f, s.out + c.first_transition, s.step)
     if s.iterates > 0:
         add_transitions(c, first, tokens, f, s.sums + c.first_transition, s.step * s.iterates)
-
-
-cdef inline double forward_any(const Chain *c, int64_t first, size_t tokens, Lattice *f) noexcept nogil:
-    """As ``forward``, of a chain of either order or a tree."""
-    if is_tree(c, first):
-        return gather(c, first, tokens, f)
-    return forward_states(c, tokens, f) if c.states else forward(c, tokens, f)
 
 
 cdef int take_steps(const Chain *c, const Steps *steps, Weights *w, Schedule *s, Lattice *f) noexcept nogil:

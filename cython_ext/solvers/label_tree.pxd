@@ -8,7 +8,8 @@ from libc.math cimport exp, log
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from solvers.label_chain cimport Chain, Lattice, before_of, normalize, step_of
+from solvers.label_chain cimport Chain, Lattice, before_of, forward, is_tree, normalize, step_of
+from solvers.label_states cimport forward_states
 
 
 cdef inline double gather(const Chain *c, int64_t first, size_t tokens, Lattice *f) noexcept nogil:
@@ -69,3 +70,10 @@ cdef inline void spread(const Chain *c, int64_t first, size_t tokens, Lattice *f
         if c.stop[0]:
             return
         spread_to(c, first, c.order[first + i], f)
+
+
+cdef inline double forward_any(const Chain *c, int64_t first, size_t tokens, Lattice *f) noexcept nogil:
+    """As ``forward``, of a chain of either order or a tree."""
+    if is_tree(c, first):
+        return gather(c, first, tokens, f)
+    return forward_states(c, tokens, f) if c.states else forward(c, tokens, f)

@@ -115,6 +115,15 @@ def test_models_are_pickled_copied_and_saved(case, tmp_path):
     assert pickle.loads(pickle.dumps(type(model)())).config == type(model)().config
 
 
+def test_the_best_label_sequences():
+    model, text = fitted("crf")
+    found = model.nbest(parsed(model, text), 3)
+    assert [paths[0][1] for paths in found] == model.predict(parsed(model, text))
+    assert all(score < 0 for paths in found for score, _ in paths) and max(map(len, found)) == 3
+    with pytest.raises(ValueError, match="1 or more"):
+        model.nbest(parsed(model, text), 0)
+
+
 def test_weights_make_the_probabilities():
     model, _ = fitted("multinomial")
     batch = parse_text(b"|u u1 |i i3\n", model.text_format)

@@ -293,7 +293,8 @@ def test_a_command_keeps_format_and_columns(vwlite, write):
     write("t.txt", "y,a\n1,2\n0,3\n" )
     said = vwlite("check", "t.txt", "--format", "csv", "--columns", "label=y =a", "--command", "--quiet").stdout
     assert said == "vwlite train t.txt --loss_function logistic --format csv --columns 'label=y =a' -f model\n"
-    assert "names the column of labels, one of y, a)" in vwlite("check", "t.txt", "--format", "csv", status=65).stderr
+    said = vwlite("check", "t.txt", "--format", "csv", status=65).stderr
+    assert "names the column of labels, one of y, a; perhaps --columns" in said
     typed = vwlite("check", "--command", "--oaa", 3, stdin="1 |a\n3 |b\n").stdout
     assert typed == "vwlite train --oaa 3 -f model\n"
 

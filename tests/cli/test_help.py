@@ -45,7 +45,7 @@ SHARED = {
     "predict": [
         "test_exploration.py",
         "test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py",
-        "test_asked_and_drawn.py",
+        "test_asked_and_drawn.py", "test_nbest.py",
     ],
     "crr": [
         *OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py", "test_importance.py",
@@ -59,7 +59,7 @@ SHARED = {
         "test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py",
         "test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py",
         "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
-        "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py",
+        "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py", "test_folds.py",
         "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py", "test_scoring_tree.py",
         "test_transfer.py", "test_factored.py", "test_bandits.py", "test_by_file.py",
         "test_centred.py",

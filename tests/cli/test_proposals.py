@@ -1,5 +1,7 @@
 """What is proposed in place of an unknown option or choice."""
 
+import shlex
+
 import pytest
 
 
@@ -24,13 +26,20 @@ def test_every_command_proposes_a_choice(command, typed, proposed, vwlite):
     assert f" (did you mean {proposed}?)" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("command", "typed", "said"), [
-    ("predict", "--oaa 3", "--oaa ('vwlite train' has it, whose options the model keeps)"),
-    ("serve", "-q ab", "-q ('vwlite train' has it, whose options the model keeps)"),
-    ("evaluate", "--loss-function logistic", "--loss_function ('vwlite train' has it, whose options the model keeps)"),
-    ("check", "--passes 3", "--passes ('vwlite train' has it)"),
-    ("l1", "--multiclass 3", "--multiclass ('vwlite train' has it)"),
-])
+@pytest.mark.parametrize(
+    ("command", "typed", "said"),
+    [
+        ("predict", "--oaa 3", "--oaa ('vwlite train' has it, whose options the model keeps)"),
+        ("serve", "-q ab", "-q ('vwlite train' has it, whose options the model keeps)"),
+        (
+            "evaluate",
+            "--loss-function logistic",
+            "--loss_function ('vwlite train' has it, whose options the model keeps)",
+        ),
+        ("check", "--passes 3", "--passes ('vwlite train' has it)"),
+        ("l1", "--multiclass 3", "--multiclass ('vwlite train' has it)"),
+    ],
+)
 def test_an_option_of_training_is_not_answered_with_another(command, typed, said, vwlite):
     told = vwlite(command, "data.vw", *typed.split(), status=2).stderr
     assert told == f"vwlite: no such option {said} ('vwlite {command} --help' lists what there is)\n"
@@ -50,3 +59,94 @@ def test_an_unknown_option_is_answered_with_those_that_begin_like_it(typed, prop
     said = vwlite("train", "data.vw", typed, "3", status=2).stderr
     name = f"--{typed[2:].replace('-', '_')}"
     assert said == f"vwlite: no such option {name}{proposed} ('vwlite train --help' lists what there is)\n"
+
+
+def table(header, *rows):
+    return "".join(f"{line}\n" for line in (header, *rows))
+
+
+SMALL = " --passes 20 --shuffle-first --centred _"  # for tables of few rows
+PROPOSED = {
+    "usual names of labels": (
+        table("age,Class,city", *(f"{n % 7}.5,{n % 2},{'ab'[n % 2]}" for n in range(9))),
+        "--columns 'label=Class =age:number text=city:text' --loss_function logistic",
+    ),
+    "else the last column": (table("a,b", "1,2.5", "2,4.5"), "--columns 'label=b =a:number'"),
+    "row numbers, identifiers, tags and text": (
+        table(
+            "rownames,zip,key,note,kind",
+            *(f"{n},{1000 + n // 2},k{n},word{n} of some text,{'xyz'[n % 3]}" for n in range(1, 31)),
+        ),
+        "--columns 'label=kind tag=key =zip:text words=note:words ignore=rownames' --oaa auto",
+    ),
+    "European numbers": (table("x;y", "1,5;2,5", "2,5;3,0"), "--columns 'label=y =x:number'"),
+    "many columns": (
+        table(",".join([*map("c{}".format, range(25)), "user", "y"]), *(f"{'1.5,' * 25}{n // 2},2" for n in range(9))),
+        "--columns 'label=y text=user:text'",
+    ),
+    "names with blanks": (
+        table("a b,is good", "1,true", "2,false"),
+        """--columns 'label="is good" ="a b":number' --loss_function logistic""",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PROPOSED)
+def test_a_table_without_label_is_answered_with_options_before_it_is_read(case, vwlite, write):
+    text, proposed = PROPOSED[case]
+    small = SMALL if ":number" in proposed or case == "many columns" else SMALL.removesuffix(" --centred _")
+    write("data.csv", text)
+    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert said.startswith("vwlite: there is no labelled example to learn from in data.csv (--columns label=... names ")
+    assert said.endswith(f"; perhaps {proposed}{small}); m is not written\n") and said.count("\n") == 1
+    vwlite("train", "data.csv", "-f", "m", *shlex.split(proposed), "--quiet")
+    assert len(vwlite("predict", "-i", "m", "data.csv").lines) == text.count("\n") - 1
+
+
+def test_tables_of_many_rows_are_learned_in_one_pass(vwlite, write):
+    write("data.csv", table("a,label", *(f"{n % 7 + 0.5},{n % 3}" for n in range(180000))))
+    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert "; perhaps --columns 'label=label =a:number'); m is" in said
+    write("far.csv", table("year,label", *(f"{n % 7 + 1950},{n % 3}" for n in range(180000))))
+    said = vwlite("train", "far.csv", "-f", "m", status=65).stderr
+    assert "; perhaps --columns 'label=label =year:number' --centred _); m is" in said
+
+
+def test_a_table_without_header_is_answered_with_the_whole_line(vwlite, write):
+    write("data.csv", table("1.5,0,a", *(f"{n % 5}.25,{n % 2},{'ab'[n % 2]}" for n in range(30))))
+    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert said.endswith(f"; perhaps --columns 'no-header label=3 =1:number,2:number' --oaa auto{SMALL}\n")
+    vwlite("train", "data.csv", "-f", "m", "--quiet", *shlex.split(said.split("; perhaps ")[1]))
+
+
+def test_a_first_line_of_another_size_than_all_others_is_no_part_of_the_table(vwlite, write):
+    write("data.csv", table("30,4,good,bad", *(f"{n},{n % 3},{n % 2},0,1" for n in range(30))))
+    said = vwlite("train", "data.csv", "--columns", "label=good", "-f", "m", status=65).stderr
+    assert said == (
+        "vwlite: data.csv:1: the first line has 4 fields, and all lines after it 5: leave it out, as 'tail -n +2' "
+        "does, where it is no part of the table\n"
+    )
+
+
+def test_the_options_are_proposed_by_other_commands_too(vwlite, write):
+    write("data.csv", PROPOSED["usual names of labels"][0])
+    said = vwlite("check", "data.csv", status=65).stderr
+    assert "; perhaps --columns 'label=Class =age:number text=city:text' --loss_function logistic --passes" in said
+    vwlite("train", "data.csv", "--columns", "label=Class", "-f", "m", "--quiet")
+    write("other.csv", "age,city\n1,a\n")
+    assert "has no column 'Class'" in vwlite("train", "other.csv", "-i", "m", "-f", "m", status=65).stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("fasttext", "('vwlite convert fasttext FILE > data.vw' turns it into text)"),
+        ("FFM", "('vwlite convert libffm FILE > data.vw' turns it into text)"),
+        ("crf++", "('vwlite convert conll FILE > data.vw' turns it into text)"),
+        ("libsvm", "(it is called svmlight here)"),
+        ("feather", "(it is called arrow here)"),
+    ],
+)
+def test_formats_of_other_tools_are_answered_with_how_they_are_read(typed, said, vwlite):
+    for command in ("train", "check"):
+        assert said in vwlite(command, "data", "--format", typed, status=2).stderr

@@ -69,4 +69,5 @@ def test_the_first_row_is_looked_at_however_long_the_names_are(vwlite, write):
     done = vwlite("train", "wide.csv", "--columns", "label=y", "-f", "m")
     assert "note: columns: label=y =column-1:text,column-2:number,column-3:number," in done.stderr
     write("none.csv", ",".join(names) + "\n")
-    assert "column-7999:number" in vwlite("train", "none.csv", "wide.csv", "-f", "m", status=65).stderr
+    said = vwlite("train", "none.csv", "wide.csv", "--columns", "=*", "-f", "m", status=65).stderr
+    assert "column-7999:number" in said

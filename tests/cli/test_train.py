@@ -221,7 +221,7 @@ ERRORS = {  # arguments: status, what is said
     "absent": (66, "no such file: absent (- is standard input)"),
     "dat.vw": (66, "no such file: dat.vw (did you mean data.vw?)"),
     "nofolder/data.vw": (66, "no such file: nofolder/data.vw (there is no folder nofolder)"),
-    "folder": (66, "folder is a directory; name the files in it, such as folder/*"),
+    "folder": (66, "the folder folder has no file to read (hidden files and folders in it do not count)"),
     "-i nope data.vw": (66, "cannot open the model nope: No such file or directory"),
     "-i data.vw data.vw": (76, "data.vw is not a vwlite model: give one that vwlite wrote"),
     "-i folder data.vw": (76, "folder is a directory: give the file of a vwlite model"),

@@ -88,10 +88,23 @@ ABSENT = (
     Absent("runs that learn nothing", ("noop", "print"), "`vwlite check`"),
 )
 FORMATS = ("flatbuffer",)  # options of vw that are formats
+CONVERTED = {  # formats of other tools, by their names, and what 'vwlite convert' calls them
+    **dict.fromkeys(("fasttext", "fast_text"), "fasttext"),
+    **dict.fromkeys(("libffm", "ffm", "xlearn"), "libffm"),
+    **dict.fromkeys(("crfsuite", "python_crfsuite"), "crfsuite"),
+    **dict.fromkeys(("conll", "conll2000", "conll2003", "crfpp", "crf++", "wapiti"), "conll"),
+}
+SAME = {"libsvm": "svmlight", "svm": "svmlight", "svm_light": "svmlight", "ndjson": "jsonl", "json_lines": "jsonl"}
+SAME |= {"feather": "arrow", "ipc": "arrow", "text": "vw", "txt": "vw", "vowpal_wabbit": "vw", "libfm": "svmlight"}
 
 
 def format_instead(name: str) -> str:
-    """What to use in place of a format of vw's, as ``what_instead``."""
+    """What to use in place of a format of vw's or another tool's, as ``what_instead``."""
+    plain = name.lower().replace("-", "_")
+    if plain in CONVERTED:
+        return f" ('vwlite convert {CONVERTED[plain]} FILE > data.vw' turns it into text)"
+    if plain in SAME:
+        return f" (it is called {SAME[plain]} here)"
     return what_instead(name) if name in FORMATS else ""
 
 

@@ -24,7 +24,7 @@ from vwlite.errors import UsageError
 from vwlite.options import Request
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import as_path, capture_bytes
-from vwlite.storage.named_files import FileToRead, file_named_by, files_of
+from vwlite.storage.named_files import FileToRead, expanded, file_named_by, files_of
 from vwlite.storage.output_checks import Url, check, is_url
 from vwlite.training.model_writer import ModelWriter
 
@@ -132,7 +132,9 @@ def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) ->
 
 
 def files(paths: Paths) -> list[os.PathLike[str]]:
+    """Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expanded``."""
     if is_table(paths) or is_array(paths):
         raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    return [Url(name) if isinstance(name, str) and is_url(name) else Path(name) for name in names]
+    found = [one for name in names for one in expanded(os.fspath(name))]
+    return [Url(name) if is_url(name) else Path(name) for name in found]

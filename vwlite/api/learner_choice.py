@@ -68,8 +68,9 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         if options.get(name) and not options.get("filter_tree"):
             raise UsageError(f"--{name} needs --filter_tree")
     known = {field.name for field in fields(kind)}
-    if issubclass(kind, GdConfig) and not kind.needs_full_passes and "random_seed" not in known:
-        changes.pop("random_seed", None)  # the order of --shuffle follows it too
+    orders = options.get("folds") or not kind.needs_full_passes
+    if issubclass(kind, GdConfig) and orders and "random_seed" not in known:
+        changes.pop("random_seed", None)  # the order of --shuffle and the choice of --folds follow it too
     for name in changes:
         if name not in known:
             asking = " and ".join(f"--{one}" for one in kind.selected_together) or "--dotproduct"

@@ -229,6 +229,25 @@ class CRFModel(LogLinearModel):
             for begin, end in pairwise(part.chains.sequence.tolist())
         ]
 
+    def nbest(self, batches: Iterable[Batch], count: int) -> list[list[tuple[float, list[str]]]]:
+        """The ``count`` best label sequences of every non-empty sequence, the best first, each with log p(labels).
+
+        Models of other losses than ``log`` have scores in its place. Raises as ``predict``, and ValueError for a
+        ``count`` below 1.
+        """
+        if count < 1:
+            raise ValueError("count must be 1 or more")
+        names = self.classes
+        return [
+            [
+                (score, [names[label] for label in labels[begin:end].tolist()])
+                for labels, score in zip(part.labels, part.scores[:, row].tolist(), strict=True)
+                if score > -np.inf
+            ]
+            for part in Tagger(self._fitted, batches).run_nbest(count)
+            for row, (begin, end) in enumerate(pairwise(part.chains.sequence.tolist()))
+        ]
+
     def marginals(self, batches: Iterable[Batch]) -> list[np.ndarray]:
         """float64[rows, k] for every sequence: the label probabilities of its rows. Raises as ``predict``."""
         return [

@@ -10,6 +10,7 @@ from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.named_files import (
+    DATA,
     DifficultyModel,
     FileToRead,
     FileToWrite,
@@ -18,6 +19,7 @@ from vwlite.storage.named_files import (
     NamesFile,
     PredictionFile,
     SchedulerFile,
+    expanded,
     files_of,
 )
 from vwlite.storage.output_checks import check, is_url
@@ -123,6 +125,18 @@ class People(Reads):
 
     def path(self, value: str) -> str | None:
         return None if is_feature(value) else super().path(value)
+
+
+def expand(ctx: click.Context) -> None:
+    """Put the files in the place of folders and patterns where any number of files of data may stand.
+
+    Raises InputMissing as ``vwlite.storage.named_files.expanded``.
+    """
+    for param in ctx.command.params:
+        kind, values = param.type, ctx.params.get(param.name or "")
+        if isinstance(kind, FileToRead) and kind.kind in DATA and isinstance(values, tuple):
+            found = ([one] if kind.path(one) is None else expanded(one) for one in values)
+            ctx.params[param.name or ""] = tuple(file for files in found for file in files)
 
 
 def is_feature(value: str) -> bool:

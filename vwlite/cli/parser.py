@@ -11,7 +11,7 @@ import click
 from vwlite.api import option_values
 from vwlite.api.absent import format_instead, what_instead
 from vwlite.cli import run_record
-from vwlite.cli.files import Reads, guard
+from vwlite.cli.files import Reads, expand, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
 from vwlite.escapes import laid_out
@@ -159,11 +159,14 @@ class Command(click.Command):
             click.echo(self.get_help(ctx))
             ctx.exit()
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
         except click.BadParameter as error:
             if error.param and error.param.name in ctx.meta:
                 error.message += f" ({ctx.meta[error.param.name]})"
             raise
+        if not self.lenient:
+            expand(ctx)
+        return rest
 
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
         """An option takes one value and has several, as from scripts with defaults before what is typed."""

@@ -20,22 +20,31 @@ from vwlite.learners.configs.gd import GdConfig
 @click.option("--raw", is_flag=True, help="Sums of weights times values without the link (one number: clipped).")
 @options.output("raw_predictions", raw_predictions={"help": "Also write the sums, neither clipped nor linked."})
 @click.option(
-    "--confidence", "--active", "confidence",
+    "--confidence",
+    "--active",
+    "confidence",
     is_flag=True,
     help="Beside each prediction, the importance that would flip its sign: labels of the least are worth asking for.",
 )
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
 @options.count("--top", "most", help="Of scores or probabilities of classes: the N best, the best first.")
+@options.count(
+    "--nbest",
+    help="Of label sequences: the N best, each behind a line '# RANK PROBABILITY', as CRF++ and Wapiti write.",
+)
 @click.option(
     "--with-labels", is_flag=True, help="The example's label behind each prediction; nan or unknown without one."
 )
 @click.option(
-    "--sample", type=int, metavar="SEED",
+    "--sample",
+    type=int,
+    metavar="SEED",
     help="Of policies that explore: an action drawn for each event, by this seed, with its probability.",
 )
 @click.option(
-    "--predict", "answer",
+    "--predict",
+    "answer",
     type=Choice(ANSWERS),
     help="Of labels with latent vectors: the likeliest (the default), or as numbers the median or the mean.",
 )
@@ -74,7 +83,8 @@ def command(**arguments: Any) -> int:
     --max-bad-ratio (70 where features were so large that a prediction is not a finite number). Empty lines have none.
     Labels do not matter to predictions. A model of labels by name predicts these: for sequences the most likely one
     (Viterbi), whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in
-    sequences); of aso train also --scores and --confidence, how far the best is above the second best.
+    sequences), --nbest N the N most likely sequences; of aso train also --scores and --confidence, how far the best is
+    above the second best.
     """
     from vwlite.cli.runs.predict import run
 

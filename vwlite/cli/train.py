@@ -7,6 +7,7 @@ import click
 from vwlite.cli import learning_options, options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.evaluation.config import FoldConfig
 from vwlite.training.output_config import INITIAL, OutputConfig
 
 
@@ -17,6 +18,7 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.data_options
 @options.cache_options
 @learning_options.pass_options
+@options.options_in(FoldConfig, "Passes")
 @learning_options.curriculum_options
 @learning_options.options_of_learners()
 @options.class_weights
@@ -46,13 +48,15 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 def command(**arguments: Any) -> int:
     """Learn a model from text.
 
-    FILEs are read one after the other; none, or -, means standard input. Compressed input is recognised by its content.
+    FILEs are read one after the other, those of a folder by their names; none, or -, means standard input. Compressed
+    input is recognised by its content.
 
     \b
     vwlite train train.vw -f model --loss_function logistic
     zcat days/*.gz | vwlite train -f model -b 24 -q ui
     vwlite train more.vw -i model -f model            (go on with more data)
     vwlite train ratings.vw -f model -c --passes 10   (holds out every tenth line)
+    vwlite train ratings.vw -f model --folds 5        (says how well it would do on other data)
 
     Malformed lines are never learned from: they are counted, and the first ten shown. Labels of two-class losses are
     0/1 or -1/1. Predictions of a logistic model are probabilities, those of a poisson model expected counts.

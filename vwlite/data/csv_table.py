@@ -37,6 +37,11 @@ NUMBER_CELL = re.compile(
 DECIMAL_CELL = re.compile(rf"[ \t]*{DECIMAL}[ \t]*")
 COMMA_CELL = re.compile(r"[ \t]*[+-]?\d*,\d+[ \t]*")
 SHOWN = 10  # cells in a message
+ENOUGH = 100  # lines
+
+
+class HeaderMissing(DataError):
+    """The first line of a table looks like data."""
 
 
 def cells_of(line: bytes, delimiter: str) -> list[str]:
@@ -109,18 +114,37 @@ def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns
     header = header_of(head, delimiter, source, columns.headed)
     if columns.is_typed:
         return columns.placed(header, source)
+    check_sizes(head, delimiter, len(header), source)
     left, numbers = set(range(len(header))), set[int]()
     for row in rows_of(head, delimiter, len(header), columns.headed):
         cells = [with_point(cell, delimiter) for cell in row]
         left.difference_update([place for place in left if not NUMBER_CELL.fullmatch(cells[place])])
         numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(cells[place])])
     if columns.headed is None and looks_like_data([with_point(name, delimiter) for name in header], left & numbers):
-        raise DataError(
+        raise HeaderMissing(
             f"{source}:1: the first line looks like data, not like names of columns ({shown(header)}): in --columns, "
             "no-header calls the columns 1, 2 and so on, and header takes the line for names"
         )
     types = {name: NUMBER if place in left else TEXT for place, name in enumerate(header)}
     return columns.placed(header, source).typed(types)
+
+
+def check_sizes(head: bytes, delimiter: str, size: int, source: str) -> None:
+    """Raises DataError where all lines behind the first one, more than one, have as many cells as each other, and
+    others than the first one, which is then no part of the table.
+    """
+    sizes: set[int] = set()
+    lines = [line for line in head.removeprefix(BOM).split(b"\n")[1:ENOUGH] if line.strip()]
+    for line in lines:
+        try:
+            sizes.add(len(cells_of(line, delimiter)))
+        except csv.Error:
+            return
+    if len(lines) > 1 and len(sizes) == 1 and size not in sizes:
+        raise DataError(
+            f"{source}:1: the first line has {size} fields, and all lines after it {sizes.pop()}: leave it out, as "
+            "'tail -n +2' does, where it is no part of the table"
+        )
 
 
 def looks_like_data(header: Sequence[str], numbers: Collection[int]) -> bool:

@@ -19,6 +19,7 @@ from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
+from vwlite.escapes import escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Inputs:
         self.column_names: list[str] = []  # of a table
         self.met: ColumnsMet | None = None  # of lines of JSON
         self.unlabelled = ""  # what is wrong with a table without the column of labels
+        self.proposed = ""  # options for a table whose column of labels is not named
         self.remark = ""  # on those that may be identifiers
         if config.kind in TABLES:
             self.look_at_columns()
@@ -77,7 +79,7 @@ class Inputs:
         """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
         from vwlite.data.columns import HEADERS, proposal, read_columns
         from vwlite.data.columns_met import ColumnsMet  # which runs on text need not
-        from vwlite.data.table_formats import looked_at, remark_on_identifiers
+        from vwlite.data.table_formats import HEAD, least_lines, looked_at, propose, remark_on_identifiers
 
         config = self.config
         if not config.paths:
@@ -95,8 +97,11 @@ class Inputs:
             found, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
-            found, kept = looked_at(config.kind, columns, source, self.begun.head)
+            found, kept = looked_at(config.kind, columns, source, self.begun.head, self.bytes_of_files)
             self.remark = remark_on_identifiers(config.kind, found, columns, self.begun.head)
+            if not config.columns and "label" not in columns.roles and config.kind in DELIMITERS:
+                text = self.begun.head(HEAD, 0, least_lines(found))
+                self.proposed = propose(text, config.kind, found, self.bytes_of_files())
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))
@@ -171,6 +176,11 @@ class Inputs:
         return label_advice(self.config.columns, self.column_names)
 
     @property
+    def advice(self) -> str:
+        """``hint``, and what the options may be."""
+        return f"{self.hint[:-1]}; perhaps {escaped(self.proposed)})" if self.proposed else self.hint
+
+    @property
     def described(self) -> str:
         """The names of the inputs, for messages."""
         first, more = display_name(self.config.paths[0]), len(self.config.paths) - 1
@@ -179,6 +189,11 @@ class Inputs:
     def size(self) -> int | None:
         """Bytes of text to be read; None when that is unknown, for pipes and compressed files."""
         return None if self.config.kind in COLUMNAR else self.text_size
+
+    def bytes_of_files(self) -> int | None:
+        """Of all inputs, compressed as they are; None where there are pipes."""
+        sizes = [file_size(path) for path in self.config.paths]
+        return None if None in sizes else sum(filter(None, sizes))
 
     @cached_property
     def text_size(self) -> int | None:

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from shlex import quote
 from typing import Any
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, Columns, quoted, read_columns
+from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quoted, read_columns
 from vwlite.data.config import DELIMITERS, TABLES, InputConfig
-from vwlite.data.csv_table import CsvTable, delimiter_of, first_look, header_of, rows_of
+from vwlite.data.csv_table import (
+    DECIMAL_CELL,
+    NUMBER_CELL,
+    CsvTable,
+    HeaderMissing,
+    delimiter_of,
+    first_look,
+    header_of,
+    rows_of,
+    with_point,
+)
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
 from vwlite.escapes import escaped
@@ -20,16 +31,28 @@ HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the type
 
 
 def looked_at(
-    kind: str, columns: Columns, source: str, head: Callable[[int, int, int], bytes]
+    kind: str,
+    columns: Columns,
+    source: str,
+    head: Callable[[int, int, int], bytes],
+    size: Callable[[], int | None] = lambda: None,
 ) -> tuple[Columns, Columns]:
     """What is found out of the columns ``columns``, and what a model keeps of that.
 
-    ``head`` gives the first lines of the inputs, as ``OpenedInputs.head``. Raises DataError.
+    ``size`` gives that of ``propose``, ``head`` the first lines of the inputs, as ``OpenedInputs.head``. Raises
+    DataError.
     """
     if kind not in DELIMITERS:
         return columns, columns
     lines = 1 if columns.is_typed else 0
-    found = first_look(head(HEAD, lines, least_lines(columns)), kind, columns, source)
+    text = head(HEAD, lines, least_lines(columns))
+    try:
+        found = first_look(text, kind, columns, source)
+    except HeaderMissing as error:
+        perhaps = ""
+        if not (columns.roles or columns.spaces or columns.ignored):
+            perhaps = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source), size())
+        raise HeaderMissing(f"{error}{perhaps and '; perhaps '}{perhaps}") from None
     return found, found.kept(columns)
 
 
@@ -121,3 +144,90 @@ def identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[
         if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
             told.append(name)
     return told
+
+
+LABELS = ("label", "labels", "target", "class", "y", "outcome", "response", "click")  # usual names
+FEW = 20  # rows: with fewer it says little that all cells of a column differ
+SMALL = 1 << 20  # bytes of data that several passes take no time over
+FAR = 5  # standard deviations from 0
+MANY = 20  # features: with more only those are named that would be read otherwise without
+MANY_WORDS = 3  # in a cell of text, on average
+TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
+
+
+def label_among(names: Sequence[str]) -> str:
+    """The name that is most likely that of the label: a usual one, else the last."""
+    usual = {name.lower(): name for name in reversed(names)}
+    return next((usual[name] for name in LABELS if name in usual), names[-1])
+
+
+def propose(head: bytes, kind: str, found: Columns, size: int | None) -> str:
+    """Options for a table of cells whose label is not named, from its first lines: ``--columns``, and what labels as
+    these, and tables of this ``size`` in bytes (None: unknown), are learned with. ``found``: its columns with their
+    types. Empty for a table of one column.
+
+    Numbers of rows are left out, words that differ in all rows become the tag, and longer text is read word by word.
+    One pass over few rows learns little, least of sorted ones; numbers are learned less their means, and text apart.
+    """
+    delimiter = delimiter_of(head, kind)
+    header = header_of(head, delimiter, "", found.headed)
+    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
+    named = [name for name in header if name]
+    if len(named) < 2 or not rows:
+        return ""
+    cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
+    label, types = label_among(named), found.found_types
+    roles, spaces, ignored = {"label": Column(label)}, {"": [], "text": [], "words": []}, []
+    for name in named:
+        different = len(set(cells[name])) == len(rows) >= FEW
+        words = sum(len(cell.split()) for cell in cells[name]) / len(rows)
+        if name == label:
+            continue
+        if types.get(name) != TEXT and (is_counted(cells[name]) or (different and NAMES.fullmatch(name))):
+            ignored.append(name)
+        elif types.get(name) != TEXT:
+            of_text = NAMES.fullmatch(name) and all(map(WHOLE.fullmatch, filter(None, cells[name])))
+            spaces["text" if of_text else ""].append(Column(name, TEXT if of_text else NUMBER))
+        elif words >= MANY_WORDS:
+            spaces["words"].append(Column(name, WORDS))
+        elif different and words == 1 and "tag" not in roles:
+            roles["tag"] = Column(name)
+        else:
+            spaces["text"].append(Column(name, TEXT))
+    if not any(spaces.values()):
+        return ""
+    small = size is not None and size < SMALL
+    far = any(is_far([with_point(cell, delimiter) for cell in cells[one.name]]) for one in spaces[""])
+    how = (" --passes 20 --shuffle-first" if small else "") + (
+        " --centred _" if far or (small and spaces[""]) else ""
+    )
+    if not spaces[""]:
+        spaces = {"": spaces["text"], "words": spaces["words"]}
+    elif len(spaces[""]) > MANY:
+        spaces[""] = []
+    placed = {space: tuple(some) for space, some in spaces.items() if some}
+    columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
+    loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
+    return f"--columns {quote(str(columns))}{loss}{how}"
+
+
+def is_counted(cells: Sequence[str]) -> bool:
+    """Whether these are the numbers of rows, from 0 or 1."""
+    first = cells[0]
+    return first in ("0", "1") and len(cells) > 2 and list(cells) == [str(int(first) + n) for n in range(len(cells))]
+
+
+def is_far(cells: Sequence[str]) -> bool:
+    """Whether numbers are far from 0 beside their spread, such as years."""
+    from statistics import fmean, pstdev  # which few runs need
+
+    numbers = [float(cell) for cell in cells if DECIMAL_CELL.fullmatch(cell)]
+    return len(numbers) >= FEW and abs(fmean(numbers)) > FAR * pstdev(numbers) > 0
+
+
+def loss_for(cells: Sequence[str]) -> str:
+    """What labels as these are learned with, if it is not the default."""
+    values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
+    if values in TWO:
+        return " --loss_function logistic"
+    return "" if all(map(NUMBER_CELL.fullmatch, values)) else " --oaa auto"

@@ -18,8 +18,7 @@ from vwlite.features.group_columns import segments_in, segments_of, space_of, wi
 from vwlite.features.interactions import WILDCARD
 from vwlite.features.row_blocks import blocks_of, joined, no_blocks, paired, rows_with
 from vwlite.features.side_names import covers, sides_of_pair
-from vwlite.learners.pair_terms import has_length
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, has_length
 from vwlite.training.model_loader import Restored
 from vwlite.training.trainer import row_ranges
 

@@ -21,8 +21,7 @@ from vwlite.features.side_names import sides_of_pair
 from vwlite.interrupts import STOP
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.pair_terms import all_pairs, alone, has_length, one_term
-from vwlite.learners.row_results import CrossedTerms, Results
+from vwlite.learners.row_results import CrossedTerms, Results, all_pairs, alone, has_length, one_term
 from vwlite.storage.array_check import numbers
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 

@@ -15,8 +15,7 @@ from vwlite.features.feature_names import group_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.gd import LrqConfig, read_pairs
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
-from vwlite.learners.pair_terms import all_pairs
-from vwlite.learners.row_results import CrossedTerms
+from vwlite.learners.row_results import CrossedTerms, all_pairs
 
 SEED = 8675309  # of vw's dropout
 

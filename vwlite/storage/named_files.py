@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from vwlite.errors import UsageError
+from vwlite.errors import InputMissing, UsageError
 from vwlite.options import Option
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.output_checks import BEST, CACHE, CHECKPOINT, LEDGER, LOCK, STANDARD_INPUT, STDOUT, File, is_url
@@ -20,6 +20,36 @@ DATA = ("input", "data", "test data", "held-out data", "labelled data")  # kinds
 BY_TARGET = (LOCK, BEST)  # these are beside what a link points to
 OF_PREDICTIONS = ("margin", "loss")  # difficulties of examples that a model's predictions tell
 SHARD = "shard"  # the option with which a model's file is to hold a delta
+
+
+MAGIC = re.compile(r"[*?\[]")  # what a pattern of names has
+
+
+def expanded(name: str) -> list[str]:
+    """The files that the name of data stands for, sorted by their names: those in a folder, or those that a pattern of
+    the shell (``days/*.gz``, ``**`` for folders within folders) matches; otherwise the name itself.
+
+    Hidden files are left out, and what vwlite writes beside data and models. Raises InputMissing where there is none.
+    """
+    if name == "-" or is_url(name):
+        return [name]
+    if os.path.isdir(name):
+        try:
+            listed = [one.path for one in os.scandir(name) if not one.name.startswith(".") and not one.is_dir()]
+        except OSError as error:
+            raise InputMissing(f"cannot read the folder {name}: {error.strerror}") from None
+        found = sorted(one for one in listed if not one.endswith(tuple(KINDS)))
+        if not found:
+            raise InputMissing(f"the folder {name} has no file to read (hidden files and folders in it do not count)")
+        return found
+    if not MAGIC.search(name) or os.path.lexists(name):
+        return [name]
+    from glob import glob  # which few command lines need
+
+    found = sorted(one for one in glob(name, recursive=True) if not one.endswith(tuple(KINDS)))
+    if not found:
+        raise InputMissing(f"no file matches {name}")
+    return [file for one in found for file in expanded(one)]
 
 
 class NamedFile:

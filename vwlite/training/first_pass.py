@@ -53,6 +53,12 @@ class ThetaCheck(Listener):
             self.theta.check()
 
 
+def no_labels(inputs: str, model: str | None) -> DataError:
+    """What is wrong with data that have no label; ``inputs`` and ``model`` name the files."""
+    kept = f"; {model} is not written" if model else ""
+    return DataError(f"there is no labelled example to learn from in {inputs}{kept}")
+
+
 class LabelledExampleCheck(Listener):
     """Raises DataError where an untrained model would take the place of a good one."""
 
@@ -64,8 +70,7 @@ class LabelledExampleCheck(Listener):
 
     def pass_read(self, number: int) -> None:
         if number == 1 and self.wanted and not self.counters.labeled_weight:
-            kept = f"; {self.model} is not written" if self.model else ""
-            raise DataError(f"there is no labelled example to learn from in {self.inputs}{kept}")
+            raise no_labels(self.inputs, self.model)
 
     def state(self) -> dict[str, bool]:
         return {"fresh": self.wanted}

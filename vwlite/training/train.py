@@ -14,7 +14,7 @@ from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck
+from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck, no_labels
 from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner
@@ -112,7 +112,12 @@ class Training:
             ahead=self.names and self.names.ahead,
             counts_terms=bool(parts.plan.weights and parts.plan.weights.waiting),
         )
-        self.writer.input = self.source.inputs.config
+        inputs = self.source.inputs
+        only_of_text = inputs.format.groups or inputs.format.makes_features  # which says so itself
+        if config.learning and self.fresh and inputs.proposed and not only_of_text:
+            self.source.close()
+            raise no_labels(inputs.described + inputs.advice, config.output.model)
+        self.writer.input = inputs.config
         if ledger:
             ledger.watch(self.source)
         self.table = ProgressTable(config, self.learner, self.counters, display)

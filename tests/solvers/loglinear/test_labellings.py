@@ -1,5 +1,7 @@
 """Chains of order 2 and trees against all labellings: likelihood, gradient, marginals, best labels, losses, steps."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -186,3 +188,38 @@ def test_steps_with_penalties(penalty, part_of, edge):
     expected = l1.sgd(start, gradient, orders, twin, 0.0 if own == "none" else 1.0, rows=rows)
     np.testing.assert_allclose(sgd.weights, expected, atol=1e-9)
     assert part_of is tree or expected[problem.pairs.first_triple :].any()
+
+
+def order_one(seed, edge=False, longest=5):
+    return chain_part(text_of([[""] * (1 + n % longest) for n in range(6)], seed), edge=("e",) if edge else ())
+
+
+@pytest.mark.parametrize("part_of", [order_one, *CONFIGS], ids=lambda kind: kind.__name__)
+@EDGE
+@given(seed=SEEDS, count=st.sampled_from([1, 2, 7, 300]))
+@FEW
+def test_the_best_label_sequences_are_those_of_enumeration(part_of, edge, seed, count):
+    problem = part_of(seed, edge).problem
+    w = drawn(problem, seed, 2.0)
+    labels, scores = problem.nbest(w, count, True)
+    raw = problem.nbest(w, count, False)[1]
+    assert (labels[0] == problem.decode(w)[0]).all()
+    starts = problem.sequence.tolist()
+    for row, one in enumerate(twins(problem)):
+        expected = sorted(one.paths(w), key=lambda path: -path[1])[:count]
+        chances = one.chances(w)
+        found = [tuple(path) for path in labels[:, starts[row] : starts[row + 1]].tolist()][: len(expected)]
+        assert found == [path for path, _ in expected]
+        np.testing.assert_allclose(raw[: len(found), row], [score for _, score in expected], atol=1e-9)
+        np.testing.assert_allclose(np.exp(scores[: len(found), row]), [chances[path] for path in found], rtol=1e-9)
+        assert (scores[len(found) :, row] == -np.inf).all()
+
+
+def test_of_equal_label_sequences_all_are_found():
+    problem = order_one(1).problem
+    labels, scores = problem.nbest(np.zeros(problem.weights), 300, True)
+    starts, size = problem.sequence.tolist(), problem.pairs.labels
+    for row, (begin, end) in enumerate(pairwise(starts)):
+        most = min(size ** (end - begin), 300)
+        assert len({tuple(path) for path in labels[:most, begin:end].tolist()}) == most
+        np.testing.assert_allclose(scores[:most, row], -(end - begin) * np.log(size), atol=1e-12)

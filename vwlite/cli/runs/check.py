@@ -103,7 +103,7 @@ def run(arguments: dict[str, Any]) -> int:
     policy.check_ratio(policy.lines)
     inputs.check_columns(labelled=True)
     if not labelled:
-        raise DataError(f"there is no labelled example to learn from{inputs.hint}")
+        raise DataError(f"there is no labelled example to learn from{inputs.advice}")
     return 0
 
 

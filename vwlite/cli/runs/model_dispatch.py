@@ -24,7 +24,7 @@ RANKING_OPTIONS = ("qid", "gain", "discount", "bootstrap", "against")
 UNSUPPORTED = (
     "confidence", "raw", "answer", "levels", "jsonl", "examples", "audit",
     "readable_model", "invert_hash", "factors", "out", "most", "by_class",
-    "dot_unseen", "min_updates", "scheme", "value", "cost_range", "regressor", "with_labels",
+    "dot_unseen", "min_updates", "scheme", "value", "cost_range", "regressor", "with_labels", "nbest",
 )
 
 

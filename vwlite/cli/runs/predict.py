@@ -18,6 +18,8 @@ from vwlite.training.predictions import open_drawn, open_labelled
 def run(arguments: dict[str, Any]) -> int:
     if module := module_for(arguments["initial"], arguments["memory"]):
         return module.predict(arguments)
+    if arguments["nbest"] is not None:
+        raise UsageError("--nbest is of label sequences, which models of 'vwlite l1 --model crf' (or tree) predict")
     if arguments["confidence_rate"] is not None and not arguments["confidence"]:
         raise UsageError("--confidence-rate does nothing without --confidence")
     top = class_limit(arguments, shown_kind(arguments))

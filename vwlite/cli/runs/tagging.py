@@ -17,7 +17,7 @@ from vwlite.evaluation.explain import Explanation
 from vwlite.evaluation.metric_report import as_table
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import Explained, facts, top
-from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, read_batches, texts
+from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, nbest_texts, read_batches, texts
 from vwlite.training.prediction_writer import PredictionWriter
 
 T = TypeVar("T", bound=Tagger)
@@ -50,13 +50,29 @@ def open_tagger(
 
 def predict(arguments: dict[str, Any]) -> int:
     top = class_limit(arguments, "probabilities" if arguments["probabilities"] else "")
+    check_nbest(arguments)
     with ExitStack() as closing:
-        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, supported=("most", "with_labels"))
+        supported = ("most", "with_labels", "nbest")
+        tagger, policy = open_tagger(arguments, closing, Tagger, predicting=True, supported=supported)
         writer = closing.enter_context(PredictionWriter(arguments["predictions"]))
-        for lines in texts(tagger, arguments["probabilities"], top, arguments["with_labels"]):
+        nbest, with_labels = arguments["nbest"], arguments["with_labels"]
+        if nbest:
+            answers = nbest_texts(tagger, nbest, with_labels)
+        else:
+            answers = texts(tagger, arguments["probabilities"], top, with_labels)
+        for lines in answers:
             writer.write_bytes(lines)
     policy.check_ratio(policy.lines)
     return 141 if writer.broken else 0
+
+
+def check_nbest(arguments: dict[str, Any]) -> None:
+    """Raises UsageError for less than one label sequence, and for what is of a line, not of a sequence."""
+    nbest = arguments["nbest"]
+    if nbest is not None and nbest < 1:
+        raise UsageError("--nbest takes 1 or more")
+    if nbest is not None and arguments["probabilities"]:
+        raise UsageError("--nbest and --probabilities do not go together: one is of sequences, the other of each line")
 
 
 def explain(arguments: dict[str, Any], output: AbstractContextManager[Callable[[Explanation], None]]) -> int:

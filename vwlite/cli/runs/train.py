@@ -1,17 +1,23 @@
 """What ``vwlite train`` does."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vwlite.api.option_rules import check_option_effects
-from vwlite.api.train_files import train_files
+from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.errors import UsageError
+from vwlite.evaluation.config import FoldConfig
+from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
+from vwlite.training.run_files import be_silent
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
+
+if TYPE_CHECKING:
+    from vwlite.api.train_folds import FoldScores
 
 KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_predictions", "json_path", "support")
 
@@ -30,6 +36,8 @@ def run(arguments: dict[str, Any]) -> int:
     check_option_effects(request.given, request.known, continuing=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
         say("nothing will be kept of this training: -f MODEL keeps the model")
+    if arguments["folds"] and (arguments["shard"] or arguments["workers"] or arguments["scheduler"]):
+        raise UsageError("--folds does not go with shards")
     if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
         from vwlite.cli.runs import sharded  # most runs need none of what it imports
 
@@ -39,25 +47,51 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def learn(request: Request) -> int:
+    count, asked = request.config(FoldConfig).folds, request
+    if count:
+        from vwlite.api.train_folds import check_folds  # which few runs need
+
+        check_folds(request)
+        asked = request = with_classes(request, be_silent if request.values["quiet"] else say)
+        asked = request.without("predictions") if "predictions" in request.given else request
     done = train_files(
-        request,
+        asked,
         say=say,
         display=lambda output: Console(output.quiet, output.driver_output == "stdout", output.bar),
         interrupts=Interrupts,
     )
+    measured = measure_folds(request, count, done.config.learner) if count and done else None
     if request.values["json_path"]:
-        write_run(request.values["json_path"], done)
-    return 141 if done and done.broken else 0
+        write_run(request.values["json_path"], done, measured)
+    return 141 if (done and done.broken) or (measured and measured.broken) else 0
 
 
-def write_run(path: str, done: TrainResult | None) -> None:
+def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "FoldScores":
+    """Raises as ``train_folds``."""
+    from vwlite.api.train_folds import train_folds
+    from vwlite.cli.runs.evaluate import tell_of_constant, tell_of_majority
+    from vwlite.evaluation.metric_report import as_table
+
+    console = Console(request.values["quiet"])
+    console.line("")
+    found = train_folds(request, count, console.line)
+    console.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
+    if not console.quiet:
+        means = found.report()["mean"]
+        tell_of_constant(means, learner)
+        tell_of_majority(means)
+    return found
+
+
+def write_run(path: str, done: TrainResult | None, measured: "FoldScores | None") -> None:
     if done is None:
         write_json(path, EMPTY_REPORT)
         return
     config, learner = done.config, done.config.learner
     parts = (learner, learner.loss, config.features, config.input, config.holdout, config.curriculum, config)
     options = {**effective(*parts), "learning_rate": learner.initial_learning_rate}
-    write_json(path, run_report(done), options, done.history)
+    folds = {"folds": measured.report()} if measured else {}
+    write_json(path, {**run_report(done), **folds}, options, done.history)
 
 
 def run_report(done: TrainResult) -> dict[str, Any]:

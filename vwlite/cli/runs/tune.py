@@ -118,7 +118,7 @@ def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | N
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}
 THETA = "theta"  # the file that trials may have beside the data
-OURS = ("passes", "steps", "cache")  # names of parameters, beside those that name files
+OURS = ("passes", "steps", "cache", "folds")  # names of parameters, beside those that name files
 
 
 def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), command: str = "train") -> list[str]:

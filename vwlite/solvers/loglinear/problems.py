@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from vwlite._native import crf as chain
-from vwlite._native import logistic_l1
+from vwlite._native import logistic_l1, nbest_labels
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, raise_if_stopped
@@ -165,12 +165,27 @@ class Chains:
         """
         best = np.zeros(len(self.label), np.int32)
         chances = np.zeros((len(self.label), self.pairs.labels)) if marginals else None
-        status = unless_stopped(chain.decode(self, self.pairs, weights, best, chances))
-        if status == UNSTABLE:
-            raise Diverged("probabilities are not finite numbers: a feature's value is too large for its weights")
-        if status:
-            raise MemoryError("a sequence is too long for the memory there is")
+        check_decoded(unless_stopped(chain.decode(self, self.pairs, weights, best, chances)))
         return best, chances
+
+    def nbest(self, weights: np.ndarray, count: int, normalized: bool) -> tuple[np.ndarray, np.ndarray]:
+        """int32[count, tokens], the most likely labels of every sequence, then the second most likely, and so on, and
+        float64[count, sequences], their scores, -infinity where a sequence has fewer; ``normalized``: log p(labels).
+
+        Raises MemoryError, Diverged.
+        """
+        labels = np.zeros((count, len(self.label)), np.int32)
+        scores = np.zeros((count, self.examples))
+        check_decoded(unless_stopped(nbest_labels.nbest(self, self.pairs, weights, normalized, labels, scores)))
+        return labels, scores
+
+
+def check_decoded(status: int) -> None:
+    """Raises Diverged, MemoryError by the status of a kernel."""
+    if status == UNSTABLE:
+        raise Diverged("probabilities are not finite numbers: a feature's value is too large for its weights")
+    if status:
+        raise MemoryError("a sequence is too long for the memory there is")
 
 
 def tokens_before(sequence: np.ndarray, tree: Tree | None) -> np.ndarray:

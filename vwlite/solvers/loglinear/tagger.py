@@ -1,7 +1,9 @@
 """Labels for lines, from a model of named labels."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ from vwlite.solvers.loglinear.model_file import LoadedModel
 from vwlite.solvers.loglinear.problems import Chains, chains_of, sequence_bytes
 
 PIECE = 1 << 21  # probabilities at a time
+NBEST_BYTES = 8  # of a token in each label sequence
 
 
 @dataclass(slots=True)
@@ -43,6 +46,16 @@ class Tagged:
     chains: Chains
     best: np.ndarray  # int32[tokens]
     marginals: np.ndarray | None  # float64[tokens, labels]
+
+
+@dataclass(slots=True)
+class NBest:
+    """Some lines, whole sequences of them, and the best label sequences of each."""
+
+    lines: Lines
+    chains: Chains
+    labels: np.ndarray  # int32[count, tokens]
+    scores: np.ndarray  # float64[count, sequences], log p(labels) of a probabilistic model; -infinity: there are fewer
 
 
 def read_batches(model: LoadedModel, input: InputConfig, policy: BadLines, names: bool = False) -> Iterator[Batch]:
@@ -63,6 +76,7 @@ class Tagger:
         if model.pairs is None:
             raise ValueError("two classes are predicted as linear models are")
         self.pairs, self.weights = model.pairs, model.weights
+        self.nbest = 0  # label sequences wanted of each sequence, beside the best one
         made = plans(model.features, model.config.edge, model.past.seen)
         self.collector = Collector(*made, LabelVocabulary(model.pairs.names), model.config.model == "tree")
 
@@ -102,7 +116,7 @@ class Tagger:
 
     def check_length(self, lines: int) -> None:
         """Raises DataError for a sequence that has so many and still goes on."""
-        need = sequence_bytes(lines, self.pairs)
+        need = sequence_bytes(lines, self.pairs) + NBEST_BYTES * lines * self.nbest
         if need > USUAL:
             raise DataError(
                 f"a sequence of more than {lines:,} lines, with {self.pairs.labels:,} labels, needs more than "
@@ -111,7 +125,7 @@ class Tagger:
 
     def pieces(self) -> Iterator[Lines]:
         """``parts`` cut between sequences, so that the probabilities of all labels take little memory."""
-        most = max(PIECE // self.pairs.labels, 1)
+        most = max(PIECE // max(self.pairs.labels, self.nbest), 1)
         for lines in self.parts():
             ends = np.arange(len(lines)) + 1
             if self.pairs.transitions:
@@ -131,6 +145,18 @@ class Tagger:
         for lines in self.pieces():
             chains = chains_of(lines, self.pairs)
             yield Tagged(lines, chains, *chains.decode(self.weights, marginals))
+
+    def run_nbest(self, count: int) -> Iterator[NBest]:
+        """The ``count`` best label sequences. Raises UsageError without sequences; the errors of reading, Diverged."""
+        if not self.pairs.transitions:
+            raise UsageError(
+                f"--nbest is of label sequences, and {self.model.path} labels line by line: "
+                "--probabilities --top N has the N likeliest labels"
+            )
+        self.nbest = count
+        for lines in self.pieces():
+            chains = chains_of(lines, self.pairs)
+            yield NBest(lines, chains, *chains.nbest(self.weights, count, self.probabilistic))
 
 
 def texts(tagger: Tagger, probabilities: bool, top: int | None = None, with_labels: bool = False) -> Iterator[bytes]:
@@ -154,6 +180,38 @@ def texts(tagger: Tagger, probabilities: bool, top: int | None = None, with_labe
         if part.lines.tag is not None:
             tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag[shown].tolist())
             out = [f"{line} {tag}" if tag else line for line, tag in zip(out, tags, strict=True)]
+        yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
+
+
+def nbest_texts(tagger: Tagger, count: int, with_labels: bool = False) -> Iterator[bytes]:
+    """Every sequence ``count`` times, as CRF++ and Wapiti write them: ``# RANK PROBABILITY``, ranks from 0, then a line
+    for each of its lines as ``texts`` has it, then an empty one; a score where the model has no probabilities.
+    """
+    names, met, probabilistic = tagger.pairs.names, tagger.collector.book.texts, tagger.probabilistic
+    for part in tagger.run_nbest(count):
+        out: list[str] = []
+        behind = np.full(len(part.lines), "", object)
+        is_line = part.lines.kind == LINE
+        if with_labels:
+            true = part.chains.label.tolist()
+            behind[is_line] = [f" {met[label]}" if label >= 0 else " unknown" for label in true]
+        if part.lines.tag is not None:
+            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag.tolist())
+            behind += [f" {tag}" if tag else "" for tag in tags]
+        token = np.cumsum(is_line) - 1
+        sequence = np.searchsorted(part.chains.sequence, token, "right") - 1
+        ends = np.append(np.flatnonzero(ends_sequence(part.lines.kind)), len(part.lines))
+        for begin, end in pairwise([-1, *ends.tolist()]):
+            rows = np.arange(begin + 1, end)
+            known = rows[is_line[rows]]
+            scores = part.scores[:, sequence[known[0]]].tolist() if len(known) else [float("nan")][: len(rows)]
+            for rank, score in enumerate(scores):
+                if score == float("-inf"):
+                    break
+                out.append(f"# {rank} {math.exp(score) if probabilistic else score:.6g}")
+                words = np.full(len(part.lines), "nan", object)
+                words[known] = [names[label] for label in part.labels[rank, token[known]].tolist()]
+                out += [*(words[rows] + behind[rows]).tolist(), ""]
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
 

@@ -1,0 +1,180 @@
+"""What ``vwlite train --folds`` does: a model for all data but a fold, measured on the fold, for every fold."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from vwlite.api.run_configs import input_config
+from vwlite.api.train_files import new_config, train_files
+from vwlite.data.blocks import file_size
+from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.input_stream import display_name
+from vwlite.data.split_file import Folds, split_files, units_of
+from vwlite.data.table_formats import COLUMNAR
+from vwlite.errors import DataError, UsageError
+from vwlite.evaluation.measure import measure
+from vwlite.options import Request
+from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.model_header import stored
+from vwlite.training.model_loader import Restored, start
+from vwlite.training.output_config import OutputConfig
+from vwlite.training.predict import predict
+from vwlite.training.prediction_writer import PredictionWriter
+from vwlite.training.run_files import be_silent
+from vwlite.training.train import Figures
+
+COUNTS = ("examples", "weight", "queries")  # which are added up, not averaged
+REFUSED = {  # options by their keys, and why they do not go with --folds
+    **dict.fromkeys(("initial", "resume", "checkpoint_every", "skip_seen"), "every model begins anew"),
+    **dict.fromkeys(("cache", "cache_file"), "every model has data of its own"),
+    **dict.fromkeys(("cbify", "cbify_ldf"), "a simulated bandit is measured while it learns"),
+    **dict.fromkeys(("cb", "cb_adf", "cb_explore", "cb_explore_adf"), "'vwlite evaluate --value' values policies"),
+    "by_file": "it measures on folds, not on files",
+    "raw_predictions": "only predictions (-p) are of folds",
+    "examples": "all of the data are divided",
+}
+
+
+class FoldScores(NamedTuple):
+    """``each``: the metrics of every fold, by name. ``broken``: the reader of predictions went away."""
+
+    each: list[Figures]
+    broken: bool
+
+    def summary(self) -> list[Figures]:
+        """Mean and standard deviation (of a sample) of every metric that is a number, NaN where a fold has none."""
+        names = [
+            name for name in self.each[0] if name not in COUNTS and all(is_number(one.get(name)) for one in self.each)
+        ]
+        rows = []
+        for name in names:
+            values = np.array([math.nan if one[name] is None else one[name] for one in self.each], float)
+            rows.append({"metric": name, "mean": float(values.mean()), "deviation": float(values.std(ddof=1))})
+        return rows
+
+    def report(self) -> Figures:
+        """As JSON data."""
+        rows = self.summary()
+        figures = {key: {row["metric"]: row[key] for row in rows} for key in ("mean", "deviation")}
+        kept = (*COUNTS, *(row["metric"] for row in rows))
+        each = [{name: one[name] for name in one if name in kept} for one in self.each]
+        return {"count": len(self.each), **figures, "each": each}
+
+
+def is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def train_folds(request: Request, count: int, note: Callable[[str], None]) -> FoldScores:
+    """Train and measure ``count`` models, and write what each predicts of its fold where ``request`` has predictions.
+
+    Raises as ``train_files`` and ``measure``, DataError for fewer examples than folds, and UsageError as
+    ``check_folds``.
+    """
+    config = new_config(request, be_silent)
+    input, grouped = config.input, True if config.learner.multiline else None
+    folds = Folds(count, input.seed)
+    predictions, each = request.values.get("predictions"), []
+    with ExitStack() as closing:
+        folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-folds-")))
+        for number in range(count):
+            measured = partial(is_in, folds, number)
+            try:
+                learned, held = split_files(input.paths, input.kind, input.columns, folder, measured, grouped)
+            except DataError:
+                raise DataError(f"--folds {count}: there are fewer examples, or groups of lines") from None
+            model = str(folder / "model")
+            more = {"files": (learned,), "model": model, "quiet": True, "kind": input.kind}
+            train_files(without_outputs(request).having(more), say=be_silent, display=lambda output: Display())
+            bad_lines = replace(request.config(BadLinesConfig), keep=None)
+            report = measure(*opened(model, held, input, measured=True), bad_lines, quiet=True)
+            each.append({name: report[name] for name in report if name in COUNTS or is_number(report[name])})
+            note(f"fold {number + 1} of {count}: " + ", ".join(shown(each[-1])))
+            if predictions:
+                predict(*opened(model, held, input, to=str(folder / f"{number}.predictions")), bad_lines, quiet=True)
+        broken = False
+        if predictions:
+            answers = [closing.enter_context(open(folder / f"{number}.predictions", "rb")) for number in range(count)]
+            writer = closing.enter_context(PredictionWriter(predictions))
+            for unit in in_order(
+                units_of(input.paths, input.kind, input.columns, grouped), folds, answers, bool(grouped)
+            ):
+                writer.write_bytes(unit)
+            broken = writer.broken
+    return FoldScores(each, broken)
+
+
+def is_in(folds: Folds, number: int, unit: int) -> bool:
+    return folds.fold(unit) == number
+
+
+def shown(report: Figures) -> Iterator[str]:
+    """The first metric and the number of examples."""
+    for name in ("examples", *[name for name in report if name not in COUNTS][:1]):
+        if report.get(name) is not None:
+            yield f"{name} {report[name]:.6g}"
+
+
+def check_folds(request: Request) -> None:
+    """Raises UsageError for options that do not go with folds, and for data that are not split, or not read again."""
+    for key, why in REFUSED.items():
+        if request.given.get(key):
+            raise UsageError(f"{request.spelled(key)} does not go with --folds: {why}")
+    input = input_config(request.values)
+    if input.kind in COLUMNAR:
+        raise UsageError(f"--folds divides text, and --format {input.kind} is none: 'vwlite convert' makes text of it")
+    if odd := next((path for path in input.paths if path == "-" or file_size(path) is None), ""):
+        raise UsageError(f"--folds reads the data several times, which {display_name(odd)} does not allow: name files")
+
+
+OUTPUTS = ("predictions", "json_path", "readable_model", "invert_hash", "support", "save_per_pass", "log", "bad_lines")
+
+
+def without_outputs(request: Request) -> Request:
+    """The same without the files that the run over all data writes."""
+    for key in OUTPUTS:
+        if request.given.get(key):
+            request = request.without(key)
+    return request
+
+
+def opened(
+    model: str, path: str, input: InputConfig, *, measured: bool = False, to: str | None = None
+) -> tuple[RunConfig, Restored]:
+    """A model and how it reads ``path``; ``measured``: with probabilities of classes, ``to``: where it predicts."""
+    read = InputConfig((path,), input.kind, threads=input.threads)
+    run = RunConfig(input=read, output=OutputConfig(predictions=to, quiet=True), learning=False)
+    changes = stored(model).config.shows_probabilities_of_classes if measured else {}
+    config, restored = start(run, model, changes)
+    assert restored is not None
+    return replace(config, input=config.input.like(restored.header, ())), restored
+
+
+def in_order(
+    units: Iterator[tuple[int, bytes]], folds: Folds, answers: Sequence[BinaryIO], grouped: bool
+) -> Iterator[bytes]:
+    """What stands in the ``answers`` of each unit's fold, in the order of the units: a line for each of its lines, or,
+    of groups, all up to an empty line.
+    """
+    for unit, lines in groupby(units, key=lambda one: one[0]):
+        if unit < 0:
+            continue
+        file = answers[folds.fold(unit)]
+        if not grouped:
+            yield b"".join(file.readline() for _, line in lines if line.strip())
+            continue
+        block = [file.readline()]
+        while block[-1].strip():
+            block.append(file.readline())
+        yield b"".join(block)
