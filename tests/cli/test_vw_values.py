@@ -216,3 +216,16 @@ def test_what_does_not_go_with_matrix_factorisation(options, message, vw, vwlite
     vw(SIDES, f"{RANKED} -f m --quiet")
     done = vwlite("vw", "d", *options.split(), status=1)
     assert done.stdout == f"[critical] vw: {message}\n" and not done.stderr
+
+
+def test_networks_of_ftrl(vw):
+    _, found = vw(SIDES, "--nn 2 --ftrl --l1 0.01")
+    wanted = [0, 0.402299, 0.743269, 0.334273, 0.588306, 0.331888]
+    assert [float(value) for value in found] == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize(("options", "loss"), [("", "0.284575"), (" --loss_function logistic", "0.488533")])
+def test_a_network_forgets_its_loss(options, loss, vw):
+    vw(SIDES, "--nn 2 --loss_function logistic -f m")
+    done, _ = vw(SIDES, f"-i m -t{options}")
+    assert summary(done)["average loss"] == loss
