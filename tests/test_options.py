@@ -170,7 +170,7 @@ def test_bounds_in_words(declared, text):
 def test_a_learner_is_asked_for_by_options_that_there_are():
     asked = [name for config in config_classes() for name in config.selected_by]
     assert len(asked) == len(set(asked))
-    assert set(asked) - {param.name for param in train.params} == {"vw_nn"}  # --nn of vwlite vw
+    assert set(asked) - {param.name for param in train.params} == {"vw_nn", "vw_rank"}  # --nn, --rank of vwlite vw
     unasked = {config.learner for config in config_classes() if not config.selected_by}
     together = {
         "active_dyadic", "bfgs_multiclass", "bfgs_outputs", "factored", "lfl", "nn_classes", "scoring_tree",

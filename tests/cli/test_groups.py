@@ -123,6 +123,14 @@ def test_lines_without_a_class_are_bad_data(vwlite, write, trained):
         assert "e:2: no label: expected one word class:cost, or class" in vwlite(*command, status=65).stderr
 
 
+@pytest.mark.parametrize("command", [("predict", "-i"), ("vw", "-t", "--quiet", "-p", "-", "-i")])
+def test_lines_of_groups_without_labels_are_of_the_classes_from_1_on(command, vwlite, write, trained):
+    labelled = write("e", "shared |a z\n1 |a x\n2 'tag |a y\n\n1 |a y\n2 |a x\n3 |a x y\n\n5 |a y\n7 |a x\n")
+    bare = write("f", "shared |a z\n|a x\n'tag |a y\n\n|a y\n|a x\n|a x y\n\n5 |a y\n7 |a x\n")
+    found = vwlite(*command, trained, bare).stdout
+    assert found == vwlite(*command, trained, labelled).stdout and {"1", "2", "3"} & {*found.split()}
+
+
 def test_vw_shows_every_line_that_it_scores(vwlite, write):
     write("d", "shared |S x1\n1:0 |T a\n2:1 'tag |T b\n")
     done = vwlite("vw", "d", "--csoaa_ldf", "m", "--audit", "--noconstant", "-P", "1")

@@ -181,3 +181,51 @@ def test_probabilities_by_themselves_do_nothing(vwlite, write):
 def test_models_as_text_name_the_update_rule(options, vwlite, write, tmp_path):
     vwlite("vw", "-d", write("d", "1 |a x\n-1 |a y\n"), *options.split(), "--readable_model", "t", "--quiet")
     assert f"options: {options}" in (tmp_path / "t").read_text().splitlines()
+
+
+RANKED = "-q ab --rank 2 -l 0.5 --l2 0.01"
+
+
+def test_matrix_factorisation_is_learned_saved_and_gone_on_with(vw):
+    """Of time and ``--l2`` vw's models know nothing."""
+    done, found = vw(SIDES, f"{RANKED} -f m")
+    assert found == ["0.144847", "0.452920", "0.830506", "0.182899", "0.697597", "0.447656"]
+    assert done.stderr.startswith("note: 'vwlite train --dotproduct ab --rank 2' learns the same kind of model")
+    assert "creating quadratic features for pairs: ab\n" in done.stderr and "total feature number" in done.stderr
+    assert vw(SIDES, "-i m -t")[1] == ["0.649370", "0.543090", "0.512408", "0.361920", "0.469799", "0.643768"]
+    _, found = vw(SIDES, "-i m -q ab --l2 0.01")
+    assert found == ["0.649370", "0.689704", "0.841129", "0.359782", "0.663557", "0.646882"]
+
+
+def test_several_pairs_of_matrix_factorisation_move_as_the_first(vw):
+    _, found = vw(SIDES, "-q ab -q ba --interactions aa --rank 2 --power_t 0 -l 0.3")
+    assert found == ["0.168924", "0.403024", "0.781075", "0.152810", "0.698229", "0.399155"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--rank 2", "--rank takes -q with two letters of namespaces, like ui, not none"),
+        ("--rank 2 -q a:", "--rank takes -q with two letters of namespaces, like ui, not a:"),
+        ("--rank 2 -q ab --oaa 3", "--oaa does not go with --rank, vw's matrix factorisation"),
+        ("--rank 3 -i m", "--rank 3 contradicts the model, which was made with --rank 2"),
+        ("-q ba -i m", "-q ba contradicts the model, which was made with -q ab"),
+    ],
+)
+def test_what_does_not_go_with_matrix_factorisation(options, message, vw, vwlite):
+    vw(SIDES, f"{RANKED} -f m --quiet")
+    done = vwlite("vw", "d", *options.split(), status=1)
+    assert done.stdout == f"[critical] vw: {message}\n" and not done.stderr
+
+
+def test_networks_of_ftrl(vw):
+    _, found = vw(SIDES, "--nn 2 --ftrl --l1 0.01")
+    wanted = [0, 0.402299, 0.743269, 0.334273, 0.588306, 0.331888]
+    assert [float(value) for value in found] == pytest.approx(wanted, abs=1e-5)
+
+
+@pytest.mark.parametrize(("options", "loss"), [("", "0.284575"), (" --loss_function logistic", "0.488533")])
+def test_a_network_forgets_its_loss(options, loss, vw):
+    vw(SIDES, "--nn 2 --loss_function logistic -f m")
+    done, _ = vw(SIDES, f"-i m -t{options}")
+    assert summary(done)["average loss"] == loss

@@ -80,6 +80,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "cbify": ("classes", "train", *BITS, "--cbify", "3", "--squarecb"),
     "cbify-ldf": ("groups", "train", *BITS, "--cbify_ldf", "--first", "9"),
     "vw": ("numbers", "vw", *BITS, "-q", "ui", "--save_resume"),
+    "vw-rank": ("numbers", "vw", *BITS, "-q", "ui", "--rank", "2", "-l", "0.05"),
     "vw-nn": ("numbers", "vw", *BITS, "--nn", "3"),
     "crr": ("signs", "crr", *BITS, "--qid", "none", "--steps", "500"),
     "crr-queries": ("counts", "crr", *BITS, "--qid", "u", "--pairs", "lambda-ndcg", "--calibrate"),

@@ -76,6 +76,6 @@ def test_what_vw_has_otherwise_is_refused():
     for typed, others in (({"nn": "3", "dropout": True}, ()), ({"nn": "3", "oaa": 3}, ("oaa",)), ({"nn": "3,4"}, ())):
         with pytest.raises(UsageError, match="use 'vwlite train'"):
             as_vw_has_it(typed, others)
-    for options in ({"l1": 0.1}, {"ftrl": True}, {"vw_nn": 0}):
+    for options in ({"initial_t": 1.0}, {"sparse_l2": 0.1}, {"vw_nn": 0}):
         with pytest.raises(UsageError, match="--nn"):
             VwNnConfig(**{"vw_nn": 3, **options})

@@ -151,6 +151,7 @@ BOMBS = [
     ("scoring_tree", {"filter_tree": 4096, "rank": 16, "bits": 32}),
     ("gd", {"bits": 32}),
     ("lrq", {"bits": 32}),
+    ("vw_rank", {"vw_rank": 1000, "bits": 32}),
     ("nn", {"bits": 32}),
     ("nn", {"nn": "8000,8000"}),
     ("vw_nn", {"vw_nn": 9999}),

@@ -17,10 +17,9 @@ import numpy as np
 from vwlite.api.run_configs import input_config
 from vwlite.api.train_files import new_config, train_files
 from vwlite.data.blocks import file_size
-from vwlite.data.config import BadLinesConfig, InputConfig
+from vwlite.data.config import COLUMNAR, BadLinesConfig, InputConfig
 from vwlite.data.input_stream import display_name
 from vwlite.data.split_file import Folds, split_files, units_of
-from vwlite.data.table_formats import COLUMNAR
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.measure import measure
 from vwlite.options import Request

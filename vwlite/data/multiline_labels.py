@@ -17,10 +17,14 @@ MIXED = "[warning] ldf example has mix of train/test data; assuming test"
 
 
 class LineLabels(ClassLabels):
-    """Reads the labels of batches of whole groups. Without ``log``, a line that has not one class ends the run."""
+    """Reads the labels of batches of whole groups. Without ``log``, a line that has not one class ends the run.
 
-    def __init__(self, log: LogFunction | None = None) -> None:
+    With ``by_place``, the lines of a group none of which has a label are of the classes 1, 2 and so on.
+    """
+
+    def __init__(self, log: LogFunction | None = None, *, by_place: bool = False) -> None:
         super().__init__(Classes(0), log)
+        self.by_place = by_place
 
     def check(self, batch: Batch) -> np.ndarray:
         """Fills ``batch.lists``, a row's class and cost. Raises DataError.
@@ -29,7 +33,12 @@ class LineLabels(ClassLabels):
         """
         size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
         number, cost, found = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
-        read_costs(batch, (lines & ~np.isnan(batch.label)).astype(np.uint8), number, cost, found)
+        bare = lines & np.isnan(batch.label)
+        read_costs(batch, (lines & ~bare).astype(np.uint8), number, cost, found)
+        if self.by_place and bare.any():
+            numbered = number_places(batch, lines, bare)
+            found |= numbered > 0
+            number, cost = np.where(numbered, numbered, number), np.where(numbered, np.float32(np.inf), cost)
         read = found != 0
         sizes = read.astype(np.int64) - (lines & ~read)
         batch.lists = with_others(sizes, number[read], cost[read], lambda row: self.entries(batch, row))
@@ -76,3 +85,19 @@ class LineLabels(ClassLabels):
                 self.log(MIXED)
         good = (missing == 0) & ((total > 0) | (self.log is not None))
         return np.where(rows & good[group], np.float32(1), np.float32(np.nan)).astype(np.float32)
+
+
+def number_places(batch: Batch, lines: np.ndarray, bare: np.ndarray) -> np.ndarray:
+    """uint32[n]: from 1 the place of a line in its group, where all ``lines`` of this are ``bare``; else 0.
+
+    A line whose tag looks like a label, which touches the bar by mistake, is none of these.
+    """
+    mistaken = [row for row in np.flatnonzero(bare & (batch.flags & TAGGED != 0)).tolist() if b":" in batch.tag(row)]
+    bare = bare & ~np.isin(np.arange(len(bare)), mistaken)
+    ends = (batch.flags & (BLANK | SAVE) == 0) & (batch.flags & INNER == 0)
+    group = np.cumsum(ends) - ends
+    total, without = (np.bincount(group[which], minlength=group[-1] + 1) for which in (lines, bare))
+    before = np.cumsum(lines) - lines  # lines before a row
+    first = np.zeros(group[-1] + 1, np.int64)
+    first[group[lines][::-1]] = before[lines][::-1]
+    return np.where(bare & (total == without)[group], before - first[group] + 1, 0).astype(np.uint32)

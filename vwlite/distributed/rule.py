@@ -67,6 +67,7 @@ WHOLE = "its passes need all data at once"
 REASONS = {
     "average": "a mean of the rounds' models is one already",
     "lrq": LATENT,
+    "vw_rank": LATENT,
     "dyadic": LATENT,
     "lfl": LATENT,
     "factored": LATENT,

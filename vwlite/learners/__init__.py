@@ -46,6 +46,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "scoring_tree": ("trees.ScoringTree", "trees.ScoringTreeConfig"),
     "outputs": ("outputs.Outputs", "outputs.OutputsConfig"),
     "factored": ("factored.Factored", "outputs.FactoredConfig"),
+    "vw_rank": ("lrq.VwRank", "gd.VwRankConfig"),
     "vw_nn": ("nn.VwNn", "nn.VwNnConfig"),
     "bfgs_outputs": ("bfgs.BfgsOutputs", "bfgs.BfgsOutputsConfig"),
     "bfgs_multiclass": ("bfgs.BfgsMulticlass", "bfgs.BfgsMulticlassConfig"),

@@ -1,21 +1,26 @@
-"""Low-rank quadratic interactions (``--lrq``); the kernel is ``cython_ext/learners/lrq.pyx``."""
+"""Low-rank quadratic interactions (``--lrq``, and ``vwlite vw --rank``).
+
+The kernels are ``cython_ext/learners/{lrq,vw_rank}.pyx``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
 from vwlite._native import lrq as kernel
-from vwlite.config_check import count_in
+from vwlite._native import vw_rank as vw_rank_kernel
+from vwlite.config_check import built, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_names import group_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.gd import LrqConfig, read_pairs
+from vwlite.learners.configs.gd import GdConfig, LrqConfig, VwRankConfig, read_pairs
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import CrossedTerms, all_pairs
+from vwlite.storage.weight_table import Table
 
 SEED = 8675309  # of vw's dropout
 
@@ -80,3 +85,76 @@ class Lrq(Gd):
         if whole and not self.vw_compat:  # vw counts each run's rows anew
             self.set(seen=count_in(header["scalars"], "seen"))
             self.random_state[0] = header["chance"]
+
+
+class VwRankKernelConfig(KernelConfig):
+    def __init__(self, config: VwRankConfig, *, vw_compat: bool, frozen: bool) -> None:
+        super().__init__(config, vw_compat=vw_compat, frozen=frozen)
+        self.pairs = np.array(config.letters, np.int32).reshape(-1, 2)
+        self.rank, self.vw_stride = config.vw_rank, 1 << (2 * config.vw_rank + 1).bit_length()
+
+
+class VwRank(Gd):
+    """vw's matrix factorisation (``vwlite vw --rank``); the kernel is ``cython_ext/learners/vw_rank.pyx``.
+
+    Columns of the table: the linear weight, the factors as the first namespace of a pair, and those as the second.
+    A row that no example has had yet is of zeros.
+    """
+
+    name = "vw_rank"
+    bottom = "rank"
+    config_type = VwRankConfig
+    native = vw_rank_kernel
+    kernel_config = VwRankKernelConfig
+    supports_audit = is_sum = False
+    owes_shrinkage = False
+
+    @staticmethod
+    def columns_held(config: GdConfig, learning: bool) -> int:
+        return 2 * config.vw_rank + 1  # type: ignore[attr-defined, no-any-return]
+
+    @property
+    def own_settings(self) -> list[str]:
+        return [f"creating quadratic features for pairs: {' '.join(self.config.vw_pairs)}"]
+
+    def pages(self) -> None:
+        """Rows are of any length."""
+
+    def set_weights(self) -> None:
+        """Rows begin when they are met."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        ranks = range(1, self.config.vw_rank + 1)
+        return ("w", *(f"{side}{number}" for side in ("first", "second") for number in ranks))
+
+    def apply_shrinkage(self) -> None:
+        """The penalty is part of every step."""
+
+    def tables(self, predict_only: bool) -> dict[str, Table]:
+        return {"weights": Table(self.weights, self.columns)}
+
+    @classmethod
+    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        return None
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
+        made = built(cls.config_type, stored)
+        config = super().config_from(stored, changes)
+        if config.vw_rank != made.vw_rank:
+            raise UsageError(
+                f"--rank {config.vw_rank} contradicts the model, which was made with --rank {made.vw_rank}"
+            )
+        if config.letters != made.letters:
+            typed, pairs = " ".join(config.vw_pairs), " ".join(made.vw_pairs)
+            raise UsageError(f"-q {typed} contradicts the model, which was made with -q {pairs}")
+        return config
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        for name in self.SCALARS:
+            if whole or name in ("min_label", "max_label"):
+                self.set(**{name: float(scalars[name])})
+        if self.vw_compat:  # whose models do not have it
+            self.set(time=self.config.start_time)
+        self.weights = self.checked(arrays, "weights", self.stride)

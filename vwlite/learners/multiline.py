@@ -62,7 +62,7 @@ class Multiline(Gd):
         return ("gd", f"scorer-{link}", "csoaa_ldf" + suffix, "shared_feature_merger"), "CS", predictions
 
     def labels(self, log: LogFunction | None = None) -> LineLabels:
-        return LineLabels(log)
+        return LineLabels(log, by_place=not self.learning)
 
     def observe_scores(self, observer: Callable[[int, int, bool, float], None]) -> None:
         """Call it with every score: its row, the row it is compared with, whether it is learned from, the score."""

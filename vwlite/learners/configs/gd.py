@@ -328,3 +328,58 @@ def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
             raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
         pairs[letters] = match[1][0], match[2][0], int(match[3])
     return [pairs[letters] for letters in sorted(pairs)]
+
+
+MAX_RANK = 1000
+NOT_WITH_VW_RANK = (*UPDATE_OPTIONS, "ftrl", "sparse_l2", "initial_weight", "constant", "l1")
+
+
+@config
+class VwRankConfig(GdConfig):
+    """As ``GdConfig``, of which loss, rate, ``l2`` and bounds matter.
+
+    ``vw_rank`` is what ``vwlite vw`` calls ``--rank``; every one of ``vw_pairs`` is two letters of namespaces.
+    """
+
+    vw_rank: int = 0
+    vw_pairs: tuple[str, ...] = ()
+
+    learner: ClassVar[str] = "vw_rank"
+    selected_by: ClassVar[tuple[str, ...]] = ("vw_rank",)
+    in_vw: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+    supports_levels: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "vw_pairs", tuple(self.vw_pairs))
+        if not 1 <= self.vw_rank <= MAX_RANK:
+            raise UsageError(f"--rank takes 1 to {MAX_RANK} factors, not {self.vw_rank}")
+        self.letters  # noqa: B018  of pairs that are none it raises
+        for name in NOT_WITH_VW_RANK:
+            if getattr(self, name):
+                raise UsageError(
+                    f"--{name} does not go with --rank, whose factors have an update of their own: drop it"
+                )
+
+    @property
+    def letters(self) -> list[tuple[int, int]]:
+        """The pairs, as vw has them: one as it is typed, several in the order of their bytes and each once."""
+        from vwlite.features.interactions import decode_letters
+
+        pairs = [decode_letters(pair) for pair in self.vw_pairs]
+        if not pairs or not all(len(pair) == 2 and b":" not in pair for pair in pairs):
+            shown = ", ".join(self.vw_pairs) or "none"
+            raise UsageError(f"--rank takes -q with two letters of namespaces, like ui, not {shown}")
+        once = {bytes(sorted(pair)): pair for pair in sorted(pairs, reverse=True)}
+        return [(pair[0], pair[1]) for pair in sorted(once.values())]
+
+    @property
+    def modes(self) -> tuple[bool, bool, bool]:
+        return False, False, True
+
+    @property
+    def option(self) -> str:
+        return "rank"

@@ -126,7 +126,7 @@ class NnClassesConfig(MulticlassConfig):
         return self.multiclass
 
 
-NOT_WITH_VW = ("l1", "sparse_l2", "ftrl", "initial_t")
+NOT_WITH_VW = ("sparse_l2", "initial_t")
 
 
 @config
@@ -138,7 +138,7 @@ class VwNnConfig(GdConfig):
 
     learner: ClassVar[str] = "vw_nn"
     selected_by: ClassVar[tuple[str, ...]] = ("vw_nn",)
-    in_vw: ClassVar[bool] = False  # it keeps all options
+    in_vw: ClassVar[bool] = True
     supports_trees: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
@@ -164,7 +164,7 @@ def as_vw_has_it(typed: dict[str, Any], of_others: Collection[str]) -> dict[str,
     """
     if "nn" not in typed:
         return typed
-    for name in ("inpass", "dropout", "noconstant", "raw_predictions", *of_others):
+    for name in ("inpass", "dropout", "raw_predictions", *of_others):
         if name in typed:
             raise UsageError(f"--{name} does not go with --nn here (use 'vwlite train')")
     units = units_of(typed["nn"])
