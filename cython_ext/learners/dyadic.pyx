@@ -1,7 +1,7 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport INFINITY, NAN, fmin, isfinite, isinf, isnan
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.math cimport INFINITY, isfinite, isinf, isnan
+from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport CONSTANT, expand
@@ -11,11 +11,10 @@ from learners.dyadic_decay cimport learn_in_turns, linear_sum
 from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, is_at_rest
 from features.namespace_groups cimport Rows
 from learners.dyadic_model cimport (
-    COUNTS, LABELED_WEIGHT, MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, QUERIES, SCALARS, SUM_LOSS, TIME,
-    UNBOUNDED, Asking, Learner, group_of, step_rate)
+    MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, SCALARS, TIME, UNBOUNDED, Learner, group_of, step_rate)
 from learners.frozen_terms cimport open_groups, take_constant, take_terms
 from learners.latent_vectors cimport Latent, merge_slots, start_value
-from learners.query_choice cimport query_probability
+from learners.query_choice cimport Asking, asked_weight, open_asking, record_asked
 from losses.links cimport apply_link
 from losses.loss_types cimport read_params
 from losses.losses cimport get_loss
@@ -24,11 +23,7 @@ from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Group, Scratch, free_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
-from base.vw_random cimport random_next
 from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work
-
-cdef enum:
-    NEVER = 1 << 30        # an importance to flip, in total importance so far, from which on labels are not asked for
 
 
 cdef inline double take_fixed_terms(const Learner *m, Scratch *s, uint32_t mask) noexcept nogil:
@@ -118,33 +113,11 @@ cdef inline double importance_told(Learner *m, DyadicScratch *work, double p, do
     return importance_to_flip(&flow, p)
 
 
-cdef inline float asked_weight(Learner *m, DyadicScratch *work, double p, double linear, float weight) noexcept nogil:
-    """The importance with which the row is to be learned; 0: its label is not asked for."""
-    cdef float seen = <float>m.scalars[TIME], probability = 1, flip
-    cdef const double *counts = m.asking.counts
-    if seen > 1:
-        flip = <float>fmin(importance_told(m, work, p, linear, step_rate(m)) / seen, NEVER)
-        probability = query_probability(
-            m.asking.mellowness, <float>counts[SUM_LOSS], <float>counts[LABELED_WEIGHT], seen, flip)
-    return weight / probability if random_next(m.asking.random_state) < probability else 0
-
-
-cdef inline void record_asked(Asking *asking, size_t row, float weight, float loss) noexcept nogil:
-    """Count a row with the weight it has; 0: it counts as unlabelled."""
-    asking.weight[row] = weight
-    if weight > 0:
-        asking.counts[QUERIES] += 1
-        asking.counts[LABELED_WEIGHT] += weight
-        asking.counts[SUM_LOSS] += weight * loss
-    else:
-        asking.label[row] = NAN
-
-
 cdef inline int process_example(Learner *m, const Rows *rows, size_t row, DyadicScratch *work, Results *out, bint learning,
                                 uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
     cdef bint labeled = not isnan(y), wanted = learning and labeled and not (out.holdout_mask != NULL and out.holdout_mask[row])
-    cdef double linear, p
+    cdef double linear, p, flip
     cdef int status = make_components(m, work, mask)
     out.loss[row] = 0
     out.features[row] = <uint32_t>work.row.count
@@ -167,7 +140,8 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
     out.raw[row] = <float>p
     out.prediction[row] = apply_link(m.link, clipped)
     if wanted and weight > 0 and m.asking.counts != NULL and isfinite(p):
-        weight = asked_weight(m, work, p, linear, weight)
+        flip = importance_told(m, work, p, linear, step_rate(m)) if <float>m.scalars[TIME] > 1 else 0
+        weight = asked_weight(&m.asking, m.scalars[TIME], flip, weight)
         record_asked(&m.asking, row, weight, m.loss.value(&m.params, clipped, y))
     if labeled and weight > 0:
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
@@ -236,19 +210,6 @@ cdef Latent open_latent(state, config, size_t pair, int side):
         raise ValueError("a table of latent vectors has a wrong shape")
     return Latent(<float *>&table[0, 0], table.shape[1], rank, config.seeds[pair][side], config.scale, config.normal,
                   0 if state.learning else config.fewest, config.decay, False)
-
-
-cdef Asking open_asking(state, config, size_t rows):
-    cdef Asking asking = Asking(NULL, NULL, NULL, NULL, 0)
-    cdef double[::1] counts
-    cdef uint64_t[::1] random_state
-    cdef float[:, ::1] used
-    if not config.asks:
-        return asking
-    counts, random_state, used = state.counts, state.random_state, state.label_and_weight
-    if counts.shape[0] != COUNTS or random_state.shape[0] != 1 or used.shape[0] != 2 or <size_t>used.shape[1] < rows:
-        raise ValueError("the arrays for labels that are asked for are too short")
-    return Asking(&counts[0], &random_state[0], &used[0, 0], &used[1, 0], config.mellowness)
 
 
 cdef Learner open_learner(state, config, plan):

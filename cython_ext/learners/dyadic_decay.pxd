@@ -98,21 +98,31 @@ cdef inline double linear_sum(const Learner *m, const Scratch *s, double start) 
     return sum
 
 
-cdef inline int turns(const Learner *m, const DyadicScratch *work, const Flow *flow, double p, double importance) noexcept nogil:
-    """How many there are: more the more decay and flow disagree, by the error of a turn, which is of third order; fitted to
+cdef inline int turns_for(double decay, double way) noexcept nogil:
+    """How many turns there are: more the more decay and flow disagree, by the error of a turn, which is of third order; fitted to
     come within 3e-6 of the flow in the tests, and 5e-5 where a loss with a kink stops at the label.
     """
+    cdef double number = max(decay / 0.05, sqrt(decay * way * (decay + way) / 24e-6))
+    return MAX_TURNS if number > MAX_TURNS else max(1, <int>ceil(number))
+
+
+cdef inline double way_of(const Flow *flow, double p) noexcept nogil:
+    """How far a flow from ``p`` goes for an importance of 1, relative to itself."""
     cdef bint constant = has_constant_slope(flow)
-    cdef double slope = fabs(constant_slope(flow, p) if constant else loss_slope(flow, p)), in_h, number
+    cdef double slope = fabs(constant_slope(flow, p) if constant else loss_slope(flow, p)), in_h
     cdef double way = 0 if constant else fabs(speed_slope(flow, 0, 0, &in_h))
-    cdef double most = m.linear_decay, decay
+    cdef size_t i
+    for i in range(flow.components):
+        way = max(way, flow.rate * slope * flow.component[i].omega)
+    return way
+
+
+cdef inline int turns(const Learner *m, const DyadicScratch *work, const Flow *flow, double p, double importance) noexcept nogil:
+    cdef double most = m.linear_decay
     cdef size_t i
     for i in range(2 * work.components):
         most = max(most, work.side[i].latent.decay)
-        way = max(way, flow.rate * slope * work.component[i // 2].omega)
-    decay, way = flow.rate * importance * most, importance * way
-    number = max(decay / 0.05, sqrt(decay * way * (decay + way) / 24e-6))
-    return MAX_TURNS if number > MAX_TURNS else max(1, <int>ceil(number))
+    return turns_for(flow.rate * importance * most, importance * way_of(flow, p))
 
 
 cdef inline Step step_after(const Learner *m, DyadicScratch *work, Flow *flow, double decay_time, double importance, double start,

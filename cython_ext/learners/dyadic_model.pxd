@@ -1,11 +1,10 @@
 """What the kernel of dyadic models knows of its model."""
 
-from libc.stdint cimport uint64_t
-
 from features.row_buffer cimport Group, Scratch
 from learners.dyadic_moves cimport decayed_rate
 from learners.frozen_terms cimport Groups, find_group
 from learners.latent_vectors cimport Latent
+from learners.query_choice cimport Asking
 from losses.loss_types cimport Loss, LossParams
 
 
@@ -19,18 +18,6 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     LATER = 6              # 0 in the first pass
     SCALARS = 7
     MAX_PAIRS = 16
-    LABELED_WEIGHT = 0     # positions in Asking.counts, named in vwlite/learners/active.py
-    SUM_LOSS = 1
-    QUERIES = 2
-    COUNTS = 3
-
-
-cdef struct Asking:          # where only labels that are asked for are learned
-    double *counts           # (COUNTS,); NULL: all labels are learned
-    uint64_t *random_state   # (1,)
-    float *label             # (rows,) the label as used: NaN where it was not asked for
-    float *weight            # (rows,) the importance as used
-    float mellowness
 
 
 cdef struct Learner:

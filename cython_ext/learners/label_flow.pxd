@@ -6,7 +6,7 @@ expected label E. So they move along s_y with ds_y/dh = eta g_y, as those of ``d
 With L2 decay mu of the linear weights w_y(h) = e^(-eta mu h) w_y - u_y x, where du_y/dh = eta g_y - eta mu u_y; else u_y is s_y.
 """
 
-from libc.math cimport exp, fabs, log, pow
+from libc.math cimport INFINITY, exp, fabs, log, pow
 
 from learners.dyadic_flow cimport MAX_STEPS, Flow, components_at, resolution, safe_exp
 
@@ -172,3 +172,53 @@ cdef inline bint follow(LabelFlow *f, double importance) noexcept nogil:
         else:
             size *= 0.1 if not ratio < 1e4 else (0.85 * pow(ratio, -0.2) if ratio > 1 else 0.5)
     return False
+
+
+cdef inline double lead(LabelFlow *f, const double *state, double h, size_t best, size_t other) noexcept nogil:
+    """How far the score of ``other`` is above that of ``best``. Overwrites the last of the speeds."""
+    cdef double *z = f.memory + 6 * f.size
+    scores_at(f, state, h, z)
+    return z[other] - z[best]
+
+
+cdef inline double importance_to_overtake(LabelFlow *f, size_t best, size_t other) noexcept nogil:
+    """The smallest importance with which the label ``other`` would take its score up to that of ``best``, decay aside; infinite where
+    none does. The labels have no decay. Overwrites ``f.true``, ``f.linear_decay`` and the state.
+    """
+    cdef double *speed = f.memory
+    cdef double *next = f.memory + 7 * f.size
+    cdef double *tolerance = f.memory + 8 * f.size
+    cdef double h = 0, size = 1, left, after = 0, ratio, low, high
+    cdef size_t y
+    cdef int i, j
+    f.true, f.linear_decay = other, 0
+    for y in range(f.size):
+        f.state[y] = 0
+        tolerance[y] = resolution(&f.label[y % f.labels])
+    left = speeds_at(f, f.state, 0, speed)
+    for i in range(MAX_STEPS):
+        if fabs(left) < SURE:
+            return INFINITY
+        ratio = runge_kutta(f, h, size, speed, next, &after)
+        if not ratio <= 1:
+            size *= 0.1 if not ratio < 1e4 else 0.85 * pow(ratio, -0.2)
+            continue
+        if lead(f, next, 0, best, other) >= 0:
+            low, high = 0, size
+            for j in range(50):
+                size = 0.5 * (low + high)
+                runge_kutta(f, h, size, speed, next, &after)
+                if lead(f, next, 0, best, other) >= 0:
+                    high = size
+                else:
+                    low = size
+                if high - low <= 1e-9 * (h + high):
+                    break
+            return h + high
+        h += size
+        speeds_at(f, next, 0, speed)
+        for y in range(f.size):
+            f.state[y] = next[y]
+        left = after
+        size *= 5 if ratio < 1e-4 else 0.85 * pow(ratio, -0.2)
+    return INFINITY

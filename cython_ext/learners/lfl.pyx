@@ -1,6 +1,6 @@
 """Latent feature log-linear models: every label has latent vectors and linear weights of its own, updated along the exact flow."""
 
-from libc.math cimport isfinite, isnan
+from libc.math cimport INFINITY, fabs, isfinite, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
@@ -9,14 +9,17 @@ from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
-from learners.dyadic_flow cimport safe_exp
-from learners.dyadic_moves cimport vector_changes
+from learners.dyadic_components cimport has_unknown_side
+from learners.dyadic_decay cimport turns_for
+from learners.dyadic_flow cimport components_at, safe_exp
 from learners.example_loop cimport check_fit, process_in_order
-from learners.label_flow cimport STATES, LabelFlow, follow, scores_at, softmax
+from learners.label_decay cimport largest_decay, shrink_label
+from learners.label_flow cimport STATES, LabelFlow, follow, importance_to_overtake, scores_at, softmax, speeds_at
 from learners.label_model cimport (
-    MAX_PAIRS, LabelModel, close_model, find_rows, make_flows, make_sides, open_flows, set_of)
-from learners.label_run cimport FIRST, TIME, UNBOUNDED, LabelRun, open_run, rate_now
-from learners.latent_vectors cimport Side, count_side, merge_slots, move_vector
+    LabelModel, change_vectors, close_model, find_rows, make_flows, make_sides, open_flows, read_sides, take_standing_terms)
+from learners.label_run cimport FIRST, MISMATCHED, TIME, UNBOUNDED, LabelRun, open_run, rate_now
+from learners.latent_vectors cimport Side, count_side, move_vector
+from learners.query_choice cimport asked_weight, record_asked
 
 
 cdef struct Lfl:
@@ -37,36 +40,99 @@ cdef inline void move_linear(Lfl *q, const Scratch *s, double shrink) noexcept n
 
 
 cdef inline void move_latent(LabelModel *m, const double *state, double fade) noexcept nogil:
-    cdef size_t label, i, start
+    """Move the vectors of the row's sides, whose updates were counted."""
+    cdef size_t i, label
+    cdef int side
     cdef double decay = safe_exp(-fade)
-    cdef Side *a
-    cdef Side *b
+    cdef Side *one
     for i in range(m.work.components):
-        a, b = &m.work.side[2 * i], &m.work.side[2 * i + 1]
         for label in range(m.labels):
-            if <int>label == m.base:
-                continue
-            start = set_of(m, label) * m.rank
-            vector_changes(&m.component[label * MAX_PAIRS + i], state[label], fade, a.square, b.square, m.rank,
-                           a.vector + start, b.vector + start)
-        count_side(a)
-        count_side(b)
-        move_vector(a, a.vector, decay, 0)
-        move_vector(b, b.vector, decay, 0)
+            if <int>label != m.base:
+                change_vectors(m, <uint32_t>label, i, state[label], fade)
+        for side in range(2):
+            one = &m.work.side[2 * i + side]
+            if not one.latent.fixed:
+                move_vector(one, one.vector, decay, (decay - 1) * m.offset / one.square)
 
 
-cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
-    """Follow the flow of the row's label for its importance, and move all parameters to where it ends."""
+cdef inline void count_sides(LabelModel *m) noexcept nogil:
+    cdef size_t i
+    for i in range(2 * m.work.components):
+        if not m.work.side[i].latent.fixed:
+            count_side(&m.work.side[i])
+
+
+cdef inline void shrink(LabelModel *m, const Scratch *s, double time) noexcept nogil:
+    cdef size_t label
+    for label in range(m.labels):
+        shrink_label(m, s, label, time)
+
+
+cdef inline int move(Lfl *q, const Scratch *s, double weight) noexcept nogil:
+    """Follow the flow for an importance, and move all parameters to where it ends."""
     cdef double rate = q.model.label[0].rate
     cdef size_t i
     q.run.scalars[UNBOUNDED] += not follow(&q.flow, weight)
-    q.run.scalars[TIME] += weight
     for i in range(q.flow.size):
         if not isfinite(q.flow.state[i]):
             return UNSTABLE
     move_linear(q, s, safe_exp(-rate * q.flow.linear_decay * weight))
     move_latent(&q.model, q.flow.state, rate * q.model.decay * weight)
     return OK
+
+
+cdef inline int turns(Lfl *q, double weight) noexcept nogil:
+    """How often decay and the flow take turns."""
+    cdef size_t label, i
+    cdef double rate = q.model.label[0].rate, way = 0, slope
+    for label in range(q.flow.size):
+        q.flow.state[label] = 0
+    speeds_at(&q.flow, q.flow.state, 0, q.flow.memory)
+    for label in range(q.model.labels):
+        components_at(&q.model.label[label], 0, 0, &slope)
+        way = max(way, 0.25 * rate * (q.model.label[label].square - slope))
+        for i in range(q.model.work.components):
+            way = max(way, fabs(q.flow.memory[label]) * q.model.label[label].component[i].omega)
+    return turns_for(rate * largest_decay(&q.model) * weight, way * weight)
+
+
+cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
+    """Learn the row's label with an importance: along the flow, in turns with decay where that is a step of its own."""
+    cdef double rate = q.model.label[0].rate, part
+    cdef int i, count, status = OK
+    if q.model.work.repeats:
+        q.run.scalars[MISMATCHED] += 1
+        return OK
+    q.run.scalars[TIME] += weight
+    count_sides(&q.model)
+    if not q.model.separate:
+        return move(q, s, weight)
+    count = turns(q, weight)
+    part = weight / count
+    for i in range(count):
+        shrink(&q.model, s, 0.5 * rate * part)
+        read_sides(&q.model)
+        make_flows(&q.model, s, rate)
+        status |= move(q, s, part)
+        shrink(&q.model, s, 0.5 * rate * part)
+    return status
+
+
+cdef inline double importance_told(Lfl *q, const double *z, double rate) noexcept nogil:
+    """The importance with which the label of the second best score would overtake the best; 0 where nothing is known of a side."""
+    cdef uint32_t label, best = 0, second = 0
+    cdef double decay = q.flow.linear_decay, found
+    if has_unknown_side(&q.model.work):
+        return 0
+    for label in range(1, q.model.labels):
+        best = label if z[label] > z[best] else best
+    second = 1 if best == 0 else 0
+    for label in range(q.model.labels):
+        second = label if label != best and z[label] > z[second] else second
+        q.model.label[label].rate, q.model.label[label].decay = rate, 0
+    found = importance_to_overtake(&q.flow, best, second)
+    q.flow.linear_decay = decay
+    return found
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -81,18 +147,21 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float *score = q.run.score + row * q.run.score_stride
     cdef uint32_t label, best = 0, first, true, labels = q.model.labels
     cdef bint learns = learning and labeled and not held
-    cdef double own
+    cdef double own, rate = rate_now(&q.run), flip = 0
     cdef double *z = q.flow.memory
-    cdef int status = OK
+    cdef int status = OK, made = make_sides(&q.model, s)
+    if made == NO_MEMORY:
+        return NO_MEMORY
+    if made == -1:                 # sides that cannot be paired by position: nothing is known of the row
+        q.run.scalars[MISMATCHED] += 1
+        s.terms, learns = 0, False
     if learns and q.run.scalars[FIRST] < 0 and (y == 0 or y == labels):
         q.run.scalars[FIRST] = 0 if y == 0 else 1
     first = 0 if q.run.scalars[FIRST] == 0 else 1
     true = <uint32_t>(y - first) if labeled and y >= first else labels
-    if make_sides(&q.model, s) != OK:
-        return NO_MEMORY
-    s.terms = merge_slots(s.index, s.value, s.terms)
-    make_flows(&q.model, s, rate_now(&q.run))
-    q.flow.initial = rows.initial_prediction[row]
+    take_standing_terms(&q.model, s)
+    make_flows(&q.model, s, rate)
+    q.flow.initial = rows.initial_prediction[row] - q.model.work.components * q.model.offset_square
     for label in range(<uint32_t>q.flow.size):
         q.flow.state[label] = 0
     scores_at(&q.flow, q.flow.state, 0, z)
@@ -100,9 +169,20 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         raw[label] = <float>z[label]
         best = label if z[label] > z[best] else best
         status |= OK if isfinite(z[label]) else UNSTABLE
+    if status == OK and (out.flip_importance != NULL or (q.run.asking.counts != NULL and learns and weight > 0)):
+        flip = importance_told(q, z, rate if learning else q.run.told_rate)
+        make_flows(&q.model, s, rate)
+        for label in range(<uint32_t>q.flow.size):
+            q.flow.state[label] = 0
+        scores_at(&q.flow, q.flow.state, 0, z)
+        if out.flip_importance != NULL:
+            out.flip_importance[row] = <float>flip
+        if q.run.asking.counts != NULL and learns and weight > 0:
+            weight = asked_weight(&q.run.asking, q.run.scalars[TIME], flip, weight)
+            record_asked(&q.run.asking, row, weight, best != true)
     out.prediction[row] = best + first
     out.raw[row] = first
-    out.loss[row] = weight if labeled and weight > 0 and best != true else 0
+    out.loss[row] = weight if labeled and weight > 0 and best != true and made == OK else 0
     out.features[row] = <uint32_t>s.count
     own = z[true] if true < labels else 0
     own = softmax(z, labels) - own
@@ -117,10 +197,11 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     return status
 
 
-cdef void open_tables(Lfl *q, state, config, plan, size_t rows) except *:
+cdef void open_tables(Lfl *q, state, config, plan, size_t rows, size_t end) except *:
     cdef const double[::1] values = config.values
-    open_run(&q.run, &q.model, state, config, plan, rows)
-    q.flow.base, q.flow.mean, q.flow.linear_decay = q.model.base, config.mean, config.linear_decay
+    open_run(&q.run, &q.model, state, config, plan, rows, end)
+    q.flow.base, q.flow.mean = q.model.base, config.mean
+    q.flow.linear_decay = 0 if q.model.separate else config.linear_decay
     q.flow.value = &values[0]
     if values.shape[0] != <Py_ssize_t>q.model.labels:
         raise ValueError("a value for each label")
@@ -146,7 +227,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Results out = open_results(results)
     cdef Lfl q
     cdef int status = NO_MEMORY
-    open_tables(&q, state, config, plan, rows.size)
+    open_tables(&q, state, config, plan, rows.size, end)
     check_fit(state, &native_plan, &rows, end, learning)
     if reserve_flow(&q):
         with nogil:

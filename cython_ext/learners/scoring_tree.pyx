@@ -15,14 +15,18 @@ from features.kernel_views cimport Results, open_plan, open_results, open_rows
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
-from learners.dyadic_flow cimport Component, Flow, Step, flow_step, prediction_at, safe_exp
-from learners.dyadic_moves cimport vector_changes
+from learners.dyadic_components cimport has_unknown_side
+from learners.dyadic_decay cimport turns_for, way_of
+from learners.dyadic_flow cimport (
+    Flow, Step, flow_step, has_constant_slope, importance_to_flip, is_at_rest, prediction_at, safe_exp)
 from learners.example_loop cimport check_fit, process_in_order
+from learners.label_decay cimport largest_decay, shrink_label
 from learners.label_flow cimport softmax
 from learners.label_model cimport (
-    MAX_PAIRS, LabelModel, close_model, find_rows, make_flow, make_flows, make_sides, open_flows)
-from learners.label_run cimport TIME, UNBOUNDED, LabelRun, open_run, rate_now
-from learners.latent_vectors cimport Side, count_side, merge_slots, move_part, read_part
+    LabelModel, change_vectors, close_model, find_rows, make_flow, make_flows, make_sides, open_flows, read_set, take_standing_terms)
+from learners.label_run cimport MISMATCHED, TIME, UNBOUNDED, LabelRun, open_run, rate_now
+from learners.latent_vectors cimport Side, count_side, move_part
+from learners.query_choice cimport asked_weight, record_asked
 from losses.loss_types cimport LossParams, read_params
 
 
@@ -37,7 +41,6 @@ cdef struct ScoringTree:
     size_t begin
     double *z              # (classes,)
     uint32_t *winner       # (2 * classes,) of the nodes; n has the children 2n and 2n + 1, class c is the leaf classes + c
-    Component *contest     # (2 * MAX_PAIRS,)
 
 
 cdef inline Flow contest_flow(ScoringTree *q, uint32_t left, uint32_t right, double label) noexcept nogil:
@@ -45,35 +48,79 @@ cdef inline Flow contest_flow(ScoringTree *q, uint32_t left, uint32_t right, dou
     cdef Flow *r = &q.model.label[right]
     cdef size_t i, n = l.components
     for i in range(n):
-        q.contest[i] = q.contest[n + i] = l.component[i]
-        q.contest[n + i].plus, q.contest[n + i].minus = r.component[i].minus, r.component[i].plus
-    return Flow(q.contest, 2 * n, l.linear - r.linear, l.square + r.square, label, l.rate, l.decay, q.loss, &q.params)
+        q.model.contest[i] = q.model.contest[n + i] = l.component[i]
+        q.model.contest[n + i].plus, q.model.contest[n + i].minus = r.component[i].minus, r.component[i].plus
+    return Flow(q.model.contest, 2 * n, l.linear - r.linear, l.square + r.square, label, l.rate, l.decay, q.loss, &q.params)
+
+
+cdef inline void read_class(LabelModel *m, const Scratch *s, uint32_t number) noexcept nogil:
+    """Read what a class has of the row, and its flow, again."""
+    cdef size_t i
+    for i in range(2 * m.work.components):
+        read_set(m, &m.work.side[i], number)
+    make_flow(m, s, number)
 
 
 cdef inline void move_class(LabelModel *m, const Scratch *s, uint32_t number, double way, double fade) noexcept nogil:
     """Move what a class has of the row by ``way`` along its flow, and read its flow again."""
     cdef size_t i, start = number * m.rank
+    cdef int side
     cdef float *weight
     cdef double decay = safe_exp(-fade)
-    cdef Side *a
-    cdef Side *b
+    cdef Side *one
     for i in range(s.terms):
         weight = m.w + s.index[i] * m.width + number
         weight[0] = <float>(weight[0] - way * s.value[i])
     for i in range(m.work.components):
-        a, b = &m.work.side[2 * i], &m.work.side[2 * i + 1]
-        vector_changes(&m.label[number].component[i], way, fade, a.square, b.square, m.rank, a.vector + start, b.vector + start)
-        move_part(a, start, m.rank, a.vector + start, decay, 0)
-        move_part(b, start, m.rank, b.vector + start, decay, 0)
-        read_part(a, start, m.rank)
-        read_part(b, start, m.rank)
-    make_flow(m, s, number)
+        change_vectors(m, number, i, way, fade)
+        for side in range(2):
+            one = &m.work.side[2 * i + side]
+            if not one.latent.fixed:
+                move_part(one, start, m.rank, one.vector + start, decay, (decay - 1) * m.offset / one.square)
+    read_class(m, s, number)
 
 
 cdef inline void count_sides(LabelModel *m) noexcept nogil:
     cdef size_t i
     for i in range(2 * m.work.components):
-        count_side(&m.work.side[i])
+        if not m.work.side[i].latent.fixed:
+            count_side(&m.work.side[i])
+
+
+cdef inline Flow shrunk_contest(ScoringTree *q, const Scratch *s, uint32_t left, uint32_t right, double label, double time) noexcept nogil:
+    """The flow of the contest once both classes have decayed for this time, which may be negative."""
+    shrink_label(&q.model, s, left, time)
+    shrink_label(&q.model, s, right, time)
+    read_class(&q.model, s, left)
+    read_class(&q.model, s, right)
+    return contest_flow(q, left, right, label)
+
+
+cdef inline int learn_in_turns(ScoringTree *q, const Scratch *s, uint32_t left, uint32_t right, double label, double weight,
+                               const Flow *first) noexcept nogil:
+    """As ``learn_in_turns`` of ``dyadic_decay.pxd``."""
+    cdef double rate = first.rate, part
+    cdef int i, count = turns_for(rate * largest_decay(&q.model) * weight, way_of(first, prediction_at(first, 0, 0)) * weight)
+    cdef bint ends = False
+    cdef Flow flow
+    cdef Step step
+    part = weight / count
+    for i in range(count):
+        flow = shrunk_contest(q, s, left, right, label, 0.5 * rate * part)
+        step = flow_step(&flow, prediction_at(&flow, 0, 0), part)
+        ends = has_constant_slope(&flow) and step.h < part
+        if ends:                  # all decay of the time up to the label comes before the flow, which ends there
+            flow = shrunk_contest(q, s, left, right, label, rate * (step.h - 0.5 * part))
+            step = flow_step(&flow, prediction_at(&flow, 0, 0), part)
+        q.run.scalars[UNBOUNDED] += not step.bounded
+        if not isfinite(step.s):
+            return UNSTABLE
+        move_class(&q.model, s, left, step.s, 0)
+        move_class(&q.model, s, right, -step.s, 0)
+        if ends:
+            break
+        shrunk_contest(q, s, left, right, label, 0.5 * rate * part)
+    return OK
 
 
 cdef inline int learn_contest(ScoringTree *q, const Scratch *s, uint32_t left, uint32_t right, double label, double weight,
@@ -82,6 +129,13 @@ cdef inline int learn_contest(ScoringTree *q, const Scratch *s, uint32_t left, u
     cdef Step step
     if flow.components == 0 and flow.square == 0:
         return OK
+    if q.model.separate:
+        if is_at_rest(&flow, prediction_at(&flow, 0, 0)):
+            return OK
+        if not moved[0]:
+            count_sides(&q.model)
+        moved[0] = True
+        return learn_in_turns(q, s, left, right, label, weight, &flow)
     step = flow_step(&flow, prediction_at(&flow, 0, 0), weight)
     q.run.scalars[UNBOUNDED] += not step.bounded
     if not isfinite(step.s):
@@ -108,6 +162,9 @@ cdef inline int learn(ScoringTree *q, const Scratch *s, const float *costs, doub
     cdef bint moved = False
     cdef double apart
     cdef int status = OK
+    if q.model.work.repeats:
+        q.run.scalars[MISMATCHED] += 1
+        return OK
     for number in range(classes):
         q.winner[classes + number] = number
     for number in range(classes - 1, 0, -1):
@@ -141,6 +198,22 @@ cdef inline void count_log_loss(ScoringTree *q, const float *costs, const float 
     q.run.log_loss[2 + held] += weight
 
 
+cdef inline double importance_told(ScoringTree *q, double rate) noexcept nogil:
+    """The importance with which the class of the second best score would overtake the best; 0 where nothing is known of a side."""
+    cdef uint32_t number, best = 0, second
+    cdef Flow flow
+    if has_unknown_side(&q.model.work):
+        return 0
+    for number in range(1, q.model.labels):
+        best = number if q.z[number] > q.z[best] else best
+    second = 1 if best == 0 else 0
+    for number in range(q.model.labels):
+        second = number if number != best and q.z[number] > q.z[second] else second
+    flow = contest_flow(q, best, second, 0)
+    flow.rate, flow.decay = rate, 0
+    return importance_to_flip(&flow, q.z[best] - q.z[second])
+
+
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     find_rows(&(<ScoringTree *>learner).model, s)
 
@@ -153,23 +226,36 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef float *score = q.run.score + row * q.run.score_stride
     cdef const float *costs = q.costs + (row - q.begin) * q.model.labels
     cdef uint32_t number, best = 0
-    cdef int status = OK
-    if make_sides(&q.model, s) != OK:
+    cdef double rate = rate_now(&q.run), flip, base
+    cdef bint learns = learning and labeled and not held and weight > 0
+    cdef int status = OK, made = make_sides(&q.model, s)
+    if made == NO_MEMORY:
         return NO_MEMORY
-    s.terms = merge_slots(s.index, s.value, s.terms)
-    make_flows(&q.model, s, rate_now(&q.run))
+    if made == -1:                 # sides that cannot be paired by position: nothing is known of the row
+        q.run.scalars[MISMATCHED] += 1
+        s.terms, learns = 0, False
+    take_standing_terms(&q.model, s)
+    make_flows(&q.model, s, rate)
+    base = rows.initial_prediction[row] - q.model.work.components * q.model.offset_square
     for number in range(q.model.labels):
-        q.z[number] = prediction_at(&q.model.label[number], 0, 0) + rows.initial_prediction[row]
+        q.z[number] = prediction_at(&q.model.label[number], 0, 0) + base
         raw[number] = score[number] = <float>q.z[number]
         best = number if raw[number] > raw[best] else best
         status |= OK if isfinite(raw[number]) else UNSTABLE
+    if status == OK and (out.flip_importance != NULL or (q.run.asking.counts != NULL and learns)):
+        flip = importance_told(q, rate if learning else q.run.told_rate)
+        if out.flip_importance != NULL:
+            out.flip_importance[row] = <float>flip
+        if q.run.asking.counts != NULL and learns:
+            weight = asked_weight(&q.run.asking, q.run.scalars[TIME], flip, weight)
+            record_asked(&q.run.asking, row, weight, excess(costs, q.model.labels, best))
     out.raw[row] = q.first[row - q.begin]
     out.prediction[row] = best + out.raw[row]
-    out.loss[row] = weight * excess(costs, q.model.labels, best) if labeled and weight > 0 else 0
+    out.loss[row] = weight * excess(costs, q.model.labels, best) if labeled and weight > 0 and made == OK else 0
     out.features[row] = <uint32_t>s.count
     if q.probabilities:
         count_log_loss(q, costs, raw, score, held, weight if labeled else 0)
-    if learning and labeled and not held and weight > 0 and status == OK:
+    if learns and weight > 0 and status == OK:
         status = learn(q, s, costs, weight)
     return status
 
@@ -177,7 +263,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 cdef void open_tree(ScoringTree *q, state, config, plan, size_t rows, size_t begin, size_t end) except *:
     cdef const float[:, ::1] costs = state.costs
     cdef const int[::1] first = state.first
-    open_run(&q.run, &q.model, state, config, plan, rows)
+    open_run(&q.run, &q.model, state, config, plan, rows, end)
     q.probabilities, q.loss, q.begin = config.probabilities, config.loss_code, state.begin
     read_params(config.loss_params, &q.params)
     if q.model.base >= 0:
@@ -191,15 +277,13 @@ cdef bint reserve_tree(ScoringTree *q) noexcept nogil:
     cdef bint has_flows = open_flows(&q.model)
     q.z = <double *>malloc(q.model.labels * sizeof(double))
     q.winner = <uint32_t *>malloc(2 * q.model.labels * sizeof(uint32_t))
-    q.contest = <Component *>malloc(2 * MAX_PAIRS * sizeof(Component))
-    return has_flows and q.z != NULL and q.winner != NULL and q.contest != NULL
+    return has_flows and q.z != NULL and q.winner != NULL
 
 
 cdef void close_tree(ScoringTree *q) noexcept nogil:
     close_model(&q.model)
     free(q.z)
     free(q.winner)
-    free(q.contest)
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):

@@ -101,7 +101,8 @@ def test_scores_are_log_odds_against_the_base(trained):
         ("--lfl-loss mse --named_labels a,b,c,d", "--lfl-loss mse needs labels that are numbers, not names"),
         ("--oaa 4", "--multiclass and --dotproduct and --oaa do not go together"),
         ("--loss_function hinge", "--dotproduct with --multiclass takes --lfl-loss log or mse, not hinge"),
-        ("--dot-offset 1", "--dot_offset does not go with --multiclass and --dotproduct"),
+        ("--dot-l2 u=0.1", "--dot-l2 u: --dotproduct has item user"),
+        ("--active", "--active with --dotproduct and --multiclass needs --simulation"),
         ("--l2 0.1", "--l2 does not go with --dotproduct and --multiclass"),
         ("--base-label 9 --indexing 1", "--base-label 9 is no label from 1 to 4"),
         ("--rank 4096 --multiclass 17", "17 labels with vectors of length 4096 are 69,632 numbers, 0.27 MiB"),
@@ -135,3 +136,18 @@ def test_a_model_keeps_its_labels(trained, vwlite):
     ):
         said = vwlite("train", "data", "-i", "model", "-f", "other", *options.split(), status=2).stderr
         assert message in said
+
+
+@pytest.mark.parametrize(
+    "asked", ["--multiclass 4 --rank 2", "--filter_tree 4 --scoring --rank 2", "--filter_tree 4 --scoring --rank 0"]
+)
+def test_labels_are_asked_for_and_confidences_told(asked, vwlite, write):
+    write("data", "".join(LINES))
+    words = (*asked.split(), "--dotproduct", "user,item", "--dot-offset", "0.1", "--dot-l2", "user=0.1,item=0.01")
+    said = vwlite("train", "data", "-f", "model", *words, "--active", "--simulation", "--mellowness", "1e-5").stderr
+    assert 0 < int(re.search(r"total queries = (\d+)", said)[1]) < len(LINES)
+    told = [float(line.split()[-1]) for line in vwlite("predict", "-i", "model", "data", "--confidence").lines]
+    rate = ["--confidence-rate", "0.5"]
+    faster = [float(line.split()[-1]) for line in vwlite("predict", "-i", "model", "data", "--confidence", *rate).lines]
+    assert len(told) == len(LINES) and all(0 <= new <= old for new, old in zip(faster, told, strict=True))
+    vwlite("train", "data", "-i", "model", "-f", "frozen", "--freeze", "latent", "--quiet")

@@ -82,11 +82,9 @@ def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest
         (("--probabilities",), "--probabilities of --scoring needs --loss_function logistic"),
         (("--coin",), "do not go together"),
         (("--oaa", "4"), "do not go together"),
-        (("--dot-offset", "1"), "--dot_offset does not go with --filter_tree and --scoring"),
-        (("--rank", "0"), "--rank 0 does not go with --scoring"),
         (("--adaptive",), "--adaptive does not go with"),
         (("--levels", "1..4"), "--levels"),
-        (("--freeze", "latent"), "--freeze does not go with --filter_tree"),
+        (("--dot-init", "0"), "--dot-init 0 never learns"),
         (("--shards", "2", "--workers", "1", "--no-shuffle"), "--filter_tree does not go with shards"),
     ],
 )

@@ -128,8 +128,13 @@ def classical(speed, state: np.ndarray, t: float, dt: float) -> np.ndarray:
     return state + dt / 6 * (k1 + 2 * k2 + 2 * k3 + speed(state + dt * k3, t + dt))
 
 
-def full_flow(twin: Lfl, row: Row, true: int, h: float, steps: int) -> Lfl:
-    """A copy of ``twin`` that has learned by small steps along the gradient of all its parameters."""
+def full_flow(twin: Lfl, row: Row, true: int, h: float, steps: int, l2=None, free=lambda pair, side: True) -> Lfl:
+    """A copy of ``twin`` that has learned by small steps along the gradient of all its parameters.
+
+    ``l2(pair, side)`` in place of ``twin.l2``; linear weights stand where ``free(None, slot)`` says so, vectors of a
+    side where ``free(pair, side)`` does.
+    """
+    l2 = l2 or (lambda *_: twin.l2)
     slots, size = merged(row.linear), len(twin.values)
     sides = [(pair, side, merged(one)) for pair, both in enumerate(row.pairs) for side, one in enumerate(both)]
     keys = [(pair, side, slot) for pair, side, one in sides for slot in one]
@@ -157,11 +162,11 @@ def full_flow(twin: Lfl, row: Row, true: int, h: float, steps: int) -> Lfl:
         sums = {}
         for pair, side, one in sides:
             sums[pair, side] = sum(x * now.latent[pair, side, slot] for slot, x in one.items())
-        parts = [-(g * x + twin.linear_l2 * now.w[slot]) for slot, x in slots.items()]
+        parts = [-(g * x + twin.linear_l2 * now.w[slot]) * free(None, slot) for slot, x in slots.items()]
         for pair, side, one in sides:
             for slot, x in one.items():
-                slope = g[:, None] * sums[pair, 1 - side] * x + twin.l2 * now.latent[pair, side, slot]
-                parts.append(-slope.ravel())
+                slope = g[:, None] * sums[pair, 1 - side] * x + l2(pair, side) * now.latent[pair, side, slot]
+                parts.append(-slope.ravel() * free(pair, side))
         return twin.rate * np.concatenate(parts)
 
     for _ in range(steps):

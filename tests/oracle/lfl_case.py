@@ -17,12 +17,13 @@ from .lfl import Lfl as Twin
 class LflCase(Case):
     """``options`` go to ``LflConfig``; labels are numbered from 1."""
 
-    def __init__(self, labels=4, pairs=("ab",), bits=9, noconstant=False, **options):
+    def __init__(self, labels=4, pairs=("ab",), bits=9, noconstant=False, freeze=(), **options):
         self.pairs = tuple(pairs)
-        self.arguments = {"labels": labels, "pairs": pairs, "bits": bits, "noconstant": noconstant, **options}
+        form = {"labels": labels, "pairs": pairs, "bits": bits, "noconstant": noconstant, "freeze": freeze}
+        self.arguments = {**form, **options}
         self.config, self.learner = self.made(labels, bits, {"dot_l2": 0.0, "indexing": 1, **options})
         self.learner.want_scores()
-        features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant)
+        features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant, freeze=freeze)
         self.plan = Plan(features, drop_pairs=self.learner.drops_pairs)
         self.mask, self.constant = (1 << bits - self.learner.layout[0]) - 1, not noconstant
 
@@ -70,8 +71,8 @@ class LflCase(Case):
         """float32[rows, labels with vectors, rank], a view, and float32[rows], the numbers of updates."""
         config, stride = self.config, self.learner.stride
         table = self.learner.latent[pair][side].reshape(-1, stride)
-        size = config.sets * config.rank
-        return table[:, :size].reshape(-1, config.sets, config.rank), table[:, size]
+        size = config.sets * config.vector_length
+        return table[:, :size].reshape(-1, config.sets, config.vector_length), table[:, size]
 
     def fill(self, rng, scale=1.0):
         self.linear[:, self.places] = rng.normal(size=(self.mask + 1, len(self.places))) * scale

@@ -24,7 +24,8 @@ from vwlite.learners.configs.gd import GdConfig
     "--active",
     "confidence",
     is_flag=True,
-    help="Beside each prediction, the importance that would flip its sign: labels of the least are worth asking for.",
+    help="Beside each prediction, the importance that would flip its sign, or let the second best label overtake: "
+    "labels of the least are worth asking for.",
 )
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")

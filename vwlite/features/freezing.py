@@ -32,5 +32,10 @@ class Frozen:
         ]
 
     @property
+    def stands(self) -> bool:
+        """Whether anything does."""
+        return bool(self.linear or self.constant or self.groups or self.fixes_side)
+
+    @property
     def fixes_side(self) -> bool:
         return any(any(pair) for pair in self.sides)

@@ -12,6 +12,7 @@ from vwlite._native import active as kernel
 from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import Learner
 from vwlite.learners.configs.active import ActiveConfig, ActiveDyadicConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.dyadic import KernelConfig as DyadicKernelConfig
@@ -138,13 +139,67 @@ COUNTS = (
 )
 
 
+QUERIES = COUNTS.index("queries")
+
+
+class Asking(Learner):
+    """For a learner whose kernel asks for labels where its configuration ``asks``."""
+
+    def begin_asking(self) -> None:
+        self.counts = np.zeros(len(COUNTS))
+        self.random_state = np.array([self.config.random_seed % 2**64], np.uint64)
+        self.label_and_weight = np.empty((2, 0), np.float32)  # of a batch's rows, as they are used
+        self.queried = 0
+
+    def tester(self, **changes: Any) -> Any:
+        other = super().tester(**changes)
+        other.kernel.asks = False
+        return other
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        if not self.config.active:
+            return super().run(batch, plan, results, begin, end)
+        if self.label_and_weight.shape[1] < len(batch):
+            self.label_and_weight = np.empty((2, len(batch)), np.float32)
+        self.label_and_weight[:, begin:end] = batch.label[begin:end], batch.importance[begin:end]
+        before = self.counts[QUERIES]
+        end = super().run(batch, plan, results, begin, end)
+        self.queried = int(self.counts[QUERIES] - before)
+        return end
+
+    def counted(self, batch: Batch) -> Batch:
+        if not self.config.active:
+            return super().counted(batch)
+        label, weight = self.label_and_weight[:, : len(batch)]
+        return replace(batch, label=label, importance=weight)
+
+    def asked_header(self) -> dict[str, Any]:
+        """What the header of a model keeps of the labels asked for."""
+        if not self.config.active:
+            return {}
+        asked = dict(zip(COUNTS, self.counts.tolist(), strict=True))
+        return {"asked": asked, "chance": int(self.random_state[0])}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        if not self.config.active:
+            return
+        numbers = {name: float(header["asked"][name]) for name in COUNTS}
+        count_in(numbers, "queries")
+        if not np.isfinite([*numbers.values()]).all():
+            raise ValueError("counts of labels")
+        self.counts[:] = [*numbers.values()]
+        if self.config.random_seed == header["config"]["random_seed"]:
+            self.random_state[0] = header["chance"]
+
+
 class AskingConfig(DyadicKernelConfig):
     def __init__(self, config: ActiveDyadicConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.asks, self.mellowness = not frozen, config.mellowness
 
 
-class ActiveDyadic(Dyadic):
+class ActiveDyadic(Asking, Dyadic):
     """Labels are asked for by the importance that would flip the prediction, at the learning rate of the time."""
 
     name = "active_dyadic"
@@ -157,39 +212,7 @@ class ActiveDyadic(Dyadic):
         start: bool = True,
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
-        self.counts = np.zeros(len(COUNTS))
-        self.random_state = np.array([config.random_seed % 2**64], np.uint64)
-        self.label_and_weight = np.empty((2, 0), np.float32)  # of a batch's rows, as they are used
-        self.queried = 0
-
-    def tester(self, **changes: Any) -> ActiveDyadic:
-        other: ActiveDyadic = super().tester(**changes)  # type: ignore[assignment]
-        other.kernel.asks = False
-        return other
-
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        if self.label_and_weight.shape[1] < len(batch):
-            self.label_and_weight = np.empty((2, len(batch)), np.float32)
-        self.label_and_weight[:, begin:end] = batch.label[begin:end], batch.importance[begin:end]
-        before = self.counts[COUNTS.index("queries")]
-        end = super().run(batch, plan, results, begin, end)
-        self.queried = int(self.counts[COUNTS.index("queries")] - before)
-        return end
-
-    def counted(self, batch: Batch) -> Batch:
-        label, weight = self.label_and_weight[:, : len(batch)]
-        return replace(batch, label=label, importance=weight)
+        self.begin_asking()
 
     def header(self) -> dict[str, Any]:
-        asked = dict(zip(COUNTS, self.counts.tolist(), strict=True))
-        return {**super().header(), "asked": asked, "chance": int(self.random_state[0])}
-
-    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
-        super().take_header(header, whole)
-        numbers = {name: float(header["asked"][name]) for name in COUNTS}
-        count_in(numbers, "queries")
-        if not np.isfinite([*numbers.values()]).all():
-            raise ValueError("counts of labels")
-        self.counts[:] = [*numbers.values()]
-        if self.config.random_seed == header["config"]["random_seed"]:
-            self.random_state[0] = header["chance"]
+        return {**super().header(), **self.asked_header()}

@@ -219,6 +219,14 @@ def unbounded_updates(learner: Learner) -> list[str]:
     return [said] if unbounded else []
 
 
+def mismatched_rows(learner: Learner) -> list[str]:
+    """A warning where the sides of rows could not be paired by position."""
+    mismatched = int(learner.get("mismatched"))
+    why = "a feature twice on one side of --dotproduct, or sides of different length"
+    said = f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them"
+    return [said] if mismatched else []
+
+
 class Dyadic(Learner):
     """A linear part, ``weights`` float32[2^bits, 1], and for both sides of every pair a table of latent vectors.
 
@@ -309,10 +317,7 @@ class Dyadic(Learner):
             self.set(later=1)
 
     def warnings(self) -> list[str]:
-        lines = []
-        if mismatched := int(self.get("mismatched")):
-            why = "a feature twice on one side of --dotproduct, or sides of different length"
-            lines.append(f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them")
+        lines = mismatched_rows(self)
         if self.negatives:
             lines += self.negatives.warnings()
         return lines + unbounded_updates(self)

@@ -9,13 +9,17 @@ import numpy as np
 
 from vwlite.config_check import count_in
 from vwlite.errors import UsageError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.active import Asking
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
-from vwlite.learners.dyadic import KernelConfig, unbounded_updates
+from vwlite.learners.dyadic import KernelConfig, mismatched_rows, unbounded_updates
 from vwlite.learners.softmax import Multiclass
 from vwlite.storage.weight_table import Table, any_set, values_of, zeros
 
-SCALARS = ("rate", "first", "time", "unbounded", "later", "min_label", "max_label")  # as those of Dyadic and Multiclass
+SCALARS = (  # as those of Dyadic and Multiclass
+    "rate", "first", "time", "unbounded", "later", "min_label", "max_label", "mismatched",
+)  # fmt: skip
 
 
 class LabelKernelConfig(KernelConfig):
@@ -24,8 +28,19 @@ class LabelKernelConfig(KernelConfig):
     def __init__(self, config: LabelVectorsConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
         self.classes, self.sets, self.base = config.count, config.sets, config.base_class
-        self.shift = row_shift(config)
+        self.shift, self.linear_decay = row_shift(config), config.linear_decay
+        self.rank, self.positional = config.vector_length, config.pairs_by_position
+        self.asks, self.mellowness = config.active and not frozen, config.mellowness
         self.show(config)
+
+    def is_separate(self, plan: Plan, learning: bool) -> bool:
+        """As with dyadic models; linear weights decay along the flow of log loss, too."""
+        decays = {decay for pair in self.decays(plan) for decay in pair} or {self.decay}
+        frozen = learning and plan.frozen.stands
+        other = (self.decay_power or self.decays_weights or frozen) and max(decays) > 0
+        return len(decays) > 1 or bool(other) or (self.linear_decay > 0 and (frozen or not self.flow_decays_weights))
+
+    flow_decays_weights = True  # the flow has the decay of linear weights
 
     def show(self, config: LabelVectorsConfig) -> None:
         """What the options of the predictions ask for."""
@@ -38,10 +53,10 @@ def row_shift(config: LabelVectorsConfig) -> int:
 
 def latent_stride(config: LabelVectorsConfig) -> int:
     """Numbers of a feature in a table of latent vectors: those of all labels, how often it was updated, padding."""
-    return (config.sets * config.rank + 4) // 4 * 4
+    return (config.sets * config.vector_length + 4) // 4 * 4
 
 
-class LabelVectors(Multiclass):
+class LabelVectors(Asking, Multiclass):
     """``weights`` float32[2^bits, 1], of every feature W linear weights; for both sides of every pair a latent table.
 
     W is the number of labels or the next power of two. ``latent[pair][side]`` is float32[2^bits / W * stride, 1]: of
@@ -50,6 +65,7 @@ class LabelVectors(Multiclass):
 
     SCALARS = SCALARS
     supports_audit = is_sum = False
+    supports_confidence = True
     kernel_config: ClassVar[type[LabelKernelConfig]] = LabelKernelConfig
 
     def __init__(
@@ -62,7 +78,8 @@ class LabelVectors(Multiclass):
             raise UsageError(f"{config.count} classes need more than the {1 << bits} slots of -b {bits}")
         self.stride, self.start_time, self.means = latent_stride(config), 0.0, None
         self.weights = zeros(1 << bits, 1)
-        tables = range(config.pairs if config.rank else 0)
+        self.kernel.confidence_rate = config.told_rate
+        tables = range(config.pairs if config.vector_length else 0)
         self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
@@ -70,6 +87,7 @@ class LabelVectors(Multiclass):
         self.wants_scores = self.shows_scores
         self.log_loss = np.zeros((2, 2))  # as in PerClass
         self.hidden_labels: np.ndarray | None = None
+        self.begin_asking()
 
     def latent_table(self) -> np.ndarray:
         return zeros((1 << (self.bits - self.layout[0])) * self.stride, 1)
@@ -81,7 +99,8 @@ class LabelVectors(Multiclass):
 
     @classmethod
     def slot_bytes(cls, config: LabelVectorsConfig, learning: bool) -> float:
-        return 4.0 * (1 + 2 * (config.pairs if config.rank else 0) * latent_stride(config) / 2.0 ** row_shift(config))
+        tables = 2 * config.pairs if config.vector_length else 0
+        return 4.0 * (1 + tables * latent_stride(config) / 2.0 ** row_shift(config))
 
     @property
     def drops_pairs(self) -> bool:  # type: ignore[override]
@@ -93,7 +112,7 @@ class LabelVectors(Multiclass):
         return other
 
     def warnings(self) -> list[str]:
-        return unbounded_updates(self)
+        return [*mismatched_rows(self), *unbounded_updates(self)]
 
     def end_pass(self) -> None:
         super().end_pass()
@@ -112,10 +131,12 @@ class LabelVectors(Multiclass):
         return {"weights": Table(self.weights, ("w",)), **latent}
 
     def header(self) -> dict[str, Any]:
-        return Learner.header(self)
+        return {**Learner.header(self), **self.asked_header()}
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        count_in(scalars, "unbounded")
+        scalars = {"mismatched": 0, **scalars}
+        for name in ("unbounded", "mismatched"):
+            count_in(scalars, name)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
         self.weights = self.checked(arrays, "weights", 1)

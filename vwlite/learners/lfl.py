@@ -21,7 +21,7 @@ class LflKernelConfig(LabelKernelConfig):
 
     def __init__(self, config: LflConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.mean, self.linear_decay = config.lfl_loss == "mse", config.linear_decay
+        self.mean = config.lfl_loss == "mse"
         self.values = np.array(config.numbers if config.has_numbers else range(config.multiclass), float)
 
 

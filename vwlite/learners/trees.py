@@ -17,6 +17,7 @@ from vwlite._native import log_multi as log_multi_kernel
 from vwlite._native import scoring_tree as scoring_tree_kernel
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.active import QUERIES
 from vwlite.learners.class_costs import ClassCosts
 from vwlite.learners.configs.trees import EctConfig, FilterTreeConfig, LogMultiConfig, ScoringTreeConfig
 from vwlite.learners.ensemble import Ensemble
@@ -274,6 +275,8 @@ class ScoringKernelConfig(LabelKernelConfig):
     def show(self, config: ScoringTreeConfig) -> None:  # type: ignore[override]
         self.probabilities = config.probabilities
 
+    flow_decays_weights = False
+
 
 class ScoringTree(ClassCosts, LabelVectors):
     """A filter tree whose contests are between the scores of latent vectors.
@@ -292,7 +295,10 @@ class ScoringTree(ClassCosts, LabelVectors):
         self.costs, self.first, self.begin = np.zeros((0, config.count), np.float32), np.zeros(0, np.int32), 0
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
-        return self.run_pieces(batch, plan, results, begin, end)
+        before = self.counts[QUERIES]
+        end = self.run_pieces(batch, plan, results, begin, end)
+        self.queried = int(self.counts[QUERIES] - before)
+        return end
 
     def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         self.costs, self.first = self.costs_of(batch, results, begin, end)

@@ -55,6 +55,8 @@ def predict(
             "--confidence needs a model of gradient descent (also --ftrl) or dot products that can go on learning (no "
             "--predict_only_model)"
         )
+    if confidence and learner.custom_output and open_answers is open_predictions:
+        raise UsageError("--confidence stands beside answers, not beside numbers of classes: drop one, or add --jsonl")
     if top is not None:
         learner.show_top(top, as_raw)
     learner.collect_non_finite()

@@ -55,6 +55,15 @@ class ActiveConfig(GdConfig):
             raise UsageError("--simulation needs --active")
 
 
+def check_asking(config: Any, models: str) -> None:
+    """Raises UsageError where a model with dot products cannot ask for labels as the options say; ``models``: such."""
+    if config.active and not config.simulation:
+        instead = "what to ask for is told by 'vwlite predict --active'"
+        raise UsageError(f"--active with {models} needs --simulation: {instead}")
+    if config.simulation and not config.active:
+        raise UsageError("--simulation needs --active")
+
+
 @config
 class ActiveDyadicConfig(DyadicConfig):
     """As ``DyadicConfig``; of labels in the data only those that are asked for are learned."""
@@ -71,9 +80,7 @@ class ActiveDyadicConfig(DyadicConfig):
 
     def __post_init__(self) -> None:
         DyadicConfig.__post_init__(self)
-        if not self.simulation:
-            instead = "what to ask for is told by 'vwlite predict --active'"
-            raise UsageError(f"--active with --dotproduct needs --simulation: {instead}")
+        check_asking(self, "--dotproduct")
         if self.negatives:
             raise UsageError("--negatives does not go with --active: what is drawn needs no label")
         if not self.rank:

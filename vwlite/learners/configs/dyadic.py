@@ -27,6 +27,18 @@ def by_loss(position: int) -> str:
     return f"{SMALL_SLOPE_DEFAULTS[position]:g} with {losses}, else {OTHER_DEFAULTS[position]:g}"
 
 
+def check_vectors(config: Any) -> None:
+    """Fills in the scale of start values. Raises UsageError for options of vectors that contradict each other."""
+    if config.dot_init is None:
+        object.__setattr__(config, "dot_init", 0.1 / math.sqrt(max(config.rank, 1)))
+    if not config.dot_init and not config.dot_offset:
+        raise UsageError("--dot-init 0 never learns: vectors of 0 do not move each other; add a --dot-offset")
+    if config.dot_l2_of == "weights" and not config.dot_offset:
+        raise UsageError("--dot-l2-of weights does nothing without --dot-offset")
+    if any(not 0 <= decay < math.inf for decay in (*config.decays.values(), config.decay)):
+        raise UsageError(f"--dot-l2 takes numbers of 0 or more, not {config.dot_l2}")
+
+
 @config
 class DyadicConfig(LearnerConfig):
     """Options of a dyadic model. ``learning_rate`` and ``dot_l2`` None depend on the loss.
@@ -138,14 +150,9 @@ class DyadicConfig(LearnerConfig):
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.power_t and not self.initial_t:
             raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
-        if self.dot_init is None:
-            object.__setattr__(self, "dot_init", 0.1 / math.sqrt(max(self.rank, 1)))
-        if not self.dot_init and not self.dot_offset:
-            raise UsageError("--dot-init 0 never learns: vectors of 0 do not move each other; add a --dot-offset")
+        check_vectors(self)
         if self.dot_unseen == "start" and self.min_updates > 1:
             raise UsageError("--dot-unseen start and --min-updates contradict each other: drop one")
-        if self.dot_l2_of == "weights" and not self.dot_offset:
-            raise UsageError("--dot-l2-of weights does nothing without --dot-offset")
         if self.linear_l2 and self.no_dot_linear:
             raise UsageError("--linear-l2 does nothing with --no-dot-linear")
         if self.negatives and self.levels:
@@ -155,8 +162,6 @@ class DyadicConfig(LearnerConfig):
             raise UsageError(f"--negative-label {self.unwanted_label:g}: labels of this loss must be {rule}")
         if not 0 <= self.revision <= 1:
             raise UsageError(f"a dyadic model of revision {self.revision} needs a later version")
-        if any(not 0 <= decay < math.inf for decay in (*self.decays.values(), self.decay)):
-            raise UsageError(f"--dot-l2 takes numbers of 0 or more, not {self.dot_l2}")
 
     def to_show(self, what: str) -> dict[str, Any]:
         return show_number(self, what)

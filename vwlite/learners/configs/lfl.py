@@ -37,9 +37,9 @@ class LflConfig(LabelVectorsConfig):
     learning_rate: float | None = again(GdConfig, "learning_rate", None, shown=f"{RATE:g} for labels with vectors")
     decay_learning_rate: float = again(GdConfig, "decay_learning_rate", 0.9)
     first_pass_t: float = again(DyadicConfig, "first_pass_t", 0.0)
-    dot_l2: float | None = again(DyadicConfig, "dot_l2", None, shown=f"{DOT_L2:g} for labels with vectors")
+    dot_l2: float | str | None = again(DyadicConfig, "dot_l2", None, shown=f"{DOT_L2:g} for labels with vectors")
     linear_l2: float | None = again(DyadicConfig, "linear_l2", None, shown=f"{LINEAR_L2:g} for labels with vectors")
-    dot_init: float = again(DyadicConfig, "dot_init", 0.1)
+    dot_init: float | None = again(DyadicConfig, "dot_init", 0.1)
     answer: str = "class"
 
     learner: ClassVar[str] = "lfl"
@@ -48,14 +48,13 @@ class LflConfig(LabelVectorsConfig):
     asked_as: ClassVar[str] = "--dotproduct and --multiclass"
     default_loss: ClassVar[str] = "logistic"
     shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {"probabilities": True, "scores": False}
+    includes: ClassVar[tuple[str, ...]] = ("active_dyadic",)
     exclusivity: ClassVar[str] = "every label has latent vectors and weights of its own"
     fewest_updates: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         if self.class_loss != "multinomial":
             raise UsageError(f"--dotproduct with --multiclass takes --lfl-loss log or mse, not {self.class_loss}")
-        if isinstance(self.dot_l2, str):
-            raise UsageError("--dot-l2 by namespace does not go with --multiclass: type one number, for all vectors")
         self.check()
         self.check_base()
         if (self.lfl_loss == "mse" or self.answer in ("median", "mean")) and not self.has_numbers:
@@ -114,7 +113,7 @@ class LflConfig(LabelVectorsConfig):
 
     @property
     def decay(self) -> float:
-        return DOT_L2 if self.dot_l2 is None else self.dot_l2
+        return DOT_L2 if self.dot_l2 is None or isinstance(self.dot_l2, str) else self.dot_l2
 
     @property
     def linear_decay(self) -> float:

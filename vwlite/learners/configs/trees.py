@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
@@ -171,8 +170,7 @@ class ScoringTreeConfig(LabelVectorsConfig):
     pairs: int = 0
     decay_learning_rate: float = again(GdConfig, "decay_learning_rate", 0.75)
     first_pass_t: float = again(DyadicConfig, "first_pass_t", 3000.0)
-    dot_l2: float | None = again(DyadicConfig, "dot_l2", None)
-    dot_init: float | None = again(DyadicConfig, "dot_init", None)
+    linear_l2: float = again(DyadicConfig, "linear_l2", 0.0)
     dot_unseen: str = again(DyadicConfig, "dot_unseen", "zero")
     min_updates: int = again(DyadicConfig, "min_updates", 1)
 
@@ -180,23 +178,15 @@ class ScoringTreeConfig(LabelVectorsConfig):
     selected_together: ClassVar[tuple[str, ...]] = ("filter_tree", "scoring")
     selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
     asked_as: ClassVar[str] = "--filter_tree and --scoring"
-    includes: ClassVar[tuple[str, ...]] = ("dyadic",)
+    includes: ClassVar[tuple[str, ...]] = ("dyadic", "active", "active_dyadic")
     exclusivity: ClassVar[str] = "each class has one score for all its contests"
     needs_pairs: ClassVar[tuple[str, ...]] = (
-        "rank", "dot_l2", "dot_init", "dot_init_kind", "no_dot_linear", "dot_unseen", "min_updates",
+        "rank", "dot_l2", "dot_l2_power", "dot_l2_of", "linear_l2", "dot_init", "dot_init_kind", "dot_offset",
+        "no_dot_linear", "dot_unseen", "min_updates",
     )
-    linear_l2: ClassVar[float] = 0.0
     fewest_pairs: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.dot_l2, str):
-            raise UsageError("--dot-l2 by namespace does not go with --scoring: type one number, for all vectors")
-        if self.dot_init is None:
-            object.__setattr__(self, "dot_init", 0.1 / math.sqrt(max(self.rank, 1)))
-        if self.pairs and not self.rank:
-            raise UsageError("--rank 0 does not go with --scoring: without --dotproduct scores are linear")
-        if not self.dot_init:
-            raise UsageError("--dot-init 0 never learns: vectors of 0 do not move each other")
         if self.dot_unseen == "start" and self.min_updates > 1:
             raise UsageError("--dot-unseen start and --min-updates contradict each other: drop one")
         if not (self.loss.loss.two_classes or self.loss.name == "squared") or not self.loss.loss.dyadic:
@@ -221,9 +211,19 @@ class ScoringTreeConfig(LabelVectorsConfig):
     kind = FilterTreeConfig.kind
     count = FilterTreeConfig.count
 
+    decay = DyadicConfig.decay
+
     @property
-    def decay(self) -> float:
-        return self.defaults[1] if self.dot_l2 is None else self.dot_l2
+    def linear_decay(self) -> float:
+        return self.linear_l2
+
+    @property
+    def pairs_by_position(self) -> bool:
+        return bool(self.pairs) and not self.rank
+
+    @property
+    def vector_length(self) -> int:
+        return max(self.rank, 1) if self.pairs else self.rank
 
     @property
     def fewest_updates(self) -> int:
