@@ -8,6 +8,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.linear_model import Lasso
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -54,11 +55,13 @@ SHUFFLED = ["--passes", "10", "--shuffle", *OF_SEED_0]
 IN_ONE_ORDER = ["--passes", "10", *OF_SEED_0]
 LOGISTIC, OF_THREE = ["--loss_function", "logistic"], ["--indexing", "1"]
 CENTRED = ["-C", repr(float(np.average(TRUTH, weights=WEIGHT)))]
+OF_MEAN = ["-C", repr(float(np.log(np.average(abs(TRUTH), weights=WEIGHT))))]
 CROSSED = ["--interactions", "user,item"]
 SAME = {  # estimator, y, the command's options
     "two": (VWClassifier(), Y2, [*LOGISTIC, *SHUFFLED]),
     "softmax": (VWClassifier(), Y3, ["--multiclass", "3", *OF_THREE, *SHUFFLED]),
     "oaa": (VWClassifier(multiclass="oaa"), Y3, ["--oaa", "3", *OF_THREE, *LOGISTIC, *SHUFFLED]),
+    "hinge": (VWClassifier(loss="hinge"), Y3, ["--oaa", "3", *OF_THREE, "--loss_function", "hinge", *SHUFFLED]),
     "in order": (VWClassifier(shuffle=False, passes=2), Y2, [*LOGISTIC, "--passes", "2", *OF_SEED_0]),
     "ftrl": (
         VWClassifier(solver="ftrl", l1=0.01, learning_rate=1),
@@ -68,11 +71,23 @@ SAME = {  # estimator, y, the command's options
     "numbers": (VWRegressor(), TRUTH, [*SHUFFLED, "--label-units", "spread"]),
     "raw numbers": (VWRegressor(label_units="raw"), TRUTH, [*SHUFFLED, *CENTRED]),
     "poisson": (VWRegressor(loss="poisson", centre=False), abs(TRUTH), ["--loss_function", "poisson", *SHUFFLED]),
+    "poisson from the mean": (
+        VWRegressor(loss="poisson"),
+        abs(TRUTH), ["--loss_function", "poisson", *OF_MEAN, *SHUFFLED],
+    ),
+    "a quantile": (
+        VWRegressor(loss="quantile", quantile=0.8, label_units="raw", centre=False),
+        TRUTH, ["--loss_function", "quantile", "--quantile_tau", "0.8", "--label-units", "raw", *SHUFFLED],
+    ),
     "namespaces": (
         VWClassifier(namespaces=SPACES, interactions=["user,item"]),
         Y2, [*CROSSED, *LOGISTIC, *SHUFFLED],
     ),
     "bfgs": (VWRegressor(solver="bfgs", centre=False), TRUTH, ["--bfgs", "--passes", "10"]),
+    "bfgs to a tolerance": (
+        VWRegressor(solver="bfgs", centre=False, passes=40, tol=1e-5, l1=1),
+        TRUTH, ["--bfgs", "--passes", "40", "--termination", "1e-5", "--l1", "1"],
+    ),
     "bfgs of classes": (VWClassifier(solver="bfgs"), Y3, ["--bfgs", "--multiclass", "3", *OF_THREE, "--passes", "10"]),
     "several numbers": (VWRegressor(centre=False), SEVERAL, ["--outputs", "3", *IN_ONE_ORDER]),
     "several, ftrl": (VWRegressor(solver="ftrl"), SEVERAL, ["--ftrl", "--outputs", "3", *IN_ONE_ORDER]),
@@ -123,6 +138,14 @@ def test_scores_are_sums_of_coefficients(name):
     found = fitted.predict(X) if name == "numbers" else fitted.decision_function(X)
     low, high = (min(y), max(y)) if name == "numbers" else (-50, 50)
     assert np.allclose(np.clip(scores, low, high).reshape(found.shape), found, atol=1e-5)
+
+
+def test_a_tolerance_brings_the_minimum_of_scikit_learn():
+    y = TRUTH + 0.3 * RANDOM.randn(80) + 20
+    lasso = Lasso(alpha=0.5, tol=1e-6).fit(X, y)  # its squares are halved and averaged
+    found = VWRegressor(solver="bfgs", passes=500, tol=1e-9, l1=80).fit(X - X.mean(axis=0), y)
+    assert np.allclose(found.coef_, lasso.coef_, atol=1e-3)
+    assert found.intercept_ == pytest.approx(y.mean() - 0.5, abs=1e-3)  # which is penalised, too
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1.0, 7.0], [3, 200]])

@@ -101,7 +101,7 @@ def learns_in_parts(estimator: LinearEstimator) -> bool:
 class LinearEstimator(ModelEstimator):
     """Gives its ``Model`` the options that ``vwlite train`` would have."""
 
-    centred = False  # where an estimator has no such parameter
+    centred, tol = False, 1e-3  # where an estimator has no such parameter
 
     def __init__(
         self,
@@ -113,6 +113,7 @@ class LinearEstimator(ModelEstimator):
         l1: float = 0.0,
         l2: float = 0.0,
         passes: int = 10,
+        tol: float = 1e-3,
         shuffle: bool = True,
         random_state: Any = 0,
         bits: int | None = None,
@@ -131,6 +132,7 @@ class LinearEstimator(ModelEstimator):
         self.l1 = l1
         self.l2 = l2
         self.passes = passes
+        self.tol = tol
         self.shuffle = shuffle
         self.random_state = random_state
         self.bits = bits
@@ -163,6 +165,8 @@ class LinearEstimator(ModelEstimator):
             **({"interactions": list(self.interactions)} if len(self.interactions) else {}),
             **({"centred": [space or "_" for space in self._columns.members or ("",)]} if self.centred else {}),
         }
+        if self.tol != DEFAULTS["tol"]:
+            given["termination"] = self.tol
         if self.learning_rate != DEFAULTS["learning_rate"]:
             given["ftrl_alpha" if self.solver == "ftrl" else "learning_rate"] = self.learning_rate
         if self.solver != "bfgs":  # which takes all rows together, in any order
@@ -201,4 +205,4 @@ class LinearEstimator(ModelEstimator):
         return tags
 
 
-DEFAULTS = {"learning_rate": 0.5, "power_t": 0.5, "l1": 0.0, "l2": 0.0}
+DEFAULTS = {"learning_rate": 0.5, "power_t": 0.5, "l1": 0.0, "l2": 0.0, "tol": 1e-3}

@@ -28,8 +28,9 @@ class VWClassifier(LabelledClasses, LinearEstimator):
 
     Parameters are those of ``LinearEstimator``, and
 
-    multiclass : {"softmax", "oaa"}, default="softmax"
-        How more than two classes are learned: all at once, or each against the others.
+    multiclass : {"softmax", "oaa"}, default=None
+        How more than two classes are learned: all at once, or each against the others. None is "softmax" with the
+        losses that it has (logistic, multinomial, crammer_singer) and "oaa" with others.
     centred : bool, default=False
         As ``vwlite train --centred`` with all columns: less their running means, so that their offsets do not matter.
         Not with solver bfgs, nor with several numbers a row.
@@ -41,7 +42,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         self,
         *,
         loss: str | None = None,
-        multiclass: str = "softmax",
+        multiclass: str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         centred: bool = False,
         solver: str = "gd",
@@ -50,6 +51,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
         l1: float = 0.0,
         l2: float = 0.0,
         passes: int = 10,
+        tol: float = 1e-3,
         shuffle: bool = True,
         random_state: Any = 0,
         bits: int | None = None,
@@ -69,6 +71,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
             l1=l1,
             l2=l2,
             passes=passes,
+            tol=tol,
             shuffle=shuffle,
             random_state=random_state,
             bits=bits,
@@ -126,15 +129,21 @@ class VWClassifier(LabelledClasses, LinearEstimator):
     @property
     def _shift(self) -> int:
         shift = (len(self.classes_) - 1).bit_length()
-        return 0 if self._binary else max(shift, 3) if self.multiclass == "softmax" else shift
+        return 0 if self._binary else max(shift, 3) if self._all_at_once else shift
+
+    @property
+    def _all_at_once(self) -> bool:
+        if self.multiclass is None:
+            return self.loss in (None, "logistic", *OF_CLASSES)
+        return self.multiclass == "softmax"
 
     def _learner(self) -> dict[str, Any]:
-        if self.multiclass not in MULTICLASS:
+        if self.multiclass not in (None, *MULTICLASS):
             raise UsageError(f"multiclass: {not_one_of(self.multiclass, MULTICLASS)}")
         of_two = {"loss_function": OF_CLASSES.get(self.loss or "multinomial", (self.loss,))[0]}
         if self._binary:
             return of_two
-        if self.multiclass == "oaa":
+        if not self._all_at_once:
             return {"oaa": len(self.classes_), "indexing": 1, **of_two}
         return {"multiclass": len(self.classes_), "indexing": 1, **({"loss_function": self.loss} if self.loss else {})}
 
@@ -152,7 +161,7 @@ class VWClassifier(LabelledClasses, LinearEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """float64[n, k]: probabilities by the logistic function or softmax; one against all, made to sum to 1."""
         scores = self.decision_function(X).astype(np.float64)
-        if not self._binary and self.multiclass == "softmax" and self.loss != "logistic":
+        if not self._binary and self._all_at_once and self.loss != "logistic":
             return softmax(scores, axis=1)
         return self._shares(scores)
 

@@ -14,6 +14,7 @@ from vwlite.learners.losses import LOSSES
 from vwlite.sklearn.base import LinearEstimator, learns_in_parts
 from vwlite.sklearn.validation import importance
 
+QUANTILE = 0.5  # unless another one is asked for
 MEANS = "means"  # of several outputs, among what a new model is made of
 
 
@@ -30,9 +31,12 @@ class VWRegressor(RegressorMixin, LinearEstimator):
 
     Parameters are those of ``LinearEstimator``, and
 
+    quantile : float in (0, 1), default=0.5
+        Which one the loss "quantile" estimates.
     centre : bool, default=True
         With solvers gd and bfgs the constant's weight starts at the weighted mean of y, as of the first call, unless
-        labels are in units of their spread, which begin with the mean by themselves.
+        labels are in units of their spread, which begin with the mean by themselves; with the loss poisson at the
+        logarithm of the mean.
     centred : bool, default=False
         As ``vwlite train --centred`` with all columns: less their running means, so that their offsets do not matter.
         Not with solver bfgs, nor with several numbers a row.
@@ -46,6 +50,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         self,
         *,
         loss: str | None = None,
+        quantile: float = QUANTILE,
         centre: bool = True,
         label_units: str | None = None,
         centred: bool = False,
@@ -55,6 +60,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         l1: float = 0.0,
         l2: float = 0.0,
         passes: int = 10,
+        tol: float = 1e-3,
         shuffle: bool = True,
         random_state: Any = 0,
         bits: int | None = None,
@@ -74,6 +80,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
             l1=l1,
             l2=l2,
             passes=passes,
+            tol=tol,
             shuffle=shuffle,
             random_state=random_state,
             bits=bits,
@@ -85,6 +92,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
             warm_start=warm_start,
             verbose=verbose,
         )
+        self.quantile = quantile
         self.centre = centre
         self.label_units = label_units
         self.centred = centred
@@ -138,9 +146,12 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         units = self._units
         starts = self.solver in ("gd", "bfgs") and units.get("label_units") != "spread"
         centred = self.centre and mean.any() and starts
+        if self.loss == "poisson":  # which predicts the exponential of the constant
+            mean = np.log(mean, out=np.zeros_like(mean), where=mean > 0)
         start = {} if not centred else {MEANS: mean} if several else {"constant": float(mean)}
+        tau = {} if self.quantile == QUANTILE else {"quantile_tau": self.quantile}
         outputs = {"outputs": self._outputs} if several else {}
-        return {"loss_function": self.loss or "squared", **outputs, **start, **units}
+        return {"loss_function": self.loss or "squared", **tau, **outputs, **start, **units}
 
     @property
     def _units(self) -> dict[str, str]:
