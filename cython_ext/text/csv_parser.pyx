@@ -12,7 +12,9 @@ from text.line_loop cimport fill_blank, open_builder, open_reader, parse_lines
 from text.lower_words cimport lower_words
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
-from text.table_rows cimport Scratch, emit_number, emit_text, emit_word, is_word, keep, reserve, word_length
+from text.table_rows cimport (
+    Scratch, emit_number, emit_text, emit_word, is_word, keep, keep_class, leave_out_blanks, reserve, word_length,
+)
 from base.status cimport (
     BAD_CELL, BAD_IMPORTANCE, BAD_LABEL_NAME, BAD_LABEL_NUMBER, BAD_TAG, COMMENT, FULL, NO_MEMORY, OK,
 )
@@ -101,32 +103,45 @@ cdef inline int read_role(const TableReader *table, int role, float absent, floa
 
 
 cdef inline int read_span(TableReader *table, BatchBuilder *out, const char **at) noexcept nogil:
-    """The words of a label that is a name or a list, and the tag; one behind the other where there are both."""
-    cdef const Cell *label = NULL
+    """The words of a label that is a name or a list, and the tag; one behind the other where there are both.
+
+    A name is one word: ``_`` stands for the blanks in its cell. A label that is a name or a list is NaN or 1.
+    """
+    cdef const Cell *cell = role_cell(table, LABEL) if table.reader.named_labels else NULL
     cdef const Cell *tag = role_cell(table, TAG)
-    cdef const Cell *only = tag
     cdef const char *text = table.reader.text
-    cdef size_t row = out.rows
+    cdef const char *label = NULL
+    cdef const char *label_end = NULL
+    cdef bint lists = table.reader.label_lists, as_it_is = True
+    cdef size_t row = out.rows, length
+    if cell != NULL:
+        label, label_end = cell.start, cell.end
+        if not lists:
+            leave_out_blanks(&label, &label_end)
+        as_it_is = is_word(label, label_end, lists)
+    length = <size_t>(label_end - label)
     if table.reader.named_labels:
-        label = role_cell(table, LABEL)
-        if label != NULL:
-            only = label
+        out.label[row] = 1 if length else NAN
     out.flags[row] = TAGGED if tag != NULL else 0
     out.tag_start[row] = out.tag_end[row] = 0
-    if label != NULL:
-        at[0] = label.start
-        if label.escaped or label.start[0] == 39 or not is_word(label.start, label.end, table.reader.label_lists):
+    if length:
+        at[0] = cell.start
+        if cell.escaped or label[0] == 39 or (lists and not as_it_is):
             return BAD_LABEL_NAME
     if tag != NULL:
         at[0] = tag.start
         if tag.escaped or not is_word(tag.start, tag.end, False):
             return BAD_TAG
-    if label != NULL and tag != NULL:
-        out.tag_start[row] = keep(&table.scratch, label.start, <size_t>(label.end - label.start))
-        keep(&table.scratch, b" '", 2)
-        out.tag_end[row] = keep(&table.scratch, tag.start, <size_t>(tag.end - tag.start)) + <uint32_t>(tag.end - tag.start)
-    elif only != NULL:
-        out.tag_start[row], out.tag_end[row] = <uint32_t>(only.start - text), <uint32_t>(only.end - text)
+    if length and (tag != NULL or not as_it_is):
+        out.tag_start[row] = keep(&table.scratch, label, length) if lists else keep_class(&table.scratch, label, length)
+        out.tag_end[row] = out.tag_start[row] + <uint32_t>length
+        if tag != NULL:
+            keep(&table.scratch, b" '", 2)
+            out.tag_end[row] = keep(&table.scratch, tag.start, <size_t>(tag.end - tag.start)) + <uint32_t>(tag.end - tag.start)
+    elif length:
+        out.tag_start[row], out.tag_end[row] = <uint32_t>(label - text), <uint32_t>(label_end - text)
+    elif tag != NULL:
+        out.tag_start[row], out.tag_end[row] = <uint32_t>(tag.start - text), <uint32_t>(tag.end - text)
     return OK
 
 
@@ -134,9 +149,7 @@ cdef inline int read_roles(TableReader *table, BatchBuilder *out, const char **a
     """Label, importance, initial prediction and tag of row ``out.rows``."""
     cdef size_t row = out.rows
     cdef int status
-    if table.reader.named_labels:
-        out.label[row] = NAN if role_cell(table, LABEL) == NULL else 1
-    else:
+    if not table.reader.named_labels:
         status = read_role(table, LABEL, NAN, out.label + row, at)
         if status != OK:
             return BAD_LABEL_NUMBER

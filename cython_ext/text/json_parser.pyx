@@ -16,7 +16,9 @@ from text.line_loop cimport fill_blank, open_builder, open_reader, parse_lines
 from text.lower_words cimport lower_words
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
-from text.table_rows cimport emit_number, emit_text, emit_word, hash_written, is_word, keep, reserve, word_length
+from text.table_rows cimport (
+    emit_number, emit_text, emit_word, hash_written, is_word, keep, keep_class, leave_out_blanks, reserve, word_length,
+)
 from base.status cimport (
     BAD_CELL, BAD_IMPORTANCE, BAD_LABEL_NAME, BAD_LABEL_NUMBER, BAD_NESTING, BAD_TAG, FULL, NO_MEMORY, OK,
 )
@@ -38,9 +40,14 @@ cdef inline int read_role(const Member *member, float absent, float *out) noexce
 
 
 cdef inline int keep_word(ObjectReader *objects, const Value *value, bint label, uint32_t *start, uint32_t *end) noexcept nogil:
-    """The word of a label or a tag, behind the block's text; nothing where it is empty."""
+    """The word of a label or a tag, behind the block's text; nothing where it is empty.
+
+    ``_`` stands for the blanks in a class.
+    """
     cdef const char *text
+    cdef const char *stop
     cdef size_t length
+    cdef bint name = label and not objects.reader.label_lists
     cdef int status
     if value.kind == NOTHING:
         return OK
@@ -49,9 +56,13 @@ cdef inline int keep_word(ObjectReader *objects, const Value *value, bint label,
     status = plain(objects, value, &text, &length)
     if status != OK:
         return status
-    if not is_word(text, text + length, label and objects.reader.label_lists) or (label and length and text[0] == 39):
+    stop = text + length
+    if name:
+        leave_out_blanks(&text, &stop)
+        length = <size_t>(stop - text)
+    if not (name or is_word(text, stop, label)) or (label and length and text[0] == 39):
         return BAD_LABEL_NAME if label else BAD_TAG
-    start[0] = keep(&objects.scratch, text, length)
+    start[0] = keep_class(&objects.scratch, text, length) if name else keep(&objects.scratch, text, length)
     end[0] = start[0] + <uint32_t>length
     return OK
 

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from base.byte_scan cimport delimiters, first_bit, nondigits
 from text.batch_builder cimport NAMED, TEXT_VALUE, BatchBuilder
 from text.murmur3 cimport hash_name, murmur3
-from text.name_text cimport SLACK, looks_numeric, write_name
+from text.name_text cimport SLACK, looks_numeric, splits, write_name
 from text.namespace_parser cimport Reader
 from base.status cimport NO_MEMORY, OK
 
@@ -48,6 +48,24 @@ cdef inline uint32_t keep(Scratch *scratch, const char *text, size_t length) noe
     memcpy(scratch.more + at, text, length)
     scratch.used += length
     return <uint32_t>(scratch.block_size + at)
+
+
+cdef inline uint32_t keep_class(Scratch *scratch, const char *text, size_t length) noexcept nogil:
+    """As ``keep``, with ``_`` for what would end a word of a label in a line of text."""
+    cdef size_t at = scratch.used, i
+    cdef uint32_t start = keep(scratch, text, length)
+    for i in range(at, scratch.used):
+        if splits(<uint8_t>scratch.more[i], True):
+            scratch.more[i] = 95
+    return start
+
+
+cdef inline void leave_out_blanks(const char **start, const char **end) noexcept nogil:
+    """Those around the text ``[start, end)``."""
+    while start[0] < end[0] and is_space(start[0][0]):
+        start[0] += 1
+    while start[0] < end[0] and is_space((end[0] - 1)[0]):
+        end[0] -= 1
 
 
 cdef inline uint32_t hash_written(Scratch *scratch, const char *p, size_t length, uint32_t seed, bint hash_all, bint text_value,
@@ -136,10 +154,14 @@ cdef inline int emit_word(BatchBuilder *out, Scratch *scratch, const Reader *rea
     return OK
 
 
+cdef inline bint is_space(char c) noexcept nogil:
+    return c == 32 or c == 9 or c == 13 or c == 10
+
+
 cdef inline size_t word_length(const char *p, const char *end) noexcept nogil:
     """Bytes up to the next blank or the end."""
     cdef const char *start = p
-    while p < end and not (p[0] == 32 or p[0] == 9 or p[0] == 13 or p[0] == 10):
+    while p < end and not is_space(p[0]):
         p += 1
     return <size_t>(p - start)
 

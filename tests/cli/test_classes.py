@@ -301,7 +301,7 @@ def test_a_nightly_command_keeps_the_classes_of_its_first_night(vwlite, write, t
         ("d --csoaa auto", COSTS, 2, "--csoaa: 'auto' is not a valid integer"),
         ("d --oaa auto", "|w a\n", 65, "there is no labelled example to learn from in d"),
         ("d --oaa auto --named_labels @e", NAMED, 2, "--named_labels: cannot read e: No such file"),
-        ("d --oaa auto --named_labels @d", NAMED, 2, "a name is a single word, not 'cat |w"),
+        ("d --oaa auto --named_labels @d", NAMED, 2, "a name is a single word, such as cat_|w"),
     ],
 )
 def test_classes_that_cannot_be_found(arguments, text, status, message, vwlite, write):

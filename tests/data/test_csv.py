@@ -250,12 +250,14 @@ one,1,5,t,b,z,id,0
     assert issues[-1] == (9, Code.BAD_TAG, 12)
 
 
-def test_a_label_of_several_words_goes_with_lists():
+def test_a_label_of_several_words_is_a_list_or_one_class():
     text = b"y,id\n1:0.5 2:1,r\na b,r\n"
     batch, issues = parse(text, TextFormat().of_words(lists=True), "label=y tag=id")
     assert not issues and [batch.tag(row) for row in range(2)] == [b"1:0.5 2:1 'r", b"a b 'r"]
     batch, issues = parse(text, TextFormat().of_words(), "label=y tag=id")
-    assert [(number, code) for number, code, _ in issues] == [(1, Code.BAD_LABEL_NAME), (2, Code.BAD_LABEL_NAME)]
+    assert not issues and [batch.tag(row) for row in range(2)] == [b"1:0.5_2:1 'r", b"a_b 'r"]
+    batch, issues = parse(b"y,id\n'a,r\n", TextFormat().of_words(), "label=y tag=id")
+    assert [(number, code) for number, code, _ in issues] == [(1, Code.BAD_LABEL_NAME)]
 
 
 @pytest.mark.parametrize("size", [1, 30, 1 << 19])

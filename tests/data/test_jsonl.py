@@ -156,10 +156,10 @@ def test_roles_and_namespaces():
 
 def test_labels_that_are_names():
     format = TextFormat().of_words()
-    text = b'{"y": "spam", "t": "r"}\n{"y": 3}\n{"t": "r"}\n{"y": "a b"}\n{"y": []}\n'
+    text = b'{"y": "spam", "t": "r"}\n{"y": 3}\n{"t": "r"}\n{"y": "\'b"}\n{"y": []}\n{"y": " a |b"}\n'
     found, issues = parse(text, format, "label=y tag=t")
-    assert [found.tag(number) for number in range(3)] == [b"spam 'r", b"3", b"r"]
-    assert np.array_equal(found.label, [1, 1, np.nan], equal_nan=True)
+    assert [found.tag(number) for number in range(4)] == [b"spam 'r", b"3", b"r", b"a__b"]
+    assert np.array_equal(found.label, [1, 1, np.nan, 1], equal_nan=True)
     assert [issue[:2] for issue in issues] == [(3, Code.BAD_LABEL_NAME), (4, Code.BAD_LABEL_NAME)]
 
 

@@ -51,6 +51,8 @@ def number(cell: str) -> np.float32 | None:
 
 def word(cell: str, kind: str) -> str:
     """A label or a tag. Raises Malformed for what text could not have there."""
+    if kind == "label":
+        cell = re.sub(r"[\t\n\r |]", "_", cell.strip(" \t\n\r"))
     if re.search(r"[\t\n\r |\"]" if '"' in cell else r"[\t\n\r |]", cell) or (kind == "label" and cell[:1] == "'"):
         raise Malformed(kind)
     return cell
@@ -96,7 +98,7 @@ def row_of(line: str, header: list[str], delimiter: str, columns, names: bool) -
     row = Row()
     number_of = number_with_comma if delimiter == ";" else number
     if label := given.get("label", ""):
-        row.label = word(label, "label") if names else number_of(label)
+        row.label = (word(label, "label") or None) if names else number_of(label)
     for role in ("weight", "base"):
         value = number_of(given.get(role, ""))
         if value is not None and role == "weight":

@@ -197,7 +197,7 @@ class CsvTable:
         found = [column for some in placed.spaces.values() for column in some]
         sizes = [len(some) for some in placed.spaces.values()]
         self.columns, self.features, self.spaces = len(header), len(found), len(sizes)
-        self.keeps_text = format.names or (format.words and placed.roles.keys() >= {"label", "tag"})
+        self.keeps_text = format.names or (format.words and "label" in placed.roles)
         self.role = np.array([-1 if one is None else place[one.name] for one in roles], np.int32)
         self.column = np.array([place[one.name] for one in found] + [0], np.int32)
         self.type = np.array([TYPES.index(one.type) for one in found] + [0], np.uint8)
@@ -215,7 +215,7 @@ class CsvTable:
         of_words = np.array([column.is_of_words() for column in found] + [False])
         of_spaces = np.repeat(np.array([*seeds, 0], np.uint32), [*sizes, 1])
         self.hash = np.where(of_words, of_spaces, np.concatenate([*of_names, np.zeros(1, np.uint32)]))
-        self.text = b"".join([*names, *spaces])
+        self.text = b"".join([*names, *spaces]) if format.names else b""
         ends = np.cumsum([len(name) for name in [*names, *spaces, b""]])
         starts = ends - [len(name) for name in [*names, *spaces, b""]]
         spans = np.stack([starts, ends], axis=1).astype(np.uint32)

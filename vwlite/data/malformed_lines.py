@@ -289,12 +289,10 @@ class NamesAsLabels:
             return ""
         few = len(self.names) <= MAX_SHOWN
         some = ", ".join(escaped(name) for name in list(self.names)[:MAX_SHOWN]) + ", ..." * (not few)
-        words = ["_".join(name.split()) for name in self.names]
+        words = [re.sub(r"[ \t\r\n]", "_", name) for name in self.names]
         options = f"--oaa {len(words)} {named_labels(words)}" if few else "--oaa auto"
-        odd = next((word for word, name in zip(words, self.names, strict=True) if word != name), "")
-        single = f"must be single words, such as {escaped(odd)}, and " if odd else ""
         return (
-            f"; labels that are names ({some}) {single}need {options}, or vwlite l1: 'vwlite check' prints the options "
+            f"; labels that are names ({some}) need {options}, or vwlite l1: 'vwlite check' prints the options "
             "for all of the data"
         )
 

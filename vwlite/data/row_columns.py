@@ -14,7 +14,9 @@ from vwlite.data.text_format import EMPTY_SET, TextFormat
 from vwlite.data.text_writer import number_texts
 from vwlite.errors import DataError, UsageError
 
-SPLITS = frozenset(" \t\n\r|")  # what ends a word
+BLANKS = " \t\n\r"
+SPLITS = frozenset(BLANKS + "|")  # what ends a word
+AS_ONE_WORD = str.maketrans(dict.fromkeys(SPLITS, "_"))
 
 
 class RowColumns:
@@ -151,9 +153,14 @@ def label_words(column: Any, lists: bool, first: int) -> list[bytes | None]:
             found.append(list_words(row, entry) if lists else label_word(row, entry))
         else:
             if entry not in known:
-                known[entry] = label_word(row, entry)
+                known[entry] = label_word(row, entry) if lists or not isinstance(entry, str) else class_word(row, entry)
             found.append(known[entry])
     return found
+
+
+def class_word(row: int, text: str) -> bytes:
+    """The class of a table's cell: without blanks around it, and with ``_`` for those in it. Raises DataError."""
+    return label_word(row, text.strip(BLANKS).translate(AS_ONE_WORD) if SPLITS.intersection(text) else text)
 
 
 def list_words(row: int, entry: Any) -> bytes | None:

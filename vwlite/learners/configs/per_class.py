@@ -136,7 +136,7 @@ class PerClassConfig(GdConfig):
 
     def check_names(self) -> None:
         if odd := next((name for name in self.named_labels if len(name.split()) > 1), ""):
-            raise UsageError(f"--named_labels: a name is a single word, not {odd!r}")
+            raise UsageError(f"--named_labels: a name is a single word, such as {'_'.join(odd.split())}, not {odd!r}")
         if self.named_labels and len(self.named_labels) != self.count:
             raise UsageError(f"--named_labels has {len(self.named_labels)} names for {self.count} classes")
         if len(set(self.named_labels)) != len(self.named_labels):
