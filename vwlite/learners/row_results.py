@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vwlite.features.feature_names import GroupTerms
+if TYPE_CHECKING:
+    from vwlite.features.feature_names import GroupTerms
+
 
 
 class WeightedSum(NamedTuple):
@@ -42,7 +44,7 @@ def alone(side: GroupTerms, weights: np.ndarray) -> CrossedTerms:
 
 
 def one_term(side: GroupTerms, place: int) -> GroupTerms:
-    return GroupTerms(*(part[place : place + 1] for part in side))
+    return side._make(part[place : place + 1] for part in side)
 
 
 def has_length(side: GroupTerms) -> bool:

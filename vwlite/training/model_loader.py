@@ -147,7 +147,7 @@ def plan_of(config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = 
     return plan
 
 
-def arrays_of_features(header: dict[str, Any], features: FeatureConfig) -> list[str]:
+def arrays_of_features(header: Mapping[str, Any], features: FeatureConfig) -> list[str]:
     """The names of the arrays that a model keeps of how its features are made. A run loads what its model needs."""
     found: list[str] = []
     if features.weight != "none":
@@ -195,7 +195,7 @@ def change_features(path: str, features: FeatureConfig, changes: dict[str, Any],
     return replace(features, **changes)
 
 
-def read_names(arrays: dict[str, Any], bits: int) -> NameIndex | None:
+def read_names(arrays: Mapping[str, Any], bits: int) -> NameIndex | None:
     """The names in a model's arrays, where these have been loaded."""
     if "name_slot" not in arrays:
         return None

@@ -1,6 +1,6 @@
 """What ``predict`` and ``evaluate`` do with a model of named labels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
@@ -66,7 +66,7 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
-def check_nbest(arguments: dict[str, Any]) -> None:
+def check_nbest(arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for less than one label sequence, and for what is of a line, not of a sequence."""
     nbest = arguments["nbest"]
     if nbest is not None and nbest < 1:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from typing import Any
@@ -278,7 +278,7 @@ def network(typed: dict[str, Any]) -> dict[str, Any]:
     return as_vw_has_it(typed, [name for name in asking if name in typed])
 
 
-def factorisation(typed: dict[str, Any]) -> dict[str, Any]:
+def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
     """``--rank`` beside ``-q`` as vw's, another learner than that of ``--dotproduct``; also with a model of it.
 
     Raises UsageError for what does not go with it.
