@@ -78,6 +78,7 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--oaa 3 --loss_function logistic --oaa_subsample 1 --passes 2 --holdout_off",
         "--oaa 3 --average --passes 2 --holdout_off",
         "--oaa 3 --dual --l2 1",
+        "--oaa 3 --bfgs --l2 1 --loss_function logistic --passes 5",
         "--multiclass 3 --average --passes 2",
         "--multiclass 3 --smoothing 0.1 --probabilities",
         "--multiclass 3 --loss_function crammer_singer --passes 2",

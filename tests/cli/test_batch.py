@@ -107,3 +107,27 @@ def test_hinge_separates_adult(vwlite, data_dir):
     vwlite("train", folder / "a9a.gz", "--format", "svmlight", "-f", "m", *learned.split())
     told = vwlite("evaluate", "-i", "m", folder / "a9a.t.gz", "--metric", "accuracy", "--json", "-").stdout
     assert json.loads(told)["accuracy"] > 0.845
+
+
+def test_batch_optimisation_takes_each_class_to_its_minimum(vwlite, write):
+    rows = [(1 + n * 7 % 3, n * 5 % 4, n * 11 % 6) for n in range(60)]
+    write("classes.vw", "".join(f"{c} |w a{a} b{b} c{(c + b) % 4}\n" for c, a, b in rows))
+    command = ("--bfgs", "--loss_function", "logistic", "--l2", "1", "--holdout_off", "--quiet", "-f", "m")
+    vwlite("train", "classes.vw", "--oaa", "3", "--passes", "50", *command)
+    found = vwlite("predict", "-i", "m", "classes.vw", "--raw").lines
+    scores = [[float(word.partition(":")[2]) for word in line.split()] for line in found]
+    for number in range(3):
+        write("one.vw", "".join(f"{1 if c == number + 1 else -1} |w a{a} b{b} c{(c + b) % 4}\n" for c, a, b in rows))
+        vwlite("train", "one.vw", "--passes", "50", *command)
+        alone = [float(line) for line in vwlite("predict", "-i", "m", "one.vw", "--raw").lines]
+        assert [row[number] for row in scores] == pytest.approx(alone, abs=1e-5)
+    done = vwlite("train", "classes.vw", "--oaa", "3", "--passes", "99", *command[:-3], "-f", "n")
+    assert int(done.stderr.partition("passes used = ")[2].split()[0]) < 30  # until the last class is there
+
+
+def test_vw_takes_classes_over_batch_optimisation(vwlite, write):
+    write("classes.vw", "".join(f"{1 + n % 3} |w a{n % 3} b{n * 7 % 5}\n" for n in range(60)))
+    options = ("--oaa", "3", "--bfgs", "--l2", "0.1", "--passes", "20", "-c", "--quiet", "-f", "m")
+    vwlite("vw", "classes.vw", *options)
+    found = vwlite("vw", "classes.vw", "-t", "-i", "m", "--quiet", "-p", "-").lines
+    assert found == [str(1 + n % 3) for n in range(60)]

@@ -181,7 +181,7 @@ def test_a_model_of_vw_goes_on_and_predicts(rule, vwlite, write, weights, tmp_pa
         ("--nn 2 --dropout", "--dropout does not go with --nn here (use 'vwlite train')"),
         ("--nn 2 --inpass", "--inpass does not go with --nn here"),
         ("--nn 2 -r raw", "--raw_predictions does not go with --nn here"),
-        ("--nn 2 --oaa 3", "--oaa does not go with --nn here"),
+        ("--nn 2 --oaa 3", "--oaa does not go with --nn here (use 'vwlite train' with --multiclass)"),
         ("--nn 2,3", "--nn takes one number of units, not 2,3"),
         ("--nn 0", "--nn takes the units"),
         ("--nn 2 --initial_t 3", "--initial_t does not go with --nn"),

@@ -385,5 +385,5 @@ def test_batch_optimisation_begins_anew_when_it_was_stopped(vwlite, write):
         assert "a stopped run of it begins anew" in refused
     assert "at least 2 passes" in vwlite("train", "data.vw", "-f", "m", "--bfgs", status=2).stderr
     assert "--mem needs --bfgs" in vwlite("train", "data.vw", "-f", "m", "--mem", "4", status=2).stderr
-    together = vwlite("train", "data.vw", "-f", "m", "--bfgs", "--oaa", "2", status=2).stderr
-    assert "--oaa and --bfgs do not go together" in together
+    together = vwlite("train", "data.vw", "-f", "m", "--bfgs", "--csoaa", "2", status=2).stderr
+    assert "--csoaa does not go with --bfgs for classes: --oaa does" in together

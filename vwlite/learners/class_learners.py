@@ -74,6 +74,15 @@ class ClassLearners(Ensemble):
         return self.nodes[0].measured
 
     @property
+    def finished(self) -> bool:  # type: ignore[override]
+        return all(node.finished for node in self.nodes)
+
+    def end_pass(self) -> None:
+        for node in self.nodes:
+            if not node.finished:  # whose weights stay as they are, for the answers of the passes left
+                node.end_pass()
+
+    @property
     def own_rows(self) -> list[str]:
         return self.nodes[0].own_rows
 

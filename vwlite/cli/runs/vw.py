@@ -22,7 +22,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import config_classes
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig
+from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig, VwRankConfig
 from vwlite.learners.configs.nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
@@ -146,9 +146,8 @@ def vw_run(arguments: Arguments, typed: Arguments, ready: Ready = lambda: None) 
     if model:
         config = replace(config, features=model.features, learner=model.learner.config)
     learner, plan = begin_learner(config, model)
-    if learner.name == "vw_rank" and not model and not arguments["quiet"]:
-        own = f"'vwlite train --dotproduct {learner.config.vw_pairs[0]} --rank {learner.config.vw_rank}'"
-        print(f"note: {own} learns the same kind of model, with smaller errors on MovieLens", file=sys.stderr)
+    if (advice := learner.config.vw_advice) and not model and not arguments["quiet"]:
+        print(f"note: {advice}", file=sys.stderr)
     for option in ("l1_state", "l2_state", "feature_mask"):
         if arguments[option] is not None:
             require_gd(learner, option)
@@ -284,7 +283,7 @@ def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
     Raises UsageError for what does not go with it.
     """
     model = stored(typed["initial"]) if "initial" in typed else None
-    made = bool(model and model.header["learner"] == "vw_rank")
+    made = bool(model and isinstance(model.config, VwRankConfig))
     if not made and ("rank" not in typed or {"dotproduct", "outputs", "initial"} & {*typed}):
         return typed
     asking = [name for kind in config_classes() for name in kind.selected_by]

@@ -74,6 +74,11 @@ class LearnerConfig(Config):
         return ""
 
     @property
+    def vw_advice(self) -> str:
+        """What ``vwlite train`` has in place of the learner, as ``vwlite vw`` notes it. Empty for most."""
+        return ""
+
+    @property
     def only_in_vw(self) -> str:
         """Why only ``vwlite vw`` takes the options; empty if all commands do."""
         return ""

@@ -37,10 +37,11 @@ class BfgsConfig(GdConfig):
 
     learner: ClassVar[str] = "bfgs"
     supports_trees: ClassVar[bool] = False
+    supports_oaa: ClassVar[bool] = True
     selected_by: ClassVar[tuple[str, ...]] = ("bfgs", "conjugate_gradient")
     supports_levels: ClassVar[bool] = False
     exclusivity: ClassVar[str] = (
-        "one set of weights is fitted to the labels of whole passes (--multiclass and --outputs have several)"
+        "one set of weights is fitted to the labels of whole passes (--oaa, --multiclass and --outputs have several)"
     )
     continues: ClassVar[tuple[str, ...]] = ("gd",)
     needs_full_passes: ClassVar[bool] = True

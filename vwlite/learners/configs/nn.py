@@ -166,7 +166,8 @@ def as_vw_has_it(typed: dict[str, Any], of_others: Collection[str]) -> dict[str,
         return typed
     for name in ("inpass", "dropout", "raw_predictions", *of_others):
         if name in typed:
-            raise UsageError(f"--{name} does not go with --nn here (use 'vwlite train')")
+            way = "use 'vwlite train'" + " with --multiclass" * (name == "oaa")
+            raise UsageError(f"--{name} does not go with --nn here ({way})")
     units = units_of(typed["nn"])
     if len(units) > 1:
         raise UsageError(f"--nn takes one number of units, not {typed['nn']} (use 'vwlite train')")
