@@ -16,8 +16,8 @@ from learners.gd_update cimport (
     prefetch_during_scan, prefetch_slots, sync, widen_range
 )
 from learners.gd_update cimport SCALARS as GD_SCALARS
-from learners.label_steps cimport learn_in_units, open_labels
-from learners.label_units cimport in_label_units
+from learners.label_steps cimport learn_in_units, open_labels, units_after
+from learners.label_units cimport NextUnits, in_label_units
 from learners.iterate_mean cimport COUNT, MEAN_SCALARS, NEXT_SCALE_SUM, SCALE_SUM, MeanCounts, count_iterate
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport check_fit, process_in_order
@@ -139,8 +139,11 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint known = labeled and not held, learn = known and weight > 0, steps, in_units = m.labels.sums != NULL
     cdef float start = rows.initial_prediction[row], product
+    cdef NextUnits units
     cdef int status = OK
     s.copied = False
+    if in_units and learn:
+        units = units_after(m, <double>y - start, weight)
     if not learn:
         product = mean_product(a, s, 0 if in_units else start)
     elif can_be_copied(m, s):
@@ -158,7 +161,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     if learn and (m.vw_compat or status == OK):
         steps = in_units or value_needs_update(&m.loss, &m.params, loss, p, y)
         if in_units:
-            status |= learn_in_units(m, s, product, start, y, weight, s.copied)
+            status |= learn_in_units(m, s, &units, product, start, y, weight, s.copied)
         else:
             status |= learn_known(m, s, p, y, weight, steps, s.copied)
         if steps or m.sparse_l2 > 0:

@@ -10,8 +10,8 @@ from learners.gd_update cimport (
 )
 from learners.frozen_terms cimport Groups, drop_taken, open_groups, take_constant, take_terms
 from features.namespace_groups cimport Rows
-from learners.label_units cimport in_label_units
-from learners.label_steps cimport learn_in_units, open_labels
+from learners.label_units cimport NextUnits, in_label_units
+from learners.label_steps cimport learn_in_units, open_labels, units_after
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
 from losses.links cimport apply_link
 from losses.loss_types cimport value_needs_update
@@ -36,28 +36,23 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch_slots(m, s)
 
 
-# called by its address, so that it is not inlined and the code for raw labels keeps its registers
-ctypedef int (*LearnInUnits)(Learner *m, Scratch *s, float product, float start, float y, float weight, bint copied) noexcept nogil
-cdef LearnInUnits LEARN_IN_UNITS = learn_in_units
-
-
-cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning,
-                            bint copies) noexcept nogil:
+cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning, bint copies,
+                            bint in_units) noexcept nogil:
     """Predict one row and, when it is to be learned, update on it; with ``copies`` on copies of its slots."""
     cdef float y = rows.label[row], weight = rows.importance[row], start = rows.initial_prediction[row]
     cdef float loss = 0, product = 0, p, reported
-    cdef bint in_units = m.labels.sums != NULL
     cdef bint labeled = not isnan(y), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learn = learning and labeled and not held
+    cdef NextUnits units
     cdef int status = OK
     s.copied = False
+    if in_units and learn and weight > 0:
+        units = units_after(m, <double>y - start, weight)
     if copies and learn and weight > 0:
         product = copied_product(m, s, row, 0 if in_units else start)
     else:
         product = inner_product(m, s, 0 if in_units else start)
-    out.raw[row] = product
-    if unlikely(in_units):
-        out.raw[row] = <float>in_label_units(&m.labels, product, start)
+    out.raw[row] = <float>in_label_units(&m.labels, product, start) if in_units else product
     reported = clip(out.raw[row], m)              # for FTRL vw reports the prediction clipped to the labels before this one
     if learn and not m.frozen and not in_units:   # of labels in units of their spread the range is that before the row
         widen_range(m, y)
@@ -67,8 +62,8 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
     if labeled:
         loss = m.loss.value(&m.params, p, y)
     if learn and weight > 0 and (m.vw_compat or status == OK):
-        if unlikely(in_units):
-            status |= LEARN_IN_UNITS(m, s, product, start, y, weight, copies and s.copied)
+        if in_units:
+            status |= learn_in_units(m, s, &units, product, start, y, weight, copies and s.copied)
         else:
             status |= learn_known(m, s, p, y, weight, value_needs_update(&m.loss, &m.params, loss, p, y), copies and s.copied)
         sync_if_due(m)
@@ -80,18 +75,29 @@ cdef inline int process_row(Learner *m, const Rows *rows, size_t row, Scratch *s
 
 
 cdef int process_long(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
-    return process_row(<Learner *>learner, rows, row, s, out, learning, True)
+    return process_row(<Learner *>learner, rows, row, s, out, learning, True, False)
 
 
-# called by its address, so that it is not inlined and the code for short rows keeps its registers
-cdef ProcessExample PROCESS_LONG = process_long
+cdef int process_long_in_units(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    return process_row(<Learner *>learner, rows, row, s, out, learning, True, True)
+
+
+# called by their addresses, so that they are not inlined and the code for short rows keeps its registers
+cdef ProcessExample PROCESS_LONG = process_long, PROCESS_LONG_IN_UNITS = process_long_in_units
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Learner *m = <Learner *>learner
     if learning and can_be_copied(m, s):
         return PROCESS_LONG(learner, rows, row, s, out, learning)
-    return process_row(m, rows, row, s, out, learning, False)
+    return process_row(m, rows, row, s, out, learning, False, False)
+
+
+cdef int process_in_units(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    cdef Learner *m = <Learner *>learner
+    if learning and can_be_copied(m, s):
+        return PROCESS_LONG_IN_UNITS(learner, rows, row, s, out, learning)
+    return process_row(m, rows, row, s, out, learning, False, True)
 
 
 cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
@@ -105,10 +111,14 @@ cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s,
         s.constant = False
     drop_taken(&f.groups, s)
     if f.m.labels.sums != NULL:
-        worth *= f.m.labels.spread
+        worth *= f.m.labels.now.spread
     initial = <float>(rows.initial_prediction[row] + worth)
     shifted.initial_prediction = &initial - row
-    return process_row(&f.m, &shifted, row, s, out, learning, False)
+    return process_row(&f.m, &shifted, row, s, out, learning, False, f.m.labels.sums != NULL)
+
+
+cdef inline ProcessExample way_to_process(const Learner *m, bint freezes):
+    return process_frozen if freezes else process_example if m.labels.sums == NULL else process_in_units
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
@@ -132,8 +142,9 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     # a step without per-coordinate rates depends on the norm, which is summed by namespace
     native_plan.flat = plan.flat and (f.m.stride == 4 or not learning) and not freezes
     check_fit(state, &native_plan, &rows, end, learning)
+    cdef ProcessExample process = way_to_process(&f.m, freezes)
     with nogil:
-        status = process_in_order(&f, prepare, process_frozen if freezes else process_example, not f.m.vw_compat, &rows,
+        status = process_in_order(&f, prepare, process, not f.m.vw_compat, &rows,
                                   &native_plan, &out, &begin, end, learning)
     return status, begin
 

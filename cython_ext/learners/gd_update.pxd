@@ -6,7 +6,7 @@ from libc.stdint cimport uint8_t
 
 from base.byte_scan cimport prefetch, unlikely
 from learners.ftrl cimport Ftrl, update_terms
-from learners.label_units cimport LabelUnits
+from learners.label_units cimport LabelUnits, Units
 from learners.slot_cache cimport copy_row, has_simd, write_back_copies, reserve_copies, scan_copies
 from base.float32 cimport ONE
 from losses.loss_types cimport Loss, LossParams, needs_update, read_params
@@ -393,5 +393,5 @@ cdef inline Learner open_learner(state, config) except *:
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     m.rule = from_capsule(config.rule, m.stride)
-    m.labels = LabelUnits(NULL, 0, 0, False, False, False)
+    m.labels = LabelUnits(NULL, Units(0, 0), False, False, False)
     return m

@@ -1,7 +1,10 @@
 """Steps of gradient descent on labels in units of their spread."""
 
 from learners.gd_update cimport Learner, clip, learn_known, widen_range, MIN_LABEL, MAX_LABEL
-from learners.label_units cimport LABEL_COUNT, LABEL_MEAN, LABEL_SUMS, LabelUnits, add_label, set_units
+from learners.label_units cimport (
+    LABEL_COUNT, LABEL_DEVIATION, LABEL_MEAN, LABEL_SUMS, LABEL_VARIANCE, LABEL_VARIANCE_ALL, LabelUnits, NextUnits, Units, next_units,
+    units_of
+)
 from losses.loss_types cimport LossParams, needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport OK
@@ -16,37 +19,53 @@ cdef inline void widen_range_seen(Learner *m, float label) noexcept nogil:
         widen_range(m, label)
 
 
-cdef inline int learn_in_units(Learner *m, Scratch *s, float product, float start, float y, float weight, bint copied) noexcept nogil:
-    """Learn a row whose sum of weighted features is ``product`` in units of the labels' spread, which they first change."""
-    cdef LossParams shown
-    cdef double middle, part
-    cdef float p
-    cdef int status = OK
+cdef inline NextUnits units_after(const Learner *m, double label, double weight) noexcept nogil:
+    """What ``learn_in_units`` takes: those that the label leads to, or where weights stand in part those at work."""
+    cdef NextUnits new
+    cdef int i
+    if not m.labels.stand:
+        return next_units(&m.labels, label, weight)
+    for i in range(LABEL_SUMS):
+        new.sums[i] = m.labels.sums[i]
+    new.units = m.labels.now
+    new.part = 1 / new.units.unit if new.units.unit > 0 else 0
+    return new
+
+
+cdef inline int learn_in_units(Learner *m, Scratch *s, const NextUnits *new, float product, float start, float y, float weight,
+                               bint copied) noexcept nogil:
+    """Learn a row whose sum of weighted features is ``product`` in units of the labels' spread, which become ``new`` first."""
+    cdef LossParams *params = &m.params
+    cdef float low, high, scale, tube, p
+    cdef double middle
+    cdef int status = OK, i
     if not m.frozen:
         widen_range_seen(m, y)
-    if not m.labels.stand:
-        add_label(&m.labels, <double>y - start, weight)
-    if m.labels.spread > 0:
-        middle, part, shown = start + m.labels.sums[LABEL_MEAN], 1 / m.labels.unit, m.params
-        m.params.min_label = <float>((shown.min_label - middle) * part)
-        m.params.max_label = <float>((shown.max_label - middle) * part)
-        m.params.scale = <float>(shown.scale * part)
-        m.params.tube = <float>(shown.tube * part)
-        p, y = clip(<float>(product * (m.labels.spread * part)), m), <float>((y - middle) * part)
-        status = learn_known(m, s, p, y, weight, needs_update(&m.loss, &m.params, p, y), copied)
-        m.params = shown
+    for i in range(LABEL_SUMS):
+        m.labels.sums[i] = new.sums[i]
+    m.labels.now = new.units
+    if new.units.spread > 0:
+        middle = start + new.sums[LABEL_MEAN]
+        low, high, scale, tube = params.min_label, params.max_label, params.scale, params.tube
+        params.min_label = <float>((low - middle) * new.part)
+        params.max_label = <float>((high - middle) * new.part)
+        params.scale = <float>(scale * new.part)
+        params.tube = <float>(tube * new.part)
+        p, y = clip(<float>(product * (new.units.spread * new.part)), m), <float>((y - middle) * new.part)
+        status = learn_known(m, s, p, y, weight, needs_update(&m.loss, params, p, y), copied)
+        params.min_label, params.max_label, params.scale, params.tube = low, high, scale, tube
     return status
 
 
 cdef inline LabelUnits open_labels(state, config, bint centred, bint freezes) except *:
-    cdef LabelUnits units = LabelUnits(NULL, 0, 0, config.by_deviation, centred, False)
+    cdef LabelUnits units = LabelUnits(NULL, Units(0, 0), config.by_deviation, centred, False)
     cdef double[::1] sums
     if state.label_sums is not None:
         sums = state.label_sums
         if sums.shape[0] != LABEL_SUMS:
             raise ValueError("wrong number of sums of labels")
         units.sums = &sums[0]
-        set_units(&units)
+        units.now = units_of(config.by_deviation, sums[LABEL_VARIANCE], sums[LABEL_VARIANCE_ALL], sums[LABEL_DEVIATION])
         # weights that stand are worth as much as before while the unit is the same
         units.stand = freezes and sums[LABEL_COUNT] > 0
     return units
