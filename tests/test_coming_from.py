@@ -6,7 +6,7 @@ import shlex
 from pages import PROJECT
 
 LINES = re.findall(
-    r"`vwlite ((?:train|convert|l1|crr|predict|evaluate) [^`]+)`", (PROJECT / "docs/coming-from.md").read_text()
+    r"`vwlite ((?:train|convert|l1|crr|tune|predict|evaluate) [^`]+)`", (PROJECT / "docs/coming-from.md").read_text()
 )
 FILES = {
     "train.ft": "__label__good a fine film\n__label__bad slow and long\n" * 9,

@@ -69,6 +69,8 @@ SOFIA = {
     "--iterations",
     "--rank_step_probability",
     "--hash_mask_bits",
+    "--eta_type",
+    "--passive_aggressive_c",
     "--test_file",
     "--model_in",
 }

@@ -1,11 +1,14 @@
 """Lines over TCP: many clients, a server that is killed, and cannot write files; latency, also of vw's daemon.
 
 Usage: lines.py [--lines 100000] [--clients 200] [--kills 3] [--vw "python -m vowpalwabbit --passes 1"]
+
+Without --passes 1 this daemon does not answer.
 """
 
 import argparse
 import os
 import resource
+import selectors
 import shlex
 import socket
 import subprocess
@@ -39,19 +42,55 @@ def client(number, count, answers, times, errors):
                 connection = connect(deadline)
                 file = connection.makefile("rwb")
             began = time.perf_counter()
-            file.write(b"%d 1 %d_%d|w x%d y%d z\n" % (done % 2, number, done, number, done % 7))
+            file.write(line(number, done))
             file.flush()
-            line = file.readline()
-            if not line.endswith(b"\n"):
+            answer = file.readline()
+            if not answer.endswith(b"\n"):
                 raise ConnectionError("no answer")
             times.append(time.perf_counter() - began)
-            answers.append(line.split()[1])
+            answers.append(answer.split()[1])
             done += 1
         except OSError:
             errors.append(number)
             connection = file = None
             if time.perf_counter() > deadline:
                 return
+
+
+def line(number, done):
+    return b"%d 1 %d_%d|w x%d y%d z\n" % (done % 2, number, done, number, done % 7)
+
+
+def all_clients(clients, count, answers, times, errors):
+    """What ``client`` does for each, in one thread, whose turns take no time from the answers; nothing is sent anew."""
+    select, began, done, parts = selectors.DefaultSelector(), [0.0] * clients, [0] * clients, [b""] * clients
+    for number in range(clients):
+        select.register(connect(time.perf_counter() + 20), selectors.EVENT_READ, number)
+
+    def send(key):
+        began[key.data] = time.perf_counter()
+        key.fileobj.sendall(line(key.data, done[key.data]))
+
+    for key in list(select.get_map().values()):
+        send(key)
+    while select.get_map() and (ready := select.select(20)):
+        for key, _ in ready:
+            number = key.data
+            try:
+                got = key.fileobj.recv(1 << 12)
+                parts[number] += got
+                if parts[number].endswith(b"\n"):
+                    times.append(time.perf_counter() - began[number])
+                    answers.append(parts[number].split()[1])
+                    parts[number], done[number] = b"", done[number] + 1
+                    if done[number] < count:
+                        send(key)
+            except OSError:
+                got = b""
+            if not got or done[number] == count:
+                errors.extend([number] * (done[number] < count))
+                select.unregister(key.fileobj)
+                key.fileobj.close()
 
 
 def begin(command, folder, wait=True):
@@ -64,9 +103,10 @@ def run(command, folder, options, kills, watch=lambda: None):
     server = begin(command, folder)
     answers, times, errors = [], [], []
     share = options.lines // options.clients
-    threads = [
-        threading.Thread(target=client, args=(one, share, answers, times, errors)) for one in range(options.clients)
-    ]
+    results = (answers, times, errors)
+    threads = [threading.Thread(target=client, args=(one, share, *results)) for one in range(options.clients)]
+    if not kills:
+        threads = [threading.Thread(target=all_clients, args=(options.clients, share, *results))]
     began = time.perf_counter()
     for one in threads:
         one.start()
