@@ -115,8 +115,8 @@ def test_tables_of_many_rows_are_learned_in_one_pass(vwlite, write):
 def test_a_table_without_header_is_answered_with_the_whole_line(vwlite, write):
     write("data.csv", table("1.5,0,a", *(f"{n % 5}.25,{n % 2},{'ab'[n % 2]}" for n in range(30))))
     said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
-    assert said.endswith(f"; perhaps --columns 'no-header label=3 =1:number,2:number' --oaa auto{SMALL}\n")
-    vwlite("train", "data.csv", "-f", "m", "--quiet", *shlex.split(said.split("; perhaps ")[1]))
+    assert said.endswith("; perhaps --columns 'no-header label=3 =1:number,2:number'\n")
+    vwlite("train", "data.csv", "-f", "m", "--quiet", "--oaa", "auto", *shlex.split(said.split("; perhaps ")[1]))
 
 
 def test_a_first_line_of_another_size_than_all_others_is_no_part_of_the_table(vwlite, write):

@@ -97,11 +97,11 @@ class Inputs:
             found, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
-            found, kept = looked_at(config.kind, columns, source, self.begun.head, self.bytes_of_files)
+            found, kept = looked_at(config.kind, columns, source, self.begun.head)
             self.remark = remark_on_identifiers(config.kind, found, columns, self.begun.head)
             if not config.columns and "label" not in columns.roles and config.kind in DELIMITERS:
                 text = self.begun.head(HEAD, 0, least_lines(found))
-                self.proposed = propose(text, config.kind, found, self.bytes_of_files())
+                self.proposed = "".join(propose(text, config.kind, found, self.bytes_of_files()))
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))

@@ -31,16 +31,11 @@ HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the type
 
 
 def looked_at(
-    kind: str,
-    columns: Columns,
-    source: str,
-    head: Callable[[int, int, int], bytes],
-    size: Callable[[], int | None] = lambda: None,
+    kind: str, columns: Columns, source: str, head: Callable[[int, int, int], bytes]
 ) -> tuple[Columns, Columns]:
     """What is found out of the columns ``columns``, and what a model keeps of that.
 
-    ``size`` gives that of ``propose``, ``head`` the first lines of the inputs, as ``OpenedInputs.head``. Raises
-    DataError.
+    ``head`` gives the first lines of the inputs, as ``OpenedInputs.head``. Raises DataError.
     """
     if kind not in DELIMITERS:
         return columns, columns
@@ -51,7 +46,7 @@ def looked_at(
     except HeaderMissing as error:
         perhaps = ""
         if not (columns.roles or columns.spaces or columns.ignored):
-            perhaps = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source), size())
+            perhaps, _ = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source), None)
         raise HeaderMissing(f"{error}{perhaps and '; perhaps '}{perhaps}") from None
     return found, found.kept(columns)
 
@@ -161,10 +156,10 @@ def label_among(names: Sequence[str]) -> str:
     return next((usual[name] for name in LABELS if name in usual), names[-1])
 
 
-def propose(head: bytes, kind: str, found: Columns, size: int | None) -> str:
+def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[str, str]:
     """Options for a table of cells whose label is not named, from its first lines: ``--columns``, and what labels as
     these, and tables of this ``size`` in bytes (None: unknown), are learned with. ``found``: its columns with their
-    types. Empty for a table of one column.
+    types. Both empty for a table of one column.
 
     Numbers of rows are left out, words that differ in all rows become the tag, and longer text is read word by word.
     One pass over few rows learns little, least of sorted ones; numbers are learned less their means, and text apart.
@@ -174,7 +169,7 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> str:
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
     named = [name for name in header if name]
     if len(named) < 2 or not rows:
-        return ""
+        return "", ""
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
     label, types = label_among(named), found.found_types
     roles, spaces, ignored = {"label": Column(label)}, {"": [], "text": [], "words": []}, []
@@ -195,7 +190,7 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> str:
         else:
             spaces["text"].append(Column(name, TEXT))
     if not any(spaces.values()):
-        return ""
+        return "", ""
     small = size is not None and size < SMALL
     far = any(is_far([with_point(cell, delimiter) for cell in cells[one.name]]) for one in spaces[""])
     how = (" --passes 20 --shuffle-first" if small else "") + (
@@ -208,7 +203,7 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> str:
     placed = {space: tuple(some) for space, some in spaces.items() if some}
     columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
-    return f"--columns {quote(str(columns))}{loss}{how}"
+    return f"--columns {quote(str(columns))}", f"{loss}{how}"
 
 
 def is_counted(cells: Sequence[str]) -> bool:
