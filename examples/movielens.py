@@ -14,7 +14,7 @@ reading the text included. --json writes {"rows": [{"model": "dyadic", "k": 5, "
 nearest level, and models of labels with latent vectors of their own, whose rows have the absolute error of the median,
 the root of the squared error of the mean, log loss and expected calibration error:
 
-    labels    vwlite train TRAIN --dotproduct u,i --rank K --multiclass N --passes 20 --holdout_off
+    labels    vwlite train TRAIN --dotproduct u,i --rank K --multiclass N --dot-rates global --passes 20 --holdout_off
 
 In JSON these have "reliability": for each label ten bins of mean probability and observed rate. --libmf PYTHON names an
 interpreter that has LIBMF, which joins the table where ids are whole numbers.
@@ -164,6 +164,7 @@ def labels_row(vwlite, options, rank):
     """The same of labels with latent vectors of their own, which have probabilities."""
     low, high = options.levels
     learn = ["--dotproduct", options.pair, "--rank", rank, "--multiclass", high - low + 1, "--indexing", low, "-b", 20]
+    learn += ["--dot-rates", "global"]
     wanted = "log_loss,accuracy,mae,rmse,ece,calibration_bins"
     (score,), seconds = trained(vwlite, options, learn, [wanted])
     figures = {name: score[name] for name in ("mae", "rmse", "log_loss", "ece")}

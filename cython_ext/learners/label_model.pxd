@@ -32,10 +32,13 @@ cdef struct LabelModel:
     bint positional        # feature i of one side is paired with feature i of the other
     double offset          # added to every element of both vectors
     double offset_square   # subtracted from each dot product
+    bint adaptive          # parameters have rates of their own, see ``label_rates.pxd``: the two arrays below, and in the tables of vectors
+    float *gradients       # (rows, width) of linear weights the sums of squared gradients
+    float *scale           # (rows, 2) the greatest value so far, the number of updates
     double decay           # L2 on latent vectors where the flow has it; else 0, and ``separate``
     bint separate
     double decay_power     # where ``separate``, the decay of what was updated n times is multiplied by (1 + n)^-decay_power
-    double linear_decay    # L2 on linear weights, where ``separate``
+    double linear_decay    # L2 on linear weights, where ``separate`` or ``adaptive``
     bint decays_weights    # L2 on the vectors themselves, not on what the offset makes of them
     bint fixed_linear      # linear weights are not updated
     bint fixed_constant
@@ -208,9 +211,10 @@ cdef inline void make_flows(LabelModel *m, const Scratch *s, double rate) noexce
             make_flow(m, s, label)
 
 
-cdef inline void change_vectors(LabelModel *m, uint32_t label, size_t number, double s, double fade) noexcept nogil:
+cdef inline void change_vectors(LabelModel *m, uint32_t label, size_t number, double s, double fade, double a_square,
+                                double b_square) noexcept nogil:
     """Replace a label's part of the vectors of both sides of a dot product by their changes along the flow up to ``s``, for a value
-    of 1, before they decay by e^-fade. A side beside one that is fixed moves along that.
+    of 1, before they decay by e^-fade. A side beside one that is fixed moves along that. The squares are those of the component.
     """
     cdef size_t d, start = set_of(m, label) * m.rank
     cdef Side *a = &m.work.side[2 * number]
@@ -218,7 +222,7 @@ cdef inline void change_vectors(LabelModel *m, uint32_t label, size_t number, do
     cdef const Component *c = &m.label[label].component[number]
     cdef double x
     if c.omega > 0:
-        vector_changes(c, s, fade, a.square, b.square, m.rank, a.vector + start, b.vector + start)
+        vector_changes(c, s, fade, a_square, b_square, m.rank, a.vector + start, b.vector + start)
         return
     for d in range(start, start + m.rank):
         x = a.vector[d]
@@ -256,11 +260,21 @@ cdef inline void find_rows(const LabelModel *m, Scratch *s) noexcept nogil:
 cdef inline Latent open_latent(state, config, plan, size_t pair, int side, size_t rows):
     cdef const float[:, ::1] table = state.latent[pair][side]
     cdef size_t rank = config.sets * config.rank, stride = state.stride
-    if <size_t>table.shape[0] != rows * stride or table.shape[1] != 1 or stride <= rank:
+    if <size_t>table.shape[0] != rows * stride or table.shape[1] != 1 or stride <= rank + (
+            1 + config.sets if config.adaptive else 0):
         raise ValueError("a table of latent vectors has a wrong shape")
     return Latent(<float *>&table[0, 0], stride, rank, config.seeds[pair][side], config.scale, config.normal,
                   0 if state.learning else config.fewest, config.decays(plan)[pair][side],
                   state.learning and plan.frozen.sides[pair][side])
+
+
+cdef inline int open_rates(LabelModel *m, state, size_t slots) except -1:
+    cdef const float[:, ::1] gradients = state.gradients, scale = state.scale
+    if <size_t>gradients.shape[0] != slots or gradients.shape[1] != 1 or scale.shape[1] != 2 or (
+            <size_t>scale.shape[0] * m.width != slots):
+        raise ValueError("tables of rates have a wrong shape")
+    m.gradients, m.scale = <float *>&gradients[0, 0], <float *>&scale[0, 0]
+    return 0
 
 
 cdef inline int open_model(LabelModel *m, state, config, plan) except -1:
@@ -273,10 +287,13 @@ cdef inline int open_model(LabelModel *m, state, config, plan) except -1:
     m.mask = <uint32_t>(w.shape[0] >> shift) - 1
     m.sets, m.rank, m.positional = config.sets, config.rank, config.positional
     m.offset, m.offset_square = config.offset, config.offset_square
-    m.separate = config.is_separate(plan, state.learning)
-    m.decay, m.linear_decay = 0 if m.separate else config.decays(plan)[0][0] if plan.pairs else config.decay, 0
-    if m.separate:
-        m.linear_decay = config.linear_decay
+    m.adaptive = config.adaptive
+    m.separate = not m.adaptive and config.is_separate(plan, state.learning)
+    m.linear_decay = config.linear_decay if m.separate or m.adaptive else 0
+    m.decay = 0 if m.separate or m.adaptive else config.decays(plan)[0][0] if plan.pairs else config.decay
+    m.gradients = m.scale = NULL
+    if m.adaptive:
+        open_rates(m, state, w.shape[0])
     m.decay_power, m.decays_weights = config.decay_power, config.decays_weights
     m.fixed_linear = state.learning and plan.frozen.linear
     m.fixed_constant = state.learning and plan.frozen.constant

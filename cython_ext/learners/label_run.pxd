@@ -12,7 +12,7 @@ cdef enum:                 # positions in the scalars, named in vwlite/learners/
     UNBOUNDED = 3          # number of updates that hit an iteration limit
     LATER = 4              # 0 in the first pass
     MISMATCHED = 7         # number of rows whose sides cannot be paired by position
-    SCALARS = 8            # kernels do not use the others
+    SCALARS = 9            # kernels do not use the others
 
 
 cdef struct LabelRun:

@@ -17,6 +17,7 @@ from learners.label_decay cimport largest_decay, shrink_label
 from learners.label_flow cimport STATES, LabelFlow, follow, importance_to_overtake, scores_at, softmax, speeds_at
 from learners.label_model cimport (
     LabelModel, change_vectors, close_model, find_rows, make_flows, make_sides, open_flows, read_sides, take_standing_terms)
+from learners.label_rates cimport add_gradients, grow, move_at_rates, set_rates
 from learners.label_run cimport FIRST, MISMATCHED, TIME, UNBOUNDED, LabelRun, open_run, rate_now
 from learners.latent_vectors cimport Side, count_side, move_vector
 from learners.query_choice cimport asked_weight, record_asked
@@ -48,7 +49,7 @@ cdef inline void move_latent(LabelModel *m, const double *state, double fade) no
     for i in range(m.work.components):
         for label in range(m.labels):
             if <int>label != m.base:
-                change_vectors(m, <uint32_t>label, i, state[label], fade)
+                change_vectors(m, <uint32_t>label, i, state[label], fade, m.work.side[2 * i].square, m.work.side[2 * i + 1].square)
         for side in range(2):
             one = &m.work.side[2 * i + side]
             if not one.latent.fixed:
@@ -96,6 +97,27 @@ cdef inline int turns(Lfl *q, double weight) noexcept nogil:
     return turns_for(rate * largest_decay(&q.model) * weight, way * weight)
 
 
+cdef inline int learn_at_rates(Lfl *q, const Scratch *s, double weight, double rate) noexcept nogil:
+    """Learn the row's label where parameters have rates of their own. Its updates were counted."""
+    cdef LabelModel *m = &q.model
+    cdef size_t label
+    cdef double *g = q.flow.memory
+    if grow(m, s):
+        read_sides(m)
+        make_flows(m, s, 1)
+    for label in range(m.labels):
+        q.flow.state[label], m.label[label].rate = 0, 1
+    speeds_at(&q.flow, q.flow.state, 0, g)
+    add_gradients(m, s, g, weight)
+    set_rates(m, s, rate)
+    q.run.scalars[UNBOUNDED] += not follow(&q.flow, weight)
+    for label in range(m.labels):
+        if not isfinite(q.flow.state[label]):
+            return UNSTABLE
+    move_at_rates(m, s, q.flow.state, rate, weight)
+    return OK
+
+
 cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
     """Learn the row's label with an importance: along the flow, in turns with decay where that is a step of its own."""
     cdef double rate = q.model.label[0].rate, part
@@ -105,6 +127,8 @@ cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
         return OK
     q.run.scalars[TIME] += weight
     count_sides(&q.model)
+    if q.model.adaptive:
+        return learn_at_rates(q, s, weight, rate)
     if not q.model.separate:
         return move(q, s, weight)
     count = turns(q, weight)
@@ -118,7 +142,7 @@ cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
     return status
 
 
-cdef inline double importance_told(Lfl *q, const double *z, double rate) noexcept nogil:
+cdef inline double importance_told(Lfl *q, const Scratch *s, const double *z, double rate) noexcept nogil:
     """The importance with which the label of the second best score would overtake the best; 0 where nothing is known of a side."""
     cdef uint32_t label, best = 0, second = 0
     cdef double decay = q.flow.linear_decay, found
@@ -130,6 +154,8 @@ cdef inline double importance_told(Lfl *q, const double *z, double rate) noexcep
     for label in range(q.model.labels):
         second = label if label != best and z[label] > z[second] else second
         q.model.label[label].rate, q.model.label[label].decay = rate, 0
+    if q.model.adaptive:
+        set_rates(&q.model, s, rate)
     found = importance_to_overtake(&q.flow, best, second)
     q.flow.linear_decay = decay
     return found
@@ -170,7 +196,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         best = label if z[label] > z[best] else best
         status |= OK if isfinite(z[label]) else UNSTABLE
     if status == OK and (out.flip_importance != NULL or (q.run.asking.counts != NULL and learns and weight > 0)):
-        flip = importance_told(q, z, rate if learning else q.run.told_rate)
+        flip = importance_told(q, s, z, rate if learning else q.run.told_rate)
         make_flows(&q.model, s, rate)
         for label in range(<uint32_t>q.flow.size):
             q.flow.state[label] = 0
@@ -201,7 +227,7 @@ cdef void open_tables(Lfl *q, state, config, plan, size_t rows, size_t end) exce
     cdef const double[::1] values = config.values
     open_run(&q.run, &q.model, state, config, plan, rows, end)
     q.flow.base, q.flow.mean = q.model.base, config.mean
-    q.flow.linear_decay = 0 if q.model.separate else config.linear_decay
+    q.flow.linear_decay = 0 if q.model.separate or q.model.adaptive else config.linear_decay
     q.flow.value = &values[0]
     if values.shape[0] != <Py_ssize_t>q.model.labels:
         raise ValueError("a value for each label")

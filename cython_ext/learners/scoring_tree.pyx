@@ -72,7 +72,7 @@ cdef inline void move_class(LabelModel *m, const Scratch *s, uint32_t number, do
         weight = m.w + s.index[i] * m.width + number
         weight[0] = <float>(weight[0] - way * s.value[i])
     for i in range(m.work.components):
-        change_vectors(m, number, i, way, fade)
+        change_vectors(m, number, i, way, fade, m.work.side[2 * i].square, m.work.side[2 * i + 1].square)
         for side in range(2):
             one = &m.work.side[2 * i + side]
             if not one.latent.fixed:

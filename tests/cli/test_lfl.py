@@ -102,6 +102,7 @@ def test_scores_are_log_odds_against_the_base(trained):
         ("--oaa 4", "--multiclass and --dotproduct and --oaa do not go together"),
         ("--loss_function hinge", "--dotproduct with --multiclass takes --lfl-loss log or mse, not hinge"),
         ("--dot-l2 u=0.1", "--dot-l2 u: --dotproduct has item user"),
+        ("--dot-rates adaptive --dot-first-t 9", "--dot-first-t does not go with rates that are adaptive"),
         ("--active", "--active with --dotproduct and --multiclass needs --simulation"),
         ("--l2 0.1", "--l2 does not go with --dotproduct and --multiclass"),
         ("--base-label 9 --indexing 1", "--base-label 9 is no label from 1 to 4"),
@@ -132,6 +133,7 @@ def test_a_model_keeps_its_labels(trained, vwlite):
     for options, message in (
         ("--multiclass 5", "--multiclass 5 contradicts model, which was made with --multiclass 4"),
         ("--lfl-loss mse", "--lfl-loss mse contradicts model, which was made with --lfl-loss log"),
+        ("--dot-rates global", "--dot-rates global contradicts model, which was made with --dot-rates adaptive"),
         ("--base-label 2", "--base-label 2 contradicts model, which was made without it"),
     ):
         said = vwlite("train", "data", "-i", "model", "-f", "other", *options.split(), status=2).stderr

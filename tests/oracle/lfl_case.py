@@ -29,7 +29,7 @@ class LflCase(Case):
 
     def made(self, labels, bits, options):
         """The configuration and the learner."""
-        options = {"linear_l2": 0.0, **options}
+        options = {"linear_l2": 0.0, "dot_rates": "global", **options}
         config = LflConfig(LossConfig("logistic"), multiclass=labels, pairs=len(self.pairs), **options)
         return config, Lfl(config, bits)
 

@@ -71,7 +71,7 @@ def log_passes(wanted: bool) -> Iterator[None]:
 def decay_warning(learner: Learner) -> str:
     """A warning that the learning rate has decayed over the calls of ``learn``; empty if it has not."""
     config, rate = learner.config, learner.get("rate")
-    if config.decay_learning_rate >= 1 or rate == config.initial_learning_rate:
+    if (config.decay_learning_rate or 1) >= 1 or rate == config.initial_learning_rate:
         return ""
     fallen = f"the learning rate has decayed to {rate:g}, each call of learn being a pass"
     return f"{fallen}: a stream is learned with decay_learning_rate=1"

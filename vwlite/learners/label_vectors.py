@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from vwlite.learners.softmax import Multiclass
 from vwlite.storage.weight_table import Table, any_set, values_of, zeros
 
 SCALARS = (  # as those of Dyadic and Multiclass
-    "rate", "first", "time", "unbounded", "later", "min_label", "max_label", "mismatched",
+    "rate", "first", "time", "unbounded", "later", "min_label", "max_label", "mismatched", "passes",
 )  # fmt: skip
 
 
@@ -30,6 +31,7 @@ class LabelKernelConfig(KernelConfig):
         self.classes, self.sets, self.base = config.count, config.sets, config.base_class
         self.shift, self.linear_decay = row_shift(config), config.linear_decay
         self.rank, self.positional = config.vector_length, config.pairs_by_position
+        self.adaptive = config.own_rates
         self.asks, self.mellowness = config.active and not frozen, config.mellowness
         self.show(config)
 
@@ -52,8 +54,12 @@ def row_shift(config: LabelVectorsConfig) -> int:
 
 
 def latent_stride(config: LabelVectorsConfig) -> int:
-    """Numbers of a feature in a table of latent vectors: those of all labels, how often it was updated, padding."""
-    return (config.sets * config.vector_length + 4) // 4 * 4
+    """Numbers of a feature in a table of latent vectors: those of all labels, how often it was updated, padding.
+
+    Where rates are adaptive, the greatest value and of every label the sum of squared gradients come before padding.
+    """
+    rates = 1 + config.sets if config.own_rates else 0
+    return (config.sets * config.vector_length + rates + 4) // 4 * 4
 
 
 class LabelVectors(Asking, Multiclass):
@@ -81,6 +87,9 @@ class LabelVectors(Asking, Multiclass):
         self.kernel.confidence_rate = config.told_rate
         tables = range(config.pairs if config.vector_length else 0)
         self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
+        if config.own_rates:
+            self.gradients, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - self.layout[0]), 2)
+        self.total_passes = 1
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
         self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
@@ -100,7 +109,8 @@ class LabelVectors(Asking, Multiclass):
     @classmethod
     def slot_bytes(cls, config: LabelVectorsConfig, learning: bool) -> float:
         tables = 2 * config.pairs if config.vector_length else 0
-        return 4.0 * (1 + tables * latent_stride(config) / 2.0 ** row_shift(config))
+        width = 2.0 ** row_shift(config)
+        return 4.0 * (1 + (1 + 2 / width) * config.own_rates + tables * latent_stride(config) / width)
 
     @property
     def drops_pairs(self) -> bool:  # type: ignore[override]
@@ -114,7 +124,24 @@ class LabelVectors(Asking, Multiclass):
     def warnings(self) -> list[str]:
         return [*mismatched_rows(self), *unbounded_updates(self)]
 
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        """A model whose passes are over begins anew with the whole rate."""
+        self.total_passes = passes
+        if self.get("passes") >= passes:
+            self.set(passes=0)
+        self.set_rate_of_pass()
+
+    def set_rate_of_pass(self) -> None:
+        """Where rates are adaptive: the share sqrt(1 - j / P) of the rate in pass j of P, from 0."""
+        if self.config.own_rates and self.config.decay_learning_rate is None:
+            left = 1 - self.get("passes") / self.total_passes
+            self.set(rate=self.config.initial_learning_rate * (math.sqrt(left) if left > 0 else 1.0))
+
     def end_pass(self) -> None:
+        if self.config.decay_learning_rate is None:
+            self.set(passes=self.get("passes") + 1)
+            self.set_rate_of_pass()
+            return
         super().end_pass()
         if self.config.decay_learning_rate != 1:  # as in Dyadic
             self.set(later=1)
@@ -128,18 +155,28 @@ class LabelVectors(Asking, Multiclass):
             for pair, sides in enumerate(self.latent)
             for side, table in enumerate(sides)
         }
-        return {"weights": Table(self.weights, ("w",)), **latent}
+        rates = {} if predict_only or not self.config.own_rates else self.rates()
+        return {"weights": Table(self.weights, ("w",)), **latent, **rates}
+
+    def rates(self) -> dict[str, Table]:
+        return {"gradients": Table(self.gradients, ("g",)), "scale": Table(self.scale, ("x", "updates"))}
 
     def header(self) -> dict[str, Any]:
         return {**Learner.header(self), **self.asked_header()}
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        scalars = {"mismatched": 0, **scalars}
+        scalars = {"mismatched": 0, "passes": 0, **scalars}
         for name in ("unbounded", "mismatched"):
             count_in(scalars, name)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
         self.weights = self.checked(arrays, "weights", 1)
+        if self.config.own_rates and "gradients" in arrays:
+            self.gradients, self.scale = self.checked(arrays, "gradients", 1), values_of(arrays, "scale")
+            if self.scale.shape != (len(self.weights) >> self.layout[0], 2):
+                raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
+        elif self.config.own_rates:
+            self.supports_confidence = False
         for pair, sides in enumerate(self.latent):
             for side in range(2):
                 sides[side] = values_of(arrays, f"latent{pair}{'ab'[side]}")

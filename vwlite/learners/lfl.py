@@ -5,6 +5,7 @@ See ``cython_ext/learners/lfl.pyx``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class Lfl(LabelVectors):
     native = kernel
     has_distributions = True
     kernel_config = LflKernelConfig
+
+    @classmethod
+    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
+        """Models of before ``dot_rates`` have a global rate."""
+        return super().config_from({"dot_rates": "global", **stored}, changes)
 
     @property
     def shows_scores(self) -> bool:

@@ -234,7 +234,7 @@ def start(
     )
     if config.learning:
         go_on(initial, model, dict(learner_changes or {}))
-        if model.learner.config.decay_learning_rate != 1 and say:
+        if model.learner.config.decay_learning_rate not in (1, None) and say:
             rate = f"the learning rate has decayed to {model.learner.get('rate'):g}"
             say(f"{rate} over {model.passes} passes, each run being one; -l sets another")
         if model.header["names"]:

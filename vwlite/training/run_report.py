@@ -221,7 +221,9 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
         f"initial_t = {learner.get('time'):g}",
         f"power_t = {learner.config.power_t:g}",
     ]
-    if passes > 1:
+    if passes > 1 and learner.config.decay_learning_rate is None:
+        lines.append("learning rate in pass j of P, from 0: sqrt(1 - j / P) of it")
+    elif passes > 1:
         lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
     stack, labels, predictions = learner.described
     if not config.output.dont_output_best_constant and learner.simple_labels:

@@ -44,6 +44,7 @@ class LabelVectorsConfig(PerClassConfig):
     can_freeze: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
     revision: ClassVar[int] = 1
+    own_rates: ClassVar[bool] = False
     asked_as: ClassVar[str]  # the options that ask for such a model
     base_class: ClassVar[int] = -1
     fewest_pairs: ClassVar[int] = 1

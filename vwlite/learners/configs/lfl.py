@@ -14,6 +14,8 @@ from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.options import again, config, not_one_of, option
 
 RATE, DOT_L2, LINEAR_L2 = 0.05, 0.02, 0.006  # chosen on MovieLens-1M
+ADAPTIVE_RATE, ADAPTIVE_DOT_L2, ADAPTIVE_LINEAR_L2, POWER = 0.3, 0.35, 0.1, 0.25  # on MovieLens-100K
+ONE_RATE = "add --dot-rates global"
 
 
 @config
@@ -34,11 +36,27 @@ class LflConfig(LabelVectorsConfig):
         None, "Of the same: the label whose score is always 0, so that the others' are log odds against it.",
         section=SECTION, spelled=("--base-label",), metavar="LABEL", shown="none", shape=True,
     )
-    learning_rate: float | None = again(GdConfig, "learning_rate", None, shown=f"{RATE:g} for labels with vectors")
-    decay_learning_rate: float = again(GdConfig, "decay_learning_rate", 0.9)
+    dot_rates: str | None = option(
+        None, "Of the same: learning rates of their own for every vector and weight, or a global one.",
+        section=SECTION, spelled=("--dot-rates",), choices=("adaptive", "global"), settled=True,
+        shown="adaptive; with --lfl-loss mse global",
+    )
+    learning_rate: float | None = again(
+        GdConfig, "learning_rate", None, shown=f"{ADAPTIVE_RATE:g} for labels with vectors"
+    )
+    decay_learning_rate: float | None = again(  # type: ignore[assignment]
+        GdConfig, "decay_learning_rate", None, shown="for labels with vectors sqrt(1 - j / P) in pass j of P, from 0"
+    )
     first_pass_t: float = again(DyadicConfig, "first_pass_t", 0.0)
-    dot_l2: float | str | None = again(DyadicConfig, "dot_l2", None, shown=f"{DOT_L2:g} for labels with vectors")
-    linear_l2: float | None = again(DyadicConfig, "linear_l2", None, shown=f"{LINEAR_L2:g} for labels with vectors")
+    dot_l2: float | str | None = again(
+        DyadicConfig, "dot_l2", None, shown=f"{ADAPTIVE_DOT_L2:g} for labels with vectors"
+    )
+    linear_l2: float | None = again(
+        DyadicConfig, "linear_l2", None, shown=f"{ADAPTIVE_LINEAR_L2:g} for labels with vectors"
+    )
+    dot_l2_power: float | None = again(  # type: ignore[assignment]
+        DyadicConfig, "dot_l2_power", None, shown=f"{POWER:g} for labels with vectors"
+    )
     dot_init: float | None = again(DyadicConfig, "dot_init", 0.1)
     answer: str = "class"
 
@@ -55,11 +73,31 @@ class LflConfig(LabelVectorsConfig):
     def __post_init__(self) -> None:
         if self.class_loss != "multinomial":
             raise UsageError(f"--dotproduct with --multiclass takes --lfl-loss log or mse, not {self.class_loss}")
+        self.check_rates()
         self.check()
         self.check_base()
         if (self.lfl_loss == "mse" or self.answer in ("median", "mean")) and not self.has_numbers:
             asked = "--lfl-loss mse" if self.lfl_loss == "mse" else f"--predict {self.answer}"
             raise UsageError(f"{asked} needs labels that are numbers, not names")
+
+    def check_rates(self) -> None:
+        """Fills in what depends on the rates. Raises UsageError for what needs a global one."""
+        if self.dot_rates is None:
+            object.__setattr__(self, "dot_rates", "global" if self.lfl_loss == "mse" else "adaptive")
+        if not self.own_rates and self.decay_learning_rate is None:
+            object.__setattr__(self, "decay_learning_rate", 0.9)
+        if self.dot_l2_power is None:
+            object.__setattr__(self, "dot_l2_power", POWER if self.own_rates else 0.0)
+        for typed, name in ((self.first_pass_t, "--dot-first-t"), (self.power_t, "--power_t")):
+            if self.own_rates and typed:
+                raise UsageError(f"{name} does not go with rates that are adaptive: {ONE_RATE}")
+        if self.own_rates and self.lfl_loss != "log":
+            raise UsageError(f"--lfl-loss {self.lfl_loss} does not go with rates that are adaptive: {ONE_RATE}")
+
+    @property
+    def own_rates(self) -> bool:
+        """Whether every vector and weight has a rate of its own."""
+        return self.dot_rates == "adaptive"
 
     def check_base(self) -> None:
         label, first = self.base_label, self.indexing
@@ -109,15 +147,18 @@ class LflConfig(LabelVectorsConfig):
 
     @property
     def initial_learning_rate(self) -> float:
-        return RATE if self.learning_rate is None else self.learning_rate
+        usual = ADAPTIVE_RATE if self.own_rates else RATE
+        return usual if self.learning_rate is None else self.learning_rate
 
     @property
     def decay(self) -> float:
-        return DOT_L2 if self.dot_l2 is None or isinstance(self.dot_l2, str) else self.dot_l2
+        usual = ADAPTIVE_DOT_L2 if self.own_rates else DOT_L2
+        return usual if self.dot_l2 is None or isinstance(self.dot_l2, str) else self.dot_l2
 
     @property
     def linear_decay(self) -> float:
-        return LINEAR_L2 if self.linear_l2 is None else self.linear_l2
+        usual = ADAPTIVE_LINEAR_L2 if self.own_rates else LINEAR_L2
+        return usual if self.linear_l2 is None else self.linear_l2
 
     @property
     def kind(self) -> str:
