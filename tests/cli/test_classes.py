@@ -309,6 +309,14 @@ def test_classes_that_cannot_be_found(arguments, text, status, message, vwlite, 
     assert message in vwlite("train", *arguments.split(), "-f", "m", stdin=text, status=status).stderr
 
 
+def test_line_breaks_within_fields_are_named_as_the_cause(vwlite, write):
+    """Empty lines within texts made the labels sequences of names."""
+    write("f.csv", "topic,text\n" + 'news,short\nsport,"a goal\n\nat night, late"\n' * 9)
+    done = vwlite("train", "f.csv", "--columns", "label=topic text=text:tokens", "--oaa", "auto", "-f", "m", status=65)
+    assert "f.csv:3: no closing quote" in done.stderr and "line breaks within a field are not read" in done.stderr
+    assert "sequences" not in done.stderr
+
+
 def test_a_file_of_names_is_not_written_over(vwlite, write):
     write("d", NAMED), write("names", "bird\ncat\ndog\n")
     said = vwlite("train", "d", "--oaa", "3", "--named_labels", "@names", "-f", "names", status=2).stderr

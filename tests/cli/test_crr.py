@@ -192,3 +192,26 @@ def test_impossible_requests(vwlite, options, status, said, names_in):
 def test_evaluate_refuses_queries_that_no_metric_needs(vwlite):
     crr(vwlite)
     assert "--qid" in vwlite("evaluate", "-i", "m", "data.vw", "--metric", "mse", "--qid", "tag", status=2).stderr
+
+
+def test_a_column_that_names_the_query_is_told_to_be_a_tag(vwlite, write):
+    rows = "".join(f"{n % 3},q{n // 6},{n}\n" for n in range(24))
+    write("q.csv", f"grade,individual,x\n{rows}")
+    said = "; individual is a column, no namespace: tag=individual in --columns, with --qid tag, makes queries of it"
+    wrong = ("q.csv", "--columns", "label=grade f=x,individual", "-f", "m", "--qid", "individual")
+    assert said in vwlite("crr", *wrong, status=65).stderr
+    tagged = (
+        "q.csv",
+        "--columns",
+        "label=grade f=x tag=individual",
+        "-f",
+        "m",
+        "--qid",
+        "tag",
+        "--steps",
+        50,
+        "--quiet",
+    )
+    vwlite("crr", *tagged)
+    asked = ("evaluate", "-i", "m", "q.csv", "--metric", "ndcg", "--qid", "individual")
+    assert said in vwlite(*asked, status=65).stderr

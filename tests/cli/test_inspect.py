@@ -31,13 +31,12 @@ def test_facts(vwlite, weights):
         "examples": 3,
         "passes": 1,
         "average_loss": pytest.approx(0.69, abs=0.2),
-        "min_label": -50,
-        "max_label": 50,
         "can_go_on": True,
         "names": 0,
     }
     assert {entry["slot"]: entry["weight"] for entry in top} == weights("plain")
     assert {entry["name"] for entry in top} == {None}
+    assert "min_label" in json.loads(vwlite("inspect", "named", "--json", "-").stdout)["result"]
 
 
 def test_text_says_the_same(vwlite):

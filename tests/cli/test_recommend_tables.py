@@ -70,6 +70,24 @@ def test_a_person_is_typed_by_the_column_or_its_namespace(rated, vwlite, write):
     ]
 
 
+def test_numbers_that_are_names_join_with_the_table(vwlite, write):
+    draw = random.Random(3)
+    rows = "".join(f"{draw.randrange(1, 6)},{n % 5},{1866 + n % 7},-{n % 3},x\n" for n in range(140))
+    write("n.csv", f"rating,s,d,t,u\n{rows}")
+    columns = "label=rating user=s:text item=d:text,t:text ignore=u"
+    vwlite("train", "n.csv", "--columns", columns, "-f", "m", "--dotproduct", "user,item", "--names", "--quiet")
+    done = asked(vwlite, "--for", "user=1", "--top", 9)
+    lists = json.loads(asked(vwlite, "--for", "user=1", "--top", 9, "--json", "-").stdout)["lists"]
+    values = {item["name"]: item["value"] for item in lists[0]["items"]}
+    assert {name for _, _, name in table(done)} == values.keys() and "d^_1866" in values
+    assert {*values.values()} <= {*map(str, range(1866, 1873)), "-0", "-1", "-2"}
+    wanted = [row[1:] for row in table(done)]
+    for printed in ("user=s^_1", "s=1"):
+        assert [row[1:] for row in table(asked(vwlite, "--for", printed, "--top", 9))] == wanted
+    assert "has not met" in asked(vwlite, "--for", "user=s^_9", status=2).stderr
+    assert len(vwlite("recommend", "-i", "m", "--of", "user", "--for", "item=d^_1866", "--top", 2).lines) == 2
+
+
 def test_every_file_is_read_as_its_name_ends(rated, vwlite, write):
     write("u.csv", "uid\nu1\nu2\n")
     write("u.jsonl", '{"uid": "u1"}\n{"uid": "u2"}\n')

@@ -167,7 +167,7 @@ def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--format", "vw", "--columns", "x"), "goes with tables (--format csv, tsv, jsonl, arrow, parquet), not with"),
+        (("--format", "vw", "--columns", "x"), "arrow, parquet), not with vw: add --format csv"),
         (("--format", "csv", "--columns", "click"), "--columns: expected items like label=click user=age,city:text, "),
         (("--format", "csv", "--affix", "+2u"), "--affix and --spelling read names in text"),
         (("--format", "csv", "--csoaa_ldf", "m"), "groups of lines are read from text only"),

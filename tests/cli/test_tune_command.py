@@ -4,6 +4,7 @@ import json
 import shlex
 
 import pytest
+from golden.make import texts
 from l1_case import SENTENCES
 
 PAIRS = "".join(f"{n % 3} |q q{n // 6} |f x:{n % 3 + n % 7 / 10} y:{n % 5}\n" for n in range(60))
@@ -113,3 +114,40 @@ def test_classes_with_theta(vwlite, write, tmp_path):
     varied = ("--vary", "theta-scale 0.1|1", "--with", "--sequences")
     assert vwlite("tune", "d", "--command", "aso", "--metric", "accuracy", *varied, "--theta", "theta").stdout
     assert "Theta of --theta and would be overwritten" in vwlite("tune", *options, "-f", "theta", status=2).stderr
+
+
+VARIED = {  # options of a learner, and the data: what is varied of it
+    ("train numbers", "--sgd --l1 1e-4"): "-l --power_t --l2",
+    ("train signs", "--ftrl --loss_function logistic"): "--ftrl_alpha --l2",
+    ("train numbers", "--coin"): "--ftrl_alpha",
+    ("train signs", "--passive_aggressive pa-i --loss_function hinge"): "--aggressiveness",
+    ("train signs", "--bfgs --loss_function logistic"): "--l2",
+    ("train signs", "--dual"): "--l2",
+    ("train signs", "--ksvm --kernel poly"): "--l2",
+    ("train numbers", "--dotproduct ui --rank 2"): "-l --power_t",
+    ("train classes", "--multiclass 3"): "-l",
+    ("train names", "--multiclass auto"): "-l",
+    ("train names", "--oaa auto"): "-l --power_t --l2",
+    ("train classes", "--multiclass 3 --dotproduct ui --rank 2"): "-l --power_t",
+    ("train classes", "--filter_tree 3 --scoring --dotproduct ui --rank 2"): "-l --power_t",
+    ("train numbers", "--nn 4"): "-l",
+    ("train targets", "--outputs 3 --trace 0.01 --rank 2"): "-l",
+    ("l1 signs", ""): "--l1 -l",
+    ("l1 sequences", "--model crf --loss mira"): "--aggressiveness",
+    ("l1 signs", "--solver owlqn"): "--l1",
+    ("crr signs", "--qid none"): "--lambda --alpha",
+}
+
+
+@pytest.mark.parametrize("case", VARIED, ids=" ".join)
+def test_what_is_usually_varied_suits_the_learner(case, vwlite, write):
+    """24 of 27 trials of ``--multiclass`` were refused."""
+    (command, text), options = case[0].split(), case[1].split()
+    write("d.vw", texts()[text])
+    metric = {"train": (), "l1": ("--metric", "accuracy"), "crr": ("--metric", "rmse")}[command]
+    done = vwlite("tune", "d.vw", "--test", "d.vw", "--command", command, *metric, *options, "--trials", 4,
+                  "--passes", 2 if "--bfgs" in options else 1, "--json", "-", "--quiet")  # fmt: skip
+    trials = json.loads(done.stdout)["trials"][1:]
+    assert [trial["failure"] for trial in trials] == [""] * len(trials)
+    varied = {word for trial in trials for word in trial["options"].split() if word.startswith("-")}
+    assert varied <= {*VARIED[case].split()} and {*VARIED[case].split()} - varied <= {"--l2"}  # which may be off

@@ -72,6 +72,16 @@ def test_evaluate_tells_of_a_model_that_loses_to_it(rule, loses, run_cli, tmp_pa
     assert done.stderr == (note if loses else "")
 
 
+@pytest.mark.parametrize("metrics", ["log_loss,best_constant_log_loss", "auc,best_constant_log_loss,log_loss,accuracy"])
+def test_it_tells_of_log_loss_where_both_are_asked_for(metrics, run_here, tmp_path):
+    (tmp_path / "data.vw").write_text("".join(f"{2 * (n % 3 > 0) - 1} | x{n % 2}:{n % 7}\n" for n in range(90)))
+    run_here("train", "data.vw", "-f", "m", "--quiet", "--loss_function", "logistic", "-l", "20", "--sgd")
+    note = "note: always predicting the best constant has a smaller loss, 0.636514"
+    asked = ("evaluate", "data.vw", "-i", "m", "--metric", metrics)
+    assert note in run_here(*asked).stderr and run_here(*asked, "--quiet").stderr == ""
+    assert run_here(*asked[:-1], "log_loss").stderr == ""
+
+
 def test_it_is_measured_where_it_is_asked_for(run_cli, tmp_path):
     (tmp_path / "signs.vw").write_text("1 | a\n1 | b\n-1 | c\n1 | a\n")
     assert run_cli("train", "signs.vw", "-f", "m", "--loss_function", "logistic", "--quiet").returncode == 0

@@ -185,3 +185,13 @@ def test_summary_of_a_holdout_run():
         "best constant's loss = 0.222222\n"
         "total feature number = 432\n"
     )
+
+
+def test_data_without_any_label_show_no_rows_before_the_error(run_here, tmp_path):
+    (tmp_path / "u.vw").write_text("| a\n" * 40)
+    done = run_here("train", "u.vw", "-f", "m", status=65)
+    assert "there is no labelled example" in done.stderr and "n.a." not in done.stderr + done.stdout
+    (tmp_path / "l.vw").write_text("| a\n| b\n1 | a\n")
+    done = run_here("train", "l.vw", "-f", "m")
+    rows = [line for line in (done.stderr + done.stdout).splitlines() if " unknown " in line]
+    assert len(rows) == 2 and all(row.startswith("n.a.") for row in rows)

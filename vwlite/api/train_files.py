@@ -150,7 +150,8 @@ def with_classes_of_model(request: Request) -> Request:
 def with_classes(request: Request, say: Say) -> Request:
     """The same with ``--named_labels``, where labels are names and nobody gave them: the files are read once for them.
 
-    Raises UsageError where there are not as many as was said, or where the input cannot be read twice.
+    Raises UsageError where there are not as many as was said, or where the input cannot be read twice; DataError where
+    it cannot be read.
     """
     counts = counts_of_classes(request)
     if not counts or "named_labels" in request.given:
@@ -171,13 +172,14 @@ def with_classes(request: Request, say: Say) -> Request:
         if request.given.get("costs"):
             return request
     from vwlite.data.dataset import Inputs
-    from vwlite.data.label_forms import NAMES, NUMBERS, form_of_inputs, names_of
+    from vwlite.data.label_forms import NAMES, NUMBERS, check_quotes, form_of_inputs, names_of
 
     text = text_format(FeatureConfig(**run_configs.feature_changes(request.given)), skip_malformed=True)
     inputs = Inputs(replace(input, cache=None), text)
     form = form_of_inputs(inputs, text)
     if form != NAMES and (typed != AUTO or form != NUMBERS):
         if typed == AUTO:
+            check_quotes(inputs)
             raise UsageError(f"{option} {AUTO}: labels are {form}, not one class for each example")
         return request
     names = names_of(inputs, text)

@@ -105,6 +105,17 @@ def unreadable(error: str) -> str:
     return 'a quote is not closed, or text follows it: quoted names are "a, b", and quotes in them ""'
 
 
+def line_with_open_quote(head: bytes, delimiter: str) -> int:
+    """The number, from 1, of the first line of a text with a quoted field that is not closed there; 0 without any."""
+    for number, line in enumerate(head.split(b"\n"), 1):
+        try:
+            cells_of(line, delimiter)
+        except csv.Error as error:
+            if "end of data" in str(error):
+                return number
+    return 0
+
+
 def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns:
     """The columns of a table that begins with ``head``, whole lines, and their types: numbers where all cells are some.
 

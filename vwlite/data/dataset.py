@@ -62,7 +62,8 @@ class Inputs:
         if config.kind in TABLES:
             self.look_at_columns()
         elif config.columns:
-            raise UsageError(f"--columns goes with tables (--format {', '.join(TABLES)}), not with {config.kind}")
+            way = "add --format csv" if config.kind == "vw" else "drop it"
+            raise UsageError(f"--columns goes with tables ({', '.join(TABLES)}), not with {config.kind}: {way}")
         self.path = config.cache or (TEMPORARY if several_passes else None)
         self.cache: Cache | None = None
         self.pages = pages

@@ -11,13 +11,22 @@ from vwlite.data.batch import BLANK
 from vwlite.data.class_labels import text_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import COLUMNAR, EVENTS, TABLES, InputConfig
-from vwlite.data.csv_table import NUMBER_CELL, delimiter_of, with_point
+from vwlite.data.csv_table import (
+    BREAKS,
+    DELIMITERS,
+    NUMBER_CELL,
+    delimiter_of,
+    line_with_open_quote,
+    with_point,
+)
 from vwlite.data.dataset import Inputs
 from vwlite.data.label_vocabulary import Classes, LabelVocabulary
 from vwlite.data.multiline import SHARED_WORDS
+from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.plain_text import words_of
 from vwlite.data.table_formats import head_parser
 from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
+from vwlite.errors import DataError
 from vwlite.numerals import DECIMAL
 
 HEAD = 1 << 16  # bytes at the start of the text that are examined
@@ -63,6 +72,17 @@ def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
     from vwlite.data.arrow_files import names_labels
 
     return NAMES if names_labels(config.paths[0], config.kind, read_columns(config.columns)) else NUMBERS
+
+
+def check_quotes(inputs: Inputs) -> None:
+    """Raises DataError for a quoted field that goes on over the end of its line, in the first lines of a table."""
+    kind = inputs.config.kind
+    if kind not in DELIMITERS:
+        return
+    head = inputs.head(HEAD)
+    if line := line_with_open_quote(head, delimiter_of(head, kind)):
+        place = f"{inputs.config.paths[0]}:{line}"
+        raise DataError(f"{place}: {SENTENCES[Code.OPEN_QUOTE]} ({BREAKS})")
 
 
 def names_of(inputs: Inputs, text: TextFormat) -> list[str]:

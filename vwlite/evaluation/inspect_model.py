@@ -92,8 +92,7 @@ class Inspection:
             "examples": counters["example_number"],
             "passes": header["passes"],
             "average_loss": average_loss(counters),
-            "min_label": header["scalars"]["min_label"],
-            "max_label": header["scalars"]["max_label"],
+            **self.label_range(),
             "can_go_on": header["resumable"] and not learner.config.fixed_passes,
             "names": len(self.names),
             **self.norms(),
@@ -101,6 +100,12 @@ class Inspection:
             **self.label_units,
             **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
         }
+
+    def label_range(self) -> dict[str, float]:
+        """The least and the greatest label, which limit predictions; empty for losses that have limits of their own."""
+        if self.restored.learner.config.loss.loss.initial_range[0]:
+            return {}
+        return {name: self.restored.header["scalars"][name] for name in ("min_label", "max_label")}
 
     def norms(self) -> dict[str, Any]:
         """Those of the weights of classes or outputs, a row for each feature."""

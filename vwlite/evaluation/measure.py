@@ -285,7 +285,7 @@ def average(counters: Counters) -> float | None:
 
 
 def rankings_of(config: RunConfig, qid: str | None, ranking: RankingConfig) -> ranking_metrics.RankingCollector:
-    return ranking_metrics.RankingCollector(Queries(QueryConfig(qid), config.features), ranking)
+    return ranking_metrics.RankingCollector(Queries(QueryConfig(qid), config.features, config.input.columns), ranking)
 
 
 def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | None) -> None:

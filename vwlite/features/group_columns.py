@@ -13,6 +13,7 @@ import numpy as np
 
 from vwlite._native.query_ids import namespace_numbers, tag_numbers
 from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
+from vwlite.data.columns import quoted, read_columns
 from vwlite.data.csr import ranges
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig, QueryConfig
@@ -94,8 +95,9 @@ def sums(sizes: np.ndarray) -> np.ndarray:
 class Queries:
     """Numbers the queries of batches: equal numbers, equal queries."""
 
-    def __init__(self, config: QueryConfig, features: FeatureConfig) -> None:
-        self.by = config.by
+    def __init__(self, config: QueryConfig, features: FeatureConfig, columns: str = "") -> None:
+        """``columns`` of a table, as it is read."""
+        self.by, self.columns = config.by, columns
         self.tagged = self.named = False  # whether any row had a tag; whether the namespace
         if self.by not in (None, "tag", "none"):
             name = self.by.encode("utf-8", "surrogateescape")
@@ -119,7 +121,16 @@ class Queries:
         if self.by == "tag" and not self.tagged:
             raise DataError("no example has a tag, which --qid tag needs (--qid none makes all examples one query)")
         if self.by not in (None, "tag", "none") and not self.named:
-            raise DataError(f"no example has a namespace {self.by}, which --qid names")
+            raise DataError(f"no example has a namespace {self.by}, which --qid names{self.hint()}")
+
+    def hint(self) -> str:
+        """What to type where a column of a table was taken for a namespace."""
+        columns = read_columns(self.columns)
+        if self.by not in {*(one.name for one in columns.named), *columns.ignored}:
+            return ""
+        name = quoted(str(self.by))
+        return f"; {name} is a column, no namespace: tag={name} in --columns, with --qid tag, makes queries of it"
+
 
 class Centring:
     """Takes from the features of some namespaces their running means, as ``--centred`` asks for.

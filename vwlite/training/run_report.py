@@ -277,6 +277,8 @@ class ProgressTable(Counting):
         self.shown = not (output.quiet or learner.own_rows or output.audit_regressor)
         self.earlier_passes = self.pass_number = earlier_passes
         self.history = History(counters)
+        self.waiting: list[str] = []  # rows before the first label: data without any end in an error
+        self.waits = config.learning and not config.vw_compat
 
     def begin_pass(self, number: int) -> None:
         self.pass_number = self.earlier_passes + number
@@ -286,13 +288,23 @@ class ProgressTable(Counting):
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
             features = self.learner.shown_features(results, row)
-            self.display.line(format_row(self.counters, label, prediction, features, held))
+            self.waiting.append(format_row(self.counters, label, prediction, features, held))
+            if self.counters.labeled_weight or not self.waits or len(self.waiting) > MOST:
+                self.show()
         if not self.learner.gathers(self.pass_number):
             self.history.add(self.pass_number)
         self.counters.dumped(holdout=held)
 
     def pass_read(self, number: int) -> None:
         self.history.end_pass(self.pass_number)
+
+    def end(self) -> None:
+        self.show()
+
+    def show(self) -> None:
+        for line in self.waiting:
+            self.display.line(line)
+        self.waiting.clear()
 
 
 class Summary(Listener):

@@ -43,13 +43,17 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
-    """A note where always predicting the best constant would have a smaller loss."""
-    loss = report.get("loss")
-    constant = report.get("best_constant_loss", report.get("best_constant_log_loss"))
-    if loss is not None and constant is not None and loses_to_constant(loss, constant):
+    """A note where always predicting the best constant would have a smaller loss, of those that are reported."""
+    pairs = [("loss", "best_constant_loss"), ("log_loss", "best_constant_log_loss")]
+    if not {"log_loss", "best_constant_loss"} & report.keys():
+        pairs.append(("loss", "best_constant_log_loss"))
+    for loss, constant in ((report.get(one), report.get(other)) for one, other in pairs):
+        if loss is None or constant is None or not loses_to_constant(loss, constant):
+            continue
         raw = isinstance(learner, GdConfig) and learner.label_units == "raw" and not learner.raw_because
         way = "; train --label-units spread learns numbers of any unit" if raw else ""
         say(f"note: always predicting the best constant has a smaller loss, {constant:g}{way}")
+        return
 
 
 def tell_of_majority(report: Mapping[str, Any]) -> None:

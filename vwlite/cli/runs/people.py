@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -84,6 +85,7 @@ class People:
 
 
 TAG = "for whom"  # a member that no table has
+AFTER_MARK = re.compile(r"_[+-]?(\d|\.\d|inf|nan)", re.IGNORECASE)  # what reads like a number has ``_`` in front
 
 
 class Unmet(UsageError):
@@ -169,20 +171,35 @@ def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig)
 
 
 def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
-    """What ``column=value`` may mean: of a namespace of one column, this; of JSON also ``namespace=name`` or
-    ``namespace=name=value``. Raises UsageError for a column that is not there, or is no number.
+    """What ``column=value`` may mean: of a namespace of one column, this; ``namespace=column^value`` as lists show;
+    of JSON also ``namespace=name`` or ``namespace=name=value``. Raises UsageError for a column that is not there, or is
+    no number.
     """
     name, _, value = feature.partition("=")
     known = {one.name: one for some in columns.spaces.values() for one in some}
     alone = columns.spaces.get(name, ())
     column = known.get(name) or (alone[0] if len(alone) == 1 else None)
-    if column:
+    shown = value.partition("^")[0]
+    listed = any(one.name == shown and one.type != NUMBER for one in alone) and shown != value
+    if column and not (listed and column.type == NUMBER):
         yield {column.name: number(feature, value) if column.type == NUMBER else value}
+    if listed:
+        yield {shown: cell_of(value)}
+    elif column:
+        return
     elif columns.rest == IGNORE:
         raise UsageError(f"{feature}: the model's table has no column {name!r}{proposal(name, known)}")
     else:
         inner, _, text = value.partition("=")
         yield from ({name: value}, {name: {inner: text}} if text else {name: [value]})
+
+
+def cell_of(name: str) -> str:
+    """The cell of a table that a feature, ``column^value`` in lists, was made of: without the ``_`` before numbers."""
+    _, mark, value = name.partition("^")
+    if not mark:
+        return name
+    return value[1:] if AFTER_MARK.match(value) else value
 
 
 def number(feature: str, value: str) -> float:

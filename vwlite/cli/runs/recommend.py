@@ -15,7 +15,7 @@ from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.model_dispatch import describe_model, module_for
-from vwlite.cli.runs.people import Open, eased, of_features, of_file, read_for, spaces_of
+from vwlite.cli.runs.people import Open, cell_of, eased, of_features, of_file, read_for, spaces_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import TABLES, BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
@@ -152,4 +152,4 @@ def print_list(found: Recommendations) -> None:
 
 
 def as_json(found: Recommendations) -> dict[str, Any]:
-    return {**found._asdict(), "items": [item._asdict() for item in found.items]}
+    return {**found._asdict(), "items": [{**item._asdict(), "value": cell_of(item.name)} for item in found.items]}

@@ -17,8 +17,8 @@ from typing import Any
 
 import click
 
-from vwlite.api.option_rules import check_option_effects
-from vwlite.api.train_files import counts_of_classes, train_files, with_classes
+from vwlite.api.option_rules import check_option_effects, check_unused_options
+from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Bar
 from vwlite.cli.files import Difficulty, FileName, guard
@@ -32,7 +32,7 @@ from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kin
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.split_file import split_files
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_report import finite
@@ -42,7 +42,9 @@ from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import AUTO, fields_of
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.model_file import TARGET, load_target
+from vwlite.solvers.crr import solver as crr
 from vwlite.solvers.loglinear import model_file, tagger
+from vwlite.solvers.loglinear import solver as loglinear
 from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
 from vwlite.storage.named_files import NamedFile
@@ -277,14 +279,20 @@ def failure(error: Exception) -> TrialFailed:
     return TrialFailed(f"vwlite: {line}", status)
 
 
-USUAL_SPACES = {  # of each command: parameter, option, values
+USUAL_SPACES = {  # of each command: parameter, option, values, of which those are varied that the learner takes
     "train": [
+        ("ftrl_alpha", "--ftrl_alpha", "0.05..10"), ("aggressiveness", "--aggressiveness", "0.01..10"),
         ("learning_rate", "-l", "0.05..10"), ("power_t", "--power_t", "0|0.25|0.5"), ("l2", "--l2", "off|1e-8|1e-6"),
     ],
-    "l1": [("l1", "--l1", "0.05..5"), ("learning_rate", "-l", "0.02..1")],
+    "l1": [
+        ("l1", "--l1", "0.05..5"), ("learning_rate", "-l", "0.02..1"),
+        ("aggressiveness", "--aggressiveness", "0.001..1"),
+    ],
     "crr": [("penalty", "--lambda", "1e-6..1"), ("alpha", "--alpha", "0|0.5|1")],
     "aso": [("penalty", "--lambda", "1e-6..1e-2"), ("learning_rate", "-l", "0.1..2")],
 }
+OF_SOLVERS = {"l2": "0.001..10"}  # of ``train`` where there is no learning rate: a penalty on all of the data
+WITHOUT_RATE = {"ftrl", "coin", "pistol"}  # what --ftrl_alpha is of
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
 
@@ -298,7 +306,7 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("tune reads its data many times: name files, not standard input")
     of_data = {name: value for name, value in build.typed().items() if name in OF_DATA}
     fixed = read_fixed(config.fixed, of_data, config.command)
-    dimensions = [Dimension.read(text) for text in config.vary or usual_space(config.command, fixed)]
+    dimensions = [Dimension.read(text) for text in config.vary or usual_space(config, fixed, files)]
     guard(click.get_current_context(), models_in(fixed, dimensions, config.command))
     points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
@@ -334,13 +342,49 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def usual_space(command: str, fixed: list[str]) -> list[str]:
-    """What is varied where nobody says it: the usual options of the command that are not fixed. Raises UsageError."""
+def usual_space(config: TuneConfig, fixed: list[str], files: Sequence[str]) -> list[str]:
+    """What is varied where nobody says it: the usual options of the command that are not fixed, and that the learner
+    takes. Raises UsageError.
+    """
+    command, train = config.command, config.command == "train"
     given = {param.name for param in command_of(command).make_parser(context(command)).parse_args(list(fixed))[2]}
-    space = [f"{option} {values}" for name, option, values in USUAL_SPACES[command] if name not in given]
+    words = [*files, *fixed, *length(command, config.passes), "-f", "model"]
+    whole, space = refusal(command, words), dict[str, str]()
+    needed = ["--l2", "1"] if whole and not refusal(command, [*words, "--l2", "1"]) else []  # --dual needs it
+    with_rate = train and not refusal(command, [*words, *needed, "-l", "0.5"])
+    idle = {"learning_rate", "power_t"} if given & WITHOUT_RATE else {"ftrl_alpha"}
+    for name, option, usual in USUAL_SPACES[command]:
+        values = OF_SOLVERS.get(name, usual) if train and not with_rate else usual
+        tried = Dimension.read(f"{option} {values}")
+        ends, beside = tried.choices or (tried.low, tried.high), [] if option in needed else needed
+        if name in given or (train and name in idle):
+            continue
+        if not any(refusal(command, [*words, *beside, *tried.words(end)]) not in ("", whole) for end in ends):
+            space[option] = values
     if not space:
-        raise UsageError("the options that are usually varied are all given: name others with --vary")
-    return space
+        raise UsageError(
+            "the options that are usually varied are all given, or are none of this learner: name others with --vary"
+        )
+    return [f"{option} {values}" for option, values in space.items()]
+
+
+def refusal(command: str, words: list[str]) -> str:
+    """Why a command refuses these words, whatever is in its files; empty where it does not."""
+    try:
+        with command_of(command).make_context(command, list(words), parent=click.Context(cli, info_name="vwlite")):
+            request = build.request()
+        check_option_effects(request.given, request.known)
+        if command == "crr":
+            crr.configured(request)
+        elif command == "l1":
+            loglinear.configured(request, None)
+        else:
+            for key in counts_of_classes(request):
+                request = request.having({key: 2}) if request.given[key] == AUTO else request
+            check_unused_options(request.given, request.known, new_config(request, be_silent).learner)
+    except (VwliteError, click.ClickException) as error:
+        return sentence_of(error)[0]
+    return ""
 
 
 def entry(trial: Trial) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Crr(Solver):
         config, features, names = self.config, self.features, self.names
         text = text_format(features, skip_malformed=True, names=names is not None)
         inputs = reader.open(self.input, text, several_passes=not config.pair_buffer, at_once=True)
-        queries = Queries(config.queries, features)
+        queries = Queries(config.queries, features, inputs.config.columns)
         self.data = TrainingSet(self.labels, queries, features, self.plan, inputs.config, names)
         if config.pair_buffer:
             self.data.read_sample(inputs, reader.policy, config.pair_buffer, config.seed)
