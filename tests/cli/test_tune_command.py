@@ -128,7 +128,7 @@ VARIED = {  # options of a learner, and the data: what is varied of it
     ("train classes", "--multiclass 3"): "-l",
     ("train names", "--multiclass auto"): "-l",
     ("train names", "--oaa auto"): "-l --power_t --l2",
-    ("train classes", "--multiclass 3 --dotproduct ui --rank 2"): "-l --power_t",
+    ("train classes", "--multiclass 3 --dotproduct ui --rank 2"): "-l",
     ("train classes", "--filter_tree 3 --scoring --dotproduct ui --rank 2"): "-l --power_t",
     ("train numbers", "--nn 4"): "-l",
     ("train targets", "--outputs 3 --trace 0.01 --rank 2"): "-l",

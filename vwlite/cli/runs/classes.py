@@ -12,6 +12,8 @@ from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
 from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
 from vwlite.data.block_parser import Parsed
+from vwlite.data.config import InputConfig
+from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
@@ -22,7 +24,7 @@ from vwlite.learners.configs.base import shown_kind
 from vwlite.solvers.aso import model_file, tagger
 from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measured, shown_scores
 from vwlite.solvers.aso.classifier import Target
-from vwlite.solvers.aso.corpus import Corpus
+from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 
@@ -174,3 +176,14 @@ def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any
         name: [{"row": names[at], "weight": float(weights[at])} for at in order]
         for name, order, weights in zip(target.classes.names, orders, target.weights.v.T, strict=True)
     }
+
+
+def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
+    """Of a model of ``vwlite aso train``."""
+    target, policy = model_file.load_target(path), BadLines(None, None)
+    inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
+
+    def take(tags: bool, space: str | None) -> Corpus:
+        return Corpus(policy, tags=tags, space=space).take(map(policy.examine, inputs.texts()))
+
+    return report_of(target, take, [metric], scheme)

@@ -25,11 +25,10 @@ from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, command_of, plain, sentence_of
-from vwlite.cli.runs.classes import report_of
+from vwlite.cli.runs.classes import score_of_classes
 from vwlite.cli.runs.model_dispatch import evaluation_changes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
-from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
@@ -40,8 +39,7 @@ from vwlite.evaluation.metric_table import canonical
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import AUTO, fields_of
-from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.model_file import TARGET, load_target
+from vwlite.solvers.aso.model_file import TARGET
 from vwlite.solvers.crr import solver as crr
 from vwlite.solvers.loglinear import model_file, tagger
 from vwlite.solvers.loglinear import solver as loglinear
@@ -105,17 +103,6 @@ def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | Non
     made = tagger.Tagger(model, tagger.read_batches(model, alike, BadLines(None, None)))
     crf = bool(made.pairs.transitions)
     return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
-
-
-def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
-    """Of a model of ``vwlite aso train``."""
-    target, policy = load_target(path), BadLines(None, None)
-    inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
-
-    def take(tags: bool, space: str | None) -> Corpus:
-        return Corpus(policy, tags=tags, space=space).take(map(policy.examine, inputs.texts()))
-
-    return report_of(target, take, [metric], scheme)
 
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}
