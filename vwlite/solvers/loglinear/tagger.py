@@ -198,20 +198,21 @@ def nbest_texts(tagger: Tagger, count: int, with_labels: bool = False) -> Iterat
         if part.lines.tag is not None:
             tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag.tolist())
             behind += [f" {tag}" if tag else "" for tag in tags]
-        token = np.cumsum(is_line) - 1
-        sequence = np.searchsorted(part.chains.sequence, token, "right") - 1
-        ends = np.append(np.flatnonzero(ends_sequence(part.lines.kind)), len(part.lines))
-        for begin, end in pairwise([-1, *ends.tolist()]):
-            rows = np.arange(begin + 1, end)
-            known = rows[is_line[rows]]
-            scores = part.scores[:, sequence[known[0]]].tolist() if len(known) else [float("nan")][: len(rows)]
-            for rank, score in enumerate(scores):
+        kinds = part.lines.kind.tolist()
+        ends = [*np.flatnonzero(ends_sequence(part.lines.kind)).tolist(), len(part.lines)]
+        scores, token, number = part.scores.T.tolist(), 0, 0
+        for begin, end in pairwise([-1, *ends]):
+            rows = range(begin + 1, end)
+            known = sum(kinds[row] == LINE for row in rows)
+            ways = part.labels[:, token : token + known].tolist()
+            for rank, score in enumerate(scores[number] if known else [float("nan")][: len(rows)]):
                 if score == float("-inf"):
                     break
+                words = (names[label] for label in ways[rank])
                 out.append(f"# {rank} {math.exp(score) if probabilistic else score:.6g}")
-                words = np.full(len(part.lines), "nan", object)
-                words[known] = [names[label] for label in part.labels[rank, token[known]].tolist()]
-                out += [*(words[rows] + behind[rows]).tolist(), ""]
+                out += [f"{next(words) if kinds[row] == LINE else 'nan'}{behind[row]}" for row in rows]
+                out.append("")
+            token, number = token + known, number + bool(known)
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
 
