@@ -311,3 +311,21 @@ def test_adult(vwlite, data_dir):
         vwlite("train", files[0], "-f", "model", *options)
         area[loss] = report(vwlite, files[1], "--metric", "auc")["auc"]
     assert area == {"hinge": pytest.approx(0.9008, abs=2e-4), "logistic": pytest.approx(0.9019, abs=2e-4)}
+
+
+@pytest.mark.parametrize("learner", ["--oaa auto", "--multiclass auto", "--oaa 2 --named_labels yes,no"])
+def test_two_named_classes_have_an_area_under_the_curve(vwlite, write, learner):
+    text = [f"{'yes' if n * 37 % 11 > 4 else 'no'} {1 + n % 3} |f a{n % 5} b{n % 7}:{n % 4}\n" for n in range(80)]
+    write("d.vw", "".join(text))
+    vwlite("train", "d.vw", "-f", "m", *learner.split(), "--quiet")
+    found = json.loads(vwlite("evaluate", "-i", "m", "d.vw", "--json", "-", "--quiet").stdout)
+    lines = vwlite("predict", "-i", "m", "d.vw", "--scores").stdout.splitlines()
+    pairs = [dict(part.rsplit(":", 1) for part in line.split()) for line in lines]
+    second, first = ("no", "yes") if "yes,no" in learner else ("yes", "no")
+    margin = [float(row[second]) - float(row[first]) for row in pairs]
+    rows = [(line.split()[0] == second, float(line.split()[1]), one) for line, one in zip(text, margin, strict=True)]
+    above = [(w * v, (m > k) + (m == k) / 2) for yes, w, m in rows if yes for no, v, k in rows if not no]
+    area = sum(weight * share for weight, share in above) / sum(weight for weight, _ in above)
+    assert found["auc"] == pytest.approx(area, abs=1e-5) and "auc_loss" not in found
+    asked = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "auc_loss,pr_auc", "--quiet").stdout.split()
+    assert asked[::2] == ["auc_loss", "pr_auc"] and float(asked[1]) == pytest.approx(1 - area, abs=1e-5)

@@ -13,7 +13,16 @@ import numpy as np
 from vwlite.data.batch import INNER, Batch
 from vwlite.data.csr import Csr, ranges
 from vwlite.errors import UsageError
-from vwlite.evaluation.metric_table import CLASSES, COSTS, DISTRIBUTIONS, LINES, MAX_UNASKED_CLASSES, SETS, names_of
+from vwlite.evaluation.metric_table import (
+    CLASSES,
+    COSTS,
+    DISTRIBUTIONS,
+    LINES,
+    MAX_UNASKED_CLASSES,
+    SETS,
+    TWO_CLASSES,
+    names_of,
+)
 from vwlite.evaluation.metrics import COMPUTED, Sample
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.per_class import SET_LOSSES
@@ -188,6 +197,30 @@ class TopClasses:
         return found
 
 
+class SecondClass:
+    """Orders the rows of two classes by the score of the second less that of the first."""
+
+    def __init__(self, learner: Any) -> None:
+        """``learner``: one that has scores."""
+        self.learner, self.columns = learner, list[np.ndarray]()
+        learner.want_scores()
+
+    def add(self, rows: np.ndarray, place: np.ndarray, weight: np.ndarray) -> None:
+        """Rows int64[n] of the batch run last: the places int64[n] of their labels, and float32[n] importance."""
+        first, second = self.learner.score[rows].T
+        self.columns.append(np.stack([place, second - first, weight]).astype(np.float32))
+
+    def report(self, names: Collection[str] | None) -> dict[str, float]:
+        """``names``: those asked for; None: those that need not be."""
+        place, margin, weight = np.concatenate(self.columns, axis=1) if self.columns else np.zeros((3, 0), np.float32)
+        sample = Sample(place, margin, weight, margin, math.nan, math.nan)
+        return {
+            name: COMPUTED[name](sample)
+            for name in ("auc", "pr_auc", "auc_loss")
+            if name in (names or ("auc", "pr_auc"))
+        }
+
+
 def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
     """Of a learner that has a probability for each label, in one model; None of others."""
     return Distributions(learner, asked) if learner.has_distributions else None
@@ -213,6 +246,8 @@ class ClassOutcomes(Listener):
         self.distributions = distributions_of(learner, asked)
         at_top = [name for name in asked or () if re.fullmatch(r"(p|recall)@[1-9][0-9]{0,8}", name)]
         self.top = TopClasses(learner, at_top) if at_top and self.config.kind in ("oaa", "multilabel_oaa") else None
+        by_score = self.config.kind == "oaa" and self.config.count == 2 and not no_scores(self.config)
+        self.second = SecondClass(learner) if by_score else None
         # weight by label of a set: of rows that have it and are answered so, that are answered so, that have it
         self.sets = np.zeros((3, self.config.count)) if self.config.kind == "multilabel_oaa" else None
         self.costs = np.zeros(len(SET_LOSSES))  # sums over the rows, by the loss of sets
@@ -224,9 +259,9 @@ class ClassOutcomes(Listener):
         self.parts.append(np.stack([column[rows] for column in columns]).astype(np.float64))
         if self.sets is not None:
             self.add_sets(batch, rows)
-        if self.distributions:
+        for part in filter(None, (self.distributions, self.second)):
             place = (batch.label[rows] - results.raw[rows]).astype(np.int64)
-            self.distributions.add(rows, place, batch.importance[rows])
+            part.add(rows, place, batch.importance[rows])
         if self.top:
             self.top.add(rows, self.places(batch, results, rows), batch.importance[rows])
 
@@ -275,6 +310,9 @@ class ClassOutcomes(Listener):
             report["log_loss"] = log_loss
         report |= self.top.report() if self.top else {}
         kinds = [KINDS[kind]]
+        if self.second:
+            report |= self.second.report(names)
+            kinds.append(TWO_CLASSES)
         if self.distributions:
             report |= self.distributions.report()
             kinds.append(DISTRIBUTIONS)

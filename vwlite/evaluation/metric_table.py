@@ -16,6 +16,7 @@ LADDER = (NUMBERS, ORDER, SIDES, PROBABILITIES)
 LEVELS = "levels"  # which have what NUMBERS have, too
 QUERIES, CLASSES, COSTS, LINES = "queries", "classes", "costs", "lines"
 DISTRIBUTIONS = "distributions"  # which have what CLASSES have, too
+TWO_CLASSES = "two classes"  # which have what CLASSES have, too, if each has a score
 OUTPUTS = "outputs"
 SETS, NAMES, SEQUENCES, CLUSTERS = "sets", "names", "sequences", "clusters"
 MEASURED = {  # what the help and docs/evaluating.md list metrics by
@@ -26,6 +27,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     LEVELS: "levels (`--levels`), beside what numbers have; the other metrics are of the levels",
     OUTPUTS: "several outputs (`--outputs`): means over the outputs",
     CLASSES: "classes",
+    TWO_CLASSES: "two classes, by the score of the second less that of the first",
     DISTRIBUTIONS: "classes with latent vectors: the absolute error of the median, squared of the mean",
     SETS: "sets of labels",
     COSTS: "costs",
@@ -80,9 +82,19 @@ TABLE = (
     Metric("micro_precision", (SETS,), "share of the labels predicted that are right", larger=True),
     Metric("micro_recall", (SETS,), "share of the right labels that are predicted", larger=True),
     Metric("micro_f1", (SETS,), "harmonic mean of the two", larger=True),
-    Metric("auc", (ORDER,), "area under the ROC curve, by sums before clip and link; a tie counts half", larger=True),
-    Metric("auc_loss", (ORDER,), "1 - auc", asked=True, larger=False),
-    Metric("pr_auc", (ORDER,), "area under the precision-recall curve: average precision, by the same", larger=True),
+    Metric(
+        "auc",
+        (ORDER, TWO_CLASSES),
+        "area under the ROC curve, by sums before clip and link; a tie counts half",
+        larger=True,
+    ),
+    Metric("auc_loss", (ORDER, TWO_CLASSES), "1 - auc", asked=True, larger=False),
+    Metric(
+        "pr_auc",
+        (ORDER, TWO_CLASSES),
+        "area under the precision-recall curve: average precision, by the same",
+        larger=True,
+    ),
     Metric(
         "log_loss",
         (PROBABILITIES, CLASSES, LINES, NAMES, SEQUENCES),
