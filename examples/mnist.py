@@ -11,6 +11,7 @@ import multiprocessing
 import random
 import sys
 import time
+from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,7 +47,7 @@ class Images:
     label: np.ndarray  # int64[n]
     texts: list[str]
 
-    def vocabulary(self, least: int = 1, idf: bool = False) -> Vocabulary:
+    def vocabulary(self, least: int = 1, idf: bool = False, without: Collection[str] = ()) -> Vocabulary:
         return self.words
 
     def rows(self, words: Vocabulary, unit: bool = True) -> Rows:

@@ -32,7 +32,9 @@ def command(tmp_path, run_cli):
     return run
 
 
-@pytest.mark.parametrize("options", ["--dotproduct ui", "--decay_learning_rate 0.5", "--multiclass 3 --dotproduct ui"])
+@pytest.mark.parametrize(
+    "options", ["--dotproduct ui", "--decay_learning_rate 0.5", "--multiclass 3 --dotproduct ui --dot-rates global"]
+)
 @pytest.mark.parametrize("kind", [list, iter])
 def test_a_learning_rate_that_falls_with_every_call_is_told_of(options, kind, caplog):
     text = CLASSES if "multiclass" in options else NUMBERS

@@ -53,8 +53,6 @@ def test_options_of_what_is_absent_may_stand_before_it(vwlite, write):
         absent = typed.split()[-1 if "stage" in typed else -2].partition("=")[0]
         done = vwlite("vw", "-d", "d", *typed.split(), status=1)
         assert done.stdout == f"[critical] vw: unrecognised option '{absent}'{what_instead(absent)}\n"
-    done = vwlite("vw", "-d", "d", "--rank", 3, "-q", "ab", status=1)
-    assert "--rank beside -q is not in vwlite" in done.stdout and "'--dotproduct ab --rank 3'" in done.stdout
 
 
 def test_own_commands_answer_too(vwlite):

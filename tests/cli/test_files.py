@@ -59,7 +59,8 @@ def line_of(name, values):
 
 
 def as_value(param, path):
-    before = {"curriculum_by": "loss:", "landmarks": "rbf:", "named_labels": "@", "named_outputs": "@"}
+    lists = dict.fromkeys(("named_labels", "named_outputs", "stop_words", "view_words"), "@")
+    before = {"curriculum_by": "loss:", "landmarks": "rbf:", **lists}
     return before.get(param.name, "") + path
 
 

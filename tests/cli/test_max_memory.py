@@ -25,7 +25,8 @@ def data(write):
         ("--multiclass 3 --average", 21),
         ("--multiclass 3 --group_l1 0.1", 10),
         ("--dotproduct ab --rank 3", 36),
-        ("--multiclass 3 --dotproduct ab --rank 2", 20),
+        ("--multiclass 3 --dotproduct ab --rank 2", 34),
+        ("--multiclass 3 --dotproduct ab --rank 2 --dot-rates global", 20),
         ("--filter_tree 5", 64),
     ],
 )

@@ -116,7 +116,7 @@ class TuneConfig(Config):
         (), "Low..high or a|b|c.", metavar="'OPTION VALUES'", shown="the command's rates and penalties"
     )
     fixed: str = option(
-        "", "Options of the command for every trial, none that names a file but --theta.", spelled=("--with",),
+        "", "Options of the command for every trial; of those that take a path, --theta only.", spelled=("--with",),
         key="fixed", metavar="'OPTIONS'",
     )
     trials: int = option(27, "Points of the space to try, beside the defaults.", low=1)

@@ -125,21 +125,21 @@ class LabelVectors(Asking, Multiclass):
         return [*mismatched_rows(self), *unbounded_updates(self)]
 
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
-        """A model whose passes are over begins anew with the whole rate."""
         self.total_passes = passes
-        if self.get("passes") >= passes:
+        if self.get("passes") >= passes:  # of a longer run
             self.set(passes=0)
         self.set_rate_of_pass()
 
     def set_rate_of_pass(self) -> None:
         """Where rates are adaptive: the share sqrt(1 - j / P) of the rate in pass j of P, from 0."""
         if self.config.own_rates and self.config.decay_learning_rate is None:
-            left = 1 - self.get("passes") / self.total_passes
-            self.set(rate=self.config.initial_learning_rate * (math.sqrt(left) if left > 0 else 1.0))
+            share = math.sqrt(1 - self.get("passes") / self.total_passes)
+            self.set(rate=self.config.initial_learning_rate * share)
 
     def end_pass(self) -> None:
         if self.config.decay_learning_rate is None:
-            self.set(passes=self.get("passes") + 1)
+            learned = self.get("passes") + 1
+            self.set(passes=learned if learned < self.total_passes else 0)  # what comes after is a run of its own
             self.set_rate_of_pass()
             return
         super().end_pass()
