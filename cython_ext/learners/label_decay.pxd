@@ -1,10 +1,10 @@
 """L2 decay of models of labels where it is a step of its own: it takes turns with the flow, as in ``dyadic_decay.pxd``.
 
-Decay of linear weights is that of all linear weights of the row, the constant's too; the number of updates only matters to vectors.
+Decay of linear weights is that of all linear weights of the row, the constant's too; with a global rate
+the number of updates only matters to vectors.
 """
 
 from libc.math cimport exp, pow
-
 
 from features.row_buffer cimport Scratch
 from learners.label_model cimport LabelModel, set_of

@@ -1,6 +1,6 @@
 """Latent feature log-linear models: every label has latent vectors and linear weights of its own, updated along the exact flow."""
 
-from libc.math cimport INFINITY, fabs, isfinite, isnan
+from libc.math cimport INFINITY, ceil, fabs, isfinite, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
@@ -97,14 +97,18 @@ cdef inline int turns(Lfl *q, double weight) noexcept nogil:
     return turns_for(rate * largest_decay(&q.model) * weight, way * weight)
 
 
+cdef extern from *:
+    """
+    #define VWL_MOST_PARTS 256
+    """
+    const int MOST_PARTS "VWL_MOST_PARTS"  # of a row of great importance
+
+
 cdef inline int learn_at_rates(Lfl *q, const Scratch *s, double weight, double rate) noexcept nogil:
-    """Learn the row's label where parameters have rates of their own. Its updates were counted."""
+    """Learn the row's label where parameters have rates of their own. Its updates were counted, and its sides read."""
     cdef LabelModel *m = &q.model
     cdef size_t label
     cdef double *g = q.flow.memory
-    if grow(m, s):
-        read_sides(m)
-        make_flows(m, s, 1)
     for label in range(m.labels):
         q.flow.state[label], m.label[label].rate = 0, 1
     speeds_at(&q.flow, q.flow.state, 0, g)
@@ -119,16 +123,27 @@ cdef inline int learn_at_rates(Lfl *q, const Scratch *s, double weight, double r
 
 
 cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
-    """Learn the row's label with an importance: along the flow, in turns with decay where that is a step of its own."""
+    """Learn the row's label with an importance: along the flow, in turns with decay where that is a step of its own.
+
+    Where rates are adaptive, decay would undo a step of great importance: the row is learned in parts of at most 1.
+    """
     cdef double rate = q.model.label[0].rate, part
     cdef int i, count, status = OK
+    cdef bint changed
     if q.model.work.repeats:
         q.run.scalars[MISMATCHED] += 1
         return OK
     q.run.scalars[TIME] += weight
     count_sides(&q.model)
     if q.model.adaptive:
-        return learn_at_rates(q, s, weight, rate)
+        changed = grow(&q.model, s)
+        count = <int>min(max(ceil(weight), 1), MOST_PARTS)
+        for i in range(count):
+            if i or changed:
+                read_sides(&q.model)
+                make_flows(&q.model, s, 1)
+            status |= learn_at_rates(q, s, weight / count, rate)
+        return status
     if not q.model.separate:
         return move(q, s, weight)
     count = turns(q, weight)

@@ -118,3 +118,20 @@ def test_refusals_of_folds(vwlite, write):
     assert "there are fewer examples" in vwlite("train", "d.vw", "--folds", "5", "--quiet", status=65).stderr
     write("e.parquet", "")
     assert "vwlite convert" in vwlite("train", "e.parquet", "--folds", "2", status=2).stderr
+
+
+def test_predictions_of_folds_are_in_order_whatever_the_order_of_learning(vwlite, write, tmp_path):
+    write("d", "".join(f"{n % 3} 't{n} |a x{n % 3}\n" for n in range(30)))
+    vwlite("train", "d", "--folds", "3", "--shuffle-first", "--passes", "2", "-p", "p", "--quiet")
+    assert [line.split()[1] for line in (tmp_path / "p").read_text().splitlines()] == [f"t{n}" for n in range(30)]
+
+
+def test_a_share_of_malformed_lines_is_that_of_all_the_data(vwlite, write):
+    write("d", "".join(f"{n % 2} |a x{n % 3}\n" for n in range(299)) + "bad |a x\n")
+    assert "fold 5 of 5" in vwlite("train", "d", "--folds", "5").stderr
+
+
+def test_a_fold_without_labels_is_named(vwlite, write):
+    write("d", "1 |a x\n" + " |a y\n" * 9)
+    said = vwlite("train", "d", "--folds", "2", "--quiet", status=65).stderr
+    assert "--folds 2: fold" in said and "/" not in said

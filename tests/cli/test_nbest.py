@@ -52,7 +52,7 @@ def test_the_best_label_sequences_of_a_model_without_probabilities_have_scores(v
 
 def test_refusals_of_nbest(vwlite, write):
     crf(vwlite)
-    for options, why in (("0", "takes 1 or more"), ("2 --probabilities", "do not go together")):
+    for options, why in (("0", "takes 1 to"), ("2 --probabilities", "do not go together")):
         assert why in vwlite("predict", "-i", "m", "tags.vw", "--nbest", *options.split(), status=2).stderr
     crf(vwlite, "--model", "multinomial")
     assert "--top N" in vwlite("predict", "-i", "m", "tags.vw", "--nbest", "2", status=2).stderr

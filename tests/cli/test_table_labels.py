@@ -1,4 +1,4 @@
-"""Labels of tables: truth values, words for what is absent, names with blanks."""
+"""Labels of tables: truth values, words for what is absent, names with blanks; names in sets."""
 
 import json
 
@@ -98,3 +98,15 @@ def test_what_to_do_with_labels_of_two_words_is_said(kind, vwlite, write):
     assert "labels that are names (New York, San" in done.stderr
     assert "New_York,San_Jose" in done.stderr and "or vwlite l1: 'vwlite check' prints the options" in done.stderr
     vwlite("l1", f"t.{kind}", "--columns", "label=y", "-f", "m", "--model", "multinomial", "--passes", 2)
+
+
+def test_sets_of_named_labels_are_learned_and_others_refused(vwlite, write):
+    """The last name was no class, and numbers were learned as sets without labels."""
+    write("sets", "cat,dog |f a\ncat |f b\ndog |f c\n, |f d\n" * 5)
+    options = ("--multilabel_oaa", "2", "--named_labels", "cat,dog", "--quiet")
+    vwlite("train", "sets", "-f", "m", *options, "--passes", "5", "--holdout_off")
+    assert vwlite("predict", "-i", "m", "sets").stdout.split("\n")[:4] == ["cat,dog", "cat", "dog", ""]
+    assert vwlite("predict", "-i", "m", "sets", "--scores").stdout.startswith("cat:0.9")
+    for label in ("0,1", "bird"):
+        done = vwlite("train", write("d", f"{label} |f a\n"), *options, status=65)
+        assert f"label {label} names no class: --named_labels has cat, dog" in done.stderr

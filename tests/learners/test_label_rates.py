@@ -122,3 +122,16 @@ def test_the_rate_falls_over_the_passes():
 def test_what_is_for_a_global_rate(options, said):
     with pytest.raises(UsageError, match=said):
         LflConfig(LossConfig("logistic"), multiclass=3, **options)
+
+
+def test_more_importance_teaches_more_and_whole_importance_as_rows_of_one():
+    """Decay undid a step of great importance."""
+    shares = []
+    for text in ("1 {} |a u |b i", "1 |a u |b i\n" * 10):
+        for importance in (1, 10, 100, 1000) if "{}" in text else (1,):
+            case = LflCase(3, rank=2, learning_rate=0.3, **RATES)
+            case.run(text.format(importance))
+            scores = case.scores("1 |a u |b i")[0].astype(float)
+            shares.append(np.exp(scores[0]) / np.exp(scores).sum())
+    assert shares[0] < shares[1] < shares[2] and min(shares[2:4]) > 0.9  # where decay holds it
+    assert shares[1] == pytest.approx(shares[4], abs=0.03)

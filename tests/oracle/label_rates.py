@@ -32,11 +32,17 @@ class LabelRates:
         return sum(x * (vectors[slot] if slot in vectors else self.start(side, slot)) for slot, x in features.items())
 
     def learn(self, linear, sides, true, h, steps=200):
+        """In parts of an importance of at most 1."""
         for side, one in enumerate(sides):
             for slot, x in one.items():
                 self.meet((side, slot), x, self.latent[side].setdefault(slot, self.start(side, slot)))
         for slot, x in linear.items():
             self.meet(slot, x, self.w.setdefault(slot, np.zeros(self.labels)))
+        parts = min(max(int(np.ceil(h)), 1), 256)
+        for _ in range(parts):
+            self.step(linear, sides, true, h / parts, steps)
+
+    def step(self, linear, sides, true, h, steps):
         g = softmax(self.scores(linear, sides))
         g[true] -= 1
         sums = [self.summed(side, one) for side, one in enumerate(sides)]

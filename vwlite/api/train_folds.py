@@ -81,10 +81,12 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
     Raises as ``train_files`` and ``measure``, DataError for fewer examples than folds, and UsageError as
     ``check_folds``.
     """
+    predictions, request = request.values.get("predictions"), without_outputs(request)
     config = new_config(request, be_silent)
     input, grouped = config.input, True if config.learner.multiline else None
     folds = Folds(count, input.seed)
-    predictions, each = request.values.get("predictions"), []
+    each = []
+    bad_lines = replace(request.config(BadLinesConfig), keep=None, max_ratio=1.0)  # the run over all data checked them
     with ExitStack() as closing:
         folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-folds-")))
         for number in range(count):
@@ -94,10 +96,13 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
             except DataError:
                 raise DataError(f"--folds {count}: there are fewer examples, or groups of lines") from None
             model = str(folder / "model")
-            more = {"files": (learned,), "model": model, "quiet": True, "kind": input.kind}
-            train_files(without_outputs(request).having(more), say=be_silent, display=lambda output: Display())
-            bad_lines = replace(request.config(BadLinesConfig), keep=None)
-            report = measure(*opened(model, held, input, measured=True), bad_lines, quiet=True)
+            more = {"files": (learned,), "model": model, "quiet": True, "kind": input.kind, "max_bad_ratio": 1.0}
+            try:
+                train_files(request.having(more), say=be_silent, display=lambda output: Display())
+                report = measure(*opened(model, held, input, measured=True), bad_lines, quiet=True)
+            except DataError as error:
+                why = str(error).replace(f"{folder}/", "")
+                raise DataError(f"--folds {count}: fold {number + 1} cannot be measured: {why}") from None
             each.append({name: report[name] for name in report if name in COUNTS or is_number(report[name])})
             note(f"fold {number + 1} of {count}: " + ", ".join(shown(each[-1])))
             if predictions:
@@ -130,7 +135,7 @@ def check_folds(request: Request) -> None:
     for key, why in REFUSED.items():
         if request.given.get(key):
             raise UsageError(f"{request.spelled(key)} does not go with --folds: {why}")
-    input = input_config(request.values)
+    input = input_config(without_outputs(request).values)
     if input.kind in COLUMNAR:
         raise UsageError(f"--folds divides text, and --format {input.kind} is none: 'vwlite convert' makes text of it")
     if odd := next((path for path in input.paths if path == "-" or file_size(path) is None), ""):

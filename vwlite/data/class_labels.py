@@ -33,17 +33,24 @@ LogFunction = Callable[[str], None]
 class Classes:
     """The classes of a model: ``count`` numbers from ``first`` on. None: 0 or 1, whichever the labels show.
 
-    Classes with ``names`` have the numbers from 1.
+    Classes with ``names`` have the numbers from 1; those of ``sets`` from 0, unless there are fewer names than classes.
     """
 
     count: int
     names: tuple[str, ...] = ()
     first: int | None = None
+    sets: bool = False
+
+    @property
+    def first_name(self) -> int:
+        """The number of the class that is named first."""
+        return int(not self.sets or len(self.names) < self.count)
 
     def number(self, word: str) -> int:
-        """The class of a label word. With names, 0 for an unknown one; without, words are hashed, as vw does."""
+        """The class of a label word; no class's for an unknown name. Without names words are hashed, as in vw."""
         if self.names:
-            return self.names.index(word) + 1 if word in self.names else 0
+            unknown = 0 if self.first_name else self.count
+            return self.names.index(word) + self.first_name if word in self.names else unknown
         if word.isascii() and word.isdigit():
             return int(word) if len(word) <= DIGITS else MAX_CLASS + 1
         return mmh3.hash(word.encode("utf-8", "surrogateescape"), signed=False)  # mmh3 fails for text that is not UTF-8
@@ -52,7 +59,8 @@ class Classes:
         """The class as users write it; empty for a number that no name has."""
         if not self.names:
             return str(number)
-        return self.names[number - 1] if 1 <= number <= len(self.names) else ""
+        place = number - self.first_name
+        return self.names[place] if 0 <= place < len(self.names) else ""
 
 
 class ClassLabels:

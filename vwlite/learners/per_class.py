@@ -115,11 +115,12 @@ class PerClass(Gd):
     def labels(self, log: LogFunction | None = None) -> ClassLabels:
         """What reads the labels of batches; see ``ClassLabels``."""
         config, first = self.config, int(self.get("first"))
-        classes = Classes(config.count, config.named_labels, None if first < 0 else first)
+        sets = config.kind == "multilabel_oaa"
+        classes = Classes(config.count, config.named_labels, None if first < 0 else first, sets)
         if config.kind == "oaa":
             labels = ClassLabels(classes, log, told=not self.learning or bool(config.named_labels))
         else:
-            labels = ListLabels(classes, log, sets=config.kind == "multilabel_oaa")
+            labels = ListLabels(classes, log, sets=sets)
         labels.told_first = config.indexing
         return labels
 

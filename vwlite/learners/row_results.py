@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from vwlite.features.feature_names import GroupTerms
 
 
-
 class WeightedSum(NamedTuple):
     """A sum of weights times values that a row's answer was made from."""
 

@@ -35,9 +35,10 @@ def expanded(name: str) -> list[str]:
         return [name]
     if os.path.isdir(name):
         try:
-            listed = [one.path for one in os.scandir(name) if not one.name.startswith(".") and not one.is_dir()]
+            there = [one for one in os.scandir(name) if not one.name.startswith(".") and not one.is_dir()]
         except OSError as error:
             raise InputMissing(f"cannot read the folder {name}: {error.strerror}") from None
+        listed = [one.path for one in there if one.is_file() or one.is_symlink()]  # no pipes or devices
         found = sorted(one for one in listed if not one.endswith(tuple(KINDS)))
         if not found:
             raise InputMissing(f"the folder {name} has no file to read (hidden files and folders in it do not count)")
@@ -49,7 +50,8 @@ def expanded(name: str) -> list[str]:
     found = sorted(one for one in glob(name, recursive=True) if not one.endswith(tuple(KINDS)))
     if not found:
         raise InputMissing(f"no file matches {name}")
-    return [file for one in found for file in expanded(one)]
+    files = (file for one in found for file in expanded(one))
+    return list({os.path.normpath(file): file for file in files}.values())  # ``**`` matches folders and their files
 
 
 class NamedFile:

@@ -249,6 +249,8 @@ def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
     config, old = model.learner.config, model.header["config"]
     if "learning_rate" in typed and typed["learning_rate"] != old["learning_rate"]:
         model.learner.set(rate=config.initial_learning_rate)
+    if config.decay_learning_rate is None:  # passes are those of a run
+        model.learner.set(passes=0)
     bounds = config.prediction_bounds
     if bounds and bounds != (old["min_prediction"], old["max_prediction"]):
         model.learner.set(min_label=bounds[0], max_label=bounds[1])

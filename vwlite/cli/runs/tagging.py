@@ -66,11 +66,14 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
+MOST_NBEST = 100_000  # label sequences of a sequence, all of which are kept until they are written
+
+
 def check_nbest(arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for less than one label sequence, and for what is of a line, not of a sequence."""
     nbest = arguments["nbest"]
-    if nbest is not None and nbest < 1:
-        raise UsageError("--nbest takes 1 or more")
+    if nbest is not None and not 1 <= nbest <= MOST_NBEST:
+        raise UsageError(f"--nbest takes 1 to {MOST_NBEST:,}")
     if nbest is not None and arguments["probabilities"]:
         raise UsageError("--nbest and --probabilities do not go together: one is of sequences, the other of each line")
 

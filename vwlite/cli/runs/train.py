@@ -52,8 +52,10 @@ def learn(request: Request) -> int:
         from vwlite.api.train_folds import check_folds  # which few runs need
 
         check_folds(request)
-        asked = request = with_classes(request, be_silent if request.values["quiet"] else say)
-        asked = request.without("predictions") if "predictions" in request.given else request
+        predictions = request.values["predictions"]  # of folds, in the order of the data
+        asked = request.without("predictions") if predictions else request
+        asked = with_classes(asked, be_silent if request.values["quiet"] else say)
+        request = asked.having({"predictions": predictions}) if predictions else asked
     done = train_files(
         asked,
         say=say,

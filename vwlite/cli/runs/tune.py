@@ -330,7 +330,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def usual_space(config: TuneConfig, fixed: list[str], files: Sequence[str]) -> list[str]:
-    """What is varied where nobody says it: the usual options of the command that are not fixed, and that the learner
+    """What is varied without ``--vary``: the usual options of the command that are not fixed, and that the learner
     takes. Raises UsageError.
     """
     command, train = config.command, config.command == "train"

@@ -58,10 +58,12 @@ class ActiveConfig(GdConfig):
 def check_asking(config: Any, models: str) -> None:
     """Raises UsageError where a model with dot products cannot ask for labels as the options say; ``models``: such."""
     if config.active and not config.simulation:
-        instead = "what to ask for is told by 'vwlite predict --active'"
+        instead = "'vwlite predict --active' shows which labels to ask for"
         raise UsageError(f"--active with {models} needs --simulation: {instead}")
-    if config.simulation and not config.active:
-        raise UsageError("--simulation needs --active")
+    if not config.active:
+        for name, typed in (("--simulation", config.simulation), ("--mellowness", config.mellowness != 1)):
+            if typed:
+                raise UsageError(f"{name} needs --active")
 
 
 @config

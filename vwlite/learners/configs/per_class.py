@@ -163,8 +163,8 @@ class PerClassConfig(GdConfig):
     def classes(self) -> Classes:
         from vwlite.data.class_labels import Classes
 
-        first = 0 if self.kind == "multilabel_oaa" else self.indexing
-        return Classes(self.count, self.named_labels, first)
+        sets = self.kind == "multilabel_oaa"
+        return Classes(self.count, self.named_labels, 0 if sets else self.indexing, sets)
 
     @property
     def label_words(self) -> bool | None:
