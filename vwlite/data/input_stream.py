@@ -82,7 +82,7 @@ def display_name(path: str) -> str:
 def missing(path: str, error: OSError | ValueError) -> InputMissing:
     """The sentence for an input that cannot be opened, with a hint where one can be given."""
     if isinstance(error, IsADirectoryError):
-        return InputMissing(f"{path} is a folder; name one file in it")
+        return InputMissing(f"{path} is a directory; name one file in it")
     if not isinstance(error, FileNotFoundError):
         return InputMissing(f"cannot read {path}: {getattr(error, 'strerror', None) or error}")
     from difflib import get_close_matches

@@ -97,15 +97,24 @@ def solved(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, n
         raise Diverged(why) from error
 
 
+def solve(products: np.ndarray, ridge: float, right: np.ndarray) -> np.ndarray:
+    """Raises LinAlgError where the ridge is lost beside products that are singular, whatever rounding makes of them."""
+    size = len(products)
+    lost = ridge <= np.finfo(float).eps * products.diagonal().max(initial=0)
+    if lost and np.linalg.matrix_rank(products, hermitian=True) < size:
+        raise np.linalg.LinAlgError("the products are singular, and the ridge is lost beside them")
+    return np.linalg.solve(products + ridge * np.eye(size), right)
+
+
 def by_least_squares(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
     ridge = task.size * task.penalty
     free = np.hstack((task.x @ theta[task.own], task.root[:, None][:, : int(constant)]))
     both = np.hstack((free, task.y[:, None]))
     n, q = task.x.shape
     if n <= q:
-        inverse = np.linalg.solve(task.x @ task.x.T + ridge * np.eye(n), both)
+        inverse = solve(task.x @ task.x.T, ridge, both)
     else:  # Woodbury: the smaller side
-        inner = np.linalg.solve(task.x.T @ task.x + ridge * np.eye(q), task.x.T @ both)
+        inner = solve(task.x.T @ task.x, ridge, task.x.T @ both)
         inverse = (both - task.x @ inner) / ridge
     g = np.linalg.pinv(free.T @ inverse[:, :-1], rcond=1e-12, hermitian=True) @ (free.T @ inverse[:, -1])
     alpha = inverse[:, -1] - inverse[:, :-1] @ g
