@@ -330,13 +330,23 @@ def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
     return [pairs[letters] for letters in sorted(pairs)]
 
 
+class OfVwAlone(GdConfig):
+    """As ``GdConfig``, of a model that ``vwlite vw`` alone learns, as vw does."""
+
+    in_vw: ClassVar[bool] = True
+    supports_trees: ClassVar[bool] = False
+    has_sensitivity: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+    supports_levels: ClassVar[bool] = False
+
+
 MAX_RANK = 1000
 NOT_WITH_VW_RANK = (*UPDATE_OPTIONS, "ftrl", "sparse_l2", "initial_weight", "constant", "l1")
 
 
 @config
-class VwRankConfig(GdConfig):
-    """As ``GdConfig``, of which loss, rate, ``l2`` and bounds matter.
+class VwRankConfig(OfVwAlone):
+    """As ``OfVwAlone``, of which loss, rate, ``l2`` and bounds matter.
 
     ``vw_rank`` is what ``vwlite vw`` calls ``--rank``; every one of ``vw_pairs`` is two letters of namespaces.
     """
@@ -346,11 +356,6 @@ class VwRankConfig(GdConfig):
 
     learner: ClassVar[str] = "vw_rank"
     selected_by: ClassVar[tuple[str, ...]] = ("vw_rank",)
-    in_vw: ClassVar[bool] = True
-    supports_trees: ClassVar[bool] = False
-    has_sensitivity: ClassVar[bool] = False
-    written_as_text: ClassVar[bool] = False
-    supports_levels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed, refuse
-from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.gd import GdConfig, OfVwAlone
 from vwlite.learners.configs.softmax import OF_SHARES, MulticlassConfig
 from vwlite.options import again, config, option
 
@@ -130,19 +130,14 @@ NOT_WITH_VW = ("sparse_l2", "initial_t")
 
 
 @config
-class VwNnConfig(GdConfig):
-    """As ``GdConfig``; ``vw_nn`` is the number of units, which ``vwlite vw`` calls ``--nn``."""
+class VwNnConfig(OfVwAlone):
+    """As ``OfVwAlone``; ``vw_nn`` is the number of units, which ``vwlite vw`` calls ``--nn``."""
 
     vw_nn: int = 0
     random_seed: int = 0
 
     learner: ClassVar[str] = "vw_nn"
     selected_by: ClassVar[tuple[str, ...]] = ("vw_nn",)
-    in_vw: ClassVar[bool] = True
-    supports_trees: ClassVar[bool] = False
-    has_sensitivity: ClassVar[bool] = False
-    written_as_text: ClassVar[bool] = False
-    supports_levels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         GdConfig.__post_init__(self)
