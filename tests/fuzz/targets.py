@@ -22,8 +22,7 @@ from vwlite.data.class_labels import Classes, ListLabels
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.multiline import whole_groups
-from vwlite.data.shared_lines import with_shared
+from vwlite.data.multiline import whole_groups, with_shared
 from vwlite.data.shuffle import Rows
 from vwlite.data.table_formats import TABLES, laid_out, looked_at
 from vwlite.data.text_format import TextFormat

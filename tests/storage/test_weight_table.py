@@ -24,8 +24,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.storage import table_codec, weight_table
 from vwlite.storage.table_codec import ascend_below
 from vwlite.storage.weight_table import Table, written_chunks, zeros
-from vwlite.training.config import RunConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 
 

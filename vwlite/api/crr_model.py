@@ -24,7 +24,7 @@ from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, config_of, go_on
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import as_path, capture_bytes
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.model_loader import Restored, plan_of
 from vwlite.training.monitor import LineMonitor
 

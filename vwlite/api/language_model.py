@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.api.memory_run import log
 from vwlite.api.solver_model import SolverModel
 from vwlite.data.config import BLOCK_SIZE
-from vwlite.data.lines import blocks_of
+from vwlite.data.memory import blocks_of
 from vwlite.memory_limit import USUAL
 from vwlite.solvers.lm.config import LmConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, rank

@@ -30,8 +30,7 @@ from vwlite.evaluation.recommend import Recommendation
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import shown_kind
-from vwlite.training.config import RunConfig
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.model_loader import Restored, begin_learner, go_on
 from vwlite.training.predictions import Draws
 

@@ -12,10 +12,8 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.losses import OF_CLASSES, LossConfig
 from vwlite.options import fields_of, options_of
-from vwlite.training.config import RunConfig
+from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.counters import parse_progress
-from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.output_config import OutputConfig
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig

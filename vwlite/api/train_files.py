@@ -21,12 +21,11 @@ from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import AUTO, Request
 from vwlite.training.checkpoint import Checkpoints, known_then
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
+from vwlite.training.ledger import Remarks, RunFiles, Say
 from vwlite.training.model_loader import Restored, start
 from vwlite.training.model_writer import ModelWriter
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.run_files import Remarks, RunFiles, Say
 from vwlite.training.train import ByFile, TrainResult, train
 
 SHOWN_NAMES = 10  # of classes

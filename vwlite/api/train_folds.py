@@ -23,14 +23,13 @@ from vwlite.data.split_file import Folds, split_files, units_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.measure import measure
 from vwlite.options import Request
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
+from vwlite.training.ledger import be_silent
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, start
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.run_files import be_silent
 from vwlite.training.train import Figures
 
 COUNTS = ("examples", "weight", "queries")  # which are added up, not averaged

@@ -17,9 +17,9 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
 from vwlite.options import Request
 from vwlite.storage.model_file import Model
+from vwlite.training.config import OutputConfig
 from vwlite.training.display import Display
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.run_files import Remarks, RunFiles, Say
+from vwlite.training.ledger import Remarks, RunFiles, Say
 
 
 def engine_of(workers: int | None, scheduler: str | None) -> Engine:

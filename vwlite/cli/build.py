@@ -11,9 +11,8 @@ import click
 from vwlite.api.run_configs import input_config
 from vwlite.learners.losses import spelled_out
 from vwlite.options import Option, Request
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored, start
-from vwlite.training.output_config import OutputConfig
 
 
 def typed() -> dict[str, Any]:

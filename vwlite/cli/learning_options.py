@@ -7,8 +7,7 @@ from vwlite.learners import config_classes
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.options import Option, options_of
-from vwlite.training.config import RunConfig
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig, RunConfig
 
 
 def options_of_learners(vw: bool = False) -> Decorator:

@@ -36,7 +36,7 @@ from vwlite.features.config import LEARNED, OF_THETA, RANDOM, TABLE, WEIGHTING, 
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Option, options_of
 from vwlite.storage.output_checks import CHECKPOINT, LEDGER, LOCK
-from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
+from vwlite.training.config import INITIAL, CheckpointConfig, OutputConfig
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

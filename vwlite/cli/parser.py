@@ -9,7 +9,7 @@ from typing import Any, TextIO
 import click
 
 from vwlite.api import option_values
-from vwlite.api.absent import format_instead, what_instead
+from vwlite.api.option_values import format_instead, what_instead
 from vwlite.cli import run_record
 from vwlite.cli.files import Reads, expand, guard
 from vwlite.cli.settings import VARIABLE, plain, settings

@@ -8,7 +8,7 @@ from vwlite.cli import learning_options, options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.evaluation.config import FoldConfig
-from vwlite.training.output_config import INITIAL, OutputConfig
+from vwlite.training.config import INITIAL, OutputConfig
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")

@@ -9,8 +9,7 @@ from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Choice, VwCommand, Whole
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import FeatureConfig
-from vwlite.training.config import RunConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]

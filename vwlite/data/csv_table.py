@@ -16,8 +16,7 @@ import numpy as np
 from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
 from vwlite.data.config import DELIMITERS
-from vwlite.data.lower_case import NONE, lower_table
-from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
+from vwlite.data.name_hashes import NONE, encoded, hashes_of, lower_table, namespace_hash
 from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import check_columns

@@ -13,17 +13,16 @@ from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, read
 from vwlite.data.blocks import Block, blocks, check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.cache_codec import pack_batch
-from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
 from vwlite.data.digests import NOTHING, Mark
-from vwlite.data.input_stream import display_name
+from vwlite.data.input_stream import Decompressed, display_name, identify
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.escapes import escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
-    from vwlite.data.columns_met import ColumnsMet
+    from vwlite.data.json_table import ColumnsMet
     from vwlite.data.shuffle import Rows
 
 ZIP = b"PK\3\4"  # the first bytes of a model
@@ -79,7 +78,7 @@ class Inputs:
     def look_at_columns(self) -> None:
         """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
         from vwlite.data.columns import HEADERS, proposal, read_columns
-        from vwlite.data.columns_met import ColumnsMet  # which runs on text need not
+        from vwlite.data.json_table import ColumnsMet  # which runs on text need not
         from vwlite.data.table_formats import HEAD, least_lines, looked_at, propose, remark_on_identifiers
 
         config = self.config

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
-from vwlite.data.hash_set import HashSet
 from vwlite.data.logged_decisions import offset_advice
 from vwlite.evaluation.label_report import Numbers
+from vwlite.features.hashing import HashSet
 
 MAX_COUNTED_LABELS = 20  # different labels, up to which each is counted
 MAX_COUNTED_NAMESPACES = 1000

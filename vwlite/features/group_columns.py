@@ -21,7 +21,7 @@ from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan, read_redefin
 from vwlite.features.hashing import hash_name, mix64, unit_interval
 from vwlite.features.interactions import LETTERS, decode_letters
 from vwlite.features.side_names import read_numbers
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 CENTRED = ("centred_key", "centred_char", "centred_sum", "centred_weight")
 MOST_CENTRED = 1 << 12  # features, each of which every row gets

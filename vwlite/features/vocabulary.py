@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from vwlite.interrupts import STOP
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.row_results import CrossedTerms, Results, all_pairs, alone, has_length, one_term
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
 ROWS_AT_ONCE = 1 << 13  # of what is learned; between two parts a signal may stop the run

@@ -22,7 +22,7 @@ from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig, de
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.softmax import SCALARS as MULTICLASS_SCALARS
 from vwlite.learners.softmax import Multiclass, MulticlassKernelConfig
-from vwlite.storage.array_check import matrix
+from vwlite.storage.model_file import matrix
 from vwlite.storage.weight_table import Table, values_of, zeros
 
 MASK = 2**64 - 1

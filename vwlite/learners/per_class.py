@@ -19,7 +19,7 @@ from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.learners.vw_random import permutation
-from vwlite.storage.array_check import matrix
+from vwlite.storage.model_file import matrix
 
 NORMS = 3  # of the scalars, the first: each class has its own
 

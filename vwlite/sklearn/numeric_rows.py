@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from vwlite.data.batch import Batch
 from vwlite.data.frame_batches import opened
 from vwlite.data.frames import is_frame, pyarrow
-from vwlite.data.lines import line_batches
+from vwlite.data.memory import line_batches
 from vwlite.data.tables import of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError

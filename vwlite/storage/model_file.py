@@ -1,11 +1,11 @@
-"""The model file: a learner's header, its arrays and its weight tables in one verified archive."""
+"""The model file: a learner's header, its arrays and its weight tables in one verified archive; checks of arrays."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,33 @@ from vwlite.storage.archive_writer import DTYPES, MODEL, Source, Spec, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.table_codec import Layout
 from vwlite.storage.weight_table import Table
+
+
+def matrix(rows: Any, name: str, shape: tuple[int, int]) -> np.ndarray:
+    """float64[shape] of finite numbers from JSON data. Raises ValueError."""
+    try:
+        found = np.array(rows, np.float64)
+    except TypeError as error:
+        raise ValueError(f"{name} are no numbers") from error
+    if found.shape != shape or not np.isfinite(found).all():
+        raise ValueError(f"{name} are damaged")
+    return found
+
+
+def numbers(arrays: dict[str, Any], name: str, like: type, shape: tuple[int, ...]) -> np.ndarray:
+    """A C-contiguous array of this type and shape, finite if of floats; -1 stands for any length.
+
+    Raises ValueError, KeyError.
+    """
+    array = arrays[name]
+    if isinstance(array, tuple):
+        raise ValueError(f"{name} is a table")
+    array = np.ascontiguousarray(array)
+    alike = len(array.shape) == len(shape) and all(n in (-1, is_) for n, is_ in zip(shape, array.shape, strict=True))
+    if array.dtype != like or not alike or not np.isfinite(array).all():
+        raise ValueError(f"the array {name}")
+    return array
+
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}", re.ASCII)
 CHUNK = 1 << 18  # items of an array written at once

@@ -17,8 +17,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
+from vwlite.training.config import OutputConfig
 from vwlite.training.listener import Listener
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
 
 

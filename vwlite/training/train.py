@@ -12,9 +12,15 @@ from vwlite.interrupts import Guard
 from vwlite.training.assembly import LearningParts, audit_of
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
-from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck, no_labels
+from vwlite.training.first_pass import (
+    ColumnCheck,
+    EarlyStopping,
+    LabelledExampleCheck,
+    MalformedLineCheck,
+    ThetaCheck,
+    no_labels,
+)
 from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner

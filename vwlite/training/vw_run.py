@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from vwlite.data.batch import SAVE, Batch
-from vwlite.data.vw_malformed_lines import VwLog
+from vwlite.data.malformed_lines import VwLog
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
@@ -15,8 +15,8 @@ from vwlite.training.assembly import audit_of, names_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
-from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
+from vwlite.training.first_pass import EarlyStopping
 from vwlite.training.listener import Listener, Run
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.predictions import open_predictions

@@ -14,8 +14,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr import train
 from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum, least_difference, select_far_pairs
 from vwlite.solvers.crr.pair_sampling import RowColumns, pair_index
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import StepRanking
-from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.monitor import LineMonitor
 
 PHI = 0x9E3779B97F4A7C15

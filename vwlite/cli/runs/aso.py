@@ -13,7 +13,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig
 from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list
 from vwlite.solvers.aso.apply import applied

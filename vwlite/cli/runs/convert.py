@@ -17,8 +17,7 @@ from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_crfsuite, text_of_fasttext, text_of_libffm
-from vwlite.data.svmlight_writer import SvmlightWriter
-from vwlite.data.text_writer import TextWriter
+from vwlite.data.text_writer import SvmlightWriter, TextWriter
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format

@@ -12,7 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.config import FoldConfig
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
-from vwlite.training.run_files import be_silent
+from vwlite.training.ledger import be_silent
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
 

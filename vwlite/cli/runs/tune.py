@@ -46,11 +46,10 @@ from vwlite.solvers.loglinear import solver as loglinear
 from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
 from vwlite.storage.named_files import NamedFile
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
+from vwlite.training.ledger import be_silent
 from vwlite.training.model_loader import start
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.run_files import be_silent
 
 Interrupts = Callable[[], AbstractContextManager[Any]]
 

@@ -9,8 +9,8 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError
+from vwlite.features.config import NOTHING_KNOWN, ApplyConfig
 from vwlite.features.theta import Theta
-from vwlite.features.theta_config import NOTHING_KNOWN, ApplyConfig
 from vwlite.features.theta_map import PATIENCE
 from vwlite.solvers.aso.corpus import Corpus
 

@@ -17,7 +17,7 @@ from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Position, Stopped, Targets, solve, targets, zero_weights
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

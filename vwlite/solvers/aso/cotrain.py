@@ -28,7 +28,7 @@ from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined,
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import solve, targets, zero_weights
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

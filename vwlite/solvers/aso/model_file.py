@@ -16,7 +16,7 @@ from vwlite.solvers.aso.config import SequenceConfig, TargetConfig
 from vwlite.solvers.aso.sgd import Position
 from vwlite.solvers.aso.tagger import tagger_of
 from vwlite.storage import model_file
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import TargetHeader, data_of
 
 TARGET = "aso"

@@ -15,7 +15,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_data import TaskRows, numbers_of, probabilities, task_rows
 from vwlite.solvers.aso.tasks import TaskModel, learn_tasks
 from vwlite.storage import model_file
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import TasksHeader, data_of
 
 TASKS = "aso-tasks"

@@ -18,7 +18,7 @@ from vwlite.solvers.aso.config import OF_SIGNS, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_data import Task, TaskRows, features, fitted, numbers_of, solved, task_names, task_rows
 from vwlite.solvers.tall_matrices import leading
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.monitor import Monitor
 
 

@@ -36,7 +36,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.problem_list import Listed, kept
 from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
 from vwlite.solvers.tall_matrices import leading
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

@@ -10,8 +10,8 @@ import numpy as np
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.pair_sampling import PairIndex, RowColumns
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import StepRanking, fill_missing
-from vwlite.training.curriculum_config import CurriculumConfig
 
 SMALLEST, INFINITY = 5e-324, float("inf")  # SMALLEST: the least positive float64
 

@@ -20,7 +20,7 @@ from vwlite.solvers.crr.curriculum_stages import check_curriculum
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, go_on
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.model_loader import plan_of
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver

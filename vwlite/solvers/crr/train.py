@@ -30,8 +30,8 @@ from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curricu
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import PairIndex
 from vwlite.solvers.crr.weights import Begun, Weights
-from vwlite.storage.array_check import numbers
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.storage.model_file import numbers
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content

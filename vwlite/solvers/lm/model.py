@@ -19,8 +19,8 @@ from vwlite.features.hashing import key, mix64, unit_interval
 from vwlite.solvers.lm.config import LmConfig, RankConfig
 from vwlite.solvers.lm.words import Words, decoded, windows_of
 from vwlite.storage import model_file
-from vwlite.storage.array_check import numbers
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.solver_run import Content
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from vwlite.config_check import Double, require
 from vwlite.solvers.loglinear.norms import Norm
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 RELAXED = 0.9  # factor on the steepness before each step
 RAISED = 1.5  # and where it was too little

@@ -17,7 +17,7 @@ from vwlite.solvers.loglinear.norms import Norm, norm_of
 from vwlite.solvers.loglinear.owlqn import OwlQn
 from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

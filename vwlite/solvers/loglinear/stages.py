@@ -11,8 +11,8 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import BREAK, LINE, Lines, sequences_of
 from vwlite.solvers.loglinear.held_out import usable
 from vwlite.solvers.loglinear.problems import Problem
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Curriculum, StepRanking, easiest_first, fill_missing
-from vwlite.training.curriculum_config import CurriculumConfig
 
 
 @dataclass(slots=True)

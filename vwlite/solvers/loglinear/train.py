@@ -31,8 +31,8 @@ from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.solvers.loglinear.stages import EVERYTHING, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties
-from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.monitor import Monitor
 
 COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once

@@ -13,7 +13,7 @@ from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, Components, SubspaceIteration
 from vwlite.solvers.row_solver import RowModel, RowSolver
 from vwlite.solvers.rows import check_slots
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Byte, Kind, Natural
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader
