@@ -16,10 +16,9 @@ from vwlite.features import theta as theta_file
 from vwlite.features.config import ApplyConfig
 from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list
-from vwlite.solvers.aso.apply import applied
+from vwlite.solvers.aso.apply import applied, as_text, topics, write_arrays
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.options import check_labelled, input_of, problem_config
-from vwlite.solvers.aso.topics import as_text, topics, write_arrays
 from vwlite.solvers.aso.train import prepared
 from vwlite.training.prediction_writer import PredictionWriter
 

@@ -28,7 +28,7 @@ from vwlite.data.label_forms import (
 from vwlite.data.malformed_lines import BadLines, named_labels
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
+from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport, Offsets
 from vwlite.evaluation.label_report import (
     ClassNumbers,
     DecisionGroups,
@@ -40,7 +40,6 @@ from vwlite.evaluation.label_report import (
     TwoClasses,
     Words,
 )
-from vwlite.evaluation.offset_report import Offsets
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig

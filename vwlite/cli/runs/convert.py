@@ -23,8 +23,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.term_weights import terms_of
 from vwlite.options import fields_of, options_of
-from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual
+from vwlite.solvers.loglinear.crfpp_templates import READY, ColumnsConfig, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
 
 OF_FORMATS = {

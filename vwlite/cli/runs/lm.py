@@ -18,8 +18,7 @@ from vwlite.errors import UsageError
 from vwlite.learners import ELSEWHERE
 from vwlite.options import fields_of
 from vwlite.solvers.lm.config import FeaturesConfig, RankConfig
-from vwlite.solvers.lm.model import LmModel, rank
-from vwlite.solvers.lm.vectors import text_format, vector_lines, with_vectors
+from vwlite.solvers.lm.model import LmModel, rank, text_format, vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.training.prediction_writer import PredictionWriter
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from vwlite.api.option_rules import check_option_effects
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import bad_lines_config, check_option_effects, input_config
 from vwlite.cli import build
 from vwlite.cli.console import Screen, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json

@@ -14,7 +14,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import Explained, facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, nbest_texts, read_batches, texts
