@@ -13,7 +13,7 @@ from vwlite.api.data_source import input_opener
 from vwlite.api.memory_run import load_bytes, log
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.config import BLOCK_SIZE, InputConfig, available_cores
-from vwlite.data.malformed_lines import BadLines
+from vwlite.data.malformed_lines import BadLines, Labels
 from vwlite.data.memory import blocks_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, UsageError
@@ -49,6 +49,11 @@ class LogMonitor(Monitor):
     remark = line
 
 
+def logged_policy(labels: Labels | None = None) -> BadLines:
+    """Malformed lines go to the logger ``vwlite``."""
+    return BadLines(labels, log.warning)
+
+
 class SolverModel:
     """A model that learns from all of its data at once; what it has learned is the bytes of its model file."""
 
@@ -68,7 +73,7 @@ class SolverModel:
         Malformed lines are left out. Raises DataError where these are too many, UsageError.
         """
         config = InputConfig(("the data",), threads=available_cores())
-        policy = BadLines(None, log.warning)
+        policy = logged_policy()
         with ExitStack() as closing:
             inputs = input_opener(data, {"y": y, **columns})(config, self.text_format)
             closing.callback(inputs.close)
@@ -183,7 +188,7 @@ class CRRModel(SolverModel):
     ) -> Self:
         queries = Queries(config.queries, self.features)
         data = TrainingSet(labels, queries, self.features, plan, InputConfig(), names)
-        data.take(batches, BadLines(labels, log.warning), config)
+        data.take(batches, logged_policy(labels), config)
         descent = Descent(config, data, begun, self.curriculum)
         descent.run(LineMonitor(log.info))
         for note in data.sightings.notes():

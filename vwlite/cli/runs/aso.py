@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
@@ -61,8 +60,7 @@ def read(
 
 
 def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) -> BadLines:
-    say = None if arguments["quiet"] else reading.say
-    return BadLines(None, say, bad_lines_config(arguments), to_the_end=to_the_end, watch=reading.part)
+    return build.bad_lines_policy(arguments, reading.say, to_the_end=to_the_end, watch=reading.part)
 
 
 def run_apply(arguments: dict[str, Any]) -> int:
