@@ -14,7 +14,14 @@ from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import ColumnCheck, LabelledExampleCheck, MalformedLineCheck, ThetaCheck, no_labels
+from vwlite.training.first_pass import (
+    ColumnCheck,
+    LabelledExampleCheck,
+    MalformedLineCheck,
+    NumberedSides,
+    ThetaCheck,
+    no_labels,
+)
 from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, begin_learner
@@ -171,6 +178,7 @@ class Training:
             SortedLabels(config, display) if SortedLabels.concerns(config) else None,
             SharedSlots(learner, display) if has_pairs else None,
             NumberSides(config, self.plan, display, columns) if NumberSides.concerns(config) else None,
+            NumberedSides(self.plan, display) if NumberedSides.concerns(config) else None,
             MalformedLineCheck(self.policy),
             ColumnCheck(inputs, say) if config.learning else None,
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
