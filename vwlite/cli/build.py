@@ -41,7 +41,7 @@ def spelled(name: str) -> str:
 
 
 def open_model(
-    arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False
+    arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False, with_rates: bool = False
 ) -> tuple[RunConfig, Restored]:
     """To predict or to measure: the model brings the features, the learner and, unless typed, the text's format."""
     output = OutputConfig(
@@ -51,7 +51,7 @@ def open_model(
         quiet=True,
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
-    config, model = start(run, arguments["initial"], changes, confident=confident)
+    config, model = start(run, arguments["initial"], changes, confident=confident, with_rates=with_rates)
     return read_alike(config, model, typed()), model
 
 

@@ -27,6 +27,12 @@ from vwlite.learners.configs.gd import GdConfig
     help="Beside each prediction, the importance that would flip its sign, or let the second best label overtake: "
     "labels of the least are worth asking for.",
 )
+@options.number(
+    "--importance-to",
+    "importance_to",
+    help="Beside each prediction, the least importance with which the example's label would carry it to this one; "
+    "without a label the class, or the least or greatest label of training, on its side.",
+)
 @click.option("--probabilities", is_flag=True, help="Probabilities of all classes; of labels by name beside the label.")
 @click.option("--scores", is_flag=True, help="The scores of all classes; of a group of lines the cheapest first.")
 @options.count("--top", "most", help="Of scores or probabilities of classes: the N best, the best first.")

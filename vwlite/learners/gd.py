@@ -202,6 +202,19 @@ class Gd(Learner):
             other.apply_shrinkage()
         return other
 
+    def stop_learning(self) -> None:
+        """From now on only predict, with the rates of training at hand."""
+        self.learning = False
+
+    def aim(self) -> Gd:
+        """As ``tester``, with the rates."""
+        other = super().tester()
+        other.kernel.frozen = self.config.prediction_bounds is not None
+        other.label_sums = None if self.label_sums is None else self.label_sums.copy()
+        if not other.weights.flags.writeable:  # where updates are tried
+            other.weights = np.array(other.weights)
+        return other
+
     def predicting(self) -> Learner:
         if self.label_sums is None:
             return self

@@ -20,8 +20,11 @@ def run(arguments: dict[str, Any]) -> int:
         return module.predict(arguments)
     if arguments["nbest"] is not None:
         raise UsageError("--nbest is of label sequences, which models of 'vwlite l1 --model crf' (or tree) predict")
-    if arguments["confidence_rate"] is not None and not arguments["confidence"]:
-        raise UsageError("--confidence-rate does nothing without --confidence")
+    target = arguments["importance_to"]
+    if target is not None and arguments["confidence"]:
+        raise UsageError("--confidence and --importance-to do not go together: each is shown beside the prediction")
+    if arguments["confidence_rate"] is not None and not arguments["confidence"] and target is None:
+        raise UsageError("--confidence-rate does nothing without --confidence or --importance-to")
     top = class_limit(arguments, shown_kind(arguments))
     check_sample(arguments)
     check_with_labels(arguments)
@@ -41,9 +44,10 @@ def run(arguments: dict[str, Any]) -> int:
         shown["open_answers"] = partial(open_drawn, arguments["sample"])
     if arguments["audit"]:
         arguments["predictions"] = beside_audit(arguments["predictions"])
-    config, model = build.open_model(arguments, {**changes, **typed_vector_options()}, confident=confidence)
+    config, model = build.open_model(arguments, {**changes, **typed_vector_options()}, confidence, target is not None)
     bad_lines = bad_lines_config(arguments)
-    shown |= {"confidence": confidence, "as_raw": as_raw, "top": top, "with_labels": arguments["with_labels"]}
+    shown |= {"confidence": confidence, "importance_to": target, "as_raw": as_raw, "top": top}
+    shown["with_labels"] = arguments["with_labels"]
     broken = predict(config, model, bad_lines, **shown)
     return 141 if broken else 0
 
@@ -57,7 +61,7 @@ def check_sample(arguments: Mapping[str, Any]) -> None:
 
 def check_with_labels(arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for what is written in the place of predictions, or beside them."""
-    beside = () if arguments["jsonl"] else ("confidence",)
+    beside = () if arguments["jsonl"] else ("confidence", "importance_to")
     for name in ("audit", "sample", *beside):
         if arguments["with_labels"] and arguments[name] not in (None, False):
             raise UsageError(f"--with-labels and {build.spelled(name)} do not go together: drop one")
