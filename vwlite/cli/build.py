@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -53,6 +53,14 @@ def open_model(
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident, with_rates=with_rates)
     return read_alike(config, model, typed()), model
+
+
+def over_files(
+    config: RunConfig, model: Restored, arguments: Mapping[str, Any], paths: tuple[str, ...], predictions: str | None
+) -> RunConfig:
+    """The run of ``open_model``, over other files and with its predictions in another one."""
+    input, output = input_config({**arguments, "files": paths}), replace(config.output, predictions=predictions)
+    return read_alike(replace(config, input=input, output=output), model, typed())
 
 
 def read_alike(config: RunConfig, model: Restored, typed: Collection[str] = ()) -> RunConfig:
