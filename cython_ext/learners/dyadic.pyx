@@ -1,6 +1,6 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport INFINITY, isfinite, isinf, isnan
+from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan
 from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
@@ -8,12 +8,13 @@ from features.expand_row cimport CONSTANT, expand
 from learners.dyadic_components cimport (
     count_updates, dot_products, has_unknown_side, make_components, move_components)
 from learners.dyadic_decay cimport learn_in_turns, linear_sum
-from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, is_at_rest
+from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, is_at_rest, prediction_at
 from features.namespace_groups cimport Rows
 from learners.dyadic_model cimport (
     MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, SCALARS, TIME, UNBOUNDED, Learner, group_of, step_rate)
 from learners.frozen_terms cimport open_groups, take_constant, take_terms
 from learners.latent_vectors cimport Latent, merge_slots, start_value
+from learners.least_importance cimport least_importance
 from learners.query_choice cimport Asking, asked_weight, open_asking, record_asked
 from losses.links cimport apply_link
 from losses.loss_types cimport read_params
@@ -113,6 +114,35 @@ cdef inline double importance_told(Learner *m, DyadicScratch *work, double p, do
     return importance_to_flip(&flow, p)
 
 
+cdef struct Trial:
+    Flow flow
+    double p
+
+
+cdef double prediction_after(void *update, double importance) noexcept nogil:
+    cdef Trial *t = <Trial *>update
+    cdef Step step = flow_step(&t.flow, t.p, importance)
+    return prediction_at(&t.flow, step.s, step.h) if isfinite(step.s) else NAN
+
+
+cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double p, double linear, float y, uint32_t mask) noexcept nogil:
+    """The importance with which the label ``y`` would carry ``p`` to the target; of an unlabelled row that of the target's side.
+
+    Decay that is a step of its own (``separate``) is left out.
+    """
+    cdef Trial t
+    if work.repeats:
+        return INFINITY
+    if isnan(y):
+        y = m.high_label if m.target > p else m.low_label
+    m.params.min_label, m.params.max_label = <float>min(m.scalars[MIN_LABEL], y), <float>max(m.scalars[MAX_LABEL], y)
+    if m.fixed_linear or m.fixed_constant or m.fixed.size:
+        take_fixed_terms(m, &work.row, mask)
+    t.flow, t.p = open_flow(m, work, linear, y), p
+    t.flow.rate = m.told_rate
+    return least_importance(prediction_after, &t, p, m.target)
+
+
 cdef inline int process_example(Learner *m, const Rows *rows, size_t row, DyadicScratch *work, Results *out, bint learning,
                                 uint32_t mask) noexcept nogil:
     cdef float y = rows.label[row], weight = rows.importance[row], clipped
@@ -147,7 +177,9 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
     if not isfinite(p) or isinf(out.prediction[row]):
         return UNSTABLE
-    if out.flip_importance != NULL:
+    if m.aims and out.flip_importance != NULL:
+        set_flip(out, row, importance_to_target(m, work, p, linear, y, mask))
+    elif out.flip_importance != NULL:
         set_flip(out, row, importance_told(m, work, p, linear, step_rate(m) if learning else m.told_rate))
     return learn(m, work, p, linear, rows, row, weight, mask) if wanted and weight > 0 else OK
 
@@ -228,12 +260,16 @@ cdef Learner open_learner(state, config, plan):
     m.offset, m.power_t, m.initial_t = config.offset, config.power_t, config.initial_t
     m.offset_square = config.offset_square
     decays = config.decays(plan)
-    m.separate = config.is_separate(plan, state.learning)
+    m.aims = config.target is not None
+    m.separate = config.is_separate(plan, state.learning or m.aims)
     m.decay = 0 if m.separate else decays[0][0]
     m.decay_power, m.linear_decay, m.decays_weights = config.decay_power, config.linear_decay, config.decays_weights
     m.fixed_linear, m.fixed_constant = plan.frozen.linear, plan.frozen.constant
     m.fixed, m.dropped = open_groups(plan.frozen.groups), open_groups(plan.dropped)
     m.first_pass_t, m.told_rate = config.first_pass_t, config.confidence_rate
+    if m.aims:
+        m.target = config.target
+        m.low_label, m.high_label = config.ends or (scalars[MIN_LABEL], scalars[MAX_LABEL])
     m.asking = Asking(NULL, NULL, NULL, NULL, 0)
     m.positional, m.frozen, m.vw_compat = config.rank == 0, config.frozen, config.vw_compat
     m.pairs = len(plan.pairs)
@@ -242,7 +278,7 @@ cdef Learner open_learner(state, config, plan):
             m.group[pair][side] = plan.pairs[pair][side]
             m.latent[pair][side] = open_latent(state, config, pair, side)
             m.latent[pair][side].decay = decays[pair][side]
-            m.latent[pair][side].fixed = state.learning and plan.frozen.sides[pair][side]
+            m.latent[pair][side].fixed = (state.learning or m.aims) and plan.frozen.sides[pair][side]
     return m
 
 

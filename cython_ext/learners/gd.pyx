@@ -1,23 +1,26 @@
 """Online gradient descent on one set of weights; the update is ``learners/gd_update.pxd``'s."""
 
-from libc.math cimport isfinite, isnan
-from libc.stdint cimport uint32_t
+from libc.math cimport NAN, isfinite, isnan
+from libc.stdint cimport uint32_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from base.byte_scan cimport unlikely
 from learners.gd_update cimport (
-    Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product, learn_known, open_learner,
-    prefetch_slots, shrink_slots, sync_if_due, widen_range
+    MAX_LABEL, MIN_LABEL, SCALARS, Learner, prefetch_during_scan, can_be_copied, clip, copied_product, count_time, inner_product,
+    learn_known, open_learner, prefetch_slots, shrink_slots, sync_if_due, widen_range
 )
 from learners.frozen_terms cimport Groups, drop_taken, open_groups, take_constant, take_terms
 from features.namespace_groups cimport Rows
-from learners.label_units cimport NextUnits, in_label_units
+from learners.label_units cimport LABEL_SUMS, NextUnits, Units, in_label_units
 from learners.label_steps cimport learn_in_units, open_labels, units_after
 from learners.example_loop cimport ProcessExample, check_fit, process_in_order
+from learners.least_importance cimport least_importance
 from losses.links cimport apply_link
-from losses.loss_types cimport value_needs_update
+from losses.loss_types cimport LossParams, needs_update, value_needs_update
 from features.plan cimport Plan
 from features.row_buffer cimport Scratch
-from base.status cimport OK, UNSTABLE
+from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 
@@ -26,6 +29,9 @@ cdef struct Freezing:      # what is learned where some weights stand
     Groups groups          # the namespaces whose weights stand
     bint constant          # and that of the constant
     uint32_t mask
+    bint aims              # nothing is learned: the importance is sought that carries predictions to ``target``
+    double target
+    float low_label, high_label  # those of unlabelled rows whose target is below the prediction, and above it
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -100,6 +106,77 @@ cdef int process_in_units(void *learner, const Rows *rows, size_t row, Scratch *
     return process_row(m, rows, row, s, out, learning, False, True)
 
 
+cdef struct Trial:         # an update that is made to see where the prediction goes, and undone
+    Learner *m
+    Scratch *s
+    float *slots           # (terms, stride), those of the row before
+    float product, start, y
+
+
+cdef double prediction_after(void *update, double importance) noexcept nogil:
+    cdef Trial *t = <Trial *>update
+    cdef Learner *m = t.m
+    cdef double scalars[SCALARS]
+    cdef double sums[LABEL_SUMS]
+    cdef LossParams params = m.params
+    cdef Units now = m.labels.now
+    cdef NextUnits units
+    cdef uint8_t overshrunk = m.overshrunk[0]
+    cdef float weight = <float>importance, p
+    cdef double after
+    cdef size_t i
+    cdef int status
+    memcpy(scalars, m.scalars, sizeof(scalars))
+    if m.labels.sums == NULL:
+        if not m.frozen:
+            widen_range(m, t.y)
+        p = clip(t.product, m)
+        status = learn_known(m, t.s, p, t.y, weight, needs_update(&m.loss, &m.params, p, t.y), False)
+        after = inner_product(m, t.s, t.start)
+    else:
+        memcpy(sums, m.labels.sums, sizeof(sums))
+        units = units_after(m, <double>t.y - t.start, weight)
+        status = learn_in_units(m, t.s, &units, t.product, t.start, t.y, weight, False)
+        after = in_label_units(&m.labels, inner_product(m, t.s, 0), t.start)
+        memcpy(m.labels.sums, sums, sizeof(sums))
+        m.labels.now = now
+    for i in range(t.s.terms):
+        memcpy(m.table + m.stride * t.s.index[i], t.slots + m.stride * i, m.stride * sizeof(float))
+    memcpy(m.scalars, scalars, sizeof(scalars))
+    m.params, m.overshrunk[0] = params, overshrunk
+    return after if status == OK and isfinite(after) else NAN
+
+
+cdef int process_aiming(Freezing *f, const Rows *rows, size_t row, Scratch *s, Results *out) noexcept nogil:
+    """Predict the row, and tell the importance with which its label would carry the prediction to the target."""
+    cdef Learner *m = &f.m
+    cdef float start = rows.initial_prediction[row], y = rows.label[row]
+    cdef bint in_units = m.labels.sums != NULL
+    cdef Trial t = Trial(m, s, <float *>malloc((s.terms + 1) * m.stride * sizeof(float)), 0, start, y)
+    cdef double scalars[SCALARS]
+    cdef size_t i
+    cdef int status
+    if t.slots == NULL:
+        return NO_MEMORY
+    memcpy(scalars, m.scalars, sizeof(scalars))
+    status = process_row(m, rows, row, s, out, False, False, in_units)
+    memcpy(m.scalars, scalars, sizeof(scalars))    # rates are those after training, whatever rows stand before
+    if isnan(y):
+        t.y = f.high_label if f.target > out.raw[row] else f.low_label
+    t.product = inner_product(m, s, 0 if in_units else start)
+    for i in range(s.terms):
+        memcpy(t.slots + m.stride * i, m.table + m.stride * s.index[i], m.stride * sizeof(float))
+    out.flip_importance[row] = <float>NAN
+    if status == OK:
+        out.flip_importance[row] = <float>least_importance(prediction_after, &t, out.raw[row], f.target)
+    free(t.slots)
+    return status
+
+
+cdef int process_aiming_at_once(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
+    return process_aiming(<Freezing *>learner, rows, row, s, out)
+
+
 cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     """What terms that stand are worth is added to the initial prediction; nothing else is learned of them."""
     cdef Freezing *f = <Freezing *>learner
@@ -114,11 +191,24 @@ cdef int process_frozen(void *learner, const Rows *rows, size_t row, Scratch *s,
         worth *= f.m.labels.now.spread
     initial = <float>(rows.initial_prediction[row] + worth)
     shifted.initial_prediction = &initial - row
+    if f.aims:
+        return process_aiming(f, &shifted, row, s, out)
     return process_row(&f.m, &shifted, row, s, out, learning, False, f.m.labels.sums != NULL)
 
 
-cdef inline ProcessExample way_to_process(const Learner *m, bint freezes):
-    return process_frozen if freezes else process_example if m.labels.sums == NULL else process_in_units
+cdef inline ProcessExample way_to_process(const Freezing *f, bint freezes):
+    if freezes or f.aims:
+        return process_frozen if freezes else process_aiming_at_once
+    return process_example if f.m.labels.sums == NULL else process_in_units
+
+
+cdef int aim(Freezing *f, config, out) except -1:
+    """Fill in what is aimed at, where the results have room for it."""
+    f.aims = config.target is not None and out.flip_importance is not None
+    if f.aims:
+        f.target = config.target
+        f.low_label, f.high_label = config.ends or (f.m.scalars[MIN_LABEL], f.m.scalars[MAX_LABEL])
+    return 0
 
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
@@ -132,7 +222,8 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     cdef Freezing f
     f.m, f.groups = open_learner(state, config), open_groups(plan.frozen.groups)
     f.constant, f.mask = plan.frozen.constant, 0
-    cdef bint freezes = learning and (f.groups.size > 0 or f.constant)
+    aim(&f, config, results)
+    cdef bint freezes = (learning or f.aims) and (f.groups.size > 0 or f.constant)
     cdef Rows rows = open_rows(batch)
     cdef Plan native_plan = open_plan(plan)
     cdef Results out = open_results(results)
@@ -140,9 +231,9 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     f.mask = native_plan.mask
     f.m.labels = open_labels(state, config, native_plan.constant, freezes)
     # a step without per-coordinate rates depends on the norm, which is summed by namespace
-    native_plan.flat = plan.flat and (f.m.stride == 4 or not learning) and not freezes
+    native_plan.flat = plan.flat and (f.m.stride == 4 or not (learning or f.aims)) and not freezes
     check_fit(state, &native_plan, &rows, end, learning)
-    cdef ProcessExample process = way_to_process(&f.m, freezes)
+    cdef ProcessExample process = way_to_process(&f, freezes)
     with nogil:
         status = process_in_order(&f, prepare, process, not f.m.vw_compat, &rows,
                                   &native_plan, &out, &begin, end, learning)

@@ -65,3 +65,27 @@ def test_what_was_seen_goes_with_a_checkpoint():
     other.pass_read(1)
     other.pass_read(2)
     assert notes == [remark("u", "make them names: 4, not id:4").removeprefix("note: ")]
+
+
+BLOG = ("|r r_{0} r2_{0} |t t_{1} t2_{1}", "|r latent_0_{0} latent_1_{0} |t latent_0_{1} latent_1_{1}")
+NUMBERS = "|r 1:.{0}1 2:.3 |t 1:.{1}1 2:.5"
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        *((form, True) for form in (*BLOG, NUMBERS)),
+        ("|r r{0} |t t{1}", False),
+        ("|r r{0} of |t t{1} of", False),  # what many have beside an id
+        ("|r r_{0} r2_{0} |t t{1}", False),
+        ("|r 1:.{0}1 3:.3 |t 1:.{1}1 3:.5", False),
+    ],
+)
+def test_numbered_latent_features_are_told_of_rank_0(form, told, vwlite, write):
+    write("r", "".join(f"{label} {form.format(user, item)}\n" for label, user, item in ROWS))
+    said = vwlite("train", "r", "--dotproduct", "r,t", "-f", "m").stderr
+    wanted = "note: --dotproduct r,t has 2 features on each side, in every line the same ones together: if they are "
+    assert (wanted + "numbered latent features, --rank 0 pairs them in their order\n" in said) == told
+    assert ("--rank 0" in said) == told
+    for more in (("--rank", 0), ("--quiet",)) if told else ():
+        assert "--rank 0" not in vwlite("train", "r", "--dotproduct", "r,t", "-f", "m", *more).stderr

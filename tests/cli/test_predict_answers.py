@@ -5,6 +5,8 @@ import math
 
 import pytest
 
+from vwlite import Model
+
 NUMBERS = "1 't |a x:2 y\n-1 |a y z\n" * 9
 CLASSES = "1 't |a x:2 y\n2 |a y z\n3 |a z\n" * 9
 COSTS = "1:0 2:1 3:2 |a x:2 y\n1:2 2:0 3:1 |a y z\n" * 9
@@ -203,3 +205,25 @@ def test_labels_are_not_shown_where_there_is_none_to_show(vwlite, write):
     for other in ("--audit", "--confidence"):
         said = vwlite("predict", "-i", "n.m", "n", "--with-labels", other, status=2).stderr
         assert f"--with-labels and {other} do not go together" in said
+
+
+def test_importance_to_stands_beside_predictions(predicted, vwlite, tmp_path):
+    lines = predicted(NUMBERS, LOGISTIC, "--importance-to", 0.75).lines
+    model = Model.load(tmp_path / "m")
+    p, told = model.predict("|a x:2 y"), model.importance_to("1 |a x:2 y\n|a x:2 y\n-1 |a x:2 y", 0.75)
+    assert lines[0] == f"{p[0]:.6f} {told[0]:.6f} t" and told[0] == told[1] and math.isinf(told[2])
+    shown = vwlite("predict", "-i", "m", "-", "--importance-to", 0.25, "--raw", "--jsonl", stdin="-1 |a y\n").stdout
+    found, (raw,) = json.loads(shown), model.importance_to("-1 |a y", 0.25, raw=True).tolist()
+    assert found["importance"] == (pytest.approx(raw) if math.isfinite(raw) else None)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--confidence",), "do not go together"),
+        (("--with-labels",), "do not go together"),
+        (("--levels", "-1,1"), "without --levels"),
+    ],
+)
+def test_importance_to_does_not_go_with(more, said, predicted):
+    assert said in predicted(NUMBERS, "", "--importance-to", 0.5, *more, status=2).stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -11,18 +11,22 @@ from typing import Any
 import numpy as np
 
 from vwlite.api import memory_run
+from vwlite.api.data_source import data_format, input_opener
+from vwlite.api.run_configs import bad_lines_config
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.evaluation import inspect_model
 from vwlite.evaluation.inspect_model import Inspection
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.active import aimed
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Config
 from vwlite.options import options_of as declared_options
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored
+from vwlite.training.predict import resumable
 
 
 def options_of(config: RunConfig) -> dict[str, Any]:
@@ -81,9 +85,14 @@ class Described:
     _config: RunConfig
     _learner: Learner
     _plan: Plan
+    _typed: Mapping[str, Any]
 
     def _current(self) -> Restored:
         """The model as it is now."""
+        raise NotImplementedError
+
+    def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
+        """For a pass in the order given, of which nothing is learned."""
         raise NotImplementedError
 
     def _begun(self) -> Restored | None:
@@ -98,6 +107,37 @@ class Described:
             config = replace(self._config, output=OutputConfig(predict_only_model=True))
             return memory_run.make_writer(config, other._learner, other._plan, other._begun())
         return memory_run.make_writer(self._config, self._learner, self._plan, self._begun())
+
+    def importance_to(
+        self,
+        data: Any,
+        target: float,
+        y: Any = None,
+        *,
+        raw: bool = False,
+        base: Any = None,
+        names: Any = None,
+        namespaces: Mapping[str, Any] | None = None,
+        kind: str | None = None,
+        threads: int | None = None,
+        bad_lines: float | None = None,
+    ) -> np.ndarray:
+        """float32[n], the least importance with which each row's label would carry its prediction to ``target``.
+
+        ``data`` and what goes with it, as the labels ``y`` of rows, are as ``learn`` takes them; nothing is learned. A
+        row without a label has that of the class, or the least or greatest label of training, on the target's side.
+        ``raw``: the target is a sum before the link. 0 where the prediction is there, infinite where no importance is
+        enough, NaN for a malformed line.
+
+        Raises UsageError for a model that is neither linear, by gradient descent or FTRL, nor dyadic, and for a target
+        that no prediction comes to, ModelError for one saved with ``predict_only``, and as ``predict``.
+        """
+        with self._lock:
+            model, config = resumable(self._current()), self._for_test(threads, data_format(data, kind))
+            columns = {"y": y, "base": base, "names": names, "namespaces": namespaces}
+            limits = bad_lines_config(self._typed, bad_lines)
+            learner = aimed(self._learner, target, raw)
+            return memory_run.importances(config, learner, model, input_opener(data, columns), limits)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -34,8 +34,8 @@ class JsonPredictions(Predictions):
     """Writes ``{"prediction": 0.25, "tag": "a"}`` for every example; of a malformed line the prediction is null.
 
     ``key`` in place of ``prediction`` where probabilities, scores or raw predictions are asked for; those of classes
-    are an object by class, several numbers a list or, with names, an object. ``confidence`` is there where it is asked
-    for, ``tag`` where there is one.
+    are an object by class, several numbers a list or, with names, an object. ``confidence`` or ``importance`` is there
+    where it is asked for, ``tag`` where there is one.
     """
 
     def __init__(
@@ -62,7 +62,8 @@ class JsonPredictions(Predictions):
     def entry(self, batch: Batch, results: Results, row: int, answer: Any) -> dict[str, Any]:
         found = {self.key: self.shown(answer)}
         if results.flip_importance is not None:
-            found["confidence"] = number(results.flip_importance[row])
+            told = "confidence" if self.learner.kernel.target is None else "importance"
+            found[told] = number(results.flip_importance[row])
         if self.labels:
             found["label"] = self.label_of(batch, row)
         if tag := tag_of(batch, row):

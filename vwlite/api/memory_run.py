@@ -10,7 +10,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from vwlite.data.batch import Batch
+import numpy as np
+
+from vwlite.data.batch import BLANK, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import Diverged
@@ -234,10 +236,11 @@ class InferenceRun:
         bad_lines: BadLinesConfig,
         listeners: list[Listener],
         row_by_row: bool = False,
+        check_labels: bool = False,
     ) -> None:
         display = Log()
         self.policy = malformed_line_policy(
-            config, learner, model, bad_lines, display.message, check_labels=False, to_the_end=True
+            config, learner, model, bad_lines, display.message, check_labels=check_labels, to_the_end=True
         )
         self.source = FileBatches(config, learner, self.policy, display, open_inputs=open_inputs)
         listeners = [*listeners, MalformedLineCheck(self.policy)]
@@ -298,6 +301,25 @@ class PredictionRun(InferenceRun):
             if warning := self.unmoved.warning(learner, self.trainer.plan, format):
                 log.warning(warning)
             self.unmoved.all_same = False
+
+
+class ImportanceArrays(PredictionArrays):
+    """Keeps the importance of every row that is not blank; that of a malformed line is NaN."""
+
+    def add(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        rows = np.flatnonzero(batch.flags[begin:end] & BLANK == 0) + begin
+        self.parts.append(results.importances()[rows])
+
+
+def importances(
+    config: RunConfig, learner: Learner, model: Restored, open_inputs: OpenInputs, bad_lines: BadLinesConfig
+) -> np.ndarray:
+    """float32[n], those that ``learner`` (see ``vwlite.learners.active.aimed``) tells. Raises as ``run``."""
+    collected = ImportanceArrays(learner, fill_gaps=True)
+    run = InferenceRun(config, learner, model, open_inputs, bad_lines, [collected], check_labels=True)
+    run.trainer.results.want_flip_importance()
+    run.run()
+    return np.asarray(collected.result())
 
 
 def explain_terms(

@@ -56,7 +56,7 @@ def bad_lines_policy(
 
 
 def open_model(
-    arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False
+    arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False, with_rates: bool = False
 ) -> tuple[RunConfig, Restored]:
     """To predict or to measure: the model brings the features, the learner and, unless typed, the text's format."""
     output = OutputConfig(
@@ -66,8 +66,16 @@ def open_model(
         quiet=True,
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
-    config, model = start(run, arguments["initial"], changes, confident=confident)
+    config, model = start(run, arguments["initial"], changes, confident=confident, with_rates=with_rates)
     return read_alike(config, model, typed()), model
+
+
+def over_files(
+    config: RunConfig, model: Restored, arguments: Mapping[str, Any], paths: tuple[str, ...], predictions: str | None
+) -> RunConfig:
+    """The run of ``open_model``, over other files and with its predictions in another one."""
+    input, output = input_config({**arguments, "files": paths}), replace(config.output, predictions=predictions)
+    return read_alike(replace(config, input=input, output=output), model, typed())
 
 
 def read_alike(config: RunConfig, model: Restored, typed: Collection[str] = ()) -> RunConfig:

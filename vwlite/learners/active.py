@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import active as kernel
+from vwlite._native import gd as gd_kernel
 from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
+from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.active import ActiveConfig, ActiveDyadicConfig
@@ -18,6 +20,7 @@ from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.dyadic import KernelConfig as DyadicKernelConfig
 from vwlite.learners.gd import SCALARS, Gd
 from vwlite.learners.gd import KernelConfig as GdKernelConfig
+from vwlite.learners.losses import before_link
 from vwlite.learners.row_results import Results
 
 OWN_SCALARS = (
@@ -69,7 +72,7 @@ class Active(Gd):
         return other
 
     def stop_learning(self) -> None:
-        """From now on only predict, and tell how sure that is; labels do not matter."""
+        """From now on only predict and, where confidences were asked for, tell how sure that is, whatever the label."""
         self.learning = self.custom_output = False
         self.kernel.frozen = self.supports_confidence = True
 
@@ -78,6 +81,8 @@ class Active(Gd):
         self.extra_output = np.empty(rows, np.float32)  # the importance to query with, or the confidence
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        if self.kernel.target is not None:
+            return super().run(batch, plan, results, begin, end)
         if self.supports_confidence:
             batch = replace(batch, label=np.full(len(batch), np.nan, np.float32))
         if len(self.extra_output) < len(batch):
@@ -216,3 +221,31 @@ class ActiveDyadic(Asking, Dyadic):
 
     def header(self) -> dict[str, Any]:
         return {**super().header(), **self.asked_header()}
+
+
+def aimed(learner: Learner, target: float, raw: bool = False) -> Learner:
+    """A learner on the same tables that only tests, and fills ``Results.flip_importance`` with another importance.
+
+    It is the least with which an update with the row's label would carry the prediction to ``target``: h_min(x, y) of
+    Mineiro ("A Dyadic Importance Aware Update: Part II", 2011), 0 where it is there, infinite where no importance is
+    enough. A row without a label has that of the class, or the least or greatest one of training, on the target's side.
+    ``raw``: the target is a prediction before the link.
+
+    Raises UsageError for a learner whose predictions are not one number that gradient descent, FTRL or a dyadic model
+    moves, for one that has the weights alone, and for a target that the link makes of nothing.
+    """
+    linear = isinstance(learner, Gd) and learner.config.has_sensitivity
+    if not (linear or isinstance(learner, Dyadic)) or not learner.simple_labels or learner.levels:
+        raise UsageError(
+            "importances to reach a prediction are of models of one number by gradient descent (also --ftrl) or dot "
+            "products, without --levels"
+        )
+    if isinstance(learner, Gd) and learner.stride != learner.columns_held(learner.config, True):
+        raise UsageError("importances to reach a prediction need the rates of training, which this model does not keep")
+    other = learner.aim() if isinstance(learner, Gd) else learner.tester()
+    loss, number = learner.config.loss, np.float32(before_link("identity" if raw else learner.config.link, target))
+    other.native = gd_kernel if linear else other.native
+    other.kernel.target, other.custom_output = float(number), False
+    if loss.loss.two_classes:
+        other.kernel.ends = (loss.logistic_min, loss.logistic_max) if loss.name == "logistic" else (-1.0, 1.0)
+    return other

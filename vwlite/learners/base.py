@@ -27,6 +27,8 @@ class CommonConfig:
     """The configuration that every kernel reads: loss, link, compatibility."""
 
     rule: Any = None  # a capsule, see ``cython_ext/learners/update_rule.pxd``; None: gradient descent or FTRL
+    target: float | None = None  # see ``vwlite.learners.active.aimed``
+    ends: tuple[float, float] | None = None  # labels of rows without one, there; None: those of training
 
     def __init__(self, config: Any, *, vw_compat: bool, frozen: bool) -> None:
         self.loss_code, self.link_code = config.loss.loss.code, link_code(config.link)

@@ -5,6 +5,7 @@ NumPy is imported inside the functions that need it, so that ``--help`` can list
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,17 @@ if TYPE_CHECKING:
 
 
 LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of losses/links.pxd
+
+
+def before_link(name: str, prediction: float) -> float:
+    """What the link makes ``prediction`` of. Raises UsageError for a number that it makes of nothing finite."""
+    if name == "identity":
+        return prediction
+    low, high = {"logistic": (0.0, 1.0), "glf1": (-1.0, 1.0), "poisson": (0.0, math.inf)}[name]
+    if not low < prediction < high:
+        limits = f"between {low:g} and {high:g}" if high < math.inf else "above 0"
+        raise UsageError(f"predictions of this model are {limits}, and never {prediction:g}")
+    return math.log(prediction) if name == "poisson" else math.log((prediction - low) / (high - prediction))
 
 
 def lookup(kind: str, table: Mapping[str, Any], name: str) -> Any:

@@ -83,6 +83,11 @@ class Results:
         """Have the kernel fill ``flip_importance`` as well."""
         self.flip_importance = np.zeros(len(self), np.float32)
 
+    def importances(self) -> np.ndarray:
+        """``flip_importance``, which was wanted."""
+        assert self.flip_importance is not None
+        return self.flip_importance
+
     def __len__(self) -> int:
         return len(self.prediction)
 

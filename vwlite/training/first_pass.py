@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import proxy
 
+import numpy as np
+
+from vwlite.data.batch import Batch
+from vwlite.data.csr import ranges
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
+from vwlite.features.feature_plan import Plan
+from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
@@ -135,3 +141,63 @@ class EarlyStopping(Listener):
             self.stopped = True
             self.writer.end_with_best()
             self.run.extend(self.run.passes_done - self.run.passes)
+
+
+class NumberedSides(Listener):
+    """Looks at the first batch for latent features that are numbered in the text, as in Mineiro 2011: r_7 r2_7."""
+
+    def __init__(self, plan: Plan, display: Display) -> None:
+        self.plan, self.display, self.found, self.watching = plan, display, dict[str, int](), True
+
+    @staticmethod
+    def concerns(config: RunConfig) -> bool:
+        learner = config.learner.base or config.learner
+        paired = bool(config.features.dotproduct) and learner.rank > 0
+        return config.learning and paired and not config.vw_compat
+
+    def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        pairs = zip(self.plan.config.dotproduct, self.plan.pairs, strict=True) if self.watching else ()
+        self.watching = False
+        for value, groups in pairs:
+            sides = [self.lines_of(batch, group, begin, end) for group in groups]
+            size = sides[0].shape[1]
+            if size == sides[1].shape[1] >= 2 and (are_numbers(*sides) or all(map(stand_together, sides))):
+                self.found[value] = size
+
+    def lines_of(self, batch: Batch, group: int, begin: int, end: int) -> np.ndarray:
+        """uint32[rows, features], hashes of a side's features; of no features where rows differ in their number."""
+        from vwlite.features.group_columns import segments_of  # which runs without dot products need not
+
+        first, last = batch.row_namespace[[begin, end]].tolist()
+        inside = segments_of(batch, self.plan, group)[first:last]
+        before = np.append(0, np.cumsum(np.where(inside, np.diff(batch.namespace_start)[first:last], 0)))
+        sizes = np.diff(before[batch.row_namespace[begin : end + 1].astype(np.int64) - first])
+        if not len(sizes) or (sizes != sizes[0]).any():
+            return np.zeros((end - begin, 0), np.uint32)
+        features = batch.feature_hash[ranges(batch.namespace_start, first + np.flatnonzero(inside))]
+        return features.reshape(end - begin, -1)
+
+    def pass_read(self, number: int) -> None:
+        for value, size in self.found.items():
+            told = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
+            self.display.note(f"{told}: if they are numbered latent features, --rank 0 pairs them in their order")
+        self.found = {}
+
+    def state(self) -> dict[str, list[Any]]:
+        return {"numbered_sides": [self.watching, self.found]}
+
+    def restore(self, state: dict[str, list[Any]]) -> None:
+        self.watching, self.found = state["numbered_sides"]
+
+
+def are_numbers(left: np.ndarray, right: np.ndarray) -> bool:
+    """Whether features are the numbers 1, 2, 3 in every row, uint32[rows, features], and the same on both sides."""
+    steps = np.diff(np.hstack([left, right]).astype(np.int64), axis=1)
+    steps = np.delete(steps, left.shape[1] - 1, axis=1)
+    return bool((steps == 1).all() and (left == left[0]).all() and (right == right[0]).all())
+
+
+def stand_together(lines: np.ndarray) -> bool:
+    """Whether every feature of the rows, uint32[rows, features], is only ever beside the same others, some again."""
+    sets = np.unique(lines, axis=0)
+    return bool(2 <= len(sets) < len(lines) and len(np.unique(sets)) == sets.size)

@@ -55,6 +55,7 @@ def restore(
     dropped: dict[str, Any] | None = None,
     state_changes: dict[str, float] | None = None,
     confident: bool = False,
+    with_rates: bool = False,
     max_memory: float | None = None,
 ) -> Restored:
     """Open the model ``path`` to go on learning or to predict, with some options changed.
@@ -63,6 +64,7 @@ def restore(
     compared with its own. ``dropped`` replaces options of the update that a model without its adaptive sums does
     not keep. ``learner_name``: to go on with another learner, of the same table and options.
     ``confident``: predictions come with the importance that would flip their sign, where the learner has it.
+    ``with_rates``: what only predicts has the rates of training, where the model keeps them.
     Raises ModelError for a damaged or foreign file, UsageError for an option that contradicts the model, or for
     tables of more than ``max_memory`` GiB.
     """
@@ -74,8 +76,8 @@ def restore(
             raise UsageError("--confidence does not go with --levels: it is of numbers, by their sign")
         if confident and config.label_units != "raw":
             raise UsageError("--confidence is of labels as they are, such as -1 and 1: train with --label-units raw")
-        rates = confident and header["resumable"] and config.has_sensitivity
-        if rates:
+        rates = (confident or with_rates) and header["resumable"] and config.has_sensitivity
+        if rates and confident:
             kind = kind.with_confidence()
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
         kind.check_memory(config, features.bits, learning or rates, max_memory)
@@ -211,12 +213,13 @@ def start(
     feature_changes: Mapping[str, Any] | None = None,
     loss_changes: Mapping[str, Any] | None = None,
     confident: bool = False,
+    with_rates: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> tuple[RunConfig, Restored | None]:
     """The configuration to run with and, with ``initial``, the model to go on from, some options changed.
 
-    ``confident``: it is to tell how sure its predictions are, if it can. ``say`` tells the user of a learning rate that
-    has decayed.
+    ``confident`` and ``with_rates`` are those of ``restore``. ``say`` tells the user of a learning rate that has
+    decayed.
 
     Raises ModelError when it is to go on learning and cannot, and as ``vwlite.training.model_loader.restore``.
     """
@@ -230,6 +233,7 @@ def start(
         feature_changes=dict(feature_changes or {}),
         loss_changes=dict(loss_changes or {}),
         confident=confident,
+        with_rates=with_rates,
         max_memory=config.max_memory,
     )
     if config.learning:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 from vwlite.data.config import BadLinesConfig
-from vwlite.errors import Diverged, UsageError
+from vwlite.errors import Diverged, ModelError, UsageError
 from vwlite.training.assembly import audit_of, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
@@ -26,6 +26,7 @@ def predict(
     *,
     quiet: bool = False,
     confidence: bool = False,
+    importance_to: float | None = None,
     as_raw: bool = False,
     top: int | None = None,
     with_labels: bool = False,
@@ -34,10 +35,11 @@ def predict(
 ) -> bool:
     """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
 
-    ``confidence`` adds the importance that would flip the prediction's sign; ``as_raw`` writes answers of a model of
-    classes as raw predictions are; ``top``: of scores or probabilities, those of so many classes; ``with_labels``:
-    labels that are words are read, too; ``quiet``: no messages; ``open_answers`` opens what writes them. True when the
-    reader of the predictions went away.
+    ``confidence`` adds the importance that would flip the prediction's sign, ``importance_to`` that which would carry
+    the prediction there (see ``vwlite.learners.active.aimed``; with ``as_raw`` before the link); ``as_raw`` writes
+    answers of a model of classes as raw predictions are; ``top``: of scores or probabilities, those of so many classes;
+    ``with_labels``: labels that are words are read, too; ``quiet``: no messages; ``open_answers`` opens what writes
+    them. True when the reader of the predictions went away.
 
     Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
     malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
@@ -45,9 +47,14 @@ def predict(
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
+    if importance_to is not None:
+        from vwlite.learners.active import aimed  # which other predictions need not
+
+        learner = aimed(resumable(model).learner, importance_to, as_raw)
     say = None if quiet else display.message
     words = with_labels and config.learner.label_words is not None
-    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=words, to_the_end=True)
+    wanted = words or importance_to is not None  # labels
+    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=wanted, to_the_end=True)
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)
     if confidence and not learner.supports_confidence:
@@ -69,7 +76,8 @@ def predict(
         display.start(source.inputs.size())
         watching = [unmoved] if learner.simple_labels else []
         listeners = [*audit, *predictions, *watching, MalformedLineCheck(policy)]
-        Trainer(learner, plan, source, listeners, row_by_row=config.output.audit, confidence=confidence).run()
+        beside = confidence or importance_to is not None
+        Trainer(learner, plan, source, listeners, row_by_row=config.output.audit, confidence=beside).run()
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")
     if say and (missing := source.inputs.missing_columns(labelled=False)):
@@ -85,3 +93,10 @@ def not_finite(places: list[str]) -> str:
     """The error for predictions, one or more, that are not finite numbers."""
     several = f"{len(places)} predictions are not finite numbers" if len(places) > 1 else NOT_FINITE
     return f"{several}; the first: {places[0]}"
+
+
+def resumable(model: Restored) -> Restored:
+    """The model. Raises ModelError where it has no rates, with which to know how far an update moves a prediction."""
+    if not model.header.get("resumable", True):
+        raise ModelError("the model was saved with --predict_only_model: it does not have the rates of training")
+    return model

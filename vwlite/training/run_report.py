@@ -18,6 +18,7 @@ from vwlite.training.file_batches import FileBatches
 from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener, Run
 
+Constant = tuple[float | None, float | None]  # the best constant prediction, None of several, and its loss
 HEADER = (
     "average  since         example        example        current        current  current\n"
     "loss     last          counter         weight          label        predict features"
@@ -25,9 +26,7 @@ HEADER = (
 _LOSS_WIDTH, _COUNTER_WIDTH, _WEIGHT_WIDTH, _VALUE_WIDTH, _FEATURES_WIDTH = 8, 12, 14, 14, 8
 
 
-def format_row(
-    counters: Counters, label: str, prediction: str, features: int, holdout: bool = False
-) -> str:
+def format_row(counters: Counters, label: str, prediction: str, features: int, holdout: bool = False) -> str:
     """One line of the table, without newline, in Vowpal Wabbit's columns.
 
     Losses and counts are cut to their columns, not rounded; label and prediction (``value_text``,
@@ -78,7 +77,7 @@ def summary(
     counters: Counters,
     passes: int = 1,
     holdout: bool = False,
-    best: tuple[float, float | None] | None = None,
+    best: Constant | None = None,
     extra: Sequence[tuple[str, float | str]] = (),
 ) -> str:
     """The text after a run, a blank line first and a newline last, as Vowpal Wabbit prints it.
@@ -98,7 +97,8 @@ def summary(
         *extra,
     ]
     if best is not None:
-        lines.append(("best constant", best[0]))
+        if best[0] is not None:
+            lines.append(("best constant", best[0]))
         if best[1] is not None:
             lines.append(("best constant's loss", best[1]))
     lines.append(("total feature number", str(counters.total_features)))
@@ -165,9 +165,6 @@ class History:
 
 def ratio(loss: float, weight: float) -> float | None:
     return loss / weight if weight > 0 else None
-
-
-Constant = tuple[float, float | None]  # the best constant prediction and its loss
 
 
 class Header(Listener):
@@ -358,7 +355,7 @@ def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample |
     if learner.simple_labels and config.soft and (best := best_log_odds(config, counters.labels())):
         return best
     found = vw_constant_of(learner, counters)
-    differ = counters.labels().second is not None
+    differ = counters.labels().second is not None or bool(learner.outputs)
     if labels and differ and (found is None or found[1] is None) and (best := labels.best):
         return (found or best)[0], best[1]
     return found
@@ -369,7 +366,15 @@ class OwnSummary(Summary):
 
     def __init__(self, *state: Any, labels: LabelSample | None, classes: ClassCounts | None) -> None:
         super().__init__(*state, partial(best_constant_of, labels=labels))
-        self.classes = classes
+        self.labels, self.classes = labels, classes
+
+    @property
+    def remedy(self) -> str:
+        """What the note adds of numbers that are learned as they are."""
+        config = self.learner.config
+        if config.label_units != "raw" or not config.loss.label_spread:
+            return ""
+        return "; labels are learned as they are: divide large ones, or raise -l"
 
     def baseline(self) -> list[tuple[str, float | str]]:
         found = self.classes and self.classes.majority
@@ -378,12 +383,14 @@ class OwnSummary(Summary):
     def end(self) -> None:
         super().end()
         counters = self.counters
-        constant = self.constant(self.learner, counters) if self.constant else None
+        constant = self.constant(self.learner, counters) if self.constant and not counters.queries else None
         loss = counters.sum_loss / counters.labeled_weight if counters.labeled_weight else 0.0
         all_count = not self.holdout and not counters.queries
-        least = constant[1] if constant and all_count and counters.example_number >= ENOUGH else None
-        if least is not None and loses_to_constant(loss, least):
-            self.display.note(f"always predicting the best constant has a smaller loss, {least:g}")
+        least = constant[1] if constant else None
+        if self.holdout:
+            loss, least = counters.holdout_best_loss, self.labels.held_loss if constant and self.labels else None
+        if least and counters.example_number >= ENOUGH and loses_to_constant(loss, least):
+            self.display.note(f"always predicting the best constant has a smaller loss, {least:g}{self.remedy}")
         majority = self.classes.majority if self.classes and all_count else None
         if majority and counters.example_number >= ENOUGH and loses_to_constant(loss, majority[1]):
             self.display.note(f"always answering {majority[0]} has a smaller loss, {majority[1]:g}")

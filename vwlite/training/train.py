@@ -18,6 +18,7 @@ from vwlite.training.first_pass import (
     EarlyStopping,
     LabelledExampleCheck,
     MalformedLineCheck,
+    NumberedSides,
     ThetaCheck,
     no_labels,
 )
@@ -177,6 +178,7 @@ class Training:
             SortedLabels(config, display) if SortedLabels.concerns(config) else None,
             SharedSlots(learner, display) if has_pairs else None,
             NumberSides(config, self.plan, display, columns) if NumberSides.concerns(config) else None,
+            NumberedSides(self.plan, display) if NumberedSides.concerns(config) else None,
             MalformedLineCheck(self.policy),
             ColumnCheck(inputs, say) if config.learning else None,
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),

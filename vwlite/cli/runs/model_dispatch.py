@@ -22,7 +22,7 @@ MODULES = {  # module of ``vwlite.cli.runs`` by learner of ``ELSEWHERE``, where 
 }
 RANKING_OPTIONS = ("qid", "gain", "discount", "bootstrap", "against")
 UNSUPPORTED = (
-    "confidence", "raw", "answer", "levels", "jsonl", "examples", "audit",
+    "confidence", "importance_to", "raw", "answer", "levels", "jsonl", "examples", "audit",
     "readable_model", "invert_hash", "factors", "out", "most", "by_class",
     "dot_unseen", "min_updates", "scheme", "value", "cost_range", "regressor", "with_labels", "nbest",
 )
