@@ -13,9 +13,9 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
 from vwlite.features.term_weights import terms_of
-from vwlite.solvers.clusters.assignment import Assignment
-from vwlite.solvers.clusters.assignment import strongest as strongest_words
 from vwlite.solvers.clusters.model import ClusterModel
+from vwlite.solvers.clusters.solver import Assignment
+from vwlite.solvers.clusters.solver import strongest as strongest_words
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find

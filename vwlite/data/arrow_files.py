@@ -11,9 +11,8 @@ import numpy as np
 
 from vwlite._native.words_of_texts import lower_texts
 from vwlite.data.block_parser import Parsed
-from vwlite.data.blocks import Block
+from vwlite.data.blocks import HEAD, Block, Digest, Mark
 from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns
-from vwlite.data.digests import HEAD, Digest, Mark
 from vwlite.data.frame_batches import FrameBatches
 from vwlite.data.frame_batches import opened as open_frame
 from vwlite.data.frames import is_text, pyarrow

@@ -9,12 +9,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
-from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, read
-from vwlite.data.blocks import Block, blocks, check_inputs, file_size, open_input
+from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, pack_batch, read
+from vwlite.data.blocks import NOTHING, Block, Mark, blocks, check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
-from vwlite.data.cache_codec import pack_batch
 from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
-from vwlite.data.digests import NOTHING, Mark
 from vwlite.data.input_stream import Decompressed, display_name, identify
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError

@@ -16,8 +16,7 @@ from vwlite.learners.gd import LABEL_SUMS, NORMAL_RATIO
 from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import DELTA, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
-from vwlite.storage.model_file import source_of
-from vwlite.storage.table_codec import CHUNK, ascend_below, set_rows
+from vwlite.storage.model_file import CHUNK, ascend_below, set_rows, source_of
 from vwlite.storage.weight_table import written_chunks, zeros
 from vwlite.training.model_header import Natural, sound
 from vwlite.version import __version__

@@ -33,9 +33,8 @@ from vwlite.storage import model_file
 from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.memory_file import as_path
-from vwlite.storage.model_file import Model
+from vwlite.storage.model_file import Model, NotFinite
 from vwlite.storage.ordered_pool import in_order
-from vwlite.storage.table_codec import NotFinite
 from vwlite.training.ledger import model_digest
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import restore

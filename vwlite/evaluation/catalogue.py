@@ -12,13 +12,13 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.evaluation.inspect_model import sides_of
+from vwlite.features.config import covers, sides_of_pair
 from vwlite.features.feature_names import gather, group_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import features_of, segments_in, segments_of, space_of, without, without_segments
 from vwlite.features.hashing import mix64
 from vwlite.features.interactions import WILDCARD
 from vwlite.features.row_blocks import blocks_of, joined, no_blocks, paired, rows_with
-from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.learners.row_results import Results, has_length
 from vwlite.training.model_loader import Restored
 from vwlite.training.trainer import row_ranges

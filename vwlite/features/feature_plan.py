@@ -14,7 +14,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, covers, sides_of_pair
 from vwlite.features.interactions import (
     LETTERS,
     FullNames,
@@ -24,7 +24,6 @@ from vwlite.features.interactions import (
     read_interaction,
     resolve,
 )
-from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.interrupts import STOP
 
 if TYPE_CHECKING:

@@ -11,13 +11,13 @@ import numpy as np
 from vwlite._native import dyadic as kernel
 from vwlite.config_check import count_in
 from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.features.config import sides_of_pair
 from vwlite.features.feature_names import GroupTerms, group_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import segments_in, space_of, sums
 from vwlite.features.hashing import mix64, unit_interval
 from vwlite.features.row_blocks import COLUMNS as BLOCKS
 from vwlite.features.row_blocks import RowBlocks, blocks_of, joined, no_blocks, rows_with
-from vwlite.features.side_names import sides_of_pair
 from vwlite.interrupts import STOP
 from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig

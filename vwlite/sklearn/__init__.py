@@ -24,9 +24,9 @@ MODULES = {
     "PCATransformer": "pca_transformer",
     "RandomFeatures": "random_features",
     "TextHasher": "text_hasher",
-    "VWClassifier": "classifier",
+    "VWClassifier": "linear",
     "VWPolicy": "policy",
-    "VWRegressor": "regressor",
+    "VWRegressor": "linear",
 }
 __all__ = [
     "ASOTransformer",

@@ -17,7 +17,7 @@ from vwlite.errors import UsageError
 from vwlite.features.hashing import hash_name
 from vwlite.options import not_one_of
 from vwlite.sklearn.base import ModelEstimator
-from vwlite.sklearn.classifier import MULTICLASS
+from vwlite.sklearn.linear import MULTICLASS
 from vwlite.sklearn.sides import SIDES, Sides, is_pair
 from vwlite.sklearn.validation import Columns, LabelledClasses, importance
 

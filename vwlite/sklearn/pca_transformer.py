@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from vwlite.data.config import InputConfig
 from vwlite.memory_limit import USUAL
 from vwlite.sklearn.numeric_rows import SlotRowsEstimator
-from vwlite.solvers.clusters.assignment import Assignment
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.model import ClusterModel
-from vwlite.solvers.clusters.solver import method_of
+from vwlite.solvers.clusters.solver import Assignment, method_of
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.solver import PcaModel, Projection
 from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
-from vwlite.features.side_names import sides_of_pair
+from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Config, Option, again, config, option, options_of

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from mmh3 import mmh3_x64_128
 
 from vwlite.config_check import require
-from vwlite.data.blocks import fingerprint, same_file
-from vwlite.data.digests import HEAD, prefixes
+from vwlite.data.blocks import HEAD, fingerprint, prefixes, same_file
 from vwlite.errors import ModelError
 from vwlite.options import Request
 from vwlite.storage.atomic_file import atomic_copy, beside_output, is_replaceable

@@ -11,11 +11,10 @@ import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.data.csr import ranges
-from vwlite.features.config import NOTHING_KNOWN, STEP, FeatureConfig
+from vwlite.features.config import NOTHING_KNOWN, STEP, FeatureConfig, covers, sides_of_pair
 from vwlite.features.feature_plan import ANONYMOUS, PARTS, Plan
 from vwlite.features.hashing import HashSet
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
-from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import read_pairs
 from vwlite.learners.row_results import Results

@@ -33,8 +33,8 @@ from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import names_missing, stored_names
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.recommend import Recommendation, Recommendations, measure_lists, recommend
+from vwlite.features.config import covers, sides_of_pair
 from vwlite.features.feature_plan import text_format
-from vwlite.features.side_names import covers, sides_of_pair
 from vwlite.options import fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored

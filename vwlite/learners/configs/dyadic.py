@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.features.side_names import read_numbers
+from vwlite.features.config import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, check_levels, random_seed, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, given_range

@@ -9,9 +9,8 @@ import numpy as np
 from vwlite.config_check import require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
-from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
-from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig

@@ -19,9 +19,8 @@ from vwlite.config_check import require
 from vwlite.data.csr import joined as behind
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
-from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
-from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
 from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined, labels_of, scale_for, with_shared

@@ -8,9 +8,8 @@ import numpy as np
 from vwlite.config_check import built, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, ModelError, UsageError
-from vwlite.features.sparse_rows import Weights
+from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import opened, theta_from, theta_parts
-from vwlite.features.vocabulary import Vocabulary, word_arrays, words_from
 from vwlite.memory_limit import USUAL
 from vwlite.solvers.aso.classifier import Target, check_room, joined, labels_of, with_shared
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig

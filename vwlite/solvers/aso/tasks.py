@@ -13,8 +13,8 @@ import numpy as np
 from vwlite.config_check import Double, built, require
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.evaluation.metrics import LOG_LOSS_EPS
+from vwlite.features.sparse_rows import Vocabulary, word_arrays, words_from
 from vwlite.features.theta import opened
-from vwlite.features.vocabulary import Vocabulary, word_arrays, words_from
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.aso.config import OF_SIGNS, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus

@@ -10,9 +10,8 @@ from vwlite.config_check import Double, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta, shared_features
-from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     LABELLED,
