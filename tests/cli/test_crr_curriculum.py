@@ -5,7 +5,7 @@ import logging
 import pytest
 from cli.test_crr import DATA, same
 
-from vwlite.api.crr_model import CRRModel
+from vwlite.api.solver_model import CRRModel
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.training.config import CurriculumConfig
 

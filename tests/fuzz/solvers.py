@@ -20,13 +20,11 @@ from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.solvers.lm.model import LmModel, rank
+from vwlite.solvers.lm.model import LmModel, rank, vector_lines, with_vectors
+from vwlite.solvers.lm.model import text_format as words_format
 from vwlite.solvers.lm.solver import begin_training, continue_training
-from vwlite.solvers.lm.vectors import text_format as words_format
-from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
-from vwlite.solvers.pca.project import Projection
-from vwlite.solvers.pca.solver import PcaModel, top_features
+from vwlite.solvers.pca.solver import PcaModel, Projection, top_features
 from vwlite.solvers.rows import MemoryRows, Rows
 from vwlite.training.monitor import Monitor
 

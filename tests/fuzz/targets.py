@@ -32,7 +32,7 @@ from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.gd import Gd
 from vwlite.learners.multiline import Multiline

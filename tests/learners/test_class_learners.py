@@ -11,10 +11,9 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.class_learners import ClassLearners
-from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import CoinConfig, LrqConfig
-from vwlite.learners.configs.per_class import LABEL_ORDERS, SET_LOSSES
+from vwlite.learners.configs.per_class import LABEL_ORDERS, SET_LOSSES, ClassLearnersConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.lrq import Lrq

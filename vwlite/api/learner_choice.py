@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from vwlite.api.run_configs import loss_changes, pick
 from vwlite.errors import UsageError
 from vwlite.learners import OVER, config_class, config_classes, goes_over
-from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.per_class import KINDS, ClassLearnersConfig, PerClassConfig
 from vwlite.learners.configs.trees import FilterTreeConfig
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig, with_free_bound
 from vwlite.options import options_of

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from vwlite.api import learner_choice, run_configs
-from vwlite.api.option_rules import check_unused_options
-from vwlite.api.run_configs import run_config
+from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name

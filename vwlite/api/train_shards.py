@@ -26,7 +26,7 @@ def engine_of(workers: int | None, scheduler: str | None) -> Engine:
     """What learns shards: processes, or the workers of a Dask scheduler. Raises ExtraMissing, WorkerLost."""
     if scheduler is None:
         return Processes(workers or 1)
-    from vwlite.distributed.dask_scheduler import OnScheduler
+    from vwlite.distributed.engines import OnScheduler
 
     return OnScheduler(scheduler)
 

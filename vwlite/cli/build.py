@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import click
 
-from vwlite.api.run_configs import input_config
+from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.data.block_parser import Parsed
+from vwlite.data.malformed_lines import BadLines, Labels
 from vwlite.learners.losses import spelled_out
 from vwlite.options import Option, Request
 from vwlite.training.config import OutputConfig, RunConfig
@@ -38,6 +40,19 @@ def spelled(name: str) -> str:
     """An option of the current command as it is typed."""
     params = click.get_current_context().command.params
     return next((param.opts[0] for param in params if param.name == name), f"--{name}")
+
+
+def bad_lines_policy(
+    arguments: Mapping[str, Any],
+    say: Callable[[str], None],
+    labels: Labels | None = None,
+    *,
+    to_the_end: bool = False,
+    watch: Callable[[Parsed], None] | None = None,
+) -> BadLines:
+    """What becomes of malformed lines by the options; ``say`` prints, unless ``--quiet`` was typed."""
+    shown = None if arguments.get("quiet") else say
+    return BadLines(labels, shown, bad_lines_config(arguments), to_the_end=to_the_end, watch=watch)
 
 
 def open_model(

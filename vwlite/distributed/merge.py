@@ -11,8 +11,19 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import merge_rows
-from vwlite.distributed.delta import Delta, Snapshot, Task, between, load, places, united
-from vwlite.distributed.label_units import has_units, in_units_of_all, pooled, sums_of
+from vwlite.distributed.delta import (
+    Delta,
+    Snapshot,
+    Task,
+    between,
+    has_units,
+    in_units_of_all,
+    load,
+    places,
+    pooled,
+    sums_of,
+    united,
+)
 from vwlite.distributed.rule import Rule, digest_of, first_base, rule_of
 from vwlite.distributed.task import UNCHANGED
 from vwlite.errors import DataError, Diverged, ModelError, UsageError, VwliteError

@@ -9,7 +9,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.errors import DataError
 from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.display import Display

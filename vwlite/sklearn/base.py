@@ -15,9 +15,8 @@ from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.options import not_one_of
-from vwlite.sklearn.columns import Columns
 from vwlite.sklearn.numeric_rows import numeric_rows
-from vwlite.sklearn.validation import check_any_weight, holdout_period
+from vwlite.sklearn.validation import Columns, check_any_weight, holdout_period
 
 
 class ModelEstimator(BaseEstimator):

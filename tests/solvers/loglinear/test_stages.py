@@ -15,8 +15,7 @@ from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import PENALTIES, L1Config
-from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.stages import check_curriculum, difficulty_of, stages_of
+from vwlite.solvers.loglinear.sgd import Sgd, check_curriculum, difficulty_of, stages_of
 from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from vwlite.api import run_configs
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
@@ -28,7 +28,7 @@ from vwlite.data.label_forms import (
 from vwlite.data.malformed_lines import BadLines, named_labels
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
+from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport, Offsets
 from vwlite.evaluation.label_report import (
     ClassNumbers,
     DecisionGroups,
@@ -40,7 +40,6 @@ from vwlite.evaluation.label_report import (
     TwoClasses,
     Words,
 )
-from vwlite.evaluation.offset_report import Offsets
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
@@ -69,7 +68,6 @@ def run(arguments: dict[str, Any]) -> int:
     bits = arguments["bits"]
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
-    tolerance = bad_lines_config(arguments)
     features = FeatureConfig(**run_configs.feature_changes(build.typed()))
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
@@ -79,7 +77,7 @@ def run(arguments: dict[str, Any]) -> int:
     census, traps, offsets, chances = DataReport(reader), Traps(), Offsets(), LoggedChances()
     tell = None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:
-        policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
+        policy = build.bad_lines_policy(arguments, reading.say, reader, to_the_end=True, watch=reading.part)
         read(inputs, (census, traps, offsets), policy, chances)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     if chances.read:  # no line of theirs is empty, but for those that end the groups

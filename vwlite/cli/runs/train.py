@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from vwlite.api.option_rules import check_option_effects
+from vwlite.api.run_configs import check_option_effects
 from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
@@ -72,7 +72,7 @@ def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "Fold
     """Raises as ``train_folds``."""
     from vwlite.api.train_folds import train_folds
     from vwlite.cli.runs.evaluate import tell_of_constant, tell_of_majority
-    from vwlite.evaluation.metric_report import as_table
+    from vwlite.evaluation.metric_table import as_table
 
     console = Console(request.values["quiet"])
     console.line("")

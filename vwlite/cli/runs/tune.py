@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from vwlite.api.option_rules import check_option_effects, check_unused_options
+from vwlite.api.run_configs import check_option_effects, check_unused_options
 from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Bar
@@ -34,8 +34,7 @@ from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_report import finite
-from vwlite.evaluation.metric_table import canonical
+from vwlite.evaluation.metric_table import canonical, finite
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import AUTO, fields_of

@@ -30,10 +30,9 @@ from vwlite.solvers.aso.auxiliary import (
     views,
 )
 from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
-from vwlite.solvers.aso.conditions import holding
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.problem_list import Listed, kept
+from vwlite.solvers.aso.problem_list import Listed, holding, kept
 from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
 from vwlite.solvers.tall_matrices import leading
 from vwlite.storage.model_file import numbers

@@ -26,9 +26,8 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.pair_sampling import PairIndex
+from vwlite.solvers.crr.pair_sampling import CurriculumStages, PairIndex, check_curriculum
 from vwlite.solvers.crr.weights import Begun, Weights
 from vwlite.storage.model_file import numbers
 from vwlite.training.config import CurriculumConfig
