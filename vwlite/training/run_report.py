@@ -12,7 +12,7 @@ from vwlite.learners.base import Learner
 from vwlite.learners.best_constant import best_constant, best_log_odds, loses_to_constant
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
-from vwlite.training.counters import NO_HOLDOUT, Counters
+from vwlite.training.counters import NO_HOLDOUT, Counters, History
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.label_sample import ClassCounts, LabelSample
@@ -121,50 +121,7 @@ def _average_loss(counters: Counters, holdout: bool) -> str:
 
 
 ENOUGH = 1000  # examples, of which what was best is known beforehand
-MOST = 512  # entries between two ends of passes
-
-
-class History:
-    """``entries``: at each row of the progress table, and at the end of each pass.
-
-    ``loss`` and ``since_last``, of the examples since the entry before, are those before each example was learned;
-    ``holdout`` is that of the examples held out, in this pass; each None where nothing was counted. Of more than MOST
-    entries of a pass every second one is kept.
-    """
-
-    def __init__(self, counters: Counters) -> None:
-        self.counters = counters
-        self.entries: list[dict[str, Any]] = []
-        self.first = 0  # of this pass
-        self.weight = self.loss = 0.0  # when the last entry was made
-
-    def add(self, number: int) -> None:
-        """Pass ``number`` has come so far."""
-        counters = self.counters
-        weight, loss = counters.labeled_weight, counters.sum_loss
-        self.entries.append(
-            {
-                "pass": number,
-                "examples": counters.example_number,
-                "loss": ratio(loss, weight),
-                "since_last": ratio(loss - self.loss, weight - self.weight),
-                "holdout": counters.held_out_loss(),
-            }
-        )
-        self.weight, self.loss = weight, loss
-        if len(self.entries) - self.first > MOST:
-            del self.entries[self.first :: 2]
-
-    def end_pass(self, number: int) -> None:
-        if not self.entries[self.first :] or self.entries[-1]["examples"] < self.counters.example_number:
-            self.add(number)
-        else:
-            self.entries[-1]["holdout"] = self.counters.held_out_loss()
-        self.first = len(self.entries)
-
-
-def ratio(loss: float, weight: float) -> float | None:
-    return loss / weight if weight > 0 else None
+MOST = 512  # rows of the progress table that wait
 
 
 class Header(Listener):
@@ -178,9 +135,20 @@ class Header(Listener):
         self.display.note(inputs.remade)
         self.display.note(inputs.read_as)
         self.display.note(inputs.remark)
+        self.display.note(self.advice(run))
         self.display.start(inputs.size())
         for line in header_lines(self.config, run.learner, self.source.cache_line, run.passes):
             self.display.line(line)
+
+    def advice(self, run: Run) -> str:
+        """Of a table that a new model is to learn in one pass: what else to type."""
+        config, (loss, passes) = self.config, self.source.inputs.advised
+        plain = config.learning and not config.vw_compat and config.learner.learner == "gd" and run.passes == 1
+        if not plain or config.features.centred or not (passes or "logistic" in loss):
+            return ""
+        loss = loss if "logistic" in loss and config.learner.loss.name == "squared" else ""
+        options = " ".join(filter(None, (loss, passes)))
+        return f"{options} may learn these data better" if options else ""
 
 
 def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: int) -> list[str]:
