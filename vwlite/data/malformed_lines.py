@@ -60,6 +60,7 @@ class BadLines:
         faults: Callable[[Batch], dict[int, str]] | None = None,
     ) -> None:
         self.labels, self.class_weights, self.watch = labels, class_weights, watch
+        self.unmet = [label for label, _ in class_weights]  # of which no example was seen
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.config, self.to_the_end = config, to_the_end
@@ -121,7 +122,9 @@ class BadLines:
         if self.class_weights:
             from vwlite.data.class_labels import ClassLabels  # which other runs need not
 
-            batch.weigh(self.class_weights, batch.label if isinstance(self.labels, ClassLabels) else typed)
+            labels = batch.label if isinstance(self.labels, ClassLabels) else typed
+            self.unmet = [label for label in self.unmet if not (labels == np.float32(label)).any()]
+            batch.weigh(self.class_weights, labels)
         self.wrong = dict(getattr(self.labels, "malformed", {}))
         if self.faults:
             self.wrong = {**self.faults(batch), **self.wrong}
@@ -213,6 +216,8 @@ class BadLines:
             self.check_ratio(self.lines)
         if self.bad and not self.warning(self.lines):
             self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
+        if self.unmet:
+            self.say(f"note: --classweight: no example has the label {', '.join(f'{one:g}' for one in self.unmet)}")
 
 
 def line_at(part: Parsed, position: int) -> tuple[int, int]:
