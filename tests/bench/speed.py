@@ -40,7 +40,7 @@ class Case:
 
 
 # Those of Fwumious Wabbit's benchmark, which also writes the predictions that are made while it learns.
-CROSSED = "-b 25 -l .1 --adaptive --sgd --power_t 0 --link logistic --hash all --interactions AB".split()
+CROSSED = shlex.split("-b 25 -l .1 --adaptive --sgd --power_t 0 --link logistic --hash all --interactions AB")
 CASES = (
     Case("text", "text"),
     Case("counts", "counts"),
