@@ -10,6 +10,7 @@ from typing import Any
 from vwlite.data.batch import Batch
 from vwlite.learners.base import Learner
 from vwlite.learners.best_constant import best_constant, best_log_odds, loses_to_constant
+from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import NO_HOLDOUT, Counters, History
@@ -155,7 +156,7 @@ class Header(Listener):
     def advice(self, run: Run) -> str:
         """Of a table that a new model is to learn in one pass: what else to type."""
         config, (loss, passes) = self.config, self.source.inputs.advised
-        plain = config.learning and not config.vw_compat and config.learner.learner == "gd" and run.passes == 1
+        plain = config.learning and not config.vw_compat and config.learner.learner == Gd.name and run.passes == 1
         if not plain or config.features.centred or not (passes or "logistic" in loss):
             return ""
         loss = loss if "logistic" in loss and config.learner.loss.name == "squared" else ""
