@@ -11,7 +11,7 @@ MORE = {"expectile": "--expectile_q 0.3", "quantile": "--quantile_tau 0.3"}
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name not in PLAIN])
 def test_at_a_given_rate_an_importance_of_2_is_two_examples(vwlite, write, weights, loss):
     write("one", "1 2 | x y:0.5\n"), write("two", "1 | x y:0.5\n" * 2)
-    rate = f"--invariant --power_t 0 -l 0.1 --initial_weight 0.05 --loss_function {loss} {MORE.get(loss, '')}"
+    rate = f"-b 6 --invariant --power_t 0 -l 0.1 --initial_weight 0.05 --loss_function {loss} {MORE.get(loss, '')}"
     for options, equal in ((rate, True), (rate.replace("--invariant --power_t 0", ""), False)):
         for name in ("one", "two"):
             vwlite("train", name, "-f", f"{name}.m", "--quiet", *options.split())

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.per_class import cost_of_set
 
@@ -99,6 +99,7 @@ def one_by_one(text, kind, base, held):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("kind", LABELS)
+@settings(max_examples=40)
 @given(data=st.data(), held=st.none() | HELD, chunk=st.sampled_from([None, 1, 3]))
 def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
     if kind == "csoaa" and "logistic" in base:
@@ -125,6 +126,7 @@ def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("loss", SET_LOSSES)
+@settings(max_examples=40)
 @given(
     text=lines_of("multilabel_oaa"),
     held=st.none() | HELD,
