@@ -1,4 +1,9 @@
-"""What learners of classes that cost something share: the costs of rows and of sets, and work in pieces of a batch."""
+"""What learners of classes that cost something share: the costs of rows, work in pieces, sets of labels.
+
+The labels of a set are decided one after the other, as by a filter tree over all sets (Beygelzimer, Langford and
+Ravikumar 2009), whose contests are between a set without a label and with it: the answers before it stand, and those
+after it will be right.
+"""
 
 from __future__ import annotations
 
