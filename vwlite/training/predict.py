@@ -47,7 +47,9 @@ def predict(
     learner, plan = model.learner, model.plan
     say = None if quiet else display.message
     words = with_labels and config.learner.label_words is not None
-    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=words, to_the_end=True)
+    policy = malformed_line_policy(
+        config, learner, model, bad_lines, say, check_labels=words, to_the_end=True, insist=display.message
+    )
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)
     if confidence and not learner.supports_confidence:
