@@ -49,7 +49,7 @@ PARTS = {  # in the site's order; every page of docs/ stands in one
     ],
     "Few labels or none": ["aso", "language-model", "unsupervised", "clusters", "graphs"],
     "Python": ["python", "scikit-learn"],
-    "Reference": ["formulas", "exit-codes", "shell", "guarantees", "speed", "how-fast"],
+    "Reference": ["formulas", "papers", "exit-codes", "shell", "guarantees", "speed", "how-fast"],
     "To change it": ["development", "experiments"],
 }
 HOW_TO = {  # pages of docs/how-to/, and what the cards say

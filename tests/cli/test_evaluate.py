@@ -60,7 +60,8 @@ def test_regression_has_errors_instead(vwlite, write):
     found = report(vwlite, "numbers.vw")
     assert {"mse", "mae"} <= set(found) and "auc" not in found
     done = vwlite("evaluate", "-i", "model", "numbers.vw", "--metric", "auc", status=2)
-    has = "there are loss, best_constant_loss, mse, rmse, mae, r2, mean_label, mean_prediction, calibration_bins, ece"
+    has = "there are loss, matching_loss, best_constant_loss, mse, rmse, mae, r2, mean_label, mean_prediction, "
+    has += "calibration_bins, ece"
     assert done.stderr == f"vwlite: metric 'auc' needs binary labels, -1 and 1 or 0 and 1; {has}\n"
     assert found["mse"] == pytest.approx(found["loss"], abs=1e-6)
 

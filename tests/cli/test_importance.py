@@ -54,3 +54,10 @@ def test_the_weight_of_a_class_is_the_importance_of_its_lines(vwlite, write, tmp
 def test_weights_of_classes_that_would_do_nothing(vwlite, write, options, message):
     write("data", "red | a\nblue | b\n")
     assert message in vwlite("l1", "data", "-f", "m", *options.split(), status=2).stderr
+
+
+@pytest.mark.parametrize("command", ["train", "l1", "crr --qid none", "train --oaa 3"])
+def test_weights_of_labels_that_never_occur_are_noted(vwlite, write, command):
+    write("data", "1 | a\n-1 | b\n" if "oaa" not in command else "1 | a\n2 | b\n")
+    said = vwlite(*command.split(), "data", "-f", "m", "--classweight", "1:2,7:3,0.5:2").stderr
+    assert "note: --classweight: no example has the label 7, 0.5\n" in said

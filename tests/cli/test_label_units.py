@@ -114,6 +114,21 @@ def test_weights_are_shown_in_units_of_the_labels(tmp_path, args):
         }
 
 
+def test_predictions_and_losses_of_tiny_labels_have_digits(tmp_path):
+    X, y = friedman()
+    (tmp_path / "data").write_text(lines_of(X, y * 1e-6))
+    said = train(tmp_path, "data", "-f", "model", "-p", "first").stderr
+    lines = call(tmp_path, "predict", "-i", "model", "data").stdout.split()
+    model = vwlite.load(str(tmp_path / "model"))
+    assert [np.float32(line) for line in lines] == model.predict(tmp_path / "data").tolist()
+    assert len({*(tmp_path / "first").read_text().split()}) > 350
+    losses = dict(line.split(" = ") for line in said.splitlines() if " = " in line)
+    assert float(losses["best constant's loss"]) == pytest.approx(y.var() * 1e-12, rel=1e-4)
+    assert 0 < float(losses["average loss"]) < y.var() * 1e-12
+    train(tmp_path, "data", "-f", "model", *RAW)
+    assert {*map(len, call(tmp_path, "predict", "-i", "model", "data").stdout.split())} <= {len("0.000001"), 1}
+
+
 def test_the_summary_tells_of_the_labels(tmp_path):
     (tmp_path / "data").write_text(lines_of(*friedman()))
     lines = train(tmp_path, "data", "-f", "model").stderr.splitlines()

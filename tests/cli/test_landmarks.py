@@ -160,3 +160,30 @@ def test_landmarks_have_names(command, more, vwlite, write):
 def test_a_model_is_no_text(vwlite):
     vwlite("train", "rings.vw", "-f", "m", "--quiet")
     assert "m is a model or another zip file, not data" in vwlite("landmarks", "m", status=65).stderr
+
+
+def test_a_number_draws_them_from_the_first_examples(vwlite, tmp_path):
+    """Of fewer than 2,000 they are the lines of ``vwlite landmarks``."""
+    more = ("--gamma", "0.5", "--whiten", "--random_only", "--quiet", "--passes", "3", "-k", "-c")
+    vwlite("train", "rings.vw", "-f", "file", "--landmarks", "rbf:some.vw", *more)
+    vwlite("train", "rings.vw", "-f", "drawn", "--landmarks", "rbf:30", *more)
+    vwlite("train", "-", "-f", "piped", "--landmarks", "rbf:30", "--block-size", "64", *more, stdin=RINGS)
+    answers = [vwlite("predict", "-i", model, "rings.vw", "--raw").stdout for model in ("file", "drawn", "piped")]
+    assert answers[0] == answers[1] == answers[2] and len(set(answers[0].splitlines())) > 50
+    again = ("train", "rings.vw", "-i", "drawn", "-f", "next", "--quiet", "--landmarks")
+    vwlite(*again, "rbf:30")
+    assert "contradicts" in vwlite(*again, "rbf:9", status=2).stderr
+    model = Model("--landmarks rbf:30 --whiten --random_only", gamma=0.5)
+    model.learn(RINGS, passes=3)
+    np.testing.assert_allclose(model.predict(RINGS), list(map(float, answers[1].split())), atol=1e-6)
+
+
+@pytest.mark.parametrize("command", ["crr --qid none --steps 99", "pca --dim 2", "cluster -k 2"])
+def test_so_do_other_commands(command, vwlite):
+    vwlite(*command.split(), "rings.vw", "-f", "m", "--landmarks", "rbf:9", "--random_only", "--quiet")
+
+
+def test_more_than_there_are_is_all_and_none_is_refused(vwlite, tmp_path):
+    vwlite("train", "rings.vw", "-f", "m", "--landmarks", "poly2:5000", "--whiten", "--quiet")
+    assert len(load(tmp_path / "m").arrays["landmark_start"]) == 121
+    assert "takes 1 or more" in vwlite("train", "rings.vw", "--landmarks", "rbf:0", "-f", "m", status=2).stderr

@@ -192,6 +192,7 @@ def test_components_of_a_kernel(data, run_cli):
         (["--random_features", "rbf:64", "--fold", "100"], "a power of two"),
         (["--random_features", "rbf:64", "--random_only", "--lrq", "pq2"], "no features for --lrq"),
         (["--random_features", "rbf:64", "--shard", "1/2", "-f", "m"], "shards need one --gamma"),
+        (["--landmarks", "rbf:64", "--shard", "1/2", "-f", "m"], "shards need one file of --landmarks"),
     ],
 )
 def test_what_is_refused(options, said, data, run_cli):

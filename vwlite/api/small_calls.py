@@ -32,7 +32,7 @@ def is_simple(config: RunConfig, learner: Learner) -> bool:
     if input.kind not in TEXTS:
         return False
     whole = config.passes > 1 or config.holdout.active(1) or config.curriculum.order or input.shuffle_first
-    whole = whole or config.features.weight != "none" or config.features.finds_gamma
+    whole = whole or config.features.weight != "none" or config.features.needs_examples
     whole = whole or bool(config.features.mask_ids)
     return not (whole or input.examples or output.names or learner.multiline or learner.config.needs_full_passes)
 

@@ -73,11 +73,11 @@ class Difficulty(DifficultyModel, Reads):
 
 
 class Landmarks(LandmarkFile, Reads):
-    """``KERNEL:FILE``."""
+    """``KERNEL:FILE``, or ``KERNEL:N``."""
 
     def __init__(self) -> None:
         super().__init__("file of landmarks")
-        self.metavar = "KERNEL:FILE"
+        self.metavar = "KERNEL:FILE|N"
 
 
 class ClassNames(NamesFile, Reads):

@@ -128,6 +128,7 @@ class Block:
     offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
     mark: Mark | None = None  # of the text up to the block's end, where that is digested
     layout: Layout | None = None  # of a table: how its columns are read
+    unended: bool = False  # whether the file ends without a newline, which was added
     met: bytearray | None = None  # of lines of JSON: which columns of the layout they have, once they are parsed
 
 
@@ -233,10 +234,12 @@ def stream_blocks(
             offset += cut
     if end:
         mark = _marked(digest, buffer, end)
-        if buffer[end - 1] != NEWLINE:
+        if unended := buffer[end - 1] != NEWLINE:
             buffer[end] = NEWLINE
             end += 1
-        yield _block(buffer, end, name, offset, mark)
+        last = _block(buffer, end, name, offset, mark)
+        last.unended = unended
+        yield last
 
 
 def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:

@@ -110,6 +110,8 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
         raise UsageError("--centred does not go with shards: each would take other means from its features")
     if config.features.freeze:
         raise UsageError("--freeze does not go with shards: means of their models would not stand")
+    if config.features.landmark_count:
+        raise UsageError("shards need one file of --landmarks, and each would choose its own: see 'vwlite landmarks'")
     if config.features.finds_gamma:
         raise UsageError("shards need one --gamma for their --random_features, and each would find its own")
     parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())

@@ -166,6 +166,7 @@ def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: 
     return Paired(mean, *interval(differences, weights, rounds), (1 + as_large) / (1 + rounds))
 
 
+MATCHING = "matching_loss"
 LOSS = "loss"  # of a policy: its value, which is what 'vwlite tune' goes by
 ENOUGH = 100  # examples for bins of calibration that nobody asked for
 NO_LABELS = "there is no labelled example to measure the model on"
@@ -230,7 +231,11 @@ def measure(
     asked_constant = kind["output"] != "probability" if others is None else "best_constant_loss" in others
     constant_loss = loss_of_constant(config, outcomes) if asked_constant else None
     losses = {"loss": average(counters), "best_constant_loss": constant_loss}
-    report = metrics.evaluate(*columns, **kind, **losses, metrics=others, graded=bool(ranked))
+    in_table = None if others is None else [name for name in others if name != MATCHING]
+    report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked))
+    if others and MATCHING in others:
+        found = {**report, MATCHING: matching_loss(config.learner.link, columns)}
+        report = {name: found[name] for name in ("examples", "weight", *dict.fromkeys(others))}
     if levels:
         report |= levels.report(of_levels if names else None)
         in_order = ("examples", "weight", *(names or report))
@@ -268,6 +273,29 @@ def comparable(
     binary = loss.loss.two_classes and not graded and metrics.are_binary(labels)
     kind = {"task": "binary" if binary else "regression", "output": "probability" if shares else "score"}
     return (labels, *columns), kind
+
+
+def matching_loss(link: str, columns: tuple[np.ndarray, ...]) -> float:
+    """The mean of the loss that matches a link f: the integral of f(u) - y from where f(u) = y to the sum z.
+
+    ``columns`` are those of ``comparable``. That is (p - y)^2 / 2 of predictions p without a link, p - y + y ln(y / p)
+    of counts, and the relative entropy of a label from 0 to 1 to a probability. A label from -1 to 1 stands for the
+    share (1 + y) / 2, so that the loss is that of tanh u, whose u is half the sum (Auer, Herbster, Warmuth, 1996).
+    """
+    labels, predictions, weights, scores = (column.astype(np.float64) for column in columns)
+    if link in ("logistic", "glf1"):
+        shares = labels if link == "logistic" else (1 + labels) / 2
+        losses = np.logaddexp(0, scores) - shares * scores + entropy(shares) + entropy(1 - shares)
+    elif link == "poisson":
+        losses = predictions - labels - labels * np.log(predictions) + entropy(labels)
+    else:
+        losses = np.square(predictions - labels) / 2
+    return float(np.average(losses, weights=np.maximum(weights, 0)))
+
+
+def entropy(values: np.ndarray) -> np.ndarray:
+    """x ln x of float64[n] of 0 or more, 0 at 0."""
+    return values * np.log(np.where(values > 0, values, 1))
 
 
 def loss_of_constant(config: RunConfig, outcomes: metrics.Outcomes) -> float | None:

@@ -62,6 +62,13 @@ TABLE = (
         "average loss of the model's own loss function; cost above the best",
         larger=False,
     ),
+    Metric(
+        "matching_loss",
+        (NUMBERS,),
+        "the loss that matches the model's link: half the squared error, relative entropy of probabilities and counts",
+        asked=True,
+        larger=False,
+    ),
     Metric("best_constant_loss", (NUMBERS,), "the same loss of always predicting the best constant"),
     Metric(
         "accuracy",

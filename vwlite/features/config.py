@@ -202,8 +202,10 @@ class FeatureConfig(Config):
         shape=True, needs=("random_features",),
     )
     landmarks: str = feature(
-        "", f"Add the kernel of each example with every line of FILE: {', '.join(LANDMARK_KERNELS)}.", section=RANDOM,
-        metavar="KERNEL:FILE", read_as="landmarks", shape=True, once="one file has the lines of all landmarks",
+        "", "Add the kernel of each example with every line of FILE, or with N of the first 2,000 examples: "
+        f"{', '.join(LANDMARK_KERNELS)}.",
+        section=RANDOM, metavar="KERNEL:FILE|N", read_as="landmarks", shape=True,
+        once="one file has the lines of all landmarks",
     )
     whiten: bool = feature(
         False, "So that dot products of landmark features are about the kernel's.", section=RANDOM, shape=True,
@@ -273,6 +275,8 @@ class FeatureConfig(Config):
             raise UsageError(f"--landmarks takes KERNEL:FILE: {not_one_of(kernel, LANDMARK_KERNELS)}")
         if not path:
             raise UsageError(f"--landmarks takes KERNEL:FILE, like {kernel}:centres.vw, not {self.landmarks!r}")
+        if path.isdecimal() and not self.landmark_count:
+            raise UsageError(f"--landmarks {kernel}:N takes 1 or more")
         if self.gamma is not None and not self.has_gamma:
             raise UsageError(f"--gamma does nothing with --landmarks {kernel}")
         self.check_mapped()
@@ -338,9 +342,20 @@ class FeatureConfig(Config):
         return self.random_kernel in ("rbf", "laplace") or self.landmarks.startswith("rbf:")
 
     @property
+    def landmark_count(self) -> int:
+        """How many of the first examples are landmarks; 0 where a file has them."""
+        path = self.landmarks.partition(":")[2]
+        return int(path) if path.isdecimal() else 0
+
+    @property
     def finds_gamma(self) -> bool:
         """Whether the first examples say what ``gamma`` is."""
         return self.has_gamma and self.gamma is None
+
+    @property
+    def needs_examples(self) -> bool:
+        """Whether features of kernels are made from the first examples."""
+        return self.finds_gamma or self.landmark_count > 0
 
     @property
     def weighs_terms(self) -> bool:

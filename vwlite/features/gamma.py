@@ -15,7 +15,7 @@ from vwlite.data.csr import Csr, joined
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import RANDOM
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.features.landmarks import LandmarkMap
+from vwlite.features.landmarks import LandmarkMap, chosen_rows
 from vwlite.features.random_features import EXAMPLES
 from vwlite.features.term_weights import meet, terms_of
 
@@ -41,16 +41,24 @@ def find_gamma(plan: Plan, batches: Iterable[Batch]) -> float | None:
     random = plan.random
     if random is None or not random.waiting:
         return random and random.gamma
-    if isinstance(random, LandmarkMap):
+    if not isinstance(random, LandmarkMap):
+        random.find_gamma(first_rows(plan, EXAMPLES, batches))
+    elif random.count:
+        rows = first_rows(plan, max(EXAMPLES, random.count), batches)
+        random.set_rows(rows.take(chosen_rows(len(rows), random.count, random.seed)))
+    else:
         random.set_rows(rows_of(plan, random.path))
-        return random.gamma
-    sample = Sample(plan)
+    return random.gamma
+
+
+def first_rows(plan: Plan, most: int, batches: Iterable[Batch]) -> Csr:
+    """The terms of the first ``most`` examples."""
+    sample = Sample(plan, most)
     for batch in batches:
         sample.add(batch)
-        if sample.rows >= EXAMPLES:
+        if sample.rows >= most:
             break
-    random.find_gamma(sample.terms())
-    return random.gamma
+    return sample.terms()
 
 
 def rows_of(plan: Plan, path: str) -> Csr:

@@ -1,4 +1,4 @@
-"""Features that are kernels of an example with landmarks: fixed examples, the lines of a file.
+"""Features that are kernels of an example with landmarks: fixed examples, the lines of a file or some of the first.
 
 With ``--whiten`` they are multiplied by a root of (K + 1e-6 I)^-1, K the kernels of the landmarks with each other, so
 that their dot products are Nystrom's approximation of the kernel (Williams and Seeger, NIPS 2000). A model keeps the
@@ -55,6 +55,7 @@ class LandmarkMap:
 
     def __init__(self, config: FeatureConfig) -> None:
         name, _, self.path = config.landmarks.partition(":")
+        self.count = config.landmark_count  # of the first examples; 0: all lines of ``path``
         self.kernel, self.only, self.whitened = LANDMARK_KERNELS.index(name), config.random_only, config.whiten
         self.nearest, self.bits, self.seed = config.nearest, config.bits, config.hash_seed
         self.first = hash_name(b"landmarks", config.hash_seed, config.hash == "all")
@@ -79,7 +80,7 @@ class LandmarkMap:
         rows = merged(rows)
         rows = rows.take(np.flatnonzero(rows.sizes))
         if not len(rows):
-            raise DataError(f"{self.path} has no landmark with a feature")
+            raise DataError(f"{'the first part' if self.count else self.path} has no landmark with a feature")
         if len(rows) > 2**self.bits:
             raise UsageError(f"--landmarks: {len(rows)} features need as many slots: a larger -b")
         if self.whitened and len(rows) > MOST_WHITENED:

@@ -151,10 +151,11 @@ class DifficultyModel(FileToRead):
 
 
 class LandmarkFile(FileToRead):
-    """What is ``KERNEL:FILE``."""
+    """What is ``KERNEL:FILE``, or ``KERNEL:N``, which names none."""
 
     def path(self, value: str) -> str | None:
-        return value.partition(":")[2] or None
+        path = value.partition(":")[2]
+        return None if path.isdecimal() else path or None
 
 
 class NamesInFile(tuple[str, ...]):

@@ -68,7 +68,8 @@ class Predictions(Listener):
             text = partial(learner.lines, batch, results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif results.flip_importance is None:
-            writer.write(batch, values, begin, end, whole=self.all_digits)
+            small = learner.config.label_units == "spread"  # whose labels may be of any unit
+            writer.write(batch, values, begin, end, whole=self.all_digits, small=small)
         else:
             writer.write_beside(batch, values, results.flip_importance, begin, end)
 

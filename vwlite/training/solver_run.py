@@ -96,7 +96,8 @@ class Reader:
         class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
         self.say = None if quiet else display.message
-        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, watch=self.count)
+        more = {"watch": self.count, "insist": display.message}
+        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, **more)
         self.display = display
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text

@@ -52,7 +52,7 @@ class TrainResult:
     config: RunConfig  # with what the model brought
     labels: LabelSample | None  # of which the best constant is known
     classes: ClassCounts | None  # of which the majority is known
-    history: list[Figures]  # entries of ``vwlite.training.run_report.History``
+    history: list[Figures]  # entries of ``vwlite.training.counters.History``
     by_file: list[Figures]  # figures of each file before it was learned; empty where nobody asked for them
 
 

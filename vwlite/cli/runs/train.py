@@ -77,7 +77,8 @@ def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "Fold
     console = Console(request.values["quiet"])
     console.line("")
     found = train_folds(request, count, console.line)
-    console.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
+    shown = Console(console.quiet and bool(request.values["json_path"]))  # what was asked for, even of a quiet run
+    shown.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
     if not console.quiet:
         means = found.report()["mean"]
         tell_of_constant(means, learner)

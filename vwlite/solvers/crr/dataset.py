@@ -102,7 +102,7 @@ class TrainingSet:
         """``input`` as it was read; ``names`` of features are collected in there."""
         self.labels, self.by, self.features, self.plan, self.input = labels, queries, features, plan, input
         self.names = names
-        if isinstance(plan.random, LandmarkMap) and not plan.weights:
+        if isinstance(plan.random, LandmarkMap) and not (plan.weights or plan.random.count):
             find_gamma(plan, ())
         self.sightings = Sightings(features, plan)
         self.counters = Counters()
