@@ -18,7 +18,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.features.group_columns import features_of, segments_in, segments_of, space_of, without, without_segments
 from vwlite.features.hashing import mix64
 from vwlite.features.interactions import WILDCARD
-from vwlite.features.row_blocks import blocks_of, joined, no_blocks, paired, rows_with
+from vwlite.learners.negatives import blocks_of, joined, no_blocks, paired, rows_with
 from vwlite.learners.row_results import Results, has_length
 from vwlite.training.model_loader import Restored
 from vwlite.training.trainer import row_ranges
