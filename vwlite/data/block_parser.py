@@ -6,17 +6,19 @@ import queue
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from vwlite.data.batch import FIRST, Batch
 from vwlite.data.blocks import SLACK, Block, Buffers, blocks
-from vwlite.data.cache_codec import Packed, pack_batch
 from vwlite.data.config import BLOCK_SIZE, EVENTS, TABLES
 from vwlite.data.parse_errors import Code
 from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
+
+if TYPE_CHECKING:
+    from vwlite.data.cache_codec import Packed
 
 # Bytes of a block below which another thread costs more than it takes over: a line that came alone through a pipe.
 SMALL = 4096
@@ -87,7 +89,12 @@ class Parser:
         touch: Callable[[np.ndarray], None] | None = None,
     ) -> None:
         self.format, self.native, self.buffers = format, parser_of(kind), buffers
-        self.packs, self.touch = packs, touch
+        self.touch = touch
+        self.pack: Callable[[Batch], Packed] | None = None
+        if packs:
+            from vwlite.data.cache_codec import pack_batch  # which runs without a cache need not
+
+            self.pack = pack_batch
         self.free: queue.SimpleQueue[Workspace] = queue.SimpleQueue()
         # Largest numbers of rows, segments and features of a usual block so far. Workspaces of this size seldom have to
         # grow, which makes their block be parsed again.
@@ -114,7 +121,7 @@ class Parser:
             self.largest = tuple(map(max, self.largest, counts[:3]))
         batch = workspace.batch(rows, segments, features, workspace.whole_text(block.data, block.size))
         batch.release = lambda: self.release(block, workspace)
-        packed = pack_batch(batch) if self.packs else None
+        packed = self.pack(batch) if self.pack else None
         if self.touch:
             self.touch(batch.feature_hash)
         return Parsed(batch, block, 0, lines, _issues(workspace, batch, issues), packed)

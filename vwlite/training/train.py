@@ -29,7 +29,6 @@ from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
 from vwlite.training.predictions import Predictions, SimulatedLog, open_predictions
 from vwlite.training.run_report import Header, OwnSummary, ProgressTable
-from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -169,6 +168,11 @@ class Training:
         inputs, say = self.source.inputs, None if config.output.quiet else display.message
         wanted, columns = config.learning and self.fresh, inputs.config.columns
         has_pairs = config.learning and config.features.dotproduct and not config.vw_compat
+        support = None
+        if config.output.support:
+            from vwlite.training.support_vectors import support_of  # which other runs need not
+
+            support = support_of(config.output.support, learner)
         listeners: list[Listener | None] = [
             Header(config, self.source, display),
             self.names,
@@ -184,7 +188,7 @@ class Training:
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             ThetaCheck(self.plan.theta),
             self.writer,
-            support_of(config.output.support, learner) if config.output.support else None,
+            support,
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display, columns) if config.learning else None,
             self.labels,
