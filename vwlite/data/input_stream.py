@@ -39,7 +39,7 @@ def identify(head: bytes) -> str | None:
 
 def undecided(head: bytes) -> bool:
     """Whether ``head`` is too short to tell plain text from the start of a compressed file."""
-    return any(_is_start(head, magics) for magics in MAGIC.values())
+    return len(head) < LONGEST_MAGIC and any(_is_start(head, magics) for magics in MAGIC.values())
 
 
 def truncated_codec(head: bytes, path: str) -> str | None:
