@@ -235,8 +235,9 @@ def line_at(part: Parsed, position: int) -> tuple[int, int]:
     return start, end if end >= 0 else part.block.size
 
 
-WORD, CELL = re.compile(rb'"?([^\s|",]+)'), re.compile(rb'"?([^\t|",]+)')  # in text, in tables
-NAME = re.compile(f"(?!(?:{DECIMAL})$)[^:]+")  # neither a number nor a class with its cost
+# Patterns, which few runs need to be compiled. Of a word in text, and in tables.
+WORD, CELL = rb'"?([^\s|",]+)', rb'"?([^\t|",]+)'
+NAME = f"(?!(?:{DECIMAL})$)[^:]+"  # neither a number nor a class with its cost
 MAX_SHOWN = 10  # names in a message
 MAX_NAMES = 1000  # that are remembered
 
@@ -248,9 +249,9 @@ class FormsOfLabels:
     """
 
     FORMS = (  # pattern of a word, what such labels are, the option that learns them: of single lines, of groups
-        (re.compile(rf"([0-9]+):(?:{DECIMAL}):(?:{DECIMAL})"), "logged decisions", "--cb {}", "--cb_adf"),
-        (re.compile(rf"([0-9]+):(?:{DECIMAL})"), "costs of classes", "--csoaa {}", "--csoaa_ldf mc"),
-        (re.compile(r"([0-9]+)(?:,[0-9]+)+"), "sets of classes", "--multilabel_oaa {}", ""),
+        (rf"([0-9]+):(?:{DECIMAL}):(?:{DECIMAL})", "logged decisions", "--cb {}", "--cb_adf"),
+        (rf"([0-9]+):(?:{DECIMAL})", "costs of classes", "--csoaa {}", "--csoaa_ldf mc"),
+        (r"([0-9]+)(?:,[0-9]+)+", "sets of classes", "--multilabel_oaa {}", ""),
     )
 
     def __init__(self) -> None:
@@ -262,7 +263,7 @@ class FormsOfLabels:
         words = line.partition(b"|")[0].decode("utf-8", "surrogateescape").split()
         self.shared += words[:1] == ["shared"]
         for number, (pattern, *_) in enumerate(self.FORMS):
-            if words and all(map(pattern.fullmatch, words)):
+            if words and all(re.fullmatch(pattern, word) for word in words):
                 self.counts[number] += 1
                 classes = map(int, re.findall(r"(?:^|(?<=[ ,]))[0-9]+", " ".join(words)))
                 self.highest[number] = max(self.highest[number], *classes)
@@ -288,9 +289,9 @@ class NamesAsLabels:
 
     def add(self, line: bytes, column: int, table: bool = False) -> None:
         """``column``, from 0: where the label begins, in a line of text or of a ``table``."""
-        found = (CELL if table else WORD).match(line, column)
+        found = re.compile(CELL if table else WORD).match(line, column)
         name = found[1].decode("utf-8", "surrogateescape").strip() if found else ""
-        if NAME.fullmatch(name):
+        if re.fullmatch(NAME, name):
             self.lines += 1
             if len(self.names) < MAX_NAMES:
                 self.names.setdefault(name)
