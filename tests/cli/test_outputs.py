@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 NO_SHARING = "--no-shared_rates"
+RAW = ("--label-units", "raw")
 
 
 def planted(noise=0.1):
@@ -29,7 +30,7 @@ def table(lines):
 def test_fifty_passes_come_near_least_squares(vwlite, write, options):
     x, y = planted()
     write("d", text_of(x, y))
-    vwlite("train", "d", "--outputs", 3, "-f", "m", "--passes", 50, "--holdout_off", "--quiet", options)
+    vwlite("train", "d", "--outputs", 3, "-f", "m", "--passes", 50, "--holdout_off", "--quiet", options, *RAW)
     found = table(vwlite("predict", "d", "-i", "m").lines)
     inputs = np.column_stack([x, np.ones(len(x))])
     best = inputs @ np.linalg.lstsq(inputs, y, rcond=None)[0]
@@ -46,7 +47,7 @@ def test_predictions_are_those_of_a_run_for_each_output(vwlite, write, options):
     made = [[line.split() for line in vwlite("predict", "d", "-i", "m", *raw).lines] for raw in ((), ("--raw",))]
     for output in range(3):
         write("one", text_of(x, y[:, [output]]))
-        vwlite("train", "one", "-b", 10, "--label-units", "raw", "-f", "one.m", *options)
+        vwlite("train", "one", "-b", 10, "-f", "one.m", *options)
         for lines, raw in zip(made, ((), ("--raw",)), strict=True):
             wanted = [line.split() for line in vwlite("predict", "one", "-i", "one.m", *raw).lines]
             assert [[line[output], line[3]] for line in lines] == wanted
