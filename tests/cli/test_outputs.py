@@ -53,6 +53,17 @@ def test_predictions_are_those_of_a_run_for_each_output(vwlite, write, options):
             assert [[line[output], line[3]] for line in lines] == wanted
 
 
+def test_units_of_the_labels_of_each_output_are_shown(vwlite, write):
+    x, y = planted()
+    write("d", text_of(x, y * [1, 1000, 1]))
+    lines = vwlite("train", "d", "--outputs", 3, "--named_outputs", "a,b,c", "-f", "m").stderr.splitlines()
+    facts = dict(line.split(None, 1) for line in vwlite("inspect", "m").lines if line.startswith("label_"))
+    means, spreads = facts["label_mean"].split(), facts["label_spread"].split()
+    shown = zip("abc", means, spreads, strict=True)
+    assert lines[-1] == "labels: " + "; ".join(f"{name} mean {mean}, spread {spread}" for name, mean, spread in shown)
+    assert np.array(spreads, float) == pytest.approx(y.std(axis=0) * [1, 1000, 1], rel=0.3)
+
+
 def test_progressive_predictions_stand_with_their_tags(vwlite, write, tmp_path):
     write("d", "1,-2 'a |f x\n,4 2 'b |f x y:2\n|f y\n,, |f x\n,3 'c |f y\n")
     done = vwlite("train", "d", "--outputs", 2, "-p", "p", "-r", "r", "--max-bad-ratio", 1)
