@@ -397,10 +397,3 @@ def test_empty_sets_of_labels_are_learned_and_predicted(vwlite, cases_dir):
     vwlite("train", data, "-f", "m", "--quiet", *options)
     done = vwlite("predict", "-i", "m", "--format", "svmlight", data, "--with-labels")
     assert done.lines == ["0,1 0,1", ", ,", "1,2 1,2"]
-
-
-def test_examples_without_a_set_are_told(vwlite, write):
-    for name, label in (("empty", ", "), ("without", "")):
-        write(name, f"0,1 |w a\n{label}|w b\n")
-        said = vwlite("train", name, "-f", "m", "--multilabel_oaa", "3").stderr
-        assert ("note: examples without a label were not learned: the empty set is" in said) == (name == "without")

@@ -377,7 +377,7 @@ class OwnSummary(Summary):
         if least and counters.example_number >= ENOUGH and loses_to_constant(loss, least):
             self.display.note(f"always predicting the best constant has a smaller loss, {least:g}{self.remedy}")
         if self.learner.described[1] == "MULTILABEL" and counters.unlabeled_weight:
-            self.display.note("examples without a label were not learned: the empty set is a comma alone, as in ', |w a'")
+            self.display.note("examples without a label were not learned: the empty set is a comma alone")
         majority = self.classes.majority if self.classes and all_count else None
         if majority and counters.example_number >= ENOUGH and loses_to_constant(loss, majority[1]):
             self.display.note(f"always answering {majority[0]} has a smaller loss, {majority[1]:g}")
