@@ -241,8 +241,11 @@ MAX_SHOWN = 10  # names in a message
 MAX_NAMES = 1000  # that are remembered
 
 
+SEVERAL = "several numbers"
+
+
 class FormsOfLabels:
-    """The labels of malformed lines of text that other learners take: costs, sets, logged decisions, groups of lines.
+    """The labels of malformed lines of text that other learners take: costs, sets, numbers, decisions, groups of lines.
 
     The classes of ``highest`` are numbers; lines are counted by the form of their labels.
     """
@@ -251,6 +254,7 @@ class FormsOfLabels:
         (re.compile(rf"([0-9]+):(?:{DECIMAL}):(?:{DECIMAL})"), "logged decisions", "--cb {}", "--cb_adf"),
         (re.compile(rf"([0-9]+):(?:{DECIMAL})"), "costs of classes", "--csoaa {}", "--csoaa_ldf mc"),
         (re.compile(r"([0-9]+)(?:,[0-9]+)+"), "sets of classes", "--multilabel_oaa {}", ""),
+        (re.compile(rf"(?:{DECIMAL})?(?:,(?:{DECIMAL})?)+"), SEVERAL, "--outputs {}", ""),
     )
 
     def __init__(self) -> None:
@@ -261,10 +265,12 @@ class FormsOfLabels:
         """Count the line by the words before its first bar."""
         words = line.partition(b"|")[0].decode("utf-8", "surrogateescape").split()
         self.shared += words[:1] == ["shared"]
-        for number, (pattern, *_) in enumerate(self.FORMS):
-            if words and all(map(pattern.fullmatch, words)):
+        for number, (pattern, what, *_) in enumerate(self.FORMS):
+            several = what == SEVERAL  # which their importance may follow
+            if words and all(map(pattern.fullmatch, words[:1] if several else words)):
                 self.counts[number] += 1
                 classes = map(int, re.findall(r"(?:^|(?<=[ ,]))[0-9]+", " ".join(words)))
+                classes = [words[0].count(",") + 1] if several else classes
                 self.highest[number] = max(self.highest[number], *classes)
                 return
 
