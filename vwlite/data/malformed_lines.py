@@ -206,11 +206,17 @@ class BadLines:
         """Raises DataError when too many of so many lines are malformed."""
         if warning := self.warning(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
-            raise DataError(warning + first + (self.advice() if self.advises else ""))
+            raise DataError(warning + first + (self.advice() if self.advises else self.unneeded()))
 
     def advice(self) -> str:
         """The options that learn labels such as most malformed lines have."""
         return self.forms.advice(self.bad) or self.names.advice(self.bad)
+
+    def unneeded(self) -> str:
+        """What is to be done about labels that do not matter, where most are malformed because they are no numbers."""
+        if not (self.to_the_end and self.labels is None and self.bad and 2 * self.names.lines > self.bad):
+            return ""
+        return "; labels that are no numbers, as the model's are, may be left out: here none is needed"
 
     def warning(self, lines: int) -> str:
         if self.bad <= self.config.max_ratio * lines:
