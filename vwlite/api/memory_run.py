@@ -335,8 +335,13 @@ def explain_terms(
     Raises UsageError for learners whose predictions are not sums of terms, and as ``InferenceRun.run``.
     """
     check_terms("explain", learner, learner.is_sum)
-    explainer = TermCollector(top)
-    InferenceRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
+    explainer, unmoved = TermCollector(top), Unmoved()
+    watching = [unmoved] if learner.simple_labels else []
+    run = InferenceRun(config, learner, model, open_inputs, bad_lines, [explainer, *watching], row_by_row=True)
+    run.run()
+    learned, format = model.counters.get("example_number"), run.source.inputs.format
+    if learned and (warning := unmoved.warning(learner, run.trainer.plan, format)):
+        log.warning(warning)
     return explainer.found
 
 
