@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from vwlite.data.plain_text import words_of
-from vwlite.reporting.style import COLOURS
-from vwlite.reporting.svg import Axis, Chart, axis, drawing
+from vwlite.reporting.svg import COLOURS, Axis, Chart, axis, drawing
 
 STOCHASTIC = {  # row: penalty, rate
     "naive": ("naive", "harmonic"),

@@ -12,8 +12,15 @@ from pathlib import Path
 
 from vwlite.reporting.charts import colour, widened
 from vwlite.reporting.svg import Chart, axis, drawing
-from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
-from vwlite.solvers.loglinear.crfpp_templates import NER, Template, lines_of, read_templates
+from vwlite.solvers.loglinear.crfpp_templates import (
+    NER,
+    ColumnsConfig,
+    Sentence,
+    Template,
+    lines_of,
+    read_templates,
+    sentences,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from reuters_sentences import reuters

@@ -11,8 +11,15 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from vwlite.solvers.loglinear.columns import ColumnsConfig, Sentence, sentences
-from vwlite.solvers.loglinear.crfpp_templates import CHUNK, POS, lines_of, read_templates
+from vwlite.solvers.loglinear.crfpp_templates import (
+    CHUNK,
+    POS,
+    ColumnsConfig,
+    Sentence,
+    lines_of,
+    read_templates,
+    sentences,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tagging import BEST, Data, Table, Task, add_options, first_words, needed, parsed, sizes, write_json

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.config import BLOCK_SIZE
-from vwlite.data.lines import blocks_of
+from vwlite.data.memory import blocks_of
 from vwlite.solvers.lm.config import LmConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, drawn_from, new_network, rank
 from vwlite.solvers.lm.solver import Training, begin_training

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from vwlite.data.csr import Csr, offsets
-from vwlite.features.sparse_rows import Rows
-from vwlite.features.vocabulary import Vocabulary
+from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig

@@ -15,12 +15,12 @@ import numpy as np
 
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.theta import Theta
+from vwlite.solvers.aso.apply import as_text, topics
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import labels_of, train
 from vwlite.solvers.aso.config import CotrainConfig, LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain
-from vwlite.solvers.aso.topics import as_text, topics
 from vwlite.solvers.aso.train import learn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))

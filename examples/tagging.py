@@ -24,8 +24,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain
 from vwlite.solvers.aso.tagger import measured, tagger_of, train_sequences
 from vwlite.solvers.aso.train import GIB, learn
-from vwlite.solvers.loglinear.columns import Sentence
-from vwlite.solvers.loglinear.crfpp_templates import Template, lines_of
+from vwlite.solvers.loglinear.crfpp_templates import Sentence, Template, lines_of
 
 BEST = "co/self best"
 CRF = "CRF"  # at the beginning of a row's name: not a classifier of each word but a CRF

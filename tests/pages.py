@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from vwlite.cli.runs.samples import write
+from vwlite.cli.samples import write
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"

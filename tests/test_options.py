@@ -20,8 +20,7 @@ from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, TuneConfig
-from vwlite.features.config import FeatureConfig, QueryConfig
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig, FeatureConfig, QueryConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
@@ -32,9 +31,7 @@ from vwlite.options import named as declared_as
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.training.config import RunConfig
-from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.output_config import CheckpointConfig, OutputConfig
+from vwlite.training.config import CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
 EVERY = [command(name) for name in TYPED]  # which imports all configurations
 

@@ -11,7 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
 raters = pytest.importorskip("raters")
-FEW = ("--tasks", "400", "--raters", "12", "--passes", "3")
+FEW = ("--tasks", "150", "--raters", "12", "--passes", "3")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from oracle.dyadic_flow import Term
 from pages import HOW_TO, PAGES, PROJECT
 
-from vwlite.cli.runs.samples import contents
+from vwlite.cli.samples import contents
 
 SOURCES = PROJECT / "docs" / "site" / "sources.py"
 

@@ -1,6 +1,6 @@
 """Dyadic models: a linear part and dot products of latent vectors, updated along the exact gradient flow."""
 
-from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan
+from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, sqrt
 from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
@@ -24,6 +24,7 @@ from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Group, Scratch, free_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from learners.dyadic_rates cimport Rates, learn_at_rates, rates_at, scale_starts, set_rates, unit_of
 from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work
 
 
@@ -73,6 +74,8 @@ cdef inline int learn(Learner *m, DyadicScratch *work, double p, double linear, 
     flow = open_flow(m, work, linear, rows.label[row])
     if work.components == 0 and flow.square == 0:
         return OK
+    if m.adaptive:
+        return learn_at_rates(m, work, &flow, p, weight, start, mask)
     if m.separate and not is_at_rest(&flow, p):
         count_updates(work)
         step = learn_in_turns(m, work, &flow, p, weight, start, mask)
@@ -107,10 +110,14 @@ cdef inline void set_flip(Results *out, size_t row, double importance) noexcept 
 cdef inline double importance_told(Learner *m, DyadicScratch *work, double p, double linear, double rate) noexcept nogil:
     """The importance to flip the sign of ``p`` at this learning rate; 0 where nothing is known of a side."""
     cdef Flow flow
-    if has_unknown_side(work):
+    cdef Rates rates
+    if has_unknown_side(work) or (m.adaptive and m.rates == NULL):
         return 0
     flow = open_flow(m, work, linear, 0)
     flow.rate = rate
+    if m.adaptive:
+        rates = rates_at(m, rate)
+        set_rates(m, work, &flow, &rates)
     return importance_to_flip(&flow, p)
 
 
@@ -128,9 +135,12 @@ cdef double prediction_after(void *update, double importance) noexcept nogil:
 cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double p, double linear, float y, uint32_t mask) noexcept nogil:
     """The importance with which the label ``y`` would carry ``p`` to the target; of an unlabelled row that of the target's side.
 
-    Decay that is a step of its own (``separate``) is left out.
+    Decay that is a step of its own (``separate``) is left out, and adaptive rates are those before the example.
     """
     cdef Trial t
+    cdef Rates rates
+    if m.adaptive and m.rates == NULL:
+        return NAN
     if work.repeats:
         return INFINITY
     if isnan(y):
@@ -140,6 +150,9 @@ cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double 
         take_fixed_terms(m, &work.row, mask)
     t.flow, t.p = open_flow(m, work, linear, y), p
     t.flow.rate = m.told_rate
+    if m.adaptive:
+        rates = rates_at(m, m.told_rate)
+        set_rates(m, work, &t.flow, &rates)
     return least_importance(prediction_after, &t, p, m.target)
 
 
@@ -192,6 +205,8 @@ cdef inline void prefetch_row(const Learner *m, const Scratch *s, uint32_t mask)
     cdef const float *vector
     for i in range(s.terms):
         prefetch(m.table + s.index[i])
+        if m.rates != NULL:
+            prefetch(m.rates + 2 * <size_t>s.index[i])
     for pair in range(m.pairs):
         for side in range(2):
             group = group_of(m, pair, side, s)
@@ -241,7 +256,7 @@ cdef Latent open_latent(state, config, size_t pair, int side):
     if table.shape[0] != len(state.weights) or <size_t>table.shape[1] <= rank:
         raise ValueError("a table of latent vectors has a wrong shape")
     return Latent(<float *>&table[0, 0], table.shape[1], rank, config.seeds[pair][side], config.scale, config.normal,
-                  0 if state.learning else config.fewest, config.decay, False)
+                  0 if state.learning else config.fewest, config.decay, False, NULL)
 
 
 cdef Learner open_learner(state, config, plan):
@@ -279,14 +294,46 @@ cdef Learner open_learner(state, config, plan):
             m.latent[pair][side] = open_latent(state, config, pair, side)
             m.latent[pair][side].decay = decays[pair][side]
             m.latent[pair][side].fixed = (state.learning or m.aims) and plan.frozen.sides[pair][side]
+    open_rates(&m, state, config)
     return m
+
+
+cdef int open_rates(Learner *m, state, config) except -1:
+    """What adaptive rates need, where there are such."""
+    cdef float[:, ::1] rates
+    cdef double[:, ::1] squares
+    cdef size_t pair
+    cdef int side
+    m.adaptive, m.has_unit, m.slope_power, m.scale = config.adaptive, config.has_unit, config.slope_power, config.scale
+    m.pass_decay, m.rates = config.pass_decay, NULL
+    if not m.adaptive:
+        return 0
+    squares = state.side_squares
+    if <size_t>squares.shape[0] != m.pairs or squares.shape[1] != 2 or m.latent[0][0].stride < m.latent[0][0].rank + 3:
+        raise ValueError("arrays of adaptive rates have a wrong shape")
+    for pair in range(m.pairs):
+        for side in range(2):
+            m.latent[pair][side].squares = &squares[pair, side]
+    if state.rates is not None:
+        rates = state.rates
+        if rates.shape[0] != len(state.weights) or rates.shape[1] != 2:
+            raise ValueError("the table of adaptive rates has a wrong shape")
+        m.rates = &rates[0, 0]
+    elif state.learning:
+        raise ValueError("no table of adaptive rates")
+    scale_starts(m)
+    return 0
 
 
 def read_vectors(state, config, pair_and_side, const uint32_t[::1] slots, float[:, ::1] vectors):
     """Fill ``vectors``, float32[n, rank], with the latent vectors of the slots of one side of a pair, start values included."""
     cdef Latent latent = open_latent(state, config, pair_and_side[0], pair_and_side[1])
     cdef const float *row
+    cdef const double[::1] scalars
     cdef size_t i, d
+    if config.adaptive and config.has_unit:
+        scalars = state.scalars
+        latent.scale *= sqrt(unit_of(&scalars[0]))
     if vectors.shape[0] != slots.shape[0] or <size_t>vectors.shape[1] != latent.rank:
         raise ValueError("a vector of the model's rank for each slot")
     for i in range(<size_t>slots.shape[0]):

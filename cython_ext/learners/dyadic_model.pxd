@@ -16,7 +16,12 @@ cdef enum:                 # positions in Dyadic.scalars, named in vwlite/learne
     UNBOUNDED = 4          # number of updates that hit an iteration limit
     MISMATCHED = 5         # number of rows whose sides cannot be paired by position (rank 0)
     LATER = 6              # 0 in the first pass
-    SCALARS = 7
+    PASSES = 7             # learned in this run, where rates are adaptive
+    LABEL_WEIGHT = 8       # where they are, of the labels of the first pass: weight, mean, weighted squares of what they differ from it
+    LABEL_MEAN = 9
+    LABEL_SQUARES = 10
+    LINEAR_SQUARES = 11    # sum of h (x / N)^2 of all linear terms, see learners/dyadic_rates.pxd
+    SCALARS = 12
     MAX_PAIRS = 16
 
 
@@ -37,6 +42,12 @@ cdef struct Learner:
     double offset_square     # subtracted from each dot product
     double power_t, initial_t
     double first_pass_t      # 0: the rate is constant within the first pass, too
+    bint adaptive            # parameters have rates of their own, see learners/dyadic_rates.pxd
+    float *rates             # (2^bits, 2) of linear weights the sums of squared gradients and the greatest values so far
+    bint has_unit            # labels have a unit, their standard deviation; else it is 1
+    double slope_power       # the power of the unit that the slope of the loss grows with
+    double pass_decay        # of what is updated n times a pass, times n, from the second pass on
+    double scale             # of start values, in units of the labels
     bint positional          # rank 0: feature i of one side is paired with feature i of the other
     bint frozen              # nothing is learned of the range of labels
     bint vw_compat

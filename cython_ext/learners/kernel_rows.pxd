@@ -10,7 +10,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memmove
 
 cdef enum:
-    LINEAR = 0               # numbered as KERNELS in vwlite/learners/configs/ksvm.py
+    LINEAR = 0               # numbered as KERNELS in vwlite/learners/configs/dual.py
     POLY = 1
     RBF = 2
     SPARE = 64               # numbers given up at once, at least

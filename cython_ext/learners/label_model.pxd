@@ -265,7 +265,7 @@ cdef inline Latent open_latent(state, config, plan, size_t pair, int side, size_
         raise ValueError("a table of latent vectors has a wrong shape")
     return Latent(<float *>&table[0, 0], stride, rank, config.seeds[pair][side], config.scale, config.normal,
                   0 if state.learning else config.fewest, config.decays(plan)[pair][side],
-                  state.learning and plan.frozen.sides[pair][side])
+                  state.learning and plan.frozen.sides[pair][side], NULL)
 
 
 cdef inline int open_rates(LabelModel *m, state, size_t slots) except -1:

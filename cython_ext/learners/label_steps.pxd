@@ -32,28 +32,40 @@ cdef inline NextUnits units_after(const Learner *m, double label, double weight)
     return new
 
 
-cdef inline int learn_in_units(Learner *m, Scratch *s, const NextUnits *new, float product, float start, float y, float weight,
-                               bint copied) noexcept nogil:
-    """Learn a row whose sum of weighted features is ``product`` in units of the labels' spread, which become ``new`` first."""
-    cdef LossParams *params = &m.params
-    cdef float low, high, scale, tube, p
-    cdef double middle
-    cdef int status = OK, i
+cdef inline void take_units(Learner *m, const NextUnits *new, float y) noexcept nogil:
+    """Make ``new`` the units, and widen the range of labels by ``y``."""
+    cdef int i
     if not m.frozen:
         widen_range_seen(m, y)
     for i in range(LABEL_SUMS):
         m.labels.sums[i] = new.sums[i]
     m.labels.now = new.units
+
+
+cdef inline LossParams scale_params(Learner *m, double middle, double part) noexcept nogil:
+    """Let the loss be one of labels less ``middle``, times ``part``. The parameters before."""
+    cdef LossParams before = m.params
+    m.params.min_label = <float>((before.min_label - middle) * part)
+    m.params.max_label = <float>((before.max_label - middle) * part)
+    m.params.scale = <float>(before.scale * part)
+    m.params.tube = <float>(before.tube * part)
+    return before
+
+
+cdef inline int learn_in_units(Learner *m, Scratch *s, const NextUnits *new, float product, float start, float y, float weight,
+                               bint copied) noexcept nogil:
+    """Learn a row whose sum of weighted features is ``product`` in units of the labels' spread, which become ``new`` first."""
+    cdef LossParams before
+    cdef float p
+    cdef double middle
+    cdef int status = OK
+    take_units(m, new, y)
     if new.units.spread > 0:
         middle = start + new.sums[LABEL_MEAN]
-        low, high, scale, tube = params.min_label, params.max_label, params.scale, params.tube
-        params.min_label = <float>((low - middle) * new.part)
-        params.max_label = <float>((high - middle) * new.part)
-        params.scale = <float>(scale * new.part)
-        params.tube = <float>(tube * new.part)
+        before = scale_params(m, middle, new.part)
         p, y = clip(<float>(product * (new.units.spread * new.part)), m), <float>((y - middle) * new.part)
-        status = learn_known(m, s, p, y, weight, needs_update(&m.loss, params, p, y), copied)
-        params.min_label, params.max_label, params.scale, params.tube = low, high, scale, tube
+        status = learn_known(m, s, p, y, weight, needs_update(&m.loss, &m.params, p, y), copied)
+        m.params = before
     return status
 
 

@@ -7,7 +7,7 @@ from base.splitmix64 cimport mix64, unit_interval
 
 
 cdef struct Latent:
-    float *table          # (2^bits, stride) the vector, then the number of its updates (0: use the initial value)
+    float *table          # (2^bits, stride) the vector, then the number of its updates (0: use the initial value), perhaps N and G
     size_t stride
     size_t rank           # length of the vectors
     uint64_t seed         # of this table's initial values
@@ -16,6 +16,7 @@ cdef struct Latent:
     double fewest         # vectors of fewer updates count as 0
     double decay          # L2, where decay is a step of its own
     bint fixed            # the vectors are not updated
+    double *squares       # (1,) where rates are adaptive, of dyadic models: sum of h (x / N)^2 of the side
 
 
 cdef struct Side:         # one of the two namespaces of a dot product

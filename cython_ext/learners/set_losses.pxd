@@ -1,5 +1,5 @@
 """What a set of labels costs that is answered where another is meant, of the sizes of both and of what they share; and how much
-depends on the decision on one label. The plain formulas are in ``vwlite/learners/set_losses.py``.
+depends on the decision on one label. The plain formulas are in ``vwlite/learners/class_costs.py``.
 """
 
 from libc.math cimport fabs

@@ -16,6 +16,8 @@ cdef extern from *:
     """
     const char[] PAIRS "vwlite_pairs"
 
+cdef float SMALL = 1e-3     # of which six decimals are few digits
+
 cdef enum:
     NO_EXAMPLE = 5          # BLANK | SAVE of vwlite.data.batch
     TAGGED = 2
@@ -26,13 +28,14 @@ cdef enum:
 def format_predictions(
     const float[::1] values, const unsigned char[::1] flags, const uint32_t[::1] tag_start,
     const uint32_t[::1] tag_end, const unsigned char[::1] text, Py_ssize_t begin, Py_ssize_t end, bint shortest=False,
+    bint small=False,
 ):
     """The rows ``begin <= i < end`` as Vowpal Wabbit writes predictions: a value, a tag.
 
     ``values`` is float32[n], ``flags`` uint8[n], ``tag_start`` and ``tag_end`` are uint32[n]
     offsets into ``text`` (bytes-like; None when no row is tagged). Integral values are written
     without decimals (``-0`` too), all others as C's ``%f`` writes them or, with ``shortest``, with the
-    fewest digits (6 to 9) that are read back as the same float32. Blank lines and save commands give no line. Returns bytes.
+    fewest digits (6 to 9) that are read back as the same float32; with ``small`` those below 0.001 are. Blank lines and save commands give no line. Returns bytes.
     Raises ValueError when an array is too short or a tag lies outside ``text``.
     """
     cdef Py_ssize_t capacity, i
@@ -56,7 +59,10 @@ def format_predictions(
             for i in range(begin, end):
                 if flags[i] & NO_EXAMPLE:
                     continue
-                out = _write_shortest(out, values[i]) if shortest else _write_value(out, values[i])
+                if shortest or (small and -SMALL < values[i] < SMALL):
+                    out = _write_shortest(out, values[i])
+                else:
+                    out = _write_value(out, values[i])
                 if flags[i] & TAGGED:
                     out[0] = b" "
                     if tag_start[i] != tag_end[i]:     # text may be None where all tags are empty

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from vwlite.cli.manual import markdown, pages
-from vwlite.reporting.style import PLAIN, dark_rules
+from vwlite.reporting.svg import PLAIN, dark_rules
 
 sys.path.append(str(Path(__file__).resolve().parent))
 

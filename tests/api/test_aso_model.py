@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vwlite.api.aso_model import ASOModel
-from vwlite.api.crr_model import CRRModel
+from vwlite.api.solver_model import CRRModel
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import SolverConfig

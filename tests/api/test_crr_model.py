@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from vwlite.api.crr_model import CRRModel
 from vwlite.api.loglinear_models import L1Model
+from vwlite.api.solver_model import CRRModel
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.config import FeatureConfig, QueryConfig

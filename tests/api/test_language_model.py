@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from vwlite.api.language_model import LanguageModel
+from vwlite.api.solver_model import LanguageModel
 from vwlite.errors import DataError, ModelError, UsageError
 
 LINES = [f"the {['cat', 'dog', 'bird'][row % 3]} sat on the {['mat', 'log'][row % 2]} ." for row in range(40)]

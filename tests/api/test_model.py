@@ -16,7 +16,7 @@ from model_runs import CLASSES, COSTS, LOGISTIC, NUMBERS, SETS
 import vwlite as library
 from vwlite import Model
 from vwlite.errors import DataError, InputMissing, ModelError, UsageError
-from vwlite.evaluation.metric_report import finite
+from vwlite.evaluation.metric_table import finite
 
 
 @pytest.fixture

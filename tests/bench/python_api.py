@@ -22,7 +22,7 @@ import numpy as np
 from workloads import lines_of_python, repeated
 
 from vwlite import Model
-from vwlite.data.lines import line_batches
+from vwlite.data.memory import line_batches
 from vwlite.data.text_format import TextFormat
 
 OPTIONS = "--loss_function logistic -b 22"

@@ -2,9 +2,9 @@
 
     python tests/bench/speed.py [FOLDER] [--rounds 5] [--only clicks] [--mb 100] [--sizes 64,256,1024]
 
-FOLDER holds text.vw, counts.vw, clicks.vw, mnist2.vw and mnist.vw (any of them); without it, lines of the standard
-library are repeated until they fill --mb megabytes. The variable VW names vw's command; without one only vwlite is
-measured.
+FOLDER holds text.vw, counts.vw, clicks.vw, mnist2.vw, mnist.vw and eaters.vw (any of them); without it, lines of the
+standard library are repeated until they fill --mb megabytes, and lines like those of Fwumious Wabbit's benchmark are
+drawn. The variable VW names vw's command; without one only vwlite is measured.
 Medians of the rounds are printed as a table: ratios are vw's figure divided by vwlite's.
 """
 
@@ -36,9 +36,11 @@ class Case:
     workload: str
     options: tuple[str, ...] = ("-b", "22")
     small: bool = False
-    how: str = "train"  # or "passes", "predict", "gz"
+    how: str = "train"  # or "passes", "cached", "predict", "gz"
 
 
+# Those of Fwumious Wabbit's benchmark, which also writes the predictions that are made while it learns.
+CROSSED = shlex.split("-b 25 -l .1 --adaptive --sgd --power_t 0 --link logistic --hash all --interactions AB")
 CASES = (
     Case("text", "text"),
     Case("counts", "counts"),
@@ -51,6 +53,9 @@ CASES = (
     Case("clicks, predict", "clicks", how="predict"),
     Case("clicks 100 MB, .gz", "clicks", small=True, how="gz"),
     Case("lines of Python, `-b 18`", "code", ("-b", "18")),
+    Case("eaters, `-b 25`, `-p`", "eaters", (*CROSSED, "-p", "/dev/null")),
+    Case("eaters, `-b 25`, from a cache", "eaters", (*CROSSED, "-p", "/dev/null"), how="cached"),
+    Case("eaters, `-b 25`, predict", "eaters", tuple(CROSSED), how="predict"),
 )
 
 
@@ -94,6 +99,9 @@ def commands(case: Case, path: Path, scratch: Path, vw: list[str]) -> dict[str, 
         learn = [*command, "--loss_function", "logistic", *case.options, "-f", model]
         if case.how == "passes":
             learn += ["-c", "-k", "--cache_file", str(scratch / f"{name}.cache")]
+        if case.how == "cached":
+            learn += ["--cache_file", str(scratch / f"{name}.cache")]
+            subprocess.run([*learn, "--quiet"], check=True)
         if case.how == "predict":
             subprocess.run([*learn, "--quiet"], check=True)
             out = ["-p", str(scratch / f"{name}.txt")]

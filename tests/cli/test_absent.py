@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from commands import command
 
-from vwlite.api.absent import ABSENT, what_instead
+from vwlite.api.option_values import ABSENT, what_instead
 from vwlite.cli.root import COMMANDS, plain
 
 TABLE = (Path(__file__).resolve().parents[2] / "docs/coming-from-vw.md").read_text()

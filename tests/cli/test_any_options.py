@@ -103,7 +103,7 @@ def test_any_options_end_in_words(command, vwlite, tmp_path):
     for name, (text, options) in MODELS.items():
         vwlite("train", text, "-f", f"{name}.model", "-b", "8", "--quiet", *options.split())
 
-    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
     @given(typed(command), st.sampled_from(sorted(TEXTS)), st.sampled_from(VALUES["initial"]), st.booleans())
     def check(words, text, model, saves):
         new = ("-f", "new.model") if saves and command in ("train", "vw", "crr") else ()

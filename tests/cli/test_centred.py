@@ -122,6 +122,7 @@ def test_tables_explanations_and_python(vwlite, write, tmp_path):
     ("options", "message"),
     [
         ("--centred f --bfgs --passes 5", "--centred does not go with --bfgs"),
+        ("--centred f --nn 4 --multiclass 3", "--centred does not go with --nn"),
         ("--centred f --dotproduct fc", "--centred does not go with --dotproduct"),
         ("--centred f --unit", "--centred does not go with --value, --weight and --unit"),
         ("--centred f --ngram 2", "--centred does not go with --ngram"),

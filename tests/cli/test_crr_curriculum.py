@@ -5,9 +5,9 @@ import logging
 import pytest
 from cli.test_crr import DATA, same
 
-from vwlite.api.crr_model import CRRModel
+from vwlite.api.solver_model import CRRModel
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 
 EASY = ("--curriculum", "easy", "--curriculum-steps", "300")
 WAYS = {

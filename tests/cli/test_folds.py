@@ -1,6 +1,8 @@
 """``vwlite train --folds``."""
 
 import json
+import os
+import resource
 import statistics
 from itertools import pairwise
 
@@ -58,6 +60,20 @@ def test_the_summary_has_mean_and_deviation(vwlite, write):
     said = vwlite("train", "d.vw", "-f", "m", "--folds", "3").stderr
     assert "3 folds, each measured by a model of the others" in said and "fold 3 of 3: examples 20, loss " in said
     assert [line.split() for line in said.splitlines() if "deviation" in line] == [["metric", "mean", "deviation"]]
+    quiet = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--quiet")
+    assert quiet.stderr.strip() == said[said.index("3 folds") :].strip()
+    assert not vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--quiet", "--json", "j").stderr
+
+
+def test_of_many_folds_few_files_are_open(vwlite, write, tmp_path):
+    write("d.vw", clicks())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/dev/fd")) + 20, hard))
+    try:
+        vwlite("train", "d.vw", "--folds", "30", "-p", "p", "--quiet")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert [line.split()[1] for line in (tmp_path / "p").read_text().splitlines()] == [f"r{n}" for n in range(60)]
 
 
 def test_folds_that_a_constant_would_do_better_on_are_told(vwlite, write):

@@ -11,7 +11,7 @@ MORE = {"expectile": "--expectile_q 0.3", "quantile": "--quantile_tau 0.3"}
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name not in PLAIN])
 def test_at_a_given_rate_an_importance_of_2_is_two_examples(vwlite, write, weights, loss):
     write("one", "1 2 | x y:0.5\n"), write("two", "1 | x y:0.5\n" * 2)
-    rate = f"--invariant --power_t 0 -l 0.1 --initial_weight 0.05 --loss_function {loss} {MORE.get(loss, '')}"
+    rate = f"-b 6 --invariant --power_t 0 -l 0.1 --initial_weight 0.05 --loss_function {loss} {MORE.get(loss, '')}"
     for options, equal in ((rate, True), (rate.replace("--invariant --power_t 0", ""), False)):
         for name in ("one", "two"):
             vwlite("train", name, "-f", f"{name}.m", "--quiet", *options.split())
@@ -54,3 +54,10 @@ def test_the_weight_of_a_class_is_the_importance_of_its_lines(vwlite, write, tmp
 def test_weights_of_classes_that_would_do_nothing(vwlite, write, options, message):
     write("data", "red | a\nblue | b\n")
     assert message in vwlite("l1", "data", "-f", "m", *options.split(), status=2).stderr
+
+
+@pytest.mark.parametrize("command", ["train", "l1", "crr --qid none", "train --oaa 3"])
+def test_weights_of_labels_that_never_occur_are_noted(vwlite, write, command):
+    write("data", "1 | a\n-1 | b\n" if "oaa" not in command else "1 | a\n2 | b\n")
+    said = vwlite(*command.split(), "data", "-f", "m", "--classweight", "1:2,7:3,0.5:2").stderr
+    assert "note: --classweight: no example has the label 7, 0.5\n" in said

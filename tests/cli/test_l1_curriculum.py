@@ -9,7 +9,7 @@ from l1_case import SENTENCES
 
 from vwlite.api.loglinear_models import CRFModel
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 
 EASY = ("--curriculum", "easy")
 WAYS = {

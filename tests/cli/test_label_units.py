@@ -42,10 +42,10 @@ def test_parts_caches_and_threads_give_the_bytes_of_one_run(tmp_path):
 
 
 SPREAD = ["", "--loss_function absolute", "--loss_function expectile --expectile_q 0.3",
-          "-l 0.1 --l2 1e-4", "--levels 0..9", "--average"]  # fmt: skip
+          "-l 0.1 --l2 1e-4", "--levels 0..9", "--average", "--nn 2"]  # fmt: skip
 OTHERS = [
     "--sgd", "--adaptive", "--normalized", "--invariant", "-C 3", "--initial_weight 0.1", "--ftrl", "--coin",
-    "--dotproduct ff", "--lrq ff2", "--nn 2", "--loss_function logistic", "--loss_function hinge",
+    "--dotproduct ff", "--lrq ff2", "--loss_function logistic", "--loss_function hinge",
     "--loss_function poisson", "--loss_function classic", "--link logistic", "--binary", "--outputs 1",
     "--bfgs --passes 2", "--active --simulation", "--oaa 3", "--dual --l2 1", "--ksvm",
 ]  # fmt: skip
@@ -112,6 +112,21 @@ def test_weights_are_shown_in_units_of_the_labels(tmp_path, args):
         assert {term.name: np.float32(term.weight) for term in terms} == {
             name: np.float32(weight) for name, weight in weights.items()
         }
+
+
+def test_predictions_and_losses_of_tiny_labels_have_digits(tmp_path):
+    X, y = friedman()
+    (tmp_path / "data").write_text(lines_of(X, y * 1e-6))
+    said = train(tmp_path, "data", "-f", "model", "-p", "first").stderr
+    lines = call(tmp_path, "predict", "-i", "model", "data").stdout.split()
+    model = vwlite.load(str(tmp_path / "model"))
+    assert [np.float32(line) for line in lines] == model.predict(tmp_path / "data").tolist()
+    assert len({*(tmp_path / "first").read_text().split()}) > 350
+    losses = dict(line.split(" = ") for line in said.splitlines() if " = " in line)
+    assert float(losses["best constant's loss"]) == pytest.approx(y.var() * 1e-12, rel=1e-4)
+    assert 0 < float(losses["average loss"]) < y.var() * 1e-12
+    train(tmp_path, "data", "-f", "model", *RAW)
+    assert {*map(len, call(tmp_path, "predict", "-i", "model", "data").stdout.split())} <= {len("0.000001"), 1}
 
 
 def test_the_summary_tells_of_the_labels(tmp_path):

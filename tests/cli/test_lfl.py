@@ -119,7 +119,8 @@ def test_what_does_not_go_together(options, message, vwlite, write, names_in):
 def test_options_of_labels_with_vectors_need_both(option, vwlite, write):
     for asked in ("--multiclass 4", "--dotproduct ui", ""):
         said = vwlite("train", write("data", "".join(LINES)), *asked.split(), *option.split(), status=2).stderr
-        assert "needs --multiclass and --dotproduct" in said or "does not go with --dotproduct" in said
+        needed = "--multiclass beside --dotproduct" if asked == "--dotproduct ui" else "--multiclass and --dotproduct"
+        assert f"{option.split()[0].replace('-', '_').replace('__', '--')} needs {needed}" in said
 
 
 def test_a_label_that_is_no_class_ends_training(vwlite, write, names_in):

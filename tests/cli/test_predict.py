@@ -117,8 +117,22 @@ def test_nothing_in_nothing_out(vwlite, write):
 
 
 def test_options_of_the_model_are_kept(vwlite):
-    vwlite("train", "data.vw", "-f", "crossed", "-q", "ui", "-b", "12", "--hash", "all", "--noconstant", "--quiet",
-           "--label-units", "raw")
+    vwlite(
+        "train",
+        "data.vw",
+        "-f",
+        "crossed",
+        "-q",
+        "ui",
+        "-b",
+        "12",
+        "--hash",
+        "all",
+        "--noconstant",
+        "--quiet",
+        "--label-units",
+        "raw",
+    )
     wanted = vwlite("vw", "-t", "-i", "crossed", "data.vw", "-p", "-", "--quiet").stdout
     assert vwlite("predict", "-i", "crossed", "data.vw").stdout == wanted
 
@@ -177,3 +191,52 @@ def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write)
 def test_not_every_model_knows_how_sure_it_is(options, vwlite):
     vwlite("train", "data.vw", "-f", "m", "--quiet", "--label-units", "raw", *options.split())
     assert "--confidence needs a model" in vwlite("predict", "-i", "m", "data.vw", "--confidence", status=2).stderr
+
+
+def test_each_file_has_predictions_of_its_own(vwlite, write, tmp_path):
+    for folder in ("days", "out"):
+        (tmp_path / folder).mkdir()
+    write("days/1.vw", DATA.splitlines()[0])
+    write("days/2.vw", DATA)
+    for _ in range(2):  # again, what the first run wrote into the folder is no input
+        vwlite("predict", "-i", "model", "days", "--each", "{}.pred")
+    vwlite("predict", "-i", "model", "days/1.vw", "-d", "days/2.vw", "--each", "out/{/}.txt")
+    for name in ("1", "2"):
+        alone = vwlite("predict", "-i", "model", f"days/{name}.vw").stdout
+        assert (tmp_path / f"days/{name}.vw.pred").read_text() == alone
+        assert (tmp_path / f"out/{name}.vw.txt").read_text() == alone
+    assert sorted(path.name for path in (tmp_path / "days").iterdir()) == ["1.vw", "1.vw.pred", "2.vw", "2.vw.pred"]
+
+
+def test_with_each_a_file_draws_and_meets_namespaces_as_alone(vwlite, write, tmp_path):
+    rows = "".join(f"{n % 3 + 1} |u u{n % 4} |i i{n % 5}\n" for n in range(40))
+    write("a.vw", rows + "1 |other x |u u1\n")
+    write("b.vw", rows)
+    for options in (["--cbify", "3", "--epsilon", "0.5"], ["-q", "::"]):
+        vwlite("train", "a.vw", "-f", "m", "--quiet", *options)
+        vwlite("predict", "-i", "m", "a.vw", "b.vw", "--each", "{}.p")
+        assert (tmp_path / "b.vw.p").read_text() == vwlite("predict", "-i", "m", "b.vw").stdout
+
+
+def test_with_each_a_file_that_fails_loses_no_other(vwlite, write, tmp_path):
+    write("bad.vw", "x\n" + DATA)
+    done = vwlite("predict", "-i", "model", "no.vw", "bad.vw", "data.vw", "--each", "{}.p", status=66)
+    assert done.stderr.splitlines()[-1] == "vwlite: 2 of 3 files failed"
+    alone = vwlite("predict", "-i", "model", "data.vw").lines
+    assert (tmp_path / "bad.vw.p").read_text().split("\n")[0] == "nan"
+    assert (tmp_path / "data.vw.p").read_text().splitlines() == alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("data.vw --each {}", "data.vw is the input and would be overwritten"),
+        ("data.vw ./data.vw --each {/}.p", "two outputs have the same name"),
+        ("data.vw --each pred", "neither {} nor {/}"),
+        ("- --each {}.p", "<stdin>"),
+        ("data.vw --each {}.p -p p", "-p"),
+        ("data.vw --each {}.p --bad-lines p", "--bad-lines"),
+    ],
+)
+def test_each_refuses_what_is_not_of_each_file(vwlite, arguments, said):
+    assert said in vwlite("predict", "-i", "model", *arguments.split(), status=2).stderr

@@ -103,6 +103,26 @@ def test_a_table_without_label_is_answered_with_options_before_it_is_read(case, 
     assert len(vwlite("predict", "-i", "m", "data.csv").lines) == text.count("\n") - 1
 
 
+def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, write):
+    write("data.csv", PROPOSED["usual names of labels"][0])
+    for columns, centred in (("label=Class", ""), ("label=Class n=age text=city", " --centred n")):
+        advised = f"--loss_function logistic --passes 20 --shuffle-first{centred}"
+        assert f"\nperhaps     {advised}\n" in vwlite("check", "data.csv", "--columns", columns).stdout
+        line = vwlite("check", "data.csv", "--columns", columns, "--command").stdout
+        assert line.startswith(f"vwlite train data.csv {advised} --columns ")
+        said = vwlite("train", "data.csv", "--columns", columns, "-f", "m").stderr
+        assert f"note: {advised} may learn these data better\n" in said
+        assert "may learn" not in vwlite(*shlex.split(line)[1:]).stderr
+
+
+def test_many_classes_of_few_numbers_are_learned_with_curves(vwlite, write):
+    write("d", "".join(f"c{n % 4 * 4 + n // 4 % 4} |f x:{n % 4 + 0.3} y:{n // 4 % 4 + 0.3}\n" for n in range(96)))
+    said = "--random_features rbf:512, as 16 classes of 2 numbers are seldom parted by straight lines"
+    assert f"perhaps     {said}\n" in vwlite("check", "d").stdout
+    write("words", "".join(f"c{n % 16} |f x{n % 4}\n" for n in range(96)))
+    assert "perhaps" not in vwlite("check", "words").stdout
+
+
 def test_tables_of_many_rows_are_learned_in_one_pass(vwlite, write):
     write("data.csv", table("a,label", *(f"{n % 7 + 0.5},{n % 3}" for n in range(180000))))
     said = vwlite("train", "data.csv", "-f", "m", status=65).stderr

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from vwlite.cli.runs.samples import contents
+from vwlite.cli.samples import contents
 
 COLUMNS = "label=rating tag=id user=uid item=film when=day"
 

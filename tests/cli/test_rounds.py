@@ -109,7 +109,7 @@ def scheduler(monkeypatch):
     pytest.importorskip("dask", reason="pip install 'vwlite[dask]'")
     import distributed
 
-    monkeypatch.setattr("vwlite.distributed.dask_scheduler.PATIENCE", 2)
+    monkeypatch.setattr("vwlite.distributed.engines.PATIENCE", 2)
     options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
     with distributed.LocalCluster(2, **options) as cluster:
         yield cluster
@@ -135,7 +135,7 @@ def test_workers_of_another_version_and_none(scheduler, run_here, tmp_path, text
     (tmp_path / "t.vw").write_text(text)
     command = ("train", "t.vw", "-f", "m", "--scheduler", scheduler.scheduler_address)
     with distributed.Client(scheduler) as client:
-        client.run(exec, "from vwlite.distributed import dask_scheduler; dask_scheduler.__version__ = '9.9'")
+        client.run(exec, "from vwlite.distributed import engines; engines.__version__ = '9.9'")
     said = run_here(*command, status=70).stderr
     assert "the Dask worker tcp://" in said and "has vwlite 9.9, this is" in said
     scheduler.scale(0)
@@ -147,7 +147,7 @@ def test_workers_of_another_version_and_none(scheduler, run_here, tmp_path, text
 @pytest.mark.filterwarnings("ignore")
 def test_no_scheduler(run_here, tmp_path, text, monkeypatch):
     pytest.importorskip("dask", reason="pip install 'vwlite[dask]'")
-    monkeypatch.setattr("vwlite.distributed.dask_scheduler.PATIENCE", 1)
+    monkeypatch.setattr("vwlite.distributed.engines.PATIENCE", 1)
     (tmp_path / "t.vw").write_text(text)
     (tmp_path / "file.json").write_text("{}")
     for address in ("tcp://127.0.0.1:9", "nonsense://x", "file.json"):

@@ -1,6 +1,6 @@
 """``vwlite samples``: the data files of the pages."""
 
-from vwlite.cli.runs.samples import FILES
+from vwlite.cli.samples import FILES
 
 
 def files_of(folder):

@@ -148,6 +148,10 @@ DYADIC = {  # options: options without; their effect on the linear weights shows
     "--dotproduct ui --linear-l2 0.5": "--dotproduct ui",
     "--dotproduct ui --dot-offset 0.2 --dot-l2-of weights": "--dotproduct ui --dot-offset 0.2",
     "--dotproduct ui --dot-first-t 2": "--dotproduct ui",
+    "--dotproduct ui --dot-rates adaptive": "--dotproduct ui",
+    "--dotproduct ui --dot-rates adaptive --passes 2 --cache_file e --dot-pass-l2 9": (
+        "--dotproduct ui --dot-rates adaptive --passes 2 --cache_file f"
+    ),
     "--dotproduct ui --dot-init 0.3": "--dotproduct ui",
     "--dotproduct ui --dot-init-kind normal": "--dotproduct ui",
     "--dotproduct ui --dot-offset 0.2": "--dotproduct ui",

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from vwlite.data.label_order import LabelOrder
+from vwlite.training.label_sample import LabelOrder
 
 SORTED = "".join(f"{label} |words w{n % 7}\n" for n, label in enumerate([1] * 90 + [-1] * 60))
 SAID = "the lines are sorted by label: it changes once, 72 times in random order; what is learned last counts most"

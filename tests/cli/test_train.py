@@ -279,6 +279,10 @@ ERRORS = {  # arguments: status, what is said
     "data.vw --rank 3": (2, "--rank needs --dotproduct"),
     "data.vw --dotproduct ui --sgd": (2, "--sgd does not go with --dotproduct"),
     "data.vw --dotproduct ui --rank -1": (2, "--rank takes 0 to 4096, not -1"),
+    "data.vw --dotproduct ui --dot-pass-l2 1": (
+        2,
+        "--dot-pass-l2 is for rates that are adaptive: add --dot-rates adaptive",
+    ),
     "data.vw --dotproduct ui --dot-first-t -1": (2, "--dot-first-t takes a number of 0 or more, not -1"),
     "data.vw -f data.vw": (2, "data.vw is the input and would be overwritten: give the output another name"),
     "./data.vw -p data.vw": (2, "data.vw is the input and would be overwritten: give the output another name"),

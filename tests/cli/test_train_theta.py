@@ -7,8 +7,8 @@ import pytest
 
 import vwlite as package
 from tests.cli.test_aso import bare, documents, learn
-from vwlite.api.crr_model import CRRModel
 from vwlite.api.loglinear_models import L1Model
+from vwlite.api.solver_model import CRRModel
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.storage import model_file

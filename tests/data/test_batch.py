@@ -9,7 +9,7 @@ import pytest
 
 from vwlite._native import shuffle
 from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, ROWS, TEXT_OFFSETS, Batch, Names
-from vwlite.data.cache_codec import COMPUTED, STORED
+from vwlite.data.block_parser import COMPUTED, STORED
 from vwlite.data.multiline import joined, piece_of
 from vwlite.data.text_format import TextFormat, Workspace, parse_text
 

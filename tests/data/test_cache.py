@@ -19,8 +19,8 @@ from vwtext import lines
 
 from vwlite.data import cache as cache_module
 from vwlite.data.batch import COLUMNS, TEXT_OFFSETS
+from vwlite.data.block_parser import Packed, pack_batch, unpack_batch, unpacked_size
 from vwlite.data.cache import END, ENTRY, MAGIC, TAIL, Cache, CacheWriter
-from vwlite.data.cache_codec import Packed, pack_batch, unpack_batch, unpacked_size
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.text_format import TextFormat, parse_text

@@ -47,11 +47,15 @@ def test_items_are_roles_and_namespaces():
         ("user=a, b=c", "--columns: expected items like label=click user=age,city:text, not 'user=a, b=c'"),
         (
             "label='a b'",
-            "--columns: expected items like label=click user=age,city:text, not \"b'\"; a name with "
+            '--columns: expected items like label=click user=age,city:text, not "b\'"; a name with '
             'blanks stands in double quotes, as in label="a b"',
         ),
-        ("label=a,b", "--columns: label is one column"),
-        ("label=a label=b", "--columns: label is one column"),
+        ("label=a,b", '--columns: label is one column; several numbers for --outputs stand in one cell, as "2.5,7"'),
+        (
+            "label=a label=b",
+            '--columns: label is one column; several numbers for --outputs stand in one cell, as "2.5,7"',
+        ),
+        ("tag=a,b", "--columns: tag is one column"),
         ("label=*", "--columns: label=* cannot be, label is one column"),
         ("user=a item=a", "--columns: column 'a' stands there twice"),
         ("user=* item=*", "--columns: column '*' stands there twice"),

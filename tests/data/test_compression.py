@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.data.blocks import blocks, open_input
-from vwlite.data.compression import SUFFIX, Decompressed, identify
+from vwlite.data.input_stream import SUFFIX, Decompressed, identify
 from vwlite.errors import ExtraMissing, InputDamaged
 
 try:

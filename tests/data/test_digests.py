@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.digests import digest
 
-from vwlite.data.blocks import blocks
-from vwlite.data.digests import HEAD, NOTHING, Digest, is_unchanged_text, prefixes
+from vwlite.data.blocks import HEAD, NOTHING, Digest, blocks, is_unchanged_text, prefixes
 
 TEXT = random.Random(1).randbytes(3000)
 

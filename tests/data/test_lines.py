@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.data.batch import COLUMNS
-from vwlite.data.lines import line_batches
+from vwlite.data.memory import line_batches
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError
 

@@ -55,7 +55,7 @@ RUNS = st.lists(st.one_of(NUMBERED, NUMBERED, NUMBERED, ODD), max_size=24).map("
 
 
 @given(st.lists(RUNS, min_size=1, max_size=3), st.sampled_from(["\n", " \n", "\r\n", " |b 1:0.5\n"]), st.booleans())
-@settings(max_examples=600)
+@settings(max_examples=200)
 def test_runs_of_decimals_are_read_as_single_ones(runs, end, named):
     """Without names windows of them are read at once; with names each by itself."""
     text = "".join(f"1 |{'a' if named else ''} {run}{end}" for run in runs).encode()
@@ -132,7 +132,7 @@ SHORT = st.tuples(
 
 @pytest.mark.parametrize("skip_malformed", [True, False])
 @given(st.lists(st.lists(SHORT, max_size=12).map(" ".join), min_size=1, max_size=3), st.booleans(), st.booleans())
-@settings(max_examples=600)
+@settings(max_examples=200)
 def test_short_numbers_end_where_the_window_says(skip_malformed, runs, named, hash_all):
     text = "".join(f"1 |{'a' if named else ''} {run}\n" for run in runs).encode()
     plain = TextFormat(skip_malformed=skip_malformed, hash_all=hash_all)

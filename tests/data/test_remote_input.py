@@ -7,8 +7,7 @@ import sys
 import pytest
 from web_server import serving
 
-from vwlite.data.blocks import blocks, check_inputs, file_size, fingerprint, same_file
-from vwlite.data.digests import prefixes
+from vwlite.data.blocks import blocks, check_inputs, file_size, fingerprint, prefixes, same_file
 from vwlite.data.input_stream import open_input
 from vwlite.data.remote_input import remote_status
 from vwlite.errors import ExtraMissing, InputDamaged, InputMissing

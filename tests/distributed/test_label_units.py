@@ -6,7 +6,7 @@ from friedman import friedman, lines_of
 from in_process import call
 
 import vwlite
-from vwlite.distributed.label_units import pooled
+from vwlite.distributed.delta import pooled
 from vwlite.learners.gd import LABEL_SUMS
 
 ROWS = 1200

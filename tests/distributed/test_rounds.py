@@ -21,9 +21,8 @@ from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.storage.memory_file import capture_bytes
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
-from vwlite.training.output_config import OutputConfig
 
 
 def lines(count=600, seed=1):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vwlite._native.hash_set import insert
 
-from vwlite.data.hash_set import HashSet
+from vwlite.features.hashing import HashSet
 
 HASHES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, 2**32 - 1)), max_size=200)
 

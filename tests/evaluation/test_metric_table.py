@@ -7,8 +7,19 @@ import numpy as np
 import pytest
 from evaluation.test_metrics import ALL_KINDS, measure, single
 
-from vwlite.evaluation.metric_report import as_json, as_table, finite
-from vwlite.evaluation.metric_table import BY_NAME, LADDER, TABLE, canonical, chosen, names_of, row_of, sections
+from vwlite.evaluation.metric_table import (
+    BY_NAME,
+    LADDER,
+    TABLE,
+    as_json,
+    as_table,
+    canonical,
+    chosen,
+    finite,
+    names_of,
+    row_of,
+    sections,
+)
 from vwlite.evaluation.metrics import COMPUTED
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.metric_report import as_json
+from vwlite.evaluation.metric_table import as_json
 from vwlite.evaluation.metrics import Outcomes, evaluate
 
 ALL_KINDS = [("binary", "probability"), ("binary", "score"), ("regression", "score")]

@@ -126,7 +126,7 @@ def parquet_files() -> list[bytes]:
 
 
 def zstd_files() -> list[bytes]:
-    from vwlite.data.compression import _zstd_decoder
+    from vwlite.data.input_stream import _zstd_decoder
 
     _zstd_decoder("")  # raises ExtraMissing
     try:
@@ -143,8 +143,7 @@ def streams(compress: Callable[[bytes], bytes]) -> list[bytes]:
 
 def caches() -> list[bytes]:
     from vwlite.data.config import InputConfig
-    from vwlite.training.config import RunConfig
-    from vwlite.training.output_config import OutputConfig
+    from vwlite.training.config import OutputConfig, RunConfig
     from vwlite.training.train import train
 
     made = []

@@ -9,15 +9,14 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.features import theta as theta_file
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.aso import model_file
+from vwlite.solvers.aso.apply import as_text, topics
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.tagger import tagged, tagger_of
 from vwlite.solvers.aso.task_data import task_rows
-from vwlite.solvers.aso.task_file import load_tasks
-from vwlite.solvers.aso.topics import as_text, topics
+from vwlite.solvers.aso.tasks import load_tasks
 from vwlite.solvers.loglinear import model_file as store
-from vwlite.solvers.loglinear.columns import ColumnsConfig
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.crfpp_templates import convert, read_templates
+from vwlite.solvers.loglinear.crfpp_templates import ColumnsConfig, convert, read_templates
 from vwlite.solvers.loglinear.held_out import Holdout
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts

@@ -13,20 +13,18 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
 from vwlite.features.term_weights import terms_of
-from vwlite.solvers.clusters.assignment import Assignment
-from vwlite.solvers.clusters.assignment import strongest as strongest_words
 from vwlite.solvers.clusters.model import ClusterModel
+from vwlite.solvers.clusters.solver import Assignment
+from vwlite.solvers.clusters.solver import strongest as strongest_words
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import read_edges
 from vwlite.solvers.cut.find import find
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.solvers.lm.model import LmModel, rank
+from vwlite.solvers.lm.model import LmModel, rank, vector_lines, with_vectors
+from vwlite.solvers.lm.model import text_format as words_format
 from vwlite.solvers.lm.solver import begin_training, continue_training
-from vwlite.solvers.lm.vectors import text_format as words_format
-from vwlite.solvers.lm.vectors import vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
-from vwlite.solvers.pca.project import Projection
-from vwlite.solvers.pca.solver import PcaModel, top_features
+from vwlite.solvers.pca.solver import PcaModel, Projection, top_features
 from vwlite.solvers.rows import MemoryRows, Rows
 from vwlite.training.monitor import Monitor
 

@@ -22,8 +22,7 @@ from vwlite.data.class_labels import Classes, ListLabels
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.multiline import whole_groups
-from vwlite.data.shared_lines import with_shared
+from vwlite.data.multiline import whole_groups, with_shared
 from vwlite.data.shuffle import Rows
 from vwlite.data.table_formats import TABLES, laid_out, looked_at
 from vwlite.data.text_format import TextFormat
@@ -33,7 +32,7 @@ from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.gd import Gd
 from vwlite.learners.multiline import Multiline

@@ -12,8 +12,7 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.gd import AverageConfig, CoinConfig, GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
-from vwlite.training.config import RunConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.per_class import cost_of_set
 
@@ -11,10 +11,9 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.class_learners import ClassLearners
-from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import CoinConfig, LrqConfig
-from vwlite.learners.configs.per_class import LABEL_ORDERS, SET_LOSSES
+from vwlite.learners.configs.per_class import LABEL_ORDERS, SET_LOSSES, ClassLearnersConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.lrq import Lrq
@@ -100,6 +99,7 @@ def one_by_one(text, kind, base, held):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("kind", LABELS)
+@settings(max_examples=40)
 @given(data=st.data(), held=st.none() | HELD, chunk=st.sampled_from([None, 1, 3]))
 def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
     if kind == "csoaa" and "logistic" in base:
@@ -126,6 +126,7 @@ def test_every_class_learns_as_if_it_were_alone(kind, base, data, held, chunk):
 
 @pytest.mark.parametrize("base", BASES)
 @pytest.mark.parametrize("loss", SET_LOSSES)
+@settings(max_examples=40)
 @given(
     text=lines_of("multilabel_oaa"),
     held=st.none() | HELD,

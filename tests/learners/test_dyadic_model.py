@@ -15,9 +15,8 @@ from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import start
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import predict
 from vwlite.training.train import train
 

@@ -10,7 +10,7 @@ from vwlite._native.ksvm import KernelMachine
 from vwlite.data.csr import Csr
 from vwlite.errors import UsageError
 from vwlite.interrupts import STOP
-from vwlite.learners.configs.ksvm import KERNELS, KsvmConfig
+from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.ksvm import LEARN, PREDICT, KernelConfig, vectors_in
 from vwlite.learners.losses import LossConfig
 

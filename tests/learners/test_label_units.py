@@ -92,8 +92,8 @@ def test_a_power_of_two_of_the_labels_changes_their_units_only():
         np.testing.assert_array_equal(models[factor].predict(X), models[1.0].predict(X) * np.float32(factor))
 
 
-AVERAGED = ["squared --average", "absolute --average"]
-LOSSES = ["squared", "quantile", "absolute", "lp", "expectile --expectile_q 0.2", *AVERAGED]
+OF_OTHERS = ["squared --average", "absolute --average", "squared --nn 3 --dropout"]
+LOSSES = ["squared", "quantile", "absolute", "lp", "expectile --expectile_q 0.2", *OF_OTHERS]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -200,7 +200,7 @@ def test_damaged_moments_are_refused():
 @pytest.mark.parametrize(
     "options",
     [
-        {"coin": True}, {"lrq": ["ff2"]}, {"nn": "3"}, {"loss_function": "classic"},
+        {"coin": True}, {"lrq": ["ff2"]}, {"loss_function": "classic"},
         {"loss_function": "poisson"}, {"loss_function": "logistic"},
         {"loss_function": "hinge"}, {"binary": True}, {"oaa": 2}, {"outputs": 2},
         {"link": "logistic"}, {"bfgs": True}, {"active": True},

@@ -16,7 +16,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.multiline import Multiline
 from vwlite.learners.row_results import Results
 

@@ -12,9 +12,9 @@ from oracle.negatives import Draws, line
 
 import vwlite
 from vwlite.errors import UsageError
-from vwlite.features.row_blocks import COLUMNS
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.dyadic import Negatives
+from vwlite.learners.negatives import COLUMNS
 
 ITEMS = ["|item i0", "|item i1 x:2 |genre a", "|item i1 x:3 |genre a", "|genre b c |item i2", "|item i3", ""]
 OPTIONS = {"dotproduct": ["user,item"], "rank": 3, "random_seed": 5, "quadratic": ["ug"], "bits": 10}

@@ -16,12 +16,12 @@ from vwtext import feature_config, gd_config, joined, sequences
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.class_costs import Decisions
 from vwlite.learners.configs.per_class import KINDS, LABEL_ORDERS, SET_LOSSES, PerClassConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
-from vwlite.learners.set_losses import Decisions
 
 from .test_gd import FEATURES, data, problems
 

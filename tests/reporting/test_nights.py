@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vwlite.reporting import nights
 from vwlite.reporting.curves import auc_interval, independent, wilson
+from vwlite.reporting.page import nights, of_nights
 from vwlite.reporting.runs import Run
 
 
@@ -17,15 +17,15 @@ def night(place, command="evaluate", **figures):
 
 def test_runs_on_other_data_are_nights_in_the_order_of_time():
     runs = [night(3, auc=0.8), night(1, auc=0.6), night(2, auc=0.7)]
-    assert [run.name for run in nights.nights(runs)] == ["n1", "n2", "n3"]
-    assert nights.nights(runs[:1]) == []
-    assert nights.nights([runs[0], night(2, command="train")]) == []
-    assert nights.nights([runs[0], runs[0]]) == []
+    assert [run.name for run in nights(runs)] == ["n1", "n2", "n3"]
+    assert nights(runs[:1]) == []
+    assert nights([runs[0], night(2, command="train")]) == []
+    assert nights([runs[0], runs[0]]) == []
 
 
 def test_a_chart_of_each_figure_that_all_have():
     runs = [night(1, auc=0.6, accuracy=0.7, log_loss=0.5, best_constant_log_loss=0.6), night(2, auc=0.7, log_loss=0.4)]
-    charts = [ElementTree.fromstring(text) for text in nights.of_nights(runs)]
+    charts = [ElementTree.fromstring(text) for text in of_nights(runs)]
     assert [chart.find("{*}title").text for chart in charts] == ["log_loss by run", "auc by run"]
     dots = list(charts[1].iter("{http://www.w3.org/2000/svg}circle"))
     told = [dot.find("{*}title").text for dot in dots]
@@ -37,7 +37,7 @@ def test_values_of_policies_by_night():
     of = [{"estimate": "cv", "value": 0.2, "low": 0.1, "high": 0.3}, {"estimate": "dm", "value": 0.4, "low": None}]
     valued = {"estimates": of, "policies": [{"policy": "logged", "value": 0.6, "low": 0.5, "high": 0.7}]}
     runs = [night(1, **valued), night(2, **valued)]
-    chart = ElementTree.fromstring(nights.of_nights(runs)[0])
+    chart = ElementTree.fromstring(of_nights(runs)[0])
     told = [dot.find("{*}title").text for dot in chart.iter("{http://www.w3.org/2000/svg}circle")]
     assert len(told) == 2 and "value 0.2" in told[0] and "95%: 0.1 to 0.3" in told[0]
     assert [text.text for text in chart.iter("{http://www.w3.org/2000/svg}text")][-3:] == ["95%", "logged", "value"]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from vwlite.reporting import page, style
+from vwlite.reporting import page, svg
 
 
 def luminance(colour):
@@ -21,7 +21,7 @@ def contrast(one, other):
 LIGHT, DARK = "#ffffff", re.findall(r"--back: (#\w{6})", page.STYLE)[0]
 
 
-@pytest.mark.parametrize(("colours", "back"), [([*style.DARK], LIGHT), ([*style.DARK.values()], DARK)])
+@pytest.mark.parametrize(("colours", "back"), [([*svg.DARK], LIGHT), ([*svg.DARK.values()], DARK)])
 def test_lines_stand_out(colours, back):
     assert [colour for colour in colours if contrast(colour, back) < 3] == []
 
@@ -29,14 +29,14 @@ def test_lines_stand_out(colours, back):
 @pytest.mark.parametrize("side", [0, 1])
 def test_text_can_be_read(side):
     back = (LIGHT, DARK)[side]
-    assert contrast(style.TEXT[side], back) >= 4.5
+    assert contrast(svg.TEXT[side], back) >= 4.5
     inks = re.findall(r"--(?:ink|link): (#\w{3,6})", page.STYLE)
     whole = [ink if len(ink) == 7 else "#" + "".join(2 * one for one in ink[1:]) for ink in inks]
     assert [ink for ink in whole[2 * side : 2 * side + 2] if contrast(ink, back) < 4.5] == []
 
 
 def test_every_colour_has_one_for_dark_pages():
-    rules = style.dark_rules()
-    assert all(f'[stroke="{colour}"] {{stroke: ' in rules for colour in (*style.COLOURS, style.GREY))
-    scoped = style.dark_rules("body .picture").splitlines()
+    rules = svg.dark_rules()
+    assert all(f'[stroke="{colour}"] {{stroke: ' in rules for colour in (*svg.COLOURS, svg.GREY))
+    scoped = svg.dark_rules("body .picture").splitlines()
     assert all(rule.startswith("body .picture svg ") for rule in scoped)

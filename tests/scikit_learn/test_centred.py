@@ -32,5 +32,5 @@ def test_coefficients_predict(more):
 
 
 def test_it_does_not_go_with_bfgs():
-    with pytest.raises(ValueError, match="--centred does not go with --bfgs"):
+    with pytest.raises(ValueError, match="centred does not go with solver bfgs"):
         VWRegressor(centred=True, solver="bfgs").fit(X, Y)

@@ -9,7 +9,7 @@ pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.hashing import CONSTANT_HASH
-from vwlite.sklearn.columns import Columns
+from vwlite.sklearn.validation import Columns
 
 
 def are_apart(columns, bits, shift):

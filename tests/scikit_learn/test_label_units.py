@@ -38,5 +38,5 @@ def test_other_solvers_have_raw_numbers(solver):
 def test_several_numbers_are_raw():
     several = np.column_stack([Y, -Y])
     assert "label_units" not in VWRegressor().fit(X, several).model_.options
-    with pytest.raises(ValueError, match="--label-units spread does not go with --outputs"):
+    with pytest.raises(ValueError, match="label_units spread does not go with outputs"):
         VWRegressor(label_units="spread").fit(X, several)

@@ -227,7 +227,8 @@ def test_the_fewest_bits_keep_columns_apart(columns, bits):
     [
         ({"solver": "adam"}, "solver: 'adam' is not one of gd, ftrl, coin, bfgs"),
         ({"multiclass": "ovo"}, "multiclass: 'ovo' is not one of softmax, oaa"),
-        ({"loss": "logistc"}, "--loss_function: 'logistc' is not one of"),
+        ({"loss": "logistc"}, "loss: 'logistc' is not one of"),
+        ({"tol": -1, "solver": "bfgs"}, "tol takes a number of 0 or more and below 1, not -1"),
         ({"early_stopping": True, "validation_fraction": 0}, "validation_fraction is a number above 0 and up to 0.5"),
         ({"namespaces": {"a": [7]}}, "namespaces: there is no column 7 for 'a'"),
         ({"namespaces": {"a": [0], "b": [0]}}, "namespaces: column 0 is in 'a' and 'b'"),

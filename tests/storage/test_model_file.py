@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from vwlite.errors import ModelError, OutputError
-from vwlite.storage import archive_reader, archive_writer, model_file, table_codec
+from vwlite.storage import archive_reader, archive_writer, model_file
 from vwlite.storage.archive_writer import DTYPES, Spec
 from vwlite.storage.weight_table import Table
 
@@ -81,8 +81,8 @@ def test_the_sizes_of_chunks_and_threads_leave_no_trace(tmp_path_factory, table,
     model_file.save(base / "whole", {"n": 1}, {"t": table, "a": array})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(archive_writer, "THREADED_WRITE_BYTES", 0)
-        patch.setattr(table_codec, "CHUNK", 3)
-        patch.setattr(model_file, "CHUNK", 5)
+        patch.setattr(model_file, "CHUNK", 3)
+        patch.setattr(model_file, "ITEMS", 5)
         patch.setattr(archive_reader, "PIECE", 16)
         model_file.save(base / "chunks", {"n": 1}, {"t": table, "a": array})
         assert (base / "whole").read_bytes() == (base / "chunks").read_bytes()
@@ -96,7 +96,7 @@ def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):
     values[np.random.default_rng(1).permutation(4000)[:1500], 0] = 1
     table, put = Table(values, ("w", "adaptive", "normalized")), os.pwrite
     model_file.save(tmp_path / "whole", {}, {"t": table})
-    monkeypatch.setattr(table_codec, "CHUNK", 32)
+    monkeypatch.setattr(model_file, "CHUNK", 32)
     monkeypatch.setattr(archive_writer, "THREADED_WRITE_BYTES", 0)
     monkeypatch.setattr(os, "pwrite", lambda *given: time.sleep(0.001) or put(*given))
     model_file.save(tmp_path / "pieces", {}, {"t": table})
@@ -108,14 +108,14 @@ def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_a_table_that_is_to_be_finite_is(tmp_path, monkeypatch, filled, wrong):
     """Sparse and dense; what stood under the name stays."""
-    monkeypatch.setattr(table_codec, "CHUNK", 256)
+    monkeypatch.setattr(model_file, "CHUNK", 256)
     values = np.zeros((4000, 4), np.float32)
     values[:filled, 0], values[4, 3] = 1, wrong  # the last column is scratch
     table = Table(values, ("w", "adaptive", "normalized"))
     model_file.save(tmp_path / "m", {}, {"t": table}, check_finite=True)
     before = (tmp_path / "m").read_bytes()
     values[filled - 1, 1] = wrong
-    with pytest.raises(table_codec.NotFinite):
+    with pytest.raises(model_file.NotFinite):
         model_file.save(tmp_path / "m", {}, {"t": table}, check_finite=True)
     assert (tmp_path / "m").read_bytes() == before and os.listdir(tmp_path) == ["m"]
     model_file.save(tmp_path / "m", {}, {"t": table})

@@ -21,11 +21,10 @@ from vwlite.data.config import InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.storage import table_codec, weight_table
-from vwlite.storage.table_codec import ascend_below
+from vwlite.storage import model_file, weight_table
+from vwlite.storage.model_file import ascend_below
 from vwlite.storage.weight_table import Table, written_chunks, zeros
-from vwlite.training.config import RunConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 
 
@@ -154,8 +153,8 @@ def test_slots_are_stored_whether_few_or_many_are_set(chunks, seed):
     for number, count in enumerate(chunks):
         values[256 * number + draw.permutation(256)[:count], draw.integers(0, 2)] = 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table_codec, "CHUNK", 256)
-        _, sources = table_codec.pack("weights", Table(values, ("w", "adaptive")))
+        patch.setattr(model_file, "CHUNK", 256)
+        _, sources = model_file.pack("weights", Table(values, ("w", "adaptive")))
         found = {spec.name: np.concatenate([*pieces, np.empty(0, spec.dtype)]) for spec, pieces in sources}
     expected = np.flatnonzero(values.any(axis=1))
     assert len(sources) == 2 or (found["weights.slots"] == expected).all()
@@ -184,8 +183,8 @@ def test_two_threads_find_what_one_finds(monkeypatch, filled):
     values[draw.random(len(values)) < filled, 0] = 1
     found = []
     for shared in (0, 1 << 40):
-        monkeypatch.setattr(table_codec, "THREADED_SCAN_BYTES", shared)
-        entry, sources = table_codec.pack("weights", Table(values, ("w", "adaptive")))
+        monkeypatch.setattr(model_file, "THREADED_SCAN_BYTES", shared)
+        entry, sources = model_file.pack("weights", Table(values, ("w", "adaptive")))
         found.append((entry, [(spec, b"".join(piece.tobytes() for piece in pieces)) for spec, pieces in sources]))
     assert found[0] == found[1]
 

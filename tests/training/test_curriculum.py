@@ -9,8 +9,8 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties, difficulties, of_batches
-from vwlite.training.curriculum_config import CurriculumConfig
 
 LINES = [b"1 |a x y z", b"-1 |a x |v d:3", b"1 |", b"1 |a x y |v d:-1 e:0.5", b"-1 |a w x y |vv z"]
 FEATURES = FeatureConfig()

@@ -13,8 +13,8 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import StepwiseCurriculum
-from vwlite.training.curriculum_config import CurriculumConfig
 
 FEATURES = FeatureConfig()
 FORMAT = text_format(FEATURES, skip_malformed=True)

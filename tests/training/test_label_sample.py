@@ -11,7 +11,7 @@ from in_process import call
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.training import label_sample
-from vwlite.training.label_sample import LabelSample
+from vwlite.training.label_sample import Labels, LabelSample
 
 X, Y = friedman(1500)
 Y = Y.astype(np.float32)
@@ -54,24 +54,44 @@ def test_held_out_examples_and_later_passes_are_left_out(tmp_path):
 @pytest.mark.parametrize("most", [100, 1000])
 def test_of_many_labels_some_are_kept(most, monkeypatch):
     monkeypatch.setattr(label_sample, "MOST", most)
-    learner = SimpleNamespace(config=GdConfig(loss=LossConfig("absolute")), counted=lambda batch: batch)
-    sample = LabelSample(learner)
-    sample.begin_pass(1)
+    sample = Labels(LossConfig("absolute"))
     labels = np.tile(np.arange(8, dtype=np.float32), 3000)  # a stride would see some of them only
     for part in np.split(labels, 24):
-        rows = SimpleNamespace(label=part, importance=np.ones(len(part), np.float32))
-        sample.batch(rows, SimpleNamespace(holdout_mask=None), 0, len(part))
+        sample.add(part, np.ones(len(part), np.float32), np.ones(len(part), bool))
         assert most / 4 < sample.size <= most
     assert sample.best[1] == pytest.approx(2, rel=0.2)
 
 
-def test_a_run_that_loses_to_it_says_so(tmp_path):
+@pytest.mark.parametrize("options", [(), ("--passes", "3"), ("--passes", "3", "--loss_function", "absolute")])
+def test_a_run_that_loses_to_it_says_so(options, tmp_path):
     said = "note: always predicting the best constant has a smaller loss, "
-    assert said in told(tmp_path, 1000 * Y, "--label-units", "raw")[1]
-    assert said not in told(tmp_path, 1000 * Y)[1]
+    assert said in told(tmp_path, 1000 * Y, "--label-units", "raw", *options)[1]
+    assert said not in told(tmp_path, 1000 * Y, *options)[1]
+
+
+@pytest.mark.parametrize("options", [(), ("--passes", "2", "--loss_function", "quantile", "--quantile_tau", "0.2,0.5")])
+def test_of_several_outputs_it_is_the_sum_over_them(options, tmp_path):
+    y = np.column_stack([1000 * Y, Y])
+    y[::3, 1] = np.nan
+    rows = lines_of(X, Y).splitlines()
+    labels = [",".join("" if one != one else repr(float(one)) for one in row) for row in y]
+    (tmp_path / "data").write_text("".join(f"{a} |{b.split('|')[1]}\n" for a, b in zip(labels, rows, strict=True)))
+    done = call(tmp_path, "train", "data", "--outputs", "2", "--label-units", "raw", "--json", "run.json", *options)
+    found = json.loads((tmp_path / "run.json").read_text())["result"]
+    kept = y if not options else y[np.arange(len(y)) % 10 != 9]
+    parts = [column[~np.isnan(column)] for column in kept.T]
+    if options:
+        taus = zip((0.2, 0.5), parts, strict=True)
+        errors = [(tau, part - np.quantile(part, tau, method="lower")) for tau, part in taus]
+        wanted = sum(np.maximum(tau * error, (tau - 1) * error).sum() for tau, error in errors)
+    else:
+        wanted = sum(part.var() * len(part) for part in parts)
+    assert found["best_constant"] is None
+    assert found["best_constant_loss"] == pytest.approx(wanted / len(kept), rel=1e-4)
+    assert "note: always predicting the best constant has a smaller loss, " in done.stderr
 
 
 def test_after_a_resumption_nothing_is_known_of_labels_before():
-    sample = LabelSample(SimpleNamespace(config=GdConfig()))
+    sample = LabelSample(SimpleNamespace(config=GdConfig(), outputs=()))
     sample.restore({})
     assert sample.best is None

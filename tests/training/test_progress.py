@@ -8,8 +8,8 @@ from vwlite.learners.best_constant import best_constant
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import value_text
 from vwlite.training import run_report
+from vwlite.training.config import ProgressRule
 from vwlite.training.counters import Counters
-from vwlite.training.output_config import ProgressRule
 from vwlite.training.run_report import format_row, summary
 
 # Printed by Vowpal Wabbit 9.11 with -P 1 for seven examples of which the labels are

@@ -10,15 +10,14 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.training.assembly import malformed_line_policy
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
-from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import Holdout
+from vwlite.training.first_pass import EarlyStopping
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import begin_learner
 from vwlite.training.model_writer import ModelWriter
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.run_report import Counting
 from vwlite.training.train import BadLinesConfig, train
 from vwlite.training.trainer import Trainer

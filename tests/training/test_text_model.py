@@ -15,9 +15,9 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
+from vwlite.training.config import ProgressRule
 from vwlite.training.counters import Counters
 from vwlite.training.model_writer import ModelWriter
-from vwlite.training.output_config import ProgressRule
 from vwlite.training.text_model import CHUNK, write_readable
 
 

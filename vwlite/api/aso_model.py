@@ -8,10 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from vwlite.api.memory_run import log
-from vwlite.api.solver_model import LogMonitor, SolverModel
+from vwlite.api.solver_model import LogMonitor, SolverModel, logged_policy
 from vwlite.data.batch import Batch
-from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
@@ -115,4 +113,4 @@ class ASOModel(SolverModel):
 
 def corpus_of(batches: Iterable[Batch], every: bool = False) -> Corpus:
     """``every``: rows without importance, too."""
-    return Corpus(BadLines(None, log.warning), tags=every).take(batches)
+    return Corpus(logged_policy(), tags=every).take(batches)

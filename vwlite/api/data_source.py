@@ -51,7 +51,7 @@ def input_opener(data: Any, columns: Mapping[str, Any]) -> OpenInputs:
 def table_of(data: Any, given: Mapping[str, Any], config: InputConfig, format: TextFormat) -> Table:
     """The batches of rows. A data frame is read by the column roles of the model, if ``uses_stored_columns``."""
     if uses_stored_columns(data, given, config):
-        from vwlite.data.placed_frames import PlacedFrame  # a slow import that only data frames need
+        from vwlite.data.arrow_files import PlacedFrame  # a slow import that only data frames need
 
         return PlacedFrame(data, given, read_columns(config.columns), format)
     return table_batches(data, **given, text_format=format)

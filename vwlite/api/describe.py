@@ -24,9 +24,8 @@ from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Config
 from vwlite.options import options_of as declared_options
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import resumable
 
 

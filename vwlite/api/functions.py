@@ -14,7 +14,7 @@ from vwlite.api.data_source import is_array
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.memory_run import Log, MemoryWriter, load_file, log, model_after
 from vwlite.api.model import Model
-from vwlite.api.option_rules import check_option_effects
+from vwlite.api.run_configs import check_option_effects
 from vwlite.api.train_files import train_files
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.data.tables import is_table

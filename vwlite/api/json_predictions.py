@@ -15,7 +15,7 @@ from vwlite.data.label_vocabulary import tag_of
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.predictions import (
     SETS,

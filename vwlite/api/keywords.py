@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from vwlite.api.absent import what_instead
-from vwlite.api.option_values import READERS, text
+from vwlite.api.option_values import READERS, text, what_instead
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig
 from vwlite.distributed.config import ShardConfig
 from vwlite.errors import UsageError
@@ -18,9 +17,7 @@ from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig, TransferConfig, spelled_out
 from vwlite.options import Option, options_of, proposals
 from vwlite.storage.named_files import file_named_by
-from vwlite.training.config import RunConfig
-from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.output_config import INITIAL, CheckpointConfig, OutputConfig
+from vwlite.training.config import INITIAL, CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
 log = logging.getLogger("vwlite")
 OF_RUNS = (InputConfig, HoldoutConfig, CurriculumConfig, RunConfig, BadLinesConfig)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from vwlite.api.run_configs import loss_changes, pick
 from vwlite.errors import UsageError
 from vwlite.learners import OVER, config_class, config_classes, goes_over
-from vwlite.learners.configs.class_learners import ClassLearnersConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.learners.configs.per_class import KINDS, ClassLearnersConfig, PerClassConfig
 from vwlite.learners.configs.trees import FilterTreeConfig
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig, with_free_bound
 from vwlite.options import options_of
@@ -74,7 +73,10 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     for name in changes:
         if name not in known:
             asking = " and ".join(f"--{one}" for one in kind.selected_together) or "--dotproduct"
+            lacking = [f"--{one}" for one in selected_with(name, "dotproduct") if one not in options]
             reason = f"does not go with {asking}" if own else f"needs {needed_by(name)}"
+            if own and lacking:
+                reason = f"needs {' and '.join(lacking)} beside --dotproduct"
             raise UsageError(f"{typed_as(name)} {reason}")
         if name in kind.needs_pairs and not own:
             raise UsageError(f"{typed_as(name)} needs --dotproduct")
@@ -140,9 +142,20 @@ def asked_for(options: dict[str, Any]) -> list[type[LearnerConfig]]:
     return [*together, *others]
 
 
+def selected_with(name: str, other: str) -> Collection[str]:
+    """The options that together ask for the first learner with the option ``name``, where ``other`` is among them."""
+    together = kind_with(name).selected_together
+    return together if other in together else ()
+
+
+def kind_with(name: str) -> type[LearnerConfig]:
+    """The options of the first learner that has this one."""
+    return next(kind for kind in config_classes() if name in {field.name for field in fields(kind)})
+
+
 def needed_by(name: str) -> str:
     """What an option makes sense with: what else asks for the first learner that has it."""
-    kind = next(kind for kind in config_classes() if name in {field.name for field in fields(kind)})
+    kind = kind_with(name)
     others = [f"--{one}" for one in kind.selected_together if one != name]
     return " or ".join(f"--{one}" for one in kind.selected_by) or " and ".join(others)
 

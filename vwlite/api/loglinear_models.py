@@ -24,7 +24,7 @@ from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
 from vwlite.storage.memory_file import as_path, capture_bytes
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 
 Self = TypeVar("Self", bound="LogLinearModel")
 

@@ -28,9 +28,8 @@ from vwlite.training.assembly import LearningParts, check_terms, malformed_line_
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
-from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.first_pass import EarlyStopping, MalformedLineCheck
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter

@@ -11,14 +11,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from vwlite.api import memory_run
+from vwlite.api import memory_run, run_configs
 from vwlite.api.data_source import check_labels, data_format, input_opener
 from vwlite.api.describe import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learner_choice import learner_changes, new_learner_config
 from vwlite.api.memory_run import LearnResult, decay_warning
-from vwlite.api.option_rules import check_option_effects, check_unused_options
-from vwlite.api.run_configs import bad_lines_config, feature_changes, loss_changes, memory_run_config
 from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches
@@ -30,8 +28,7 @@ from vwlite.evaluation.recommend import Recommendation
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import shown_kind
-from vwlite.training.config import RunConfig
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.model_loader import Restored, begin_learner, go_on
 from vwlite.training.predictions import Draws
 
@@ -49,11 +46,11 @@ class Model(Described):
     def __init__(self, args: str = "", /, **options: Any) -> None:
         """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
         typed = read_options(args, options)
-        check_option_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
+        run_configs.check_option_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
         learner = new_learner_config(typed)
-        check_unused_options(typed, declared(), learner)
-        features = FeatureConfig(**feature_changes(typed))
-        self._begin(None, typed, memory_run_config(typed, learner, features))
+        run_configs.check_unused_options(typed, declared(), learner)
+        features = FeatureConfig(**run_configs.feature_changes(typed))
+        self._begin(None, typed, run_configs.memory_run_config(typed, learner, features))
 
     def _begin(self, model: Restored | None, typed: dict[str, Any], config: RunConfig) -> None:
         self._lock, self._typed, self._config = threading.RLock(), typed, config
@@ -108,12 +105,13 @@ class Model(Described):
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": data_format(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
-            check_option_effects({**self._typed, **({} if passes is None else changed)}, declared(), continuing=True)
+            typed = {**self._typed, **({} if passes is None else changed)}
+            run_configs.check_option_effects(typed, declared(), continuing=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
                 config, self._learner, self._plan, self._begun(), input_opener(data, columns),
-                bad_lines_config(self._typed, bad_lines),
+                run_configs.bad_lines_config(self._typed, bad_lines),
                 keep_predictions,
             )
             try:
@@ -159,7 +157,7 @@ class Model(Described):
             tester, as_raw = self._tester(*asked)
             config = self._for_test(threads, data_format(data, kind))
             columns = {"base": base, "names": names, "namespaces": namespaces}
-            inputs, limits = input_opener(data, columns), bad_lines_config(self._typed, bad_lines)
+            inputs, limits = input_opener(data, columns), run_configs.bad_lines_config(self._typed, bad_lines)
             draws = self._draws(sample, asked)
             return memory_run.PredictionRun(config, tester, self._current(), inputs, limits, as_raw, draws).answers()
 
@@ -191,7 +189,7 @@ class Model(Described):
             columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
             return measure(
                 replace(config, learner=tester.config), replace(current, learner=tester),
-                bad_lines_config(self._typed, bad_lines),
+                run_configs.bad_lines_config(self._typed, bad_lines),
                 asked=metrics if metrics is None or isinstance(metrics, str) else ",".join(metrics),
                 qid=qid,
                 ranking=RankingConfig(**ranking),
@@ -225,7 +223,7 @@ class Model(Described):
             config = self._for_test(threads, data_format(data, kind))
             config = replace(config, output=replace(config.output, names=True))
             columns = {"base": base, "names": names, "namespaces": namespaces}
-            inputs, limits = input_opener(data, columns), bad_lines_config(self._typed, bad_lines)
+            inputs, limits = input_opener(data, columns), run_configs.bad_lines_config(self._typed, bad_lines)
             return memory_run.explain_terms(config, self._tester()[0], self._current(), inputs, limits, top)
 
     def recommend(
@@ -258,7 +256,7 @@ class Model(Described):
             config, how = self._for_test(threads, data_format(data, kind)), RecommendConfig(of=of, top=top)
             return memory_run.recommendations(
                 config, current, how, input_opener(data, columns),
-                seen, known, bad_lines_config(self._typed, bad_lines),
+                seen, known, run_configs.bad_lines_config(self._typed, bad_lines),
             )
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
@@ -291,11 +289,11 @@ class Model(Described):
     def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
         """The model that ``read`` makes, some options changed; ``path`` is its name in messages."""
         typed = read_options("", changes)
-        check_option_effects({"passes": None, **typed}, declared(), continuing=True)
+        run_configs.check_option_effects({"passes": None, **typed}, declared(), continuing=True)
         changed = learner_changes(typed)
-        features, loss = feature_changes(typed), loss_changes(typed)
+        features, loss = run_configs.feature_changes(typed), run_configs.loss_changes(typed)
         model = read(learner_changes=changed, feature_changes=features, loss_changes=loss)
-        check_unused_options(typed, declared(), model.learner.config)
+        run_configs.check_unused_options(typed, declared(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
         return cls._of(model, typed, changed=typed)
@@ -304,7 +302,7 @@ class Model(Described):
     def _of(cls, model: Restored, typed: dict[str, Any], changed: Collection[str] = ()) -> Model:
         """What goes on from ``model``; ``typed`` are options of its runs, ``changed`` those that it did not have."""
         self = cls.__new__(cls)
-        config = memory_run_config(typed, model.learner.config, model.features)
+        config = run_configs.memory_run_config(typed, model.learner.config, model.features)
         found = model.header["kind"] not in TEXTS  # what its columns are
         input = config.input.like(model.header, changed if found else typed)
         names = bool(model.header["names"])
@@ -330,7 +328,7 @@ class Model(Described):
 
     def _for_run(self, typed: dict[str, Any]) -> RunConfig:
         options = {**self._typed, **typed}
-        config = memory_run_config(options, self._config.learner, self._config.features)
+        config = run_configs.memory_run_config(options, self._config.learner, self._config.features)
         return replace(config, input=config.input.like(self._config.input.kept, typed), output=self._config.output)
 
     def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
@@ -362,9 +360,9 @@ class Model(Described):
         """What trains on small texts; None if the options or the model rule it out."""
         if self._block_learner is None:
             config, model = self._for_run({}), self._model
-            check_option_effects(self._typed, declared(), continuing=True)
+            run_configs.check_option_effects(self._typed, declared(), continuing=True)
             fits = (not model or model.header["resumable"]) and is_simple(config, self._learner)
-            limits = bad_lines_config(self._typed)
+            limits = run_configs.bad_lines_config(self._typed)
             self._block_learner = fits and BlockLearner(config, self._learner, self._plan, model, limits)
         return self._block_learner or None
 
@@ -377,7 +375,7 @@ class Model(Described):
         if tests:
             tests.set_learner(tester)
         elif is_simple(config := self._for_test(None, None), self._learner):
-            limits = bad_lines_config(self._typed)
+            limits = run_configs.bad_lines_config(self._typed)
             run = memory_run.PredictionRun(config, tester, self._current(), no_batches, limits, as_raw)
             tests = self._predictor = BlockPredictor(run, config, asked)
         return tests

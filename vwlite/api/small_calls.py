@@ -14,8 +14,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.block_parser import Parser
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.config import BLOCK_SIZE, TEXTS, BadLinesConfig
-from vwlite.data.lines import blocks_of
-from vwlite.data.memory import TEXT, no_batches
+from vwlite.data.memory import TEXT, blocks_of, no_batches
 from vwlite.features.feature_plan import Plan
 from vwlite.features.gamma import find_gamma
 from vwlite.learners.base import Learner

@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from vwlite.api import learner_choice, run_configs
-from vwlite.api.option_rules import check_unused_options
-from vwlite.api.run_configs import run_config
+from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name
@@ -21,12 +20,11 @@ from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import AUTO, Request
 from vwlite.training.checkpoint import Checkpoints, known_then
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
+from vwlite.training.ledger import Remarks, RunFiles, Say
 from vwlite.training.model_loader import Restored, start
 from vwlite.training.model_writer import ModelWriter
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.run_files import Remarks, RunFiles, Say
 from vwlite.training.train import ByFile, TrainResult, train
 
 SHOWN_NAMES = 10  # of classes

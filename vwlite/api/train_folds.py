@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,14 +25,13 @@ from vwlite.data.split_file import Folds, split_files, units_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.measure import measure
 from vwlite.options import Request
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
+from vwlite.training.ledger import be_silent
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, start
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.run_files import be_silent
 from vwlite.training.train import Figures
 
 COUNTS = ("examples", "weight", "queries")  # which are added up, not averaged
@@ -85,7 +86,7 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
     config = new_config(request, be_silent)
     input, grouped = config.input, True if config.learner.multiline else None
     folds = Folds(count, input.seed)
-    each = []
+    each, ends = [], [0]
     bad_lines = replace(request.config(BadLinesConfig), keep=None, max_ratio=1.0)  # the run over all data checked them
     with ExitStack() as closing:
         folder = Path(closing.enter_context(tempfile.TemporaryDirectory(prefix="vwlite-folds-")))
@@ -106,10 +107,15 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
             each.append({name: report[name] for name in report if name in COUNTS or is_number(report[name])})
             note(f"fold {number + 1} of {count}: " + ", ".join(shown(each[-1])))
             if predictions:
-                predict(*opened(model, held, input, to=str(folder / f"{number}.predictions")), bad_lines, quiet=True)
+                predict(*opened(model, held, input, to=str(folder / "predictions")), bad_lines, quiet=True)
+                with open(folder / "predictions", "rb") as one, open(folder / "answers", "ab") as every:
+                    shutil.copyfileobj(one, every)
+                    ends.append(every.tell())
         broken = False
         if predictions:
-            answers = [closing.enter_context(open(folder / f"{number}.predictions", "rb")) for number in range(count)]
+            file = closing.enter_context(open(folder / "answers", "rb"))
+            data = closing.enter_context(mmap(file.fileno(), 0, access=ACCESS_READ)) if ends[-1] else b""
+            answers = [Part(data, begin, end) for begin, end in pairwise(ends)]
             writer = closing.enter_context(PredictionWriter(predictions))
             for unit in in_order(
                 units_of(input.paths, input.kind, input.columns, grouped), folds, answers, bool(grouped)
@@ -165,8 +171,19 @@ def opened(
     return replace(config, input=config.input.like(restored.header, ())), restored
 
 
+class Part:
+    """Lines of a part of a file: one file for all folds, since a process may open only so many."""
+
+    def __init__(self, data: mmap | bytes, begin: int, end: int) -> None:
+        self.data, self.at, self.end = data, begin, end
+
+    def readline(self) -> bytes:
+        begin, self.at = self.at, self.data.find(b"\n", self.at, self.end) + 1 or self.end
+        return self.data[begin : self.at]
+
+
 def in_order(
-    units: Iterator[tuple[int, bytes]], folds: Folds, answers: Sequence[BinaryIO], grouped: bool
+    units: Iterator[tuple[int, bytes]], folds: Folds, answers: Sequence[Part], grouped: bool
 ) -> Iterator[bytes]:
     """What stands in the ``answers`` of each unit's fold, in the order of the units: a line for each of its lines, or,
     of groups, all up to an empty line.

@@ -17,16 +17,16 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
 from vwlite.options import Request
 from vwlite.storage.model_file import Model
+from vwlite.training.config import OutputConfig
 from vwlite.training.display import Display
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.run_files import Remarks, RunFiles, Say
+from vwlite.training.ledger import Remarks, RunFiles, Say
 
 
 def engine_of(workers: int | None, scheduler: str | None) -> Engine:
     """What learns shards: processes, or the workers of a Dask scheduler. Raises ExtraMissing, WorkerLost."""
     if scheduler is None:
         return Processes(workers or 1)
-    from vwlite.distributed.dask_scheduler import OnScheduler
+    from vwlite.distributed.engines import OnScheduler
 
     return OnScheduler(scheduler)
 

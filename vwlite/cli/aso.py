@@ -9,7 +9,7 @@ from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS, Group
 from vwlite.data.config import InputConfig
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig
 from vwlite.solvers.aso.config import (
     ContinuedConfig,
     CotrainConfig,

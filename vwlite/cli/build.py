@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import click
 
-from vwlite.api.run_configs import input_config
+from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.data.block_parser import Parsed
+from vwlite.data.malformed_lines import BadLines, Labels
 from vwlite.learners.losses import spelled_out
 from vwlite.options import Option, Request
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored, start
-from vwlite.training.output_config import OutputConfig
 
 
 def typed() -> dict[str, Any]:
@@ -41,6 +42,19 @@ def spelled(name: str) -> str:
     return next((param.opts[0] for param in params if param.name == name), f"--{name}")
 
 
+def bad_lines_policy(
+    arguments: Mapping[str, Any],
+    say: Callable[[str], None],
+    labels: Labels | None = None,
+    *,
+    to_the_end: bool = False,
+    watch: Callable[[Parsed], None] | None = None,
+) -> BadLines:
+    """What becomes of malformed lines by the options; ``say`` prints, unless ``--quiet`` was typed."""
+    shown = None if arguments.get("quiet") else say
+    return BadLines(labels, shown, bad_lines_config(arguments), to_the_end=to_the_end, watch=watch)
+
+
 def open_model(
     arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False, with_rates: bool = False
 ) -> tuple[RunConfig, Restored]:
@@ -54,6 +68,14 @@ def open_model(
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident, with_rates=with_rates)
     return read_alike(config, model, typed()), model
+
+
+def over_files(
+    config: RunConfig, model: Restored, arguments: Mapping[str, Any], paths: tuple[str, ...], predictions: str | None
+) -> RunConfig:
+    """The run of ``open_model``, over other files and with its predictions in another one."""
+    input, output = input_config({**arguments, "files": paths}), replace(config.output, predictions=predictions)
+    return read_alike(replace(config, input=input, output=output), model, typed())
 
 
 def read_alike(config: RunConfig, model: Restored, typed: Collection[str] = ()) -> RunConfig:

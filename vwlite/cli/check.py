@@ -9,8 +9,7 @@ from vwlite.cli.options import declared, family
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.learners.configs.multiline import MultilineConfig
-from vwlite.learners.configs.per_class import PerClassConfig
+from vwlite.learners.configs.per_class import MultilineConfig, PerClassConfig
 from vwlite.options import options_of
 from vwlite.solvers.loglinear.config import MODELS
 

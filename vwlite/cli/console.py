@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from vwlite.cli.run_record import note_files
+from vwlite.cli.jsonfile import note_files
 from vwlite.escapes import laid_out
 from vwlite.training.display import Display, FileRead, Steps
 

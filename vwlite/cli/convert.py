@@ -11,8 +11,7 @@ from vwlite.cli.root import SETTINGS
 from vwlite.data.config import InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.crfpp_templates import READY
+from vwlite.solvers.loglinear.crfpp_templates import READY, ColumnsConfig
 
 FORMATS = ("conll", "csv", "tsv", "jsonl", "svmlight", "arrow", "parquet", "fasttext", "libffm", "crfsuite", "vw")
 

@@ -10,7 +10,7 @@ from vwlite.cli.root import SETTINGS
 from vwlite.features.config import QueryConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.crr.config import LOSS_NAMES, CrrConfig
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 
 
 @click.command("crr", cls=Command, context_settings=SETTINGS, short_help="Learn to rank and to predict at once.")

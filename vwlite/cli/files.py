@@ -1,5 +1,6 @@
 """The types of options whose values name files, and what is looked at in all of them before a command begins."""
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -127,16 +128,32 @@ class People(Reads):
         return None if is_feature(value) else super().path(value)
 
 
+PATH, NAME = "{}", "{/}"  # of ``predict --each``: what stands for the input's path, for its name without the folder
+
+
+def output_of(path: str, pattern: str) -> str:
+    """The file of predictions that ``--each`` has for an input."""
+    return os.path.basename(path).join(part.replace(PATH, path) for part in pattern.split(NAME))
+
+
 def expand(ctx: click.Context) -> None:
     """Put the files in the place of folders and patterns where any number of files of data may stand.
 
-    Raises InputMissing as ``vwlite.storage.named_files.expanded``.
+    What an earlier ``--each`` wrote beside files found there is left out. Raises InputMissing as
+    ``vwlite.storage.named_files.expanded``.
     """
+    each = ctx.params.get("each")
     for param in ctx.command.params:
         kind, values = param.type, ctx.params.get(param.name or "")
         if isinstance(kind, FileToRead) and kind.kind in DATA and isinstance(values, tuple):
             found = ([one] if kind.path(one) is None else expanded(one) for one in values)
-            ctx.params[param.name or ""] = tuple(file for files in found for file in files)
+            ctx.params[param.name or ""] = tuple(file for files in found for file in without_outputs(files, each))
+
+
+def without_outputs(files: list[str], each: str | None) -> list[str]:
+    """The files but for those that ``--each`` names for others among them."""
+    outputs = {output for one in files if each and (output := output_of(one, each)) != one}
+    return [one for one in files if one not in outputs]
 
 
 def is_feature(value: str) -> bool:

@@ -9,10 +9,9 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.data.config import InputConfig
-from vwlite.features.config import TABLE, FeatureConfig
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import TABLE, ApplyConfig, FeatureConfig
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 
 
 @click.command("l1", cls=Command, context_settings=SETTINGS, short_help="Learn sparse log-linear models.")

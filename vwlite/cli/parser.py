@@ -9,8 +9,8 @@ from typing import Any, TextIO
 import click
 
 from vwlite.api import option_values
-from vwlite.api.absent import format_instead, what_instead
-from vwlite.cli import run_record
+from vwlite.api.option_values import format_instead, what_instead
+from vwlite.cli import jsonfile
 from vwlite.cli.files import Reads, expand, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError
@@ -153,7 +153,7 @@ class Command(click.Command):
         return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        run_record.begin(ctx, args)
+        jsonfile.begin(ctx, args)
         if part := next((word.removeprefix(PART) for word in args if word.startswith(PART)), ""):
             ctx.meta[PART] = part
             click.echo(self.get_help(ctx))

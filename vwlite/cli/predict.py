@@ -17,6 +17,12 @@ from vwlite.learners.configs.gd import GdConfig
 @options.data_files
 @options.file(Reads("model"), "-i", "--initial_regressor", "initial", required=True, help="The model.")
 @options.output("predictions", predictions={"help": "Where predictions go.", "default": "-"})
+@click.option(
+    "--each",
+    metavar="PATTERN",
+    help="Each input has predictions of its own: '{}.pred' writes them beside it, 'out/{/}.pred' into the folder out; "
+    "{} is the input's path, {/} its name without the folder.",
+)
 @click.option("--raw", is_flag=True, help="Sums of weights times values without the link (one number: clipped).")
 @options.output("raw_predictions", raw_predictions={"help": "Also write the sums, neither clipped nor linked."})
 @click.option(
@@ -79,6 +85,7 @@ def command(**arguments: Any) -> int:
     vwlite predict -i model odd.vw --audit
     vwlite predict -i model test.vw --jsonl --probabilities
     vwlite predict -i model test.vw --with-labels
+    vwlite predict -i model 'days/*.vw' --each {}.pred
 
     Predictions of a logistic model are probabilities, those of a poisson model expected counts; --raw gives margins.
     --probabilities, --scores, --raw and --audit are there for every model that has them, whatever was typed when it was

@@ -9,10 +9,9 @@ from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.learners.configs.bandit import SECTION as LOGGED
 from vwlite.learners.configs.explore import SECTION as EXPLORATION
-from vwlite.learners.configs.explore import ExplorationConfig
+from vwlite.learners.configs.explore import ExplorationConfig, SimulateConfig, SimulateGroupsConfig
 from vwlite.learners.configs.gd import CoinConfig, GdConfig
-from vwlite.learners.configs.simulate import SimulateConfig, SimulateGroupsConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig
 
 SIMULATED = "What is played"
 

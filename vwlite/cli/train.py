@@ -4,11 +4,11 @@ from typing import Any
 
 import click
 
-from vwlite.cli import learning_options, options
+from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.evaluation.config import FoldConfig
-from vwlite.training.output_config import INITIAL, OutputConfig
+from vwlite.training.config import INITIAL, OutputConfig
 
 
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
@@ -17,10 +17,10 @@ from vwlite.training.output_config import INITIAL, OutputConfig
 @options.declared(INITIAL)
 @options.data_options
 @options.cache_options
-@learning_options.pass_options
+@options.pass_options
 @options.options_in(FoldConfig, "Passes")
-@learning_options.curriculum_options
-@learning_options.options_of_learners()
+@options.curriculum_options
+@options.options_of_learners()
 @options.class_weights
 @options.table_options
 @options.feature_options

@@ -4,13 +4,12 @@ from typing import Any
 
 import click
 
-from vwlite.cli import learning_options, options
+from vwlite.cli import options
 from vwlite.cli.files import Reads, Writes
 from vwlite.cli.parser import Choice, VwCommand, Whole
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import FeatureConfig
-from vwlite.training.config import RunConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.version import __version__
 
 LOG_LEVELS = ["info", "warn", "error", "critical", "off"]
@@ -79,8 +78,8 @@ without_effect = options.family(
 @run_options
 @options.data_options
 @options.cache_options
-@learning_options.pass_options
-@learning_options.options_of_learners(vw=True)
+@options.pass_options
+@options.options_of_learners(vw=True)
 @options.class_weights
 @options.table_options
 @options.feature_options

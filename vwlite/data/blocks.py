@@ -1,4 +1,6 @@
-"""Inputs cut into blocks of whole lines, and fingerprints that tell whether a file has changed."""
+"""Inputs cut into blocks of whole lines; digests and fingerprints that tell whether a file has changed."""
+
+from __future__ import annotations
 
 import os
 import queue
@@ -7,14 +9,96 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypedDict
 
+import numpy as np
+from mmh3 import mmh3_x64_128
+
+from vwlite._native.digest import WORDS, add, begin
 from vwlite.data.config import BLOCK_SIZE
-from vwlite.data.digests import Digest, Mark
 from vwlite.data.input_stream import display_name, missing, open_input
 from vwlite.data.remote_input import remote_status
 from vwlite.errors import DataError, UsageError
 from vwlite.storage.output_checks import is_url
+
+HEAD = 1 << 16  # bytes at the start of a text; their digest alone tells most files apart
+PIECE = 1 << 19  # bytes read together
+
+
+class TextDigest(TypedDict):
+    """A ``Mark`` as JSON data. ``whole``: there is no more of the text."""
+
+    size: int
+    digest: str
+    head: str
+    whole: bool
+
+
+class Mark(NamedTuple):
+    """How much of a text was read, and its digest so far."""
+
+    size: int
+    state: bytes
+    head: str  # the digest of the first HEAD bytes; empty for less
+
+    def as_json(self, whole: bool) -> TextDigest:
+        return {"size": self.size, "digest": mmh3_x64_128(self.state).digest().hex(), "head": self.head, "whole": whole}
+
+
+class Digest:
+    """The running digest of a text."""
+
+    def __init__(self) -> None:
+        self.state, self.size, self.head = np.zeros(WORDS, np.uint64), 0, ""
+        begin(self.state)
+
+    def add(self, data: bytearray, size: int) -> None:
+        """Go on with ``data[:size]``."""
+        start = 0
+        if self.size < HEAD <= self.size + size:
+            start = HEAD - self.size
+            add(self.state, data, 0, start)
+            self.head = self.hex()
+        add(self.state, data, start, size)
+        self.size += size
+
+    def mark(self) -> Mark:
+        return Mark(self.size, self.state.tobytes(), self.head)
+
+    def hex(self) -> str:
+        return mmh3_x64_128(self.state).digest().hex()
+
+
+NOTHING = Digest().mark()
+
+
+def prefixes(path: str, sizes: set[int]) -> Iterator[tuple[int, str]]:
+    """Size and digest of the text of ``path`` up to each of ``sizes``, from the smallest on, and at last of all of it.
+
+    Raises as ``vwlite.data.input_stream.open_input`` and its reads do.
+    """
+    digest, buffer, left = Digest(), bytearray(PIECE), sorted(sizes, reverse=True)
+    with open_input(path) as stream, memoryview(buffer) as view:
+        while True:
+            while left and left[-1] <= digest.size:
+                yield left.pop(), digest.hex()
+            wanted = min(left[-1] - digest.size, PIECE) if left else PIECE
+            got = stream.readinto(view[:wanted])
+            if not got:
+                break
+            digest.add(view, got)
+    yield digest.size, digest.hex()
+
+
+def is_unchanged_text(path: str, then: TextDigest) -> bool:
+    """Whether the text of ``path`` begins with the text digested then, and if that was whole, has nothing after it."""
+    for size, digest in prefixes(path, {then["size"]}):
+        if size < then["size"] or (size == then["size"] and digest != then["digest"]):
+            return False
+        if size == then["size"] and not then["whole"]:
+            return True
+    return size == then["size"]
+
 
 __all__ = ["Block", "Buffers", "blocks", "check_inputs", "file_size", "fingerprint", "open_input", "same_file"]
 
@@ -27,7 +111,7 @@ FINE, COARSE = 20_000_000, 3_000_000_000
 class Layout(Protocol):
     """How the columns of a file are read, such as ``vwlite.data.csv_table.CsvTable``."""
 
-    def arguments(self, block: "Block") -> tuple[Any, ...]:
+    def arguments(self, block: Block) -> tuple[Any, ...]:
         """What the native parser takes beside the block."""
 
     def advice(self, code: int, line: bytes, column: int) -> str:
@@ -44,6 +128,7 @@ class Block:
     offset: int  # of data[0] in the (decompressed) file; 0 marks the first block of a file
     mark: Mark | None = None  # of the text up to the block's end, where that is digested
     layout: Layout | None = None  # of a table: how its columns are read
+    unended: bool = False  # whether the file ends without a newline, which was added
     met: bytearray | None = None  # of lines of JSON: which columns of the layout they have, once they are parsed
 
 
@@ -149,10 +234,12 @@ def stream_blocks(
             offset += cut
     if end:
         mark = _marked(digest, buffer, end)
-        if buffer[end - 1] != NEWLINE:
+        if unended := buffer[end - 1] != NEWLINE:
             buffer[end] = NEWLINE
             end += 1
-        yield _block(buffer, end, name, offset, mark)
+        last = _block(buffer, end, name, offset, mark)
+        last.unended = unended
+        yield last
 
 
 def _marked(digest: Digest | None, buffer: bytearray, size: int) -> Mark | None:

@@ -1,6 +1,6 @@
 """The cache: parsed batches in one file, hashes unmasked, so that one serves every ``-b``, ``-q`` and learner.
 
-Layout, little-endian: ``MAGIC``; the batches as ``vwlite/data/cache_codec.py`` packs them; a JSON footer that lists
+Layout, little-endian: ``MAGIC``; the batches as ``vwlite/data/block_parser.py`` packs them; a JSON footer that lists
 the batches and says what the cache was made from; ``TAIL``: offset, size and CRC of the footer, and ``END``.
 """
 
@@ -22,10 +22,9 @@ import numpy as np
 
 from vwlite.config_check import fits
 from vwlite.data.batch import Batch
-from vwlite.data.blocks import fingerprint, same_file
-from vwlite.data.cache_codec import COUNTS, Packed, unpack_batch, unpacked_size
+from vwlite.data.block_parser import COUNTS, Packed, unpack_batch, unpacked_size
+from vwlite.data.blocks import TextDigest, fingerprint, is_unchanged_text, same_file
 from vwlite.data.config import InputConfig
-from vwlite.data.digests import TextDigest, is_unchanged_text
 from vwlite.data.input_stream import missing
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, OutputError

@@ -220,7 +220,8 @@ def read_columns(text: str) -> Columns:
             ignored += tuple(column.name for column in plain)
         elif key in ROLES:
             if len(plain) > 1 or key in roles:
-                raise UsageError(f"--columns: {key} is one column")
+                several = "; several numbers for --outputs stand in one cell, as \"2.5,7\"" * (key == "label")
+                raise UsageError(f"--columns: {key} is one column{several}")
             roles[key] = plain[0]
         else:
             spaces[key] = (*spaces.get(key, ()), *plain)

@@ -16,12 +16,10 @@ import numpy as np
 from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
 from vwlite.data.config import DELIMITERS
-from vwlite.data.lower_case import NONE, lower_table
-from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
+from vwlite.data.name_hashes import NONE, encoded, hashes_of, lower_table, namespace_hash
 from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import BOM
-from vwlite.data.row_columns import check_columns
-from vwlite.data.segments import ANONYMOUS_CHAR
+from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.numerals import DECIMAL, is_count

@@ -9,21 +9,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from vwlite.data.batch import Batch
-from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, read
-from vwlite.data.blocks import Block, blocks, check_inputs, file_size, open_input
+from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, pack_batch, read
+from vwlite.data.blocks import NOTHING, Block, Mark, blocks, check_inputs, file_size, open_input
 from vwlite.data.cache import Cache, CacheWriter, description
-from vwlite.data.cache_codec import pack_batch
-from vwlite.data.compression import Decompressed, identify
 from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
-from vwlite.data.digests import NOTHING, Mark
-from vwlite.data.input_stream import display_name
+from vwlite.data.input_stream import Decompressed, display_name, identify
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, InputMissing, OutputError, UsageError
 from vwlite.escapes import escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
-    from vwlite.data.columns_met import ColumnsMet
+    from vwlite.data.json_table import ColumnsMet
     from vwlite.data.shuffle import Rows
 
 ZIP = b"PK\3\4"  # the first bytes of a model
@@ -58,6 +55,7 @@ class Inputs:
         self.met: ColumnsMet | None = None  # of lines of JSON
         self.unlabelled = ""  # what is wrong with a table without the column of labels
         self.proposed = ""  # options for a table whose column of labels is not named
+        self.advised = "", ""  # for one whose column is named: the loss, and passes and the like
         self.remark = ""  # on those that may be identifiers
         if config.kind in TABLES:
             self.look_at_columns()
@@ -79,8 +77,8 @@ class Inputs:
     def look_at_columns(self) -> None:
         """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
         from vwlite.data.columns import HEADERS, proposal, read_columns
-        from vwlite.data.columns_met import ColumnsMet  # which runs on text need not
-        from vwlite.data.table_formats import HEAD, least_lines, looked_at, propose, remark_on_identifiers
+        from vwlite.data.json_table import ColumnsMet  # which runs on text need not
+        from vwlite.data.table_formats import HEAD, advise, least_lines, looked_at, propose, remark_on_identifiers
 
         config = self.config
         if not config.paths:
@@ -100,9 +98,13 @@ class Inputs:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
             found, kept = looked_at(config.kind, columns, source, self.begun.head)
             self.remark = remark_on_identifiers(config.kind, found, columns, self.begun.head)
-            if not config.columns and "label" not in columns.roles and config.kind in DELIMITERS:
-                text = self.begun.head(HEAD, 0, least_lines(found))
-                self.proposed = "".join(propose(text, config.kind, found, self.bytes_of_files()))
+            named, first = "label" in found.roles and config.columns != config.types, not config.columns
+            if config.kind in DELIMITERS and (named or (first and "label" not in columns.roles)):
+                text = self.begun.head(HEAD, 0, least_lines(found)), config.kind, found, self.bytes_of_files()
+                if named:
+                    self.advised = advise(*text)
+                else:
+                    self.proposed = "".join(propose(*text))
         self.read_as = f"columns: {found.shown()}" if found.shown() else ""
         self.column_names = [*(one.name for one in found.named), *found.ignored]
         self.config = replace(config, columns=str(kept))

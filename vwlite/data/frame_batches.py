@@ -10,8 +10,7 @@ import numpy as np
 from vwlite._native.dict_rows import DictRows
 from vwlite.data.batch import Batch, Names
 from vwlite.data.frames import Group, groups_of, pyarrow
-from vwlite.data.row_columns import RowColumns, check_columns
-from vwlite.data.segments import MAX_FEATURES, MAX_ROWS, SLACK, batch_of
+from vwlite.data.row_columns import MAX_FEATURES, MAX_ROWS, SLACK, RowColumns, batch_of, check_columns
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 

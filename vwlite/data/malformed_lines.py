@@ -44,7 +44,8 @@ class BadLines:
     where that is strict the first malformed line ends the run. With ``to_the_end`` too large a share only gives a
     warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are not checked.
     With ``advises`` the error of a run that met names where it learns numbers has the options for them. ``watch`` is
-    shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch.
+    shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch. ``insist`` prints
+    what is to be seen even where ``say`` is None: that a file ends within a line.
     """
 
     def __init__(
@@ -58,10 +59,13 @@ class BadLines:
         class_weights: tuple[tuple[float, float], ...] = (),
         watch: Callable[[Parsed], None] | None = None,
         faults: Callable[[Batch], dict[int, str]] | None = None,
+        insist: Callable[[str], None] | None = None,
     ) -> None:
         self.labels, self.class_weights, self.watch = labels, class_weights, watch
+        self.unmet = [label for label, _ in class_weights]  # of which no example was seen
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
+        self.insist = self.say if insist is None else insist
         self.config, self.to_the_end = config, to_the_end
         self.advises, self.faults = advises, faults
         self.kept: BinaryIO | None = None
@@ -121,7 +125,9 @@ class BadLines:
         if self.class_weights:
             from vwlite.data.class_labels import ClassLabels  # which other runs need not
 
-            batch.weigh(self.class_weights, batch.label if isinstance(self.labels, ClassLabels) else typed)
+            labels = batch.label if isinstance(self.labels, ClassLabels) else typed
+            self.unmet = [label for label in self.unmet if not (labels == np.float32(label)).any()]
+            batch.weigh(self.class_weights, labels)
         self.wrong = dict(getattr(self.labels, "malformed", {}))
         if self.faults:
             self.wrong = {**self.faults(batch), **self.wrong}
@@ -151,7 +157,9 @@ class BadLines:
         layout, hints = part.block.layout, self.labels.hints if self.labels else {}
         advice = layout.advice(issue.code, line, column) if layout else hint(issue.code, line)
         advice = advice or hints.get(issue.code, "")
-        self.report(f"{location}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}", line)
+        message = f"{location}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}"
+        cut = layout is not None and part.block.unended and end >= part.block.size - 1
+        self.report(message + "; the file ends within this line: it may have been cut off" * cut, line, cut)
 
     def leave_out(self, batch: Batch, wrong: dict[int, str], column: str = "") -> None:
         """Rows whose labels were found wrong become blank ones, and their lines malformed ones. Raises DataError.
@@ -169,7 +177,7 @@ class BadLines:
         if wrong:
             self.watch_ratio(self.lines)
 
-    def report(self, message: str, line: bytes) -> None:
+    def report(self, message: str, line: bytes, insists: bool = False) -> None:
         """Count and report a malformed line. Raises DataError."""
         self.bad += 1
         self.first = self.first or message
@@ -177,7 +185,9 @@ class BadLines:
             self.kept.write(line + b"\n")
         if self.config.strict:
             raise DataError(f"{message} (--strict)")
-        if self.bad <= MAX_SHOWN_LINES:
+        if insists:
+            self.insist(f"bad line {message}")
+        elif self.bad <= MAX_SHOWN_LINES:
             self.say(f"bad line {message}")
         if self.bad == MAX_SHOWN_LINES:
             self.say("further bad lines are counted, not shown (--bad-lines FILE keeps them all)")
@@ -213,6 +223,8 @@ class BadLines:
             self.check_ratio(self.lines)
         if self.bad and not self.warning(self.lines):
             self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
+        if self.unmet:
+            self.say(f"note: --classweight: no example has the label {', '.join(f'{one:g}' for one in self.unmet)}")
 
 
 def line_at(part: Parsed, position: int) -> tuple[int, int]:

@@ -2,12 +2,15 @@
 
 A line cannot hold every name: white space, ``:`` and ``|`` count as ``_``, and so does an empty name. In text values
 ``:`` may stand; one that is empty or reads like a number gets ``_`` in front.
+Letters are made small as Unicode 3.2 has them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
+from unicodedata import ucd_3_2_0
 
 import mmh3
 import numpy as np
@@ -73,3 +76,21 @@ class ColumnNames:
     def shown(self, column: int) -> str:
         """The column in messages."""
         return str(column) if self.names is None else repr(self.names[column].decode("utf-8", "surrogateescape"))
+
+
+CHARACTERS = 1 << 16
+NONE = np.zeros(CHARACTERS, np.uint16)  # for tables without such words
+
+
+@cache
+def lower_table() -> np.ndarray:
+    """uint16[65536]: each letter, digit, mark and ``_`` in lower case, if that takes as many bytes; 0 for all else."""
+    return np.array([lower(chr(code)) for code in range(CHARACTERS)], np.uint16)
+
+
+def lower(character: str) -> int:
+    if character != "_" and ucd_3_2_0.category(character)[0] not in "LNM":
+        return 0
+    small = character.lower()
+    known = len(small) == 1 and ucd_3_2_0.category(small) != "Cn"
+    return ord(small if known and len(small.encode()) == len(character.encode()) else character)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from shlex import quote
@@ -191,11 +191,7 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
             spaces["text"].append(Column(name, TEXT))
     if not any(spaces.values()):
         return "", ""
-    small = size is not None and size < SMALL
-    far = any(is_far([with_point(cell, delimiter) for cell in cells[one.name]]) for one in spaces[""])
-    how = (" --passes 20 --shuffle-first" if small else "") + (
-        " --centred _" if far or (small and spaces[""]) else ""
-    )
+    how = how_to_learn(cells, {"": spaces[""]}, delimiter, size)
     if not spaces[""]:
         spaces = {"": spaces["text"], "words": spaces["words"]}
     elif len(spaces[""]) > MANY:
@@ -204,6 +200,30 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
     columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
     return f"--columns {quote(str(columns))}", f"{loss}{how}"
+
+
+def how_to_learn(
+    cells: Mapping[str, Sequence[str]], spaces: Mapping[str, Sequence[Column]], delimiter: bytes, size: int | None
+) -> str:
+    """Passes, and the namespaces of numbers that are learned less their means, for a table of this size."""
+    small = size is not None and size < SMALL
+    centred = []
+    for space, some in spaces.items():
+        far = any(is_far([with_point(cell, delimiter) for cell in cells[one.name]]) for one in some)
+        if far or (small and some):
+            centred.append(f" --centred {quote(space or '_')}")
+    return " --passes 20 --shuffle-first" * small + "".join(centred)
+
+
+def advise(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[str, str]:
+    """The loss, and passes and the like, for a table whose label is named; arguments as in ``propose``."""
+    delimiter, label = delimiter_of(head, kind), found.roles["label"].name
+    header = header_of(head, delimiter, "", found.headed)
+    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
+    cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
+    numbers = {space: some for space, some in found.spaces.items() if all(one.type == NUMBER for one in some)}
+    loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
+    return loss.strip(), how_to_learn(cells, numbers, delimiter, size).strip()
 
 
 def is_counted(cells: Sequence[str]) -> bool:

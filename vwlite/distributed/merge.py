@@ -11,8 +11,19 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import merge_rows
-from vwlite.distributed.delta import Delta, Snapshot, Task, between, load, places, united
-from vwlite.distributed.label_units import has_units, in_units_of_all, pooled, sums_of
+from vwlite.distributed.delta import (
+    Delta,
+    Snapshot,
+    Task,
+    between,
+    has_units,
+    in_units_of_all,
+    load,
+    places,
+    pooled,
+    sums_of,
+    united,
+)
 from vwlite.distributed.rule import Rule, digest_of, first_base, rule_of
 from vwlite.distributed.task import UNCHANGED
 from vwlite.errors import DataError, Diverged, ModelError, UsageError, VwliteError
@@ -22,9 +33,8 @@ from vwlite.storage import model_file
 from vwlite.storage.archive_reader import is_delta
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.memory_file import as_path
-from vwlite.storage.model_file import Model
+from vwlite.storage.model_file import Model, NotFinite
 from vwlite.storage.ordered_pool import in_order
-from vwlite.storage.table_codec import NotFinite
 from vwlite.training.ledger import model_digest
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import restore

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from vwlite.data.compression import Decompressed
-from vwlite.data.input_stream import display_name, missing, open_input
+from vwlite.data.input_stream import Decompressed, display_name, missing, open_input
 from vwlite.errors import UsageError
 from vwlite.storage.output_checks import is_url
 

@@ -25,9 +25,9 @@ from vwlite.evaluation.metric_table import (
 )
 from vwlite.evaluation.metrics import COMPUTED, Sample
 from vwlite.learners.base import Learner
+from vwlite.learners.class_costs import set_costs
 from vwlite.learners.configs.per_class import SET_LOSSES
 from vwlite.learners.row_results import Results
-from vwlite.learners.set_losses import set_costs
 from vwlite.training.listener import Listener
 
 MAX_MATRIX_CLASSES = 1000

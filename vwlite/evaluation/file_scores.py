@@ -9,13 +9,11 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.errors import DataError
 from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.training.assembly import LearningParts
-from vwlite.training.config import RunConfig
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.train import Figures, FileFigures
 
 COLUMNS = ("examples", "loss", "progressive", "best_constant_loss", "majority_accuracy", "accuracy", "auc", "rmse")

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
+from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.features.name_index import name_index_from_arrays
-from vwlite.features.side_names import sides_of_pair
 from vwlite.learners.base import plain
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig

@@ -21,7 +21,6 @@ from vwlite.data.label_forms import (
     NUMBERS,
     SEQUENCES,
 )
-from vwlite.data.label_order import LabelOrder
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.data.malformed_lines import named_labels
@@ -34,6 +33,7 @@ from vwlite.escapes import escaped
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.numerals import DECIMAL_BYTES, is_count
+from vwlite.training.label_sample import LabelOrder
 
 ANY = Classes(MAX_CLASS)  # the number of classes is unknown
 MAX_NAMES_CHARACTERS = 20_000  # longer lists of names are no classes, and no option that could be typed

@@ -16,7 +16,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import policy_value
 from vwlite.evaluation.evaluate import Opened, evaluate
-from vwlite.evaluation.metric_report import SERIES
+from vwlite.evaluation.metric_table import SERIES
 from vwlite.evaluation.policy_value import Estimate, Weighted
 from vwlite.learners.bandit import Bandit
 from vwlite.learners.configs.bandit import BanditConfig, BanditGroupsConfig

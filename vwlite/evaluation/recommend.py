@@ -13,9 +13,8 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.catalogue import Catalogue, ItemBundles, best, item_spaces
+from vwlite.evaluation.catalogue import Catalogue, ItemBundles, PersonBundles, PersonItems, best, item_spaces, keys_of
 from vwlite.evaluation.config import RecommendConfig
-from vwlite.evaluation.person_items import PersonBundles, PersonItems, keys_of
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import malformed_line_policy

@@ -2,13 +2,74 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.features.side_names import check_crossed, read_numbers, sides_of_pair
-from vwlite.features.theta_config import ApplyConfig
 from vwlite.options import Config, again, config, not_one_of, option
+
+
+def sides_of_pair(pair: str) -> tuple[str, ...]:
+    """The namespaces of a pair as typed: ``ui`` or ``user,item``."""
+    return tuple(pair.split(",") if "," in pair else pair)
+
+
+def covers(name: str, side: str) -> bool:
+    """Whether everything in namespace ``side`` is in ``name``: a letter stands for all names that begin with it.
+
+    A character of several bytes is no letter, but a name.
+    """
+    single = len(name.encode("utf-8", "surrogateescape")) == 1
+    return name == side or (single and side.startswith(name))
+
+
+def read_numbers(text: str, option: str) -> dict[str, float]:
+    """``NS=X,NS=Y``. Raises UsageError."""
+    numbers: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = part.rpartition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            equals = ""
+        if not (name and equals):
+            raise UsageError(f"{option} takes numbers by namespace, like user=0.1, not {part!r}")
+        if name in numbers:
+            raise UsageError(f"{option} names {name} twice")
+        numbers[name] = number
+    return numbers
+
+
+def check_crossed(name: str, option: str, crossed: Iterable[str]) -> None:
+    """Raises UsageError where no pair and no interaction, as typed, has the namespace."""
+    for value in crossed:
+        for side in sides_of_pair(value):
+            if side == ":" or covers(name, side) or covers(side, name):
+                return
+    raise UsageError(f"{option}: no pair of --dotproduct and no interaction has the namespace {name!r}")
+
+
+NOTHING_KNOWN = "no feature of the text is in Theta"
+
+
+@config
+class ApplyConfig(Config):
+    """Options of ``aso apply``. ``unit``: are the features of a group scaled to length ``scale``, or by it?"""
+
+    scale: float = option(
+        1.0, "Length of each group's features.", spelled=("--theta-scale",), key="theta_scale", above=0,
+    )
+    unit: bool = option(
+        True, "Scale them to that length; else multiply them by it.", spelled=("--theta-unit/--no-theta-unit",),
+        key="theta_unit", shown="yes",
+    )
+    dim: int | None = option(None, "Rows of each group.", spelled=("--theta-dim",), key="theta_dim", low=1, shown="all")
+    groups: tuple[str, ...] = option(
+        (), "Groups of Theta to keep.", spelled=("--theta-groups",), key="theta_groups", metavar="A,B",
+        shown="all",
+    )
+
 
 TABLE = "Table of weights"
 WEIGHTING = "Values of terms"

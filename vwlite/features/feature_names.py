@@ -12,7 +12,7 @@ import numpy as np
 from vwlite._native.expand import group_of_row
 from vwlite._native.feature_words import FeatureWords
 from vwlite.data.batch import Batch
-from vwlite.data.shared_lines import with_shared
+from vwlite.data.multiline import with_shared
 from vwlite.features.feature_plan import NAMELESS, Plan
 from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
 from vwlite.features.interactions import LETTERS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from itertools import accumulate, chain, compress
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,7 @@ import numpy as np
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
-from vwlite.features.freezing import Frozen
+from vwlite.features.config import FeatureConfig, covers, sides_of_pair
 from vwlite.features.interactions import (
     LETTERS,
     FullNames,
@@ -31,6 +30,40 @@ if TYPE_CHECKING:
     from vwlite.features.landmarks import LandmarkMap
     from vwlite.features.random_features import RandomMap
     from vwlite.features.theta_map import FeatureMap
+
+
+PARTS = LATENT, LINEAR, CONSTANT = "latent", "linear", "Constant"
+
+
+class Frozen:
+    """As kernels read it; of a namespace both its linear weights and its latent vectors stand.
+
+    ``groups``: numbers of the namespaces; ``sides``: for each pair, whether the vectors of its sides stand.
+    """
+
+    def __init__(self, words: Sequence[str], dotproduct: Sequence[str], names: FullNames) -> None:
+        """Raises UsageError for a part of what one side is."""
+        spaces = [word for word in words if word not in PARTS]
+        self.linear, self.constant = LINEAR in words, CONSTANT in words
+        self.groups = [raw[0] if len(raw) == 1 else names.number(raw) for raw in map(decode_letters, spaces)]
+        pairs = list(map(sides_of_pair, dotproduct))
+        for name in spaces:
+            for side in (side for pair in pairs for side in pair):
+                if name != side and covers(side, name):
+                    raise UsageError(f"--freeze {name}: its vectors are those of the letter {side!r}, name that")
+        self.sides = [
+            [LATENT in words or any(covers(name, side) for name in spaces) for side in pair] for pair in pairs
+        ]
+
+    @property
+    def stands(self) -> bool:
+        """Whether anything does."""
+        return bool(self.linear or self.constant or self.groups or self.fixes_side)
+
+    @property
+    def fixes_side(self) -> bool:
+        return any(any(pair) for pair in self.sides)
+
 
 ANONYMOUS = 32
 MADE = (132, 133)  # namespaces of affix and spelling features

@@ -16,12 +16,11 @@ from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES
 from vwlite.data.columns import quoted, read_columns
 from vwlite.data.csr import ranges
 from vwlite.errors import DataError
-from vwlite.features.config import FeatureConfig, QueryConfig
+from vwlite.features.config import FeatureConfig, QueryConfig, read_numbers
 from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan, read_redefine
 from vwlite.features.hashing import hash_name, mix64, unit_interval
 from vwlite.features.interactions import LETTERS, decode_letters
-from vwlite.features.side_names import read_numbers
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 CENTRED = ("centred_key", "centred_char", "centred_sum", "centred_weight")
 MOST_CENTRED = 1 << 12  # features, each of which every row gets

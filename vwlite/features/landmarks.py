@@ -25,7 +25,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig
 from vwlite.features.hashing import hash_name, hashed
 from vwlite.features.random_features import GAMMA, mapped_namespaces, usual_gamma
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 START, SLOT, VALUE, WHITEN = "landmark_start", "landmark_slot", "landmark_value", "landmark_whiten"  # a model's arrays
 PLAN_ARRAYS = (GAMMA, START, SLOT, VALUE, WHITEN)  # of all features of kernels

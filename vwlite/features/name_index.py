@@ -13,14 +13,14 @@ import numpy as np
 from vwlite._native.feature_words import FeatureWords
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.csr import ranges
-from vwlite.data.shared_lines import with_shared
+from vwlite.data.multiline import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import in_order, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.features.hashing import CONSTANT_NAME
 from vwlite.features.landmarks import LandmarkMap
 from vwlite.features.term_weights import terms_of, terms_of_row
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 TERMS_AT_ONCE, MOST_ROWS = 1 << 20, 1 << 13  # that are looked through for new slots
 NO_STOP = bytes(1)  # in place of ``vwlite.interrupts.STOP``

@@ -17,7 +17,7 @@ from vwlite.data.csr import Csr
 from vwlite.features.config import KERNELS, FeatureConfig
 from vwlite.features.hashing import hash_name, hashed, key, unit_interval
 from vwlite.features.interactions import decode_letters
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 GAMMA = "random_gamma"  # of a model's arrays
 EXAMPLES, PAIRS = 2000, 1000  # from which ``gamma`` is found

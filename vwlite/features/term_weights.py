@@ -23,7 +23,7 @@ from vwlite.errors import DataError
 from vwlite.features.config import VALUES, FeatureConfig
 from vwlite.features.feature_plan import ANONYMOUS, Plan, new_namespaces
 from vwlite.interrupts import raise_if_stopped
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 MAX_TERMS = 100_000_000  # MAX_TERMS of features/row_buffer.pxd
 ADVICE = "cross fewer namespaces (-q, --interactions), use shorter n-grams or a --feature_limit, or divide the line"

@@ -7,12 +7,11 @@ import numpy as np
 
 from vwlite.config_check import Between, require
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.sparse_rows import Rows, Weights
-from vwlite.features.theta_config import ApplyConfig
-from vwlite.features.vocabulary import Vocabulary, word_arrays, words_from
+from vwlite.features.config import ApplyConfig
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights, word_arrays, words_from
 from vwlite.storage import model_file
-from vwlite.storage.array_check import numbers
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
+from vwlite.storage.model_file import numbers
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from mmh3 import mmh3_x64_128
 from vwlite.config_check import built, require
 from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.errors import DataError, UsageError
+from vwlite.features.config import NOTHING_KNOWN, ApplyConfig
 from vwlite.features.hashing import hash_name
 from vwlite.features.sparse_rows import Rows, features_of, merged, rows_over
 from vwlite.features.theta import (
@@ -23,7 +24,6 @@ from vwlite.features.theta import (
     theta_from,
     theta_parts,
 )
-from vwlite.features.theta_config import NOTHING_KNOWN, ApplyConfig
 
 
 def extended(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:

@@ -92,8 +92,7 @@ def fitted_constant(config: LossConfig, label: np.ndarray, weight: np.ndarray) -
     params = config.params((low, high))
 
     def loss(constant: float) -> float:
-        one = np.full(len(values), constant, np.float32)
-        return float(evaluate(config.loss.code, params, one, values)[0] @ mass)
+        return float(constant_loss(config, params, constant, values) @ mass)
 
     if config.name in ("squared", "classic"):
         return mean, loss(mean)
@@ -108,6 +107,17 @@ def fitted_constant(config: LossConfig, label: np.ndarray, weight: np.ndarray) -
     # Labels that differ by rounding only may hide on which side of them the loss falls: so the whole range, too.
     brackets = (around, (float(grid[0]), float(grid[-1])))
     return min((least(loss, best, *bracket) for bracket in brackets), key=lambda one: one[1])
+
+
+def constant_loss(config: LossConfig, params: np.ndarray, constant: float, label: np.ndarray) -> np.ndarray:
+    """float32[n], the losses of one prediction, before the link, for labels float32[n]."""
+    return evaluate(config.loss.code, params, np.full(len(label), constant, np.float32), label)[0]
+
+
+def average_loss(config: LossConfig, constant: float, label: np.ndarray, weight: np.ndarray) -> float:
+    """Of a constant prediction, before the link, for labels float32[n] of importance ``weight``."""
+    params = config.params((float(label.min()), float(label.max())))
+    return float(np.average(constant_loss(config, params, constant, label), weights=weight))
 
 
 def least(loss: Callable[[float], float], best: float, low: float, high: float) -> tuple[float, float]:

@@ -15,11 +15,11 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.class_learners import ClassLearnersConfig
+from vwlite.learners.class_costs import Decisions
+from vwlite.learners.configs.per_class import ClassLearnersConfig
 from vwlite.learners.ensemble import Ensemble
 from vwlite.learners.per_class import PerClass, PerClassKernelConfig
 from vwlite.learners.row_results import Results
-from vwlite.learners.set_losses import Decisions
 
 ZERO_PROBABILITY_LOSS = 999.0  # as of ``cython_ext/learners/class_update.pxd``
 

@@ -19,9 +19,8 @@ from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner
-from vwlite.learners.class_costs import ClassCosts
+from vwlite.learners.class_costs import ClassCosts, DecisionOrder
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table

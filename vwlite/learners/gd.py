@@ -80,11 +80,15 @@ class Gd(Learner):
         self.weights = zeros(1 << bits, self.stride)
         self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
-        if config.label_units == "spread":
-            self.label_sums = np.zeros(len(LABEL_SUMS))
+        self.start_labels()
         self.set_scalars()
         if start:
             self.set_weights()
+
+    def start_labels(self) -> None:
+        """The sums of labels before the first."""
+        if self.config.label_units == "spread":
+            self.label_sums = np.zeros(len(LABEL_SUMS))
 
     @staticmethod
     def columns_held(config: GdConfig, learning: bool) -> int:
@@ -322,14 +326,18 @@ class Gd(Learner):
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None if learning and header["resumable"] else ("weights.w",)
 
-    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        for name in SCALARS:
-            if whole or name in ("gravity", "contraction", "min_label", "max_label"):
-                self.set(**{name: float(scalars[name])})
+    def load_labels(self, scalars: Mapping[str, float]) -> None:
+        """Take the sums of labels of a model. Raises ValueError."""
         if self.label_sums is not None:
             self.label_sums[:] = [scalars[name] for name in LABEL_SUMS]
             if not (np.isfinite(self.label_sums).all() and np.delete(self.label_sums, 2).min() >= 0):
                 raise ValueError("sums of labels that cannot be")
+
+    def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
+        for name in SCALARS:
+            if whole or name in ("gravity", "contraction", "min_label", "max_label"):
+                self.set(**{name: float(scalars[name])})
+        self.load_labels(scalars)
         values = values_of(arrays, "weights") if "weights" in arrays else arrays["weights.w"].reshape(-1, 1)
         if len(values) != 1 << self.bits:
             raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")

@@ -17,10 +17,10 @@ from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import UNSTABLE, Learner
-from vwlite.learners.configs.ksvm import KERNELS, KsvmConfig
+from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.storage.weight_table import zeros
 
 ABSENT, PREDICT, LEARN = range(3)  # tasks of rows, as in the kernel

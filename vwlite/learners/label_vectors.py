@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.active import Asking
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
-from vwlite.learners.dyadic import KernelConfig, mismatched_rows, unbounded_updates
+from vwlite.learners.dyadic import KernelConfig, RatesOfPasses, mismatched_rows, unbounded_updates
 from vwlite.learners.softmax import Multiclass
 from vwlite.storage.weight_table import Table, any_set, values_of, zeros
 
@@ -62,7 +61,7 @@ def latent_stride(config: LabelVectorsConfig) -> int:
     return (config.sets * config.vector_length + rates + 4) // 4 * 4
 
 
-class LabelVectors(Asking, Multiclass):
+class LabelVectors(Asking, RatesOfPasses, Multiclass):
     """``weights`` float32[2^bits, 1], of every feature W linear weights; for both sides of every pair a latent table.
 
     W is the number of labels or the next power of two. ``latent[pair][side]`` is float32[2^bits / W * stride, 1]: of
@@ -89,7 +88,6 @@ class LabelVectors(Asking, Multiclass):
         self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
         if config.own_rates:
             self.gradients, self.scale = zeros(1 << bits, 1), zeros(1 << (bits - self.layout[0]), 2)
-        self.total_passes = 1
         self.mask: np.ndarray | None = None
         self.set(rate=config.initial_learning_rate, first=-1 if config.classes.first is None else config.classes.first)
         self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
@@ -123,28 +121,6 @@ class LabelVectors(Asking, Multiclass):
 
     def warnings(self) -> list[str]:
         return [*mismatched_rows(self), *unbounded_updates(self)]
-
-    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
-        self.total_passes = passes
-        if self.get("passes") >= passes:  # of a longer run
-            self.set(passes=0)
-        self.set_rate_of_pass()
-
-    def set_rate_of_pass(self) -> None:
-        """Where rates are adaptive: the share sqrt(1 - j / P) of the rate in pass j of P, from 0."""
-        if self.config.own_rates and self.config.decay_learning_rate is None:
-            share = math.sqrt(1 - self.get("passes") / self.total_passes)
-            self.set(rate=self.config.initial_learning_rate * share)
-
-    def end_pass(self) -> None:
-        if self.config.decay_learning_rate is None:
-            learned = self.get("passes") + 1
-            self.set(passes=learned if learned < self.total_passes else 0)  # what comes after is a run of its own
-            self.set_rate_of_pass()
-            return
-        super().end_pass()
-        if self.config.decay_learning_rate != 1:  # as in Dyadic
-            self.set(later=1)
 
     def has_learned_pair(self, number: int) -> bool:
         return not self.latent or all(any_set(table, 0) for table in self.latent[number])

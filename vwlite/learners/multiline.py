@@ -14,7 +14,7 @@ from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.multiline import MultilineConfig
+from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.learners.row_results import Results
 

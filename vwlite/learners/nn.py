@@ -22,7 +22,7 @@ from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig, de
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.softmax import SCALARS as MULTICLASS_SCALARS
 from vwlite.learners.softmax import Multiclass, MulticlassKernelConfig
-from vwlite.storage.array_check import matrix
+from vwlite.storage.model_file import matrix
 from vwlite.storage.weight_table import Table, values_of, zeros
 
 MASK = 2**64 - 1
@@ -135,11 +135,15 @@ class Nn(NetworkTables, Gd):
         self.layout = self.make_tables(bits, learning, start)
         self.stride = 1
         self.mask: np.ndarray | None = None
+        self.start_labels()
         self.set_scalars()
 
     @classmethod
     def slot_bytes(cls, config: NnConfig, learning: bool) -> float:
         return cls.bytes_per_slot(config, learning)
+
+    def predicting(self) -> Learner:
+        return self
 
     def apply_shrinkage(self) -> None:
         """Networks have no regularisation to apply."""
@@ -155,6 +159,7 @@ class Nn(NetworkTables, Gd):
         for name in self.SCALARS:
             if whole or name in ("min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
+        self.load_labels(scalars)
         self.set(learned=count_in(scalars, "learned") if whole else 0.0)
         self.load_tables(arrays, whole and self.learning)
 

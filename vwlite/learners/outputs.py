@@ -22,7 +22,7 @@ from vwlite.learners.configs.outputs import OutputsConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results, WeightedSum
-from vwlite.storage.array_check import matrix
+from vwlite.storage.model_file import matrix
 from vwlite.storage.weight_table import Table, values_of, with_stride, zeros
 
 

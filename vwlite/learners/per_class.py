@@ -13,13 +13,13 @@ from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.class_costs import DecisionOrder
 from vwlite.learners.class_threads import ClassThreads
 from vwlite.learners.configs.per_class import KINDS, SET_LOSSES, PerClassConfig
-from vwlite.learners.decision_order import DecisionOrder
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.learners.vw_random import permutation
-from vwlite.storage.array_check import matrix
+from vwlite.storage.model_file import matrix
 
 NORMS = 3  # of the scalars, the first: each class has its own
 

@@ -14,10 +14,10 @@ from vwlite.data.logged_decisions import no_labels
 from vwlite.data.multiline_labels import LineLabels
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.bandit_groups import ExploreGroups
 from vwlite.learners.base import value_text
-from vwlite.learners.configs.simulate import SimulateConfig, SimulateGroupsConfig
+from vwlite.learners.configs.explore import SimulateConfig, SimulateGroupsConfig
 from vwlite.learners.explore import Exploration
-from vwlite.learners.explore_groups import ExploreGroups
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results
 

@@ -12,8 +12,7 @@ from vwlite._native import mean_rows as mean_rows_kernel
 from vwlite._native import softmax as softmax_kernel
 from vwlite.config_check import count_in
 from vwlite.data.batch import Batch
-from vwlite.data.class_labels import Classes, ClassLabels, LogFunction
-from vwlite.data.share_labels import ShareLabels
+from vwlite.data.class_labels import Classes, ClassLabels, LogFunction, ShareLabels
 from vwlite.errors import UsageError
 from vwlite.learners.average import OF_MEANS, not_begun, number_of
 from vwlite.learners.base import Learner

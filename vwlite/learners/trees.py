@@ -24,7 +24,7 @@ from vwlite.learners.ensemble import Ensemble
 from vwlite.learners.label_vectors import LabelKernelConfig, LabelVectors
 from vwlite.learners.per_class import PerClass, PerClassKernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 
 class Tree(PerClass):

@@ -12,12 +12,11 @@ from vwlite.evaluation import metrics
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.inspect_model import inspect
 from vwlite.evaluation.measure import NO_LABELS, average, comparable, measure
-from vwlite.evaluation.metric_report import finite
+from vwlite.evaluation.metric_table import finite
 from vwlite.reporting import curves
 from vwlite.reporting.curves import independent, wilson
 from vwlite.reporting.runs import Run, number
-from vwlite.reporting.style import COLOURS, GREY
-from vwlite.reporting.svg import Axis, Chart, Point, axis, named_axis
+from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, Point, axis, named_axis
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.model_loader import Restored

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from vwlite.errors import DataError, InputMissing
 from vwlite.escapes import escaped
-from vwlite.evaluation.metric_report import SERIES
+from vwlite.evaluation.metric_table import SERIES
 
 SCHEMA = 1
 LARGEST = 1 << 28  # bytes of a report

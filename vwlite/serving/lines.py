@@ -21,9 +21,8 @@ from vwlite.errors import DataError, Diverged, OutputError, UsageError, VwliteEr
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.serving.model_source import ALL, Kept, ModelSource
-from vwlite.training.config import RunConfig
+from vwlite.training.config import ProgressRule, RunConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.output_config import ProgressRule
 from vwlite.training.predictions import Predictions
 
 PIECE = 1 << 16  # bytes read from a client before others have their turn

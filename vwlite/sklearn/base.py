@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,9 +16,8 @@ from vwlite.api.model import Model
 from vwlite.errors import UsageError
 from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.options import not_one_of
-from vwlite.sklearn.columns import Columns
 from vwlite.sklearn.numeric_rows import numeric_rows
-from vwlite.sklearn.validation import check_any_weight, holdout_period
+from vwlite.sklearn.validation import Columns, check_any_weight, holdout_period
 
 
 class ModelEstimator(BaseEstimator):
@@ -171,7 +171,10 @@ class LinearEstimator(ModelEstimator):
             given["ftrl_alpha" if self.solver == "ftrl" else "learning_rate"] = self.learning_rate
         if self.solver != "bfgs":  # which takes all rows together, in any order
             given["random_seed"] = seed
-        return Model(bits=self._columns.bits(self.bits, self._shift), **given, **self._holding_out(), **learner)
+        try:
+            return Model(bits=self._columns.bits(self.bits, self._shift), **given, **self._holding_out(), **learner)
+        except UsageError as error:
+            raise UsageError(OPTION.sub(keyword_of, str(error))) from None
 
     def _split(self, X: Any) -> Any:
         return self._columns.split(X)
@@ -203,6 +206,19 @@ class LinearEstimator(ModelEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+OPTION = re.compile(r"--([a-z]\w*(?:-\w+)*)")
+KEYWORDS = {  # of estimators, where they differ from the options of a model
+    "loss_function": "loss", "quantile_tau": "quantile", "termination": "tol", "ftrl_alpha": "learning_rate",
+    "random_seed": "random_state", **{name: f"solver {name}" for name in SOLVERS if name != "gd"},
+}  # fmt: skip
+
+
+def keyword_of(option: re.Match[str]) -> str:
+    """What estimators call an option of a message."""
+    name = option[1].replace("-", "_")
+    return KEYWORDS.get(name, name)
 
 
 DEFAULTS = {"learning_rate": 0.5, "power_t": 0.5, "l1": 0.0, "l2": 0.0, "tol": 1e-3}

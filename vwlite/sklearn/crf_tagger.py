@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from vwlite.api.loglinear_models import CRFModel
 from vwlite.data.batch import BLANK, Batch
-from vwlite.data.lines import line_batches
+from vwlite.data.memory import line_batches
 from vwlite.data.row_columns import label_word
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat

@@ -19,9 +19,8 @@ from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.group_columns import Queries
 from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.learners.losses import LossConfig
-from vwlite.sklearn.columns import Columns
 from vwlite.sklearn.numeric_rows import numeric_rows
-from vwlite.sklearn.validation import check_any_weight, importance, notes
+from vwlite.sklearn.validation import Columns, check_any_weight, importance, notes
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent

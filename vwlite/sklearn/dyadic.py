@@ -17,10 +17,9 @@ from vwlite.errors import UsageError
 from vwlite.features.hashing import hash_name
 from vwlite.options import not_one_of
 from vwlite.sklearn.base import ModelEstimator
-from vwlite.sklearn.classifier import MULTICLASS
-from vwlite.sklearn.columns import Columns
+from vwlite.sklearn.linear import MULTICLASS
 from vwlite.sklearn.sides import SIDES, Sides, is_pair
-from vwlite.sklearn.validation import LabelledClasses, importance
+from vwlite.sklearn.validation import Columns, LabelledClasses, importance
 
 OPTIONS = (
     "rank", "learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init", "dot_init_kind",

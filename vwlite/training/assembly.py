@@ -60,7 +60,8 @@ class LearningParts:
         """``model``: what the run goes on from. Messages go to ``display``."""
         self.learner, self.plan = learner, plan
         say = None if config.output.quiet else display.message
-        self.policy = malformed_line_policy(config, learner, model, bad_lines, say, plan=plan)
+        insist = display.message
+        self.policy = malformed_line_policy(config, learner, model, bad_lines, say, plan=plan, insist=insist)
         self.counters = Counters(config.output.progress, learner.simple_labels)
         self.names = names = names_of(config, learner, plan, model)
         kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
@@ -77,8 +78,10 @@ def malformed_line_policy(
     check_labels: bool = True,
     to_the_end: bool = False,
     plan: Plan | None = None,
+    insist: Callable[[str], None] | None = None,
 ) -> BadLines:
-    """``check_labels`` is false where labels do not matter; ``say`` and ``to_the_end`` are those of ``BadLines``.
+    """``check_labels`` is false where labels do not matter; ``say``, ``insist`` and ``to_the_end`` are those of
+    ``BadLines``.
 
     ``plan``: that of a run without a ``model``.
     """
@@ -96,6 +99,7 @@ def malformed_line_policy(
         advises=model is None,
         class_weights=config.input.class_weights,
         faults=PairedSides(plan or model.plan).faults if pairs_by_position(config) else None,
+        insist=insist,
     )
 
 

@@ -13,7 +13,7 @@ from vwlite._native.format_predictions import format_predictions
 from vwlite._native.format_terms import format_terms
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.shared_lines import with_shared
+from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import first_slots, shifted

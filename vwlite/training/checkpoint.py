@@ -17,8 +17,7 @@ from dataclasses import asdict
 from typing import IO, Any, BinaryIO
 from weakref import proxy
 
-from vwlite.data.blocks import fingerprint, same_file
-from vwlite.data.digests import is_unchanged_text
+from vwlite.data.blocks import fingerprint, is_unchanged_text, same_file
 from vwlite.errors import Diverged, ModelError, UsageError, VwliteError
 from vwlite.interrupts import Interrupted
 from vwlite.storage.atomic_file import beside_output, output_error

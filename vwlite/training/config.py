@@ -2,21 +2,247 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig
-from vwlite.features.side_names import sides_of_pair
+from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Config, again, config, option, options_of
-from vwlite.training.curriculum_config import CurriculumConfig
-from vwlite.training.output_config import OutputConfig
+from vwlite.options import Config, Option, again, config, option, options_of
+from vwlite.storage.named_files import OF_PREDICTIONS
+from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 
 if TYPE_CHECKING:
     from vwlite.learners.configs.dyadic import DyadicConfig
+
+
+INITIAL = Option(
+    "Go on exactly where this model stopped.", section="Output", spelled=("-i", "--initial_regressor"), key="initial",
+    reads="model", beside=(LEDGER,), name="initial", type="str",
+)
+
+
+class ProgressRule(NamedTuple):
+    """Progress rows are due every ``step`` of importance, or at totals growing by that factor."""
+
+    additive: bool = False
+    step: float = 2.0
+
+
+@config
+class OutputConfig(Config):
+    """What a run leaves behind and says. Paths are None when not wanted."""
+
+    model: str | None = option(
+        None, "Write the model there.", section="Output", spelled=("-f", "--final_regressor"), key="model",
+        writes="model", beside=(LOCK, CHECKPOINT, BEST, LEDGER),
+    )
+    predictions: str | None = option(
+        None, "Write the prediction made before each update; - is stdout.", section="Output",
+        spelled=("-p", "--predictions"), writes="predictions", beside=(CHECKPOINT,),
+    )
+    raw_predictions: str | None = option(
+        None, "The same before clipping and link.", section="Output", spelled=("-r", "--raw_predictions"),
+        writes="predictions", beside=(CHECKPOINT,),
+    )
+    log: str | None = option(
+        None, "Write what was drawn, with cost and probability, as train --cb N or --cb_adf reads it; - is stdout.",
+        section="Output", writes="predictions",
+    )
+    readable_model: str | None = option(
+        None, "Write the model as text.", section="Output", writes="text", beside=(BEST,)
+    )
+    invert_hash: str | None = option(
+        None, "Write it as text with the features' names.", section="Output", writes="text", beside=(BEST,)
+    )
+    support: str | None = option(
+        None, "Write the examples with dual variables other than 0 there, one a line, with these.", section="Output",
+        writes="text", needs=("dual", "ksvm"),
+    )
+    names: bool = option(
+        False, "Keep the features' names in the model, for 'vwlite inspect'.", section="Output", needs=("model",)
+    )
+    save_per_pass: bool = option(
+        False, "Also write MODEL.1, MODEL.2, ... after each pass.", section="Output", needs=("model",)
+    )
+    predict_only_model: bool = option(
+        False, "A smaller model that cannot go on learning.", section="Output", needs=("model",)
+    )
+    audit: bool = option(
+        False, "Print every example's features and weights.", spelled=("-a", "--audit"), vw_only=True
+    )
+    audit_regressor: str | None = option(
+        None, "Only write the model's weights with their names.", writes="text", vw_only=True
+    )
+    hexfloat_weights: bool = option(False, "Weights in hexadecimal in models as text.", vw_only=True)
+    model_id: str = option(
+        "", "A name for the readable model's header.", spelled=("--id",), metavar="TEXT", vw_only=True
+    )
+    dont_output_best_constant: bool = option(False, "No best constant in the summary.", vw_only=True)
+    driver_output: str = option(
+        "stderr", "Where the table and the summary go.", choices=("stdout", "stderr"), vw_only=True
+    )
+    progress: ProgressRule = option(
+        ProgressRule(), "Print a row every N examples or X.Y-fold.", section="Progress", spelled=("-P", "--progress"),
+        metavar="N|X.Y", read_as="progress", shown="2.0",
+    )
+    by_file: bool = option(
+        False, "Measure the model on each file before learning it, which drift spoils; a table, and in --json.",
+        section="Progress", spelled=("--progressive-by-file",),
+    )
+    quiet: bool = option(False, "Print nothing but errors.", section="Progress")
+    bar: bool | None = option(
+        None, "A bar on a terminal.", section="Progress", spelled=("--bar/--no-bar",),
+        shown="when the input's size is known",
+    )
+
+
+@config
+class CheckpointConfig(Config):
+    """How a run goes on where it, or one before it, was stopped. ``every`` and ``lock_wait`` are seconds."""
+
+    every: float | None = option(
+        None, "Write MODEL.ckpt every so often: 90s, 10m, 2h.", section="Stopping and going on",
+        spelled=("--checkpoint-every",), key="checkpoint_every", metavar="TIME", read_as="duration", low=0,
+        needs=("model",),
+    )
+    resume: bool = option(
+        False, "Go on where this command was stopped, from MODEL.ckpt if there is one.",
+        section="Stopping and going on", needs=("model",),
+    )
+    skip_seen: bool = option(
+        False,
+        "Skip files that the model of -i has learned, after MODEL.ledger. With -i M -f M: begin where there is no M.",
+        section="Stopping and going on", spelled=("--skip-seen",), needs=("initial",),
+    )
+    lock_wait: float = option(
+        0.0, "Seconds to wait while another process trains the same model.", section="Stopping and going on",
+        spelled=("--lock-wait",), low=0, needs=("model",),
+    )
+
+
+OF_DIFFICULTY = {  # has a :NAME
+    "length": False, "rarest": False, "margin": True, "loss": True, "value": True, "difference": False
+}
+WORDS = "length, rarest, margin:MODEL, loss:MODEL or value:NAMESPACE"
+AS_THEY_COME = ("length", "value", "difference")  # known of an example, or a pair, without the others
+OF_CURRICULUM: dict[str, Any] = {"section": "Curriculum", "needs": ("curriculum_order",)}
+
+
+@config
+class CurriculumConfig(Config):
+    """``order`` None: no curriculum. ``by``: length, rarest, margin:MODEL, loss:MODEL, value:NAMESPACE, or of pairs
+    difference.
+    """
+
+    order: str | None = option(
+        None, "Begin with the easiest examples, the hardest or any; every pass or step admits more, in the end all.",
+        section="Curriculum", spelled=("--curriculum",), key="curriculum_order", choices=("easy", "anti", "random"),
+    )
+    by: str = option(
+        "length", "What makes them hard: length, rarest, margin:MODEL, loss:MODEL, value:NAMESPACE.",
+        spelled=("--curriculum-by",), key="curriculum_by", read_as="difficulty", **OF_CURRICULUM,
+    )
+    start: float = option(
+        0.25, "Share of the first pass; of the first step, to which each step adds as much.",
+        spelled=("--curriculum-start",), key="curriculum_start", above=0, high=1, **OF_CURRICULUM,
+    )
+    passes: int | None = option(
+        None, "Pass from which on all take part.", spelled=("--curriculum-passes",), key="curriculum_passes", low=1,
+        shown="half of --passes", **OF_CURRICULUM,
+    )
+    steps: int | None = option(
+        None, "Grow the share within the first pass, after every N examples, ranked among themselves.",
+        spelled=("--curriculum-steps",), key="curriculum_steps", low=1, shown="by passes", **OF_CURRICULUM,
+    )
+    weights: str = option(
+        "step", "How much examples weigh that are about as hard as the share admits: 1 or 0, or between the two along "
+        "a line or a logistic curve.",
+        spelled=("--curriculum-weights",), key="curriculum_weights", choices=("step", "linear", "logistic"),
+        **OF_CURRICULUM,
+    )
+    width: float | None = option(
+        None, "How wide the fall from weight 1 to 0 is, as a share of the examples.",
+        spelled=("--curriculum-width",), key="curriculum_width", above=0, shown="0.2", **OF_CURRICULUM,
+    )
+    sample: bool = option(
+        False, "Take examples with the probability of their weight, with their own importance.",
+        spelled=("--curriculum-sample",), key="curriculum_sample", **OF_CURRICULUM,
+    )
+
+    def __post_init__(self) -> None:
+        kind, colon, of = self.by.partition(":")
+        if OF_DIFFICULTY.get(kind) is not bool(colon):
+            raise UsageError(f"--curriculum-by takes {WORDS}, not {self.by!r}")
+        if colon and not of:
+            raise UsageError(f"--curriculum-by {self.by} lacks what comes after the colon")
+        if self.weights == "step":
+            for option, typed in (("--curriculum-width", self.width), ("--curriculum-sample", self.sample)):
+                if typed:
+                    raise UsageError(f"{option} needs weights between 0 and 1: --curriculum-weights linear or logistic")
+        if self.of_pairs and (self.order not in (None, "easy") or self.weights != "step"):
+            raise UsageError(
+                "--curriculum-by difference takes pairs of far labels first, all alike: it goes with --curriculum easy "
+                "and without --curriculum-weights"
+            )
+        if self.steps:
+            self.check_steps(kind)
+
+    def check_steps(self, kind: str) -> None:
+        """Raises UsageError for what needs all data, or counts passes."""
+        if kind not in AS_THEY_COME:
+            raise UsageError(
+                f"--curriculum-steps ranks examples as they come, by length or value:NAMESPACE: "
+                f"--curriculum-by {self.by} goes with passes"
+            )
+        if self.passes:
+            raise UsageError(
+                "--curriculum-passes counts passes; with --curriculum-steps each step admits --curriculum-start more"
+            )
+
+    def check_passes(self, passes: int) -> None:
+        """Raises UsageError where passes are to choose, and there is one, and for what is of pairs."""
+        if self.order and self.of_pairs:
+            raise UsageError(
+                f"--curriculum-by difference is of the labels of pairs, which 'vwlite crr' learns from: take {WORDS}"
+            )
+        if self.by_pass and passes == 1:
+            raise UsageError(
+                "--curriculum says which examples take part in each pass: it needs --passes 2 or more, or "
+                "--curriculum-steps N, which grows the share within one"
+            )
+
+    @property
+    def of_pairs(self) -> bool:
+        return self.by == "difference"
+
+    @property
+    def needs_numbers(self) -> bool:
+        """Whether a model's predictions are compared with labels."""
+        return self.by.partition(":")[0] in OF_PREDICTIONS
+
+    @property
+    def by_pass(self) -> bool:
+        """Whether passes choose among all examples."""
+        return self.order is not None and self.steps is None
+
+    def share(self, number: int, passes: int) -> float:
+        """Of the examples, in pass ``number`` (from 1) of ``passes``."""
+        full = self.passes or min(max((passes + 1) // 2, 2), passes)
+        return 1.0 if number >= full else self.start + (1 - self.start) * (number - 1) / (full - 1)
+
+    @property
+    def last_step(self) -> int:
+        """The first, from 1, in which all take part."""
+        return math.ceil(1 / self.start - 1e-9)
+
+    def share_of_step(self, number: int) -> float:
+        """Of the examples of step ``number``, from 1."""
+        return 1.0 if number >= self.last_step else number * self.start
+
 
 CENTRES = ("gd", "average", "coin", "many", "multiclass", "lrq", "nn")  # learners that were tried with --centred
 

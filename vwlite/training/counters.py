@@ -15,17 +15,26 @@ from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.best_constant import LabelSummary
 from vwlite.numerals import FLOAT32_MAX, WHOLE
-from vwlite.training.output_config import ProgressRule
+from vwlite.training.config import ProgressRule
 
 NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out
+
+MOST_ENTRIES = 512  # of a history, between two ends of passes
 
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
 _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
 _INTEGERS = frozenset({"example_number", "total_features", "holdout_best_pass", "more_labels", "queries"})
 _TOTALS = frozenset(
     (
-        "example_number", "labeled_weight", "unlabeled_weight", "weighted_labels", "sum_loss", "total_features",
-        "first_label", "second_label", "more_labels",
+        "example_number",
+        "labeled_weight",
+        "unlabeled_weight",
+        "weighted_labels",
+        "sum_loss",
+        "total_features",
+        "first_label",
+        "second_label",
+        "more_labels",
     )
 )
 _UNSET_LABEL = float("nan")
@@ -49,9 +58,7 @@ def parse_progress(text: str) -> tuple[ProgressRule, str | None]:
         factor = to_float32(float(text))
         if math.isfinite(factor):
             return _multiplicative(text, factor)
-    raise UsageError(
-        f"-P {text}: give an integer (a step, as 1000) or a number with a dot (a factor, as 2.0)"
-    )
+    raise UsageError(f"-P {text}: give an integer (a step, as 1000) or a number with a dot (a factor, as 2.0)")
 
 
 def to_float32(value: float) -> float:
@@ -120,9 +127,7 @@ class Counters:
         """Importance of all examples that were not held out, labelled or not."""
         return self.labeled_weight + self.unlabeled_weight
 
-    def tally(
-        self, batch: Batch, results: Any, held: np.ndarray | None, begin: int, end: int
-    ) -> int:
+    def tally(self, batch: Batch, results: Any, held: np.ndarray | None, begin: int, end: int) -> int:
         """Add the rows ``begin <= i < end``; returns the row to go on with.
 
         ``results`` has ``loss`` float32[n] and ``features`` uint32[n]; ``held`` is uint8[n] or
@@ -214,6 +219,49 @@ class Counters:
         self.reset()
         for name, value in values.items():
             setattr(self, name, value)
+
+
+class History:
+    """``entries``: at each row of the progress table, and at the end of each pass.
+
+    ``loss`` and ``since_last``, of the examples since the entry before, are those before each example was learned;
+    ``holdout`` is that of the examples held out, in this pass; each None where nothing was counted. Of more than
+    MOST_ENTRIES of a pass every second one is kept.
+    """
+
+    def __init__(self, counters: Counters) -> None:
+        self.counters = counters
+        self.entries: list[dict[str, Any]] = []
+        self.first = 0  # of this pass
+        self.weight = self.loss = 0.0  # when the last entry was made
+
+    def add(self, number: int) -> None:
+        """Pass ``number`` has come so far."""
+        counters = self.counters
+        weight, loss = counters.labeled_weight, counters.sum_loss
+        self.entries.append(
+            {
+                "pass": number,
+                "examples": counters.example_number,
+                "loss": ratio(loss, weight),
+                "since_last": ratio(loss - self.loss, weight - self.weight),
+                "holdout": counters.held_out_loss(),
+            }
+        )
+        self.weight, self.loss = weight, loss
+        if len(self.entries) - self.first > MOST_ENTRIES:
+            del self.entries[self.first :: 2]
+
+    def end_pass(self, number: int) -> None:
+        if not self.entries[self.first :] or self.entries[-1]["examples"] < self.counters.example_number:
+            self.add(number)
+        else:
+            self.entries[-1]["holdout"] = self.counters.held_out_loss()
+        self.first = len(self.entries)
+
+
+def ratio(loss: float, weight: float) -> float | None:
+    return loss / weight if weight > 0 else None
 
 
 def _plain(name: str, value: float) -> float | int | str | None:

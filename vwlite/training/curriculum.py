@@ -18,7 +18,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
 from vwlite.interrupts import raise_if_stopped
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 
 if TYPE_CHECKING:
     from vwlite.learners.base import Learner

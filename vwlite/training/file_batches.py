@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class MalformedLinePolicy(Protocol):
-    """How odd input is taken: ``vwlite.data.malformed_lines.BadLines`` or ``vwlite.data.vw_malformed_lines.VwLog``."""
+    """How odd input is taken: ``vwlite.data.malformed_lines.BadLines`` or ``vwlite.training.vw_run.VwLog``."""
 
     def examine(self, part: Parsed) -> Batch: ...
     def relabel(self, batch: Batch) -> Batch: ...

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from vwlite.config_check import Between, Double, built, require
-from vwlite.data.digests import TextDigest
+from vwlite.data.blocks import TextDigest
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
@@ -26,7 +26,7 @@ Kind = Literal["vw", "svmlight", "csv", "tsv", "jsonl", "arrow", "parquet", "dsj
 
 
 class DecisionOrder(TypedDict):
-    """See ``vwlite.learners.decision_order``."""
+    """See ``vwlite.learners.class_costs``."""
 
     rows: Natural
     counts: list[Natural]

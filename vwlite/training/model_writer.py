@@ -14,13 +14,12 @@ from vwlite.learners.row_results import Results
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output, beside_output
-from vwlite.storage.table_codec import NotFinite
+from vwlite.storage.model_file import NotFinite
 from vwlite.training.best_pass import BestPass
-from vwlite.training.config import RunConfig
+from vwlite.training.config import ProgressRule, RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.ledger import model_digest
 from vwlite.training.listener import Listener
-from vwlite.training.output_config import ProgressRule
 
 if TYPE_CHECKING:
     from vwlite.features.name_index import NameIndex

@@ -11,19 +11,16 @@ import numpy as np
 
 from vwlite.data.batch import Batch
 from vwlite.data.csr import ranges
-from vwlite.data.hash_set import HashSet
-from vwlite.data.label_order import LabelOrder
-from vwlite.features.config import STEP, FeatureConfig
-from vwlite.features.feature_plan import ANONYMOUS, Plan
-from vwlite.features.freezing import PARTS
+from vwlite.features.config import NOTHING_KNOWN, STEP, FeatureConfig, covers, sides_of_pair
+from vwlite.features.feature_plan import ANONYMOUS, PARTS, Plan
+from vwlite.features.hashing import HashSet
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
-from vwlite.features.side_names import covers, sides_of_pair
-from vwlite.features.theta_config import NOTHING_KNOWN
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import read_pairs
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
+from vwlite.training.label_sample import LabelOrder
 from vwlite.training.listener import Listener, Run
 
 LETTERS = ("ignore", "keep", "ignore_linear")  # options whose every letter is a namespace's

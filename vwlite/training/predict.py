@@ -54,7 +54,9 @@ def predict(
     say = None if quiet else display.message
     words = with_labels and config.learner.label_words is not None
     wanted = words or importance_to is not None  # labels
-    policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=wanted, to_the_end=True)
+    policy = malformed_line_policy(
+        config, learner, model, bad_lines, say, check_labels=wanted, to_the_end=True, insist=display.message
+    )
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)
     if confidence and not learner.supports_confidence:

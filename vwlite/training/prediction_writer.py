@@ -50,13 +50,18 @@ class PredictionWriter:
         except OSError as error:
             raise self._failure(error) from error
 
-    def write(self, batch: Batch, values: np.ndarray, begin: int, end: int, whole: bool = False) -> None:
-        """Write the rows ``begin <= i < end``: ``values`` float32[n], all digits if ``whole``, each with its tag."""
+    def write(
+        self, batch: Batch, values: np.ndarray, begin: int, end: int, whole: bool = False, small: bool = False
+    ) -> None:
+        """Write the rows ``begin <= i < end``: ``values`` float32[n], all digits if ``whole``, each with its tag.
+
+        ``small``: all digits of those below 0.001 as well.
+        """
         if self.broken:
             return
         text = batch.text if len(batch.text) else None
         tags = batch.tag_start, batch.tag_end, text
-        self.write_bytes(format_predictions(values, batch.flags, *tags, begin, end, whole))
+        self.write_bytes(format_predictions(values, batch.flags, *tags, begin, end, whole, small))
 
     def write_beside(self, batch: Batch, values: np.ndarray, beside: np.ndarray, begin: int, end: int) -> None:
         """Like ``write``, with the number ``beside[i]`` between the value and the tag."""
@@ -68,9 +73,7 @@ class PredictionWriter:
         if lines := b"\n".join(map(b" ".join, pairs)):
             self.write_bytes(lines + b"\n")
 
-    def write_lines(
-        self, batch: Batch, text: Callable[[int], str], begin: int, end: int, tags: bool = True
-    ) -> None:
+    def write_lines(self, batch: Batch, text: Callable[[int], str], begin: int, end: int, tags: bool = True) -> None:
         """The text of each row and, unless it is in there, its tag; labels may be names."""
         lines = []
         for row in np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin:

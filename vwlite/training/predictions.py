@@ -17,8 +17,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
+from vwlite.training.config import OutputConfig
 from vwlite.training.listener import Listener
-from vwlite.training.output_config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
 
 
@@ -68,7 +68,8 @@ class Predictions(Listener):
             text = partial(learner.lines, batch, results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif results.flip_importance is None:
-            writer.write(batch, values, begin, end, whole=self.all_digits)
+            small = learner.config.label_units == "spread"  # whose labels may be of any unit
+            writer.write(batch, values, begin, end, whole=self.all_digits, small=small)
         else:
             writer.write_beside(batch, values, results.flip_importance, begin, end)
 

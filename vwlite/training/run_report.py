@@ -10,14 +10,16 @@ from typing import Any
 from vwlite.data.batch import Batch
 from vwlite.learners.base import Learner
 from vwlite.learners.best_constant import best_constant, best_log_odds, loses_to_constant
+from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
-from vwlite.training.counters import NO_HOLDOUT, Counters
+from vwlite.training.counters import NO_HOLDOUT, Counters, History
 from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.label_sample import ClassCounts, LabelSample
 from vwlite.training.listener import Listener, Run
 
+Constant = tuple[float | None, float | None]  # the best constant prediction, None of several, and its loss
 HEADER = (
     "average  since         example        example        current        current  current\n"
     "loss     last          counter         weight          label        predict features"
@@ -26,15 +28,16 @@ _LOSS_WIDTH, _COUNTER_WIDTH, _WEIGHT_WIDTH, _VALUE_WIDTH, _FEATURES_WIDTH = 8, 1
 
 
 def format_row(
-    counters: Counters, label: str, prediction: str, features: int, holdout: bool = False
+    counters: Counters, label: str, prediction: str, features: int, holdout: bool = False, small: bool = False
 ) -> str:
     """One line of the table, without newline, in Vowpal Wabbit's columns.
 
     Losses and counts are cut to their columns, not rounded; label and prediction (``value_text``,
     or a class name) end in ``...`` when longer than 14 characters. ``holdout`` shows the held-out
-    losses (from the second pass on). Does not start the next stretch: see ``Counters.dumped``.
+    losses (from the second pass on), ``small`` digits of small losses. Does not start the next
+    stretch: see ``Counters.dumped``.
     """
-    average, since = _holdout_losses(counters) if holdout else _losses(counters)
+    average, since = _holdout_losses(counters, small) if holdout else _losses(counters, small)
     columns = (
         average[:_LOSS_WIDTH].ljust(_LOSS_WIDTH),
         since[:_LOSS_WIDTH].ljust(_LOSS_WIDTH),
@@ -51,26 +54,31 @@ def _shorten(text: str) -> str:
     return text if len(text) <= _VALUE_WIDTH else text[: _VALUE_WIDTH - 3] + "..."
 
 
-def _ratio(total: float, weight: float) -> str:
-    return f"{total / weight if weight else total * math.copysign(math.inf, weight):.6f}"
+def _ratio(total: float, weight: float) -> float:
+    return total / weight if weight else total * math.copysign(math.inf, weight)
 
 
-def _losses(counters: Counters) -> tuple[str, str]:
+def _loss(value: float, small: bool) -> str:
+    """With six decimals or, where these would be 0, in as many characters."""
+    return f"{value:.2e}" if small and 0 < abs(value) < SMALL else f"{value:.6f}"
+
+
+def _losses(counters: Counters, small: bool) -> tuple[str, str]:
     average = since = "n.a."
     weight, old = counters.labeled_weight, counters.old_labeled_weight
     if weight > 0:
-        average = _ratio(counters.sum_loss, weight)
+        average = _loss(_ratio(counters.sum_loss, weight), small)
     if weight != old:
-        since = _ratio(counters.sum_loss_since_dump, weight - old)
+        since = _loss(_ratio(counters.sum_loss_since_dump, weight - old), small)
     return average, since
 
 
-def _holdout_losses(counters: Counters) -> tuple[str, str]:
+def _holdout_losses(counters: Counters, small: bool) -> tuple[str, str]:
     pairs = (
         (counters.holdout_loss, counters.holdout_weight),
         (counters.holdout_loss_since_dump, counters.holdout_weight_since_dump),
     )
-    average, since = ("unknown" if pair == (0, 0) else _ratio(*pair) for pair in pairs)
+    average, since = ("unknown" if pair == (0, 0) else _loss(_ratio(*pair), small) for pair in pairs)
     return average, since
 
 
@@ -78,14 +86,15 @@ def summary(
     counters: Counters,
     passes: int = 1,
     holdout: bool = False,
-    best: tuple[float, float | None] | None = None,
+    best: Constant | None = None,
     extra: Sequence[tuple[str, float | str]] = (),
+    small: bool = False,
 ) -> str:
     """The text after a run, a blank line first and a newline last, as Vowpal Wabbit prints it.
 
     ``passes`` is the number of passes made, ``holdout`` whether holding out was active, ``best``
     what ``best_constant`` returned. ``extra`` are lines to add after the average loss, like
-    ``("average multiclass log loss", 0.5)``; numbers get six decimals.
+    ``("average multiclass log loss", 0.5)``; numbers get six decimals or, if they are ``small``, six digits.
     """
     lines: list[tuple[str, float | str]] = [("number of examples", str(counters.example_number))]
     if passes > 1:
@@ -94,80 +103,38 @@ def summary(
     lines += [
         ("weighted example sum", counters.weight),
         ("weighted label sum", counters.weighted_labels),
-        ("average loss", _average_loss(counters, holdout)),
+        ("average loss", _average_loss(counters, holdout, small)),
         *extra,
     ]
     if best is not None:
-        lines.append(("best constant", best[0]))
+        if best[0] is not None:
+            lines.append(("best constant", best[0]))
         if best[1] is not None:
             lines.append(("best constant's loss", best[1]))
     lines.append(("total feature number", str(counters.total_features)))
     if counters.queries:
         lines.append(("total queries", str(counters.queries)))
-    return "\nfinished run\n" + "".join(f"{name} = {_text(value)}\n" for name, value in lines)
+    return "\nfinished run\n" + "".join(f"{name} = {_text(value, small)}\n" for name, value in lines)
 
 
-def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.6f}"
+def _text(value: float | str, small: bool) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.6g}" if small and 0 < abs(value) < SMALL else f"{value:.6f}"
 
 
-def _average_loss(counters: Counters, holdout: bool) -> str:
+def _average_loss(counters: Counters, holdout: bool, small: bool) -> str:
     if not holdout:
         weight = counters.labeled_weight
-        return _ratio(counters.sum_loss, weight) if weight > 0 else "n.a."
+        return _text(_ratio(counters.sum_loss, weight), small) if weight > 0 else "n.a."
     if counters.holdout_best_loss >= NO_HOLDOUT:
         return "undefined (no holdout)"
-    return f"{counters.holdout_best_loss:.6f} h"
+    return _text(counters.holdout_best_loss, small) + " h"
 
 
+SMALL = 1e-5  # of which six decimals are one digit
 ENOUGH = 1000  # examples, of which what was best is known beforehand
-MOST = 512  # entries between two ends of passes
-
-
-class History:
-    """``entries``: at each row of the progress table, and at the end of each pass.
-
-    ``loss`` and ``since_last``, of the examples since the entry before, are those before each example was learned;
-    ``holdout`` is that of the examples held out, in this pass; each None where nothing was counted. Of more than MOST
-    entries of a pass every second one is kept.
-    """
-
-    def __init__(self, counters: Counters) -> None:
-        self.counters = counters
-        self.entries: list[dict[str, Any]] = []
-        self.first = 0  # of this pass
-        self.weight = self.loss = 0.0  # when the last entry was made
-
-    def add(self, number: int) -> None:
-        """Pass ``number`` has come so far."""
-        counters = self.counters
-        weight, loss = counters.labeled_weight, counters.sum_loss
-        self.entries.append(
-            {
-                "pass": number,
-                "examples": counters.example_number,
-                "loss": ratio(loss, weight),
-                "since_last": ratio(loss - self.loss, weight - self.weight),
-                "holdout": counters.held_out_loss(),
-            }
-        )
-        self.weight, self.loss = weight, loss
-        if len(self.entries) - self.first > MOST:
-            del self.entries[self.first :: 2]
-
-    def end_pass(self, number: int) -> None:
-        if not self.entries[self.first :] or self.entries[-1]["examples"] < self.counters.example_number:
-            self.add(number)
-        else:
-            self.entries[-1]["holdout"] = self.counters.held_out_loss()
-        self.first = len(self.entries)
-
-
-def ratio(loss: float, weight: float) -> float | None:
-    return loss / weight if weight > 0 else None
-
-
-Constant = tuple[float, float | None]  # the best constant prediction and its loss
+MOST = 512  # rows of the progress table that wait
 
 
 class Header(Listener):
@@ -181,9 +148,20 @@ class Header(Listener):
         self.display.note(inputs.remade)
         self.display.note(inputs.read_as)
         self.display.note(inputs.remark)
+        self.display.note(self.advice(run))
         self.display.start(inputs.size())
         for line in header_lines(self.config, run.learner, self.source.cache_line, run.passes):
             self.display.line(line)
+
+    def advice(self, run: Run) -> str:
+        """Of a table that a new model is to learn in one pass: what else to type."""
+        config, (loss, passes) = self.config, self.source.inputs.advised
+        plain = config.learning and not config.vw_compat and config.learner.learner == Gd.name and run.passes == 1
+        if not plain or config.features.centred or not (passes or "logistic" in loss):
+            return ""
+        loss = loss if "logistic" in loss and config.learner.loss.name == "squared" else ""
+        options = " ".join(filter(None, (loss, passes)))
+        return f"{options} may learn these data better" if options else ""
 
 
 def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: int) -> list[str]:
@@ -288,7 +266,7 @@ class ProgressTable(Counting):
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
             features = self.learner.shown_features(results, row)
-            self.waiting.append(format_row(self.counters, label, prediction, features, held))
+            self.waiting.append(format_row(self.counters, label, prediction, features, held, self.waits))
             if self.counters.labeled_weight or not self.waits or len(self.waiting) > MOST:
                 self.show()
         if not self.learner.gathers(self.pass_number):
@@ -309,6 +287,8 @@ class ProgressTable(Counting):
 
 class Summary(Listener):
     """What Vowpal Wabbit prints at the end."""
+
+    small = False  # whether small numbers have digits
 
     def __init__(
         self,
@@ -333,7 +313,8 @@ class Summary(Listener):
     def end(self) -> None:
         constant = self.constant(self.learner, self.counters) if self.constant else None
         extra = [*self.learner.summary_lines(self.holdout), *self.baseline()]
-        self.display.line(summary(self.counters, self.passes, self.holdout, constant, extra).rstrip("\n"))
+        lines = summary(self.counters, self.passes, self.holdout, constant, extra, self.small)
+        self.display.line(lines.rstrip("\n"))
         if line := self.learner.closing_line:
             self.display.line(line)
 
@@ -358,7 +339,7 @@ def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample |
     if learner.simple_labels and config.soft and (best := best_log_odds(config, counters.labels())):
         return best
     found = vw_constant_of(learner, counters)
-    differ = counters.labels().second is not None
+    differ = counters.labels().second is not None or bool(learner.outputs)
     if labels and differ and (found is None or found[1] is None) and (best := labels.best):
         return (found or best)[0], best[1]
     return found
@@ -367,9 +348,19 @@ def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample |
 class OwnSummary(Summary):
     """With a note where the model was no better than one number for all examples."""
 
+    small = True
+
     def __init__(self, *state: Any, labels: LabelSample | None, classes: ClassCounts | None) -> None:
         super().__init__(*state, partial(best_constant_of, labels=labels))
-        self.classes = classes
+        self.labels, self.classes = labels, classes
+
+    @property
+    def remedy(self) -> str:
+        """What the note adds of numbers that are learned as they are."""
+        config = self.learner.config
+        if config.label_units != "raw" or not config.loss.label_spread:
+            return ""
+        return "; labels are learned as they are: divide large ones, or raise -l"
 
     def baseline(self) -> list[tuple[str, float | str]]:
         found = self.classes and self.classes.majority
@@ -378,12 +369,14 @@ class OwnSummary(Summary):
     def end(self) -> None:
         super().end()
         counters = self.counters
-        constant = self.constant(self.learner, counters) if self.constant else None
+        constant = self.constant(self.learner, counters) if self.constant and not counters.queries else None
         loss = counters.sum_loss / counters.labeled_weight if counters.labeled_weight else 0.0
         all_count = not self.holdout and not counters.queries
-        least = constant[1] if constant and all_count and counters.example_number >= ENOUGH else None
-        if least is not None and loses_to_constant(loss, least):
-            self.display.note(f"always predicting the best constant has a smaller loss, {least:g}")
+        least = constant[1] if constant else None
+        if self.holdout:
+            loss, least = counters.holdout_best_loss, self.labels.held_loss if constant and self.labels else None
+        if least and counters.example_number >= ENOUGH and loses_to_constant(loss, least):
+            self.display.note(f"always predicting the best constant has a smaller loss, {least:g}{self.remedy}")
         majority = self.classes.majority if self.classes and all_count else None
         if majority and counters.example_number >= ENOUGH and loses_to_constant(loss, majority[1]):
             self.display.note(f"always answering {majority[0]} has a smaller loss, {majority[1]:g}")

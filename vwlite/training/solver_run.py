@@ -27,10 +27,9 @@ from vwlite.options import Request
 from vwlite.storage import model_file
 from vwlite.training.checkpoint import CheckpointFile
 from vwlite.training.display import Display, FileRead
-from vwlite.training.ledger import Entry, Ledger, model_digest
+from vwlite.training.ledger import Entry, Ledger, Remarks, RunFiles, model_digest
 from vwlite.training.model_header import Input, InputRead, Natural, Word
 from vwlite.training.monitor import DisplayMonitor, Monitor
-from vwlite.training.run_files import Remarks, RunFiles
 
 Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, as ``model_file.save`` takes them
 
@@ -97,7 +96,8 @@ class Reader:
         class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
         self.say = None if quiet else display.message
-        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, watch=self.count)
+        more = {"watch": self.count, "insist": display.message}
+        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, **more)
         self.display = display
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text

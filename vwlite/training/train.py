@@ -12,10 +12,10 @@ from vwlite.interrupts import Guard
 from vwlite.training.assembly import LearningParts, audit_of
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
-from vwlite.training.early_stopping import EarlyStopping
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.first_pass import (
     ColumnCheck,
+    EarlyStopping,
     LabelledExampleCheck,
     MalformedLineCheck,
     NumberedSides,
@@ -29,7 +29,6 @@ from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
 from vwlite.training.predictions import Predictions, SimulatedLog, open_predictions
 from vwlite.training.run_report import Header, OwnSummary, ProgressTable
-from vwlite.training.support_vectors import support_of
 from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class TrainResult:
     config: RunConfig  # with what the model brought
     labels: LabelSample | None  # of which the best constant is known
     classes: ClassCounts | None  # of which the majority is known
-    history: list[Figures]  # entries of ``vwlite.training.run_report.History``
+    history: list[Figures]  # entries of ``vwlite.training.counters.History``
     by_file: list[Figures]  # figures of each file before it was learned; empty where nobody asked for them
 
 
@@ -184,7 +183,7 @@ class Training:
             LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
             ThetaCheck(self.plan.theta),
             self.writer,
-            support_of(config.output.support, learner) if config.output.support else None,
+            self.support(),
             self.stopping,
             NamespaceReport(config.features, learner, self.plan, display, columns) if config.learning else None,
             self.labels,
@@ -193,3 +192,11 @@ class Training:
             self.by_file,
         ]
         return [listener for listener in listeners if listener]
+
+    def support(self) -> Listener | None:
+        """What writes the support vectors, if they are asked for."""
+        if not self.config.output.support:
+            return None
+        from vwlite.training.text_model import support_of  # which most runs do without
+
+        return support_of(self.config.output.support, self.learner)

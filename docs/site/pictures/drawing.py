@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from vwlite.reporting.style import COLOURS, GREY
+from vwlite.reporting.svg import COLOURS, GREY
 
 BLUE, ORANGE, GREEN, PINK, *_ = COLOURS
 INK = COLOURS[7]

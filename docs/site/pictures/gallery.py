@@ -7,8 +7,7 @@ from pathlib import Path
 
 from pictures.drawing import BLUE, ORANGE, Drawing
 from vwlite.reporting.charts import DASHED, DIAGONAL, widened
-from vwlite.reporting.style import COLOURS, GREY
-from vwlite.reporting.svg import Axis, Chart, axis
+from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, axis
 
 BAR = 44  # height of a bar with its name
 RESULTS = Path(__file__).resolve().parent.parent / "gallery.json"

@@ -10,7 +10,7 @@ from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig
 from vwlite.solvers.aso.apply import PATIENCE, applied
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig

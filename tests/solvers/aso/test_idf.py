@@ -13,8 +13,8 @@ from tests.solvers.aso.test_theta import corpus, documents
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, ModelError, UsageError
+from vwlite.features.sparse_rows import inverse_frequencies
 from vwlite.features.theta import load_theta, save_theta
-from vwlite.features.vocabulary import inverse_frequencies
 from vwlite.solvers.aso.auxiliary import most_frequent, read_aux, views
 from vwlite.solvers.aso.classifier import train
 from vwlite.solvers.aso.config import LearnConfig, TargetConfig

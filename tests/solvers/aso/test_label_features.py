@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
-from vwlite.features.sparse_rows import Rows
-from vwlite.features.vocabulary import Vocabulary
+from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.solvers.aso.label_features import VALUE, label_features, labels_before, read_kinds
 
 SPACES = ["v", "w"]

@@ -7,9 +7,8 @@ from tests.oracle.aux_problems import above, combined, holds, information, of_tw
 from tests.solvers.aso.test_theta import corpus
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.aso.auxiliary import behaviour, read_aux
-from vwlite.solvers.aso.conditions import holding, read_condition
 from vwlite.solvers.aso.config import LearnConfig
-from vwlite.solvers.aso.problem_list import as_text, read_list
+from vwlite.solvers.aso.problem_list import as_text, holding, read_condition, read_list
 from vwlite.solvers.aso.train import learn, prepared
 
 SPACES = {"l": "abcd", "m": "abcde", "r": "vwxyz"}

@@ -12,10 +12,16 @@ from solvers.crr.test_train import BITS, CONSTANT, as_svmlight, assert_fits, chi
 
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr import train
-from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum, least_difference, select_far_pairs
-from vwlite.solvers.crr.pair_sampling import RowColumns, pair_index
+from vwlite.solvers.crr.pair_sampling import (
+    CurriculumStages,
+    RowColumns,
+    check_curriculum,
+    least_difference,
+    pair_index,
+    select_far_pairs,
+)
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import StepRanking
-from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.monitor import LineMonitor
 
 PHI = 0x9E3779B97F4A7C15

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracle.cut import cost, distances, matrix_of
 
 from vwlite.solvers.cut.find import ENOUGH, Alternation, keep_filled, partition_of
-from vwlite.solvers.cut.kmeans import kmeans
+from vwlite.solvers.cut.graph import kmeans
 
 
 def dense(graph):

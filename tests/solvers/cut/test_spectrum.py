@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from graph_case import blocks, graph_from
 
-from vwlite.solvers.cut import spectrum as module
-from vwlite.solvers.cut.spectrum import Products, iterated, spectrum, start
+from vwlite.solvers.cut import graph as module
+from vwlite.solvers.cut.graph import Products, iterated, spectrum, start
 from vwlite.training.monitor import Monitor
 
 

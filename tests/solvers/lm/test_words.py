@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import window_network as twin
 
-from vwlite.data.lines import blocks_of
+from vwlite.data.memory import blocks_of
 from vwlite.solvers.lm.words import Words, text_and_words, text_of, tokens_of, windows_of, word_of
 
 LINES = st.lists(st.text("abcAB .,!?;:'-_|19\t", max_size=30), max_size=8)

@@ -3,8 +3,17 @@
 import pytest
 
 from vwlite.errors import DataError, UsageError
-from vwlite.solvers.loglinear.columns import ColumnsConfig, begun
-from vwlite.solvers.loglinear.crfpp_templates import CHUNK, NER, READY, convert, read_templates, usual, within
+from vwlite.solvers.loglinear.crfpp_templates import (
+    CHUNK,
+    NER,
+    READY,
+    ColumnsConfig,
+    begun,
+    convert,
+    read_templates,
+    usual,
+    within,
+)
 
 TEXT = b"The DT B-NP\ncat NN I-NP\n\n\nsat VBD B-VP\n"
 

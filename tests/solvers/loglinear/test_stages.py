@@ -15,10 +15,9 @@ from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import PENALTIES, L1Config
-from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.stages import check_curriculum, difficulty_of, stages_of
+from vwlite.solvers.loglinear.sgd import Sgd, check_curriculum, difficulty_of, stages_of
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties
-from vwlite.training.curriculum_config import CurriculumConfig
 
 PASSES = 5
 WIDTH = 0.21371  # no rank is at the edge of it

@@ -15,8 +15,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.config import FeatureConfig, check_plan
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
 from vwlite.features.theta_map import FeatureMap, digest_of
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import read_aux

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
@@ -13,13 +12,12 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig
 from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list
-from vwlite.solvers.aso.apply import applied
+from vwlite.solvers.aso.apply import applied, as_text, topics, write_arrays
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.options import check_labelled, input_of, problem_config
-from vwlite.solvers.aso.topics import as_text, topics, write_arrays
 from vwlite.solvers.aso.train import prepared
 from vwlite.training.prediction_writer import PredictionWriter
 
@@ -62,8 +60,7 @@ def read(
 
 
 def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) -> BadLines:
-    say = None if arguments["quiet"] else reading.say
-    return BadLines(None, say, bad_lines_config(arguments), to_the_end=to_the_end, watch=reading.part)
+    return build.bad_lines_policy(arguments, reading.say, to_the_end=to_the_end, watch=reading.part)
 
 
 def run_apply(arguments: dict[str, Any]) -> int:

@@ -1,13 +1,13 @@
 """What ``vwlite check`` does."""
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from typing import Any
 
 from vwlite.api import run_configs
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading, say
 from vwlite.cli.jsonfile import write_json
@@ -28,7 +28,7 @@ from vwlite.data.label_forms import (
 from vwlite.data.malformed_lines import BadLines, named_labels
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport
+from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport, Offsets
 from vwlite.evaluation.label_report import (
     ClassNumbers,
     DecisionGroups,
@@ -40,13 +40,14 @@ from vwlite.evaluation.label_report import (
     TwoClasses,
     Words,
 )
-from vwlite.evaluation.offset_report import Offsets
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 
 USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
+MANY_CLASSES, FEW_NUMBERS = 8, 32  # which are apart by distances rather than by sums
+SHARE_OF_ONES = 0.05  # of values, of features that are measured
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
     "binary": TwoClasses,
@@ -69,7 +70,6 @@ def run(arguments: dict[str, Any]) -> int:
     bits = arguments["bits"]
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
-    tolerance = bad_lines_config(arguments)
     features = FeatureConfig(**run_configs.feature_changes(build.typed()))
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
@@ -79,7 +79,7 @@ def run(arguments: dict[str, Any]) -> int:
     census, traps, offsets, chances = DataReport(reader), Traps(), Offsets(), LoggedChances()
     tell = None if arguments["quiet"] else say
     with Reading(arguments["quiet"], inputs.config.paths) as reading:
-        policy = BadLines(reader, tell and reading.say, tolerance, to_the_end=True, watch=reading.part)
+        policy = build.bad_lines_policy(arguments, reading.say, reader, to_the_end=True, watch=reading.part)
         read(inputs, (census, traps, offsets), policy, chances)
     report = {"lines": policy.lines, "bad_lines": policy.bad, **census.report()}
     if chances.read:  # no line of theirs is empty, but for those that end the groups
@@ -95,9 +95,10 @@ def run(arguments: dict[str, Any]) -> int:
         tell(found)
     if arguments["shows_command"]:
         if labelled:
-            print(command_for(arguments, report))
+            print(command_for(arguments, report, inputs.advised[1]))
     elif arguments["json_path"] != "-":
-        print("\n".join(table(report, bits)))
+        advised = [" ".join(filter(None, inputs.advised)), curves(report)]
+        print("\n".join(table(report, bits, [] if asked else [one for one in advised if one])))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
     policy.check_ratio(policy.lines)
@@ -107,8 +108,8 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def command_for(arguments: dict[str, Any], report: dict[str, Any]) -> str:
-    """A command that learns what ``report`` tells of, as a shell takes it."""
+def command_for(arguments: dict[str, Any], report: dict[str, Any], passes: str) -> str:
+    """A command that learns what ``report`` tells of, as a shell takes it; ``passes`` and the like are advised."""
     asked = next((name for name in ASKED if arguments[name]), "")
     options, _, _ = (report["learn_with"] or "").partition(", or ")
     if asked == "l1":
@@ -125,7 +126,8 @@ def command_for(arguments: dict[str, Any], report: dict[str, Any]) -> str:
     beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
     words = [word for option, value in beside if value for word in (option, shlex.quote(value))]
     files = [shlex.quote(path) for path in arguments["files"]]
-    return " ".join(filter(None, ("vwlite", verb, *files, options, *words, "-f model")))
+    more = passes if verb == "train" else ""
+    return " ".join(filter(None, ("vwlite", verb, *files, options, more, *words, "-f model")))
 
 
 def reader_of(arguments: dict[str, Any]) -> Numbers | None:
@@ -160,8 +162,17 @@ def read(inputs: Inputs, looks: Looks, policy: BadLines, chances: LoggedChances)
             batch.release()
 
 
-def table(report: dict[str, Any], bits: int) -> list[str]:
-    """The report for people."""
+def curves(report: Mapping[str, Any]) -> str:
+    """What learns many classes of few numbers, such as places; empty for other data."""
+    classes, numbers, values = report["classes"] or 0, report["distinct_features"], report["values"]
+    measured = values["count"] and values["ones"] <= SHARE_OF_ONES * values["count"] and numbers <= FEW_NUMBERS
+    if report["labels_are"] != NAMES or classes < MANY_CLASSES or not measured:
+        return ""
+    return f"--random_features rbf:512, as {classes} classes of {numbers} numbers are seldom parted by straight lines"
+
+
+def table(report: dict[str, Any], bits: int, advised: Sequence[str]) -> list[str]:
+    """The report for people, with the options that are ``advised``."""
     shares = report["share_of_features_that_share_a_slot"]
     values = report["values"]
     at_least = "at least " if report["distinct_features_is_a_lower_bound"] else ""
@@ -174,6 +185,7 @@ def table(report: dict[str, Any], bits: int) -> list[str]:
         *([("decisions", decisions(report["decisions"], report.get("mean_actions")))] if report["decisions"] else []),
         *([("learn with", report["learn_with"])] if report["learn_with"] else []),
         *([("losses", ", ".join(report["losses"]) or "none")] if report["labels_are"] == NUMBERS else []),
+        *(("perhaps", one) for one in advised),
         ("features", extent(report["features_per_example"], "an example")),
         ("values", f"{extent(values, '')}, {values['ones']} of 1"),
         ("distinct", f"{at_least}{report['distinct_features']} features"),

@@ -18,7 +18,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
 from vwlite.solvers.aso import model_file, tagger

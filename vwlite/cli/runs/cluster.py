@@ -23,9 +23,8 @@ from vwlite.features.landmarks import chosen_lines
 from vwlite.learners import ELSEWHERE
 from vwlite.memory_limit import USUAL
 from vwlite.options import Request
-from vwlite.solvers.clusters.assignment import Assignment, lines_of, measured, strongest
 from vwlite.solvers.clusters.model import ClusterModel, centre_lines
-from vwlite.solvers.clusters.solver import Cluster
+from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measured, strongest
 from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.training.monitor import DisplayMonitor

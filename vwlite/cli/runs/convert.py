@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import IO, Any
 
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.data import block_parser
@@ -15,17 +15,14 @@ from vwlite.data.blocks import blocks, check_inputs
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
-from vwlite.data.malformed_lines import BadLines
 from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_crfsuite, text_of_fasttext, text_of_libffm
-from vwlite.data.svmlight_writer import SvmlightWriter
-from vwlite.data.text_writer import TextWriter
+from vwlite.data.text_writer import SvmlightWriter, TextWriter
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.term_weights import terms_of
 from vwlite.options import fields_of, options_of
-from vwlite.solvers.loglinear.columns import ColumnsConfig
-from vwlite.solvers.loglinear.crfpp_templates import READY, Template, convert, read_templates, usual
+from vwlite.solvers.loglinear.crfpp_templates import READY, ColumnsConfig, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
 
 OF_FORMATS = {
@@ -60,7 +57,7 @@ class RowWriter:
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         """Raises UsageError for labels that the output does not have, DataError, InputMissing."""
-        self.tolerance = bad_lines_config(arguments)
+        self.policy = build.bad_lines_policy(arguments, say)
         plain = text_format(FeatureConfig(), skip_malformed=True, names=True)
         self.inputs = Inputs(input_config({**arguments, "kind": arguments["format"]}), plain)
         form = form_of_inputs(self.inputs, plain)
@@ -73,7 +70,7 @@ class RowWriter:
 
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for malformed lines, and what the output cannot say."""
-        policy = BadLines(None, say, self.tolerance)
+        policy = self.policy
         if self.inputs.read_as:
             say(self.inputs.read_as)
         with ExitStack() as held:

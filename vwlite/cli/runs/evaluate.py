@@ -13,7 +13,7 @@ from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import Opened
 from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.learners.best_constant import loses_to_constant
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.configs.gd import GdConfig

@@ -3,7 +3,6 @@
 from contextlib import ExitStack
 from typing import Any
 
-from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
@@ -13,13 +12,11 @@ from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser
 from vwlite.data.config import InputConfig, available_cores
-from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.learners import ELSEWHERE
 from vwlite.options import fields_of
 from vwlite.solvers.lm.config import FeaturesConfig, RankConfig
-from vwlite.solvers.lm.model import LmModel, rank
-from vwlite.solvers.lm.vectors import text_format, vector_lines, with_vectors
+from vwlite.solvers.lm.model import LmModel, rank, text_format, vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
 from vwlite.training.prediction_writer import PredictionWriter
 
@@ -54,11 +51,11 @@ def run_vectors(arguments: dict[str, Any]) -> int:
 
 
 def run_features(arguments: dict[str, Any]) -> int:
-    model, tolerance = LmModel.load(arguments["initial"]), bad_lines_config(arguments)
+    model = LmModel.load(arguments["initial"])
     config = FeaturesConfig(**fields_of(FeaturesConfig, arguments))
     paths, quiet = paths_of(arguments), arguments["quiet"]
     with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as shown, ExitStack() as opened:
-        policy = BadLines(None, None if quiet else shown.say, tolerance, to_the_end=True, watch=shown.part)
+        policy = build.bad_lines_policy(arguments, shown.say, to_the_end=True, watch=shown.part)
         opened.enter_context(policy.keeping())
         writer = opened.enter_context(PredictionWriter(arguments["predictions"]))
         parts = block_parser.read(paths, text_format(), threads=available_cores())

@@ -10,8 +10,7 @@ from vwlite.cli.runs.solve import open_model_rows, solve
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.learners import ELSEWHERE
-from vwlite.solvers.pca.project import Projection, lines_of
-from vwlite.solvers.pca.solver import Pca, PcaModel, top_features
+from vwlite.solvers.pca.solver import Pca, PcaModel, Projection, lines_of, top_features
 from vwlite.training.prediction_writer import PredictionWriter
 
 

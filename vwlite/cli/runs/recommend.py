@@ -1,34 +1,237 @@
-"""What ``vwlite recommend`` does."""
+"""What ``vwlite recommend`` does, and whom it is asked about: files of any format, and features that are typed."""
 
+from __future__ import annotations
+
+import json
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from vwlite.api import describe
-from vwlite.api.option_rules import check_option_effects
-from vwlite.api.run_configs import bad_lines_config
+from vwlite.api.data_source import input_opener
+from vwlite.api.run_configs import bad_lines_config, check_option_effects, input_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
 from vwlite.cli.runs.model_dispatch import describe_model, module_for
-from vwlite.cli.runs.people import Open, cell_of, eased, of_features, of_file, read_for, spaces_of
-from vwlite.data.columns import read_columns
-from vwlite.data.config import TABLES, BadLinesConfig, InputConfig
+from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
+from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
-from vwlite.errors import UsageError
+from vwlite.data.input_stream import display_name, whole_input
+from vwlite.data.memory import parsed_text
+from vwlite.data.plain_text import decoded, words_of
+from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.catalogue import Neighbours
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import names_missing, stored_names
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.recommend import Recommendation, Recommendations, measure_lists, recommend
+from vwlite.features.config import covers, sides_of_pair
+from vwlite.features.feature_plan import text_format
 from vwlite.options import fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored
+
+Open = Callable[..., Inputs]
+Row = dict[str, Any]
+
+
+def read_for(
+    arguments: dict[str, Any], paths: tuple[str, ...], *, model: Restored, typed: Mapping[str, Any], needed: set[str]
+) -> InputConfig:
+    """How files are read: as their names end, as typed, or as the model's data were, in this order.
+
+    A table may lack columns of other namespaces than the ``needed`` ones.
+    """
+    named = named_kind(paths)
+    kind = named or arguments["kind"] or "vw"
+    chosen = {name: value for name, value in typed.items() if name != "kind" or not named}
+    config = input_config({**arguments, "files": paths, "kind": kind}).like(model.header, chosen)
+    columns = read_columns(config.columns) if config.kind in TABLES else None
+    return replace(config, columns=str(eased(columns, needed)) if columns else "")
+
+
+def eased(columns: Columns, needed: set[str]) -> Columns:
+    """The columns of namespaces that are not ``needed`` may be missing."""
+    spaces = {
+        space: some if space in needed else tuple(replace(one, optional=True) for one in some)
+        for space, some in columns.spaces.items()
+    }
+    return replace(columns, spaces=spaces)
+
+
+def spaces_of(model: Restored, config: InputConfig, item: str) -> tuple[set[str], set[str]]:
+    """The namespaces of a table that tell persons apart, and those of the namespace ``item``."""
+    sides = [sides_of_pair(pair) for pair in model.features.dotproduct]
+    partners = {other for pair in sides for one, other in (pair, pair[::-1]) if one == item}
+    spaces = read_columns(config.columns).spaces
+    people = {space for space in spaces if any(covers(side, space) for side in partners)}
+    return people, {space for space in spaces if covers(item, space)}
+
+
+class People:
+    """Examples made of features, ``namespace=name`` each; of a table's model ``column=value`` each."""
+
+    def __init__(self, model: Restored, config: InputConfig) -> None:
+        self.model, self.config = model, config
+        self.columns = read_columns(model.header.get("columns", "")) if model.header["kind"] in TABLES else None
+        self.lines: list[str] = []
+
+    def add(self, features: list[str]) -> None:
+        """An example with these. Raises Unmet for one that the model has not met, UsageError."""
+        if self.columns is None:
+            self.lines.append(text_of(features, self.model))
+            return
+        rows = [row_of(feature, self.columns, self.model, self.config) for feature in features]
+        self.lines.append(json.dumps({**merged(rows), TAG: ",".join(features).replace(" ", "_")}))
+
+    def opened(self) -> Open:
+        config = in_json(self.config, self.columns) if self.columns else replace(self.config, kind="vw", columns="")
+        opened = input_opener("".join(f"{line}\n" for line in self.lines), {})
+        return lambda _, *others: opened(config, *others)
+
+
+TAG = "for whom"  # a member that no table has
+AFTER_MARK = re.compile(r"_[+-]?(\d|\.\d|inf|nan)", re.IGNORECASE)  # what reads like a number has ``_`` in front
+
+
+class Unmet(UsageError):
+    """A feature is asked about that the model has not met."""
+
+
+def of_features(features: list[str], model: Restored, config: InputConfig) -> Open:
+    """One example with these features."""
+    people = People(model, config)
+    try:
+        people.add(features)
+    except UsageError as error:
+        raise UsageError(f"--for {error}") from None
+    return people.opened()
+
+
+def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str], None]) -> Open:
+    """An example for each line of a file that is not blank; ``tell`` is told of those with what the model has not met.
+
+    Raises DataError for a line that is no list of features, and where the model has met none.
+    """
+    people, asked = People(model, config), 0
+    name = display_name(path)
+    lines = decoded(whole_input(path)).split("\n")
+    for number, line in enumerate(lines, 1):
+        features = words_of(line)
+        if not features:
+            continue
+        asked += 1
+        if not all(map(is_feature, features)):
+            raise DataError(f"{name}:{number}: a line has features like user=u17, with blanks between")
+        try:
+            people.add(features)
+        except Unmet as unmet:
+            tell(f"{name}:{number}: {unmet}")
+        except UsageError as error:
+            raise DataError(f"{name}:{number}: {error}") from None
+    if not people.lines:
+        raise DataError(f"{name}: the model has met nobody of {asked} lines")
+    if left := asked - len(people.lines):
+        tell(f"{left} of {asked} lines of {name} have no list")
+    return people.opened()
+
+
+def in_json(config: InputConfig, columns: Columns) -> InputConfig:
+    """How a row of the model's table is read as an object."""
+    roles = {"tag": Column(TAG, optional=True)}
+    return replace(config, kind="jsonl", columns=str(replace(columns, roles=roles)))
+
+
+def merged(rows: list[Row]) -> Row:
+    """One row; members of a namespace come together."""
+    found: Row = {}
+    for name, value in chain.from_iterable(row.items() for row in rows):
+        found[name] = {**found.get(name, {}), **value} if isinstance(value, dict) else value
+    return found
+
+
+def text_of(features: list[str], model: Restored) -> str:
+    """Raises UsageError."""
+    blocks = []
+    for feature in features:
+        space, _, name = feature.partition("=")
+        slot = describe.slot_of(model.learner, model.features, name, space)
+        if not describe.is_learned(model.learner, slot):
+            raise unmet(feature)
+        blocks.append(f"|{space} {name}")
+    return f"'{','.join(features)} {' '.join(blocks)}"
+
+
+def unmet(feature: str) -> Unmet:
+    return Unmet(f"{feature}: the model has not met this feature")
+
+
+def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig) -> Row:
+    """The row that has this feature alone. Raises UsageError."""
+    read = partial(slots_of, model=model, config=in_json(config, columns))
+    for row in rows_like(feature, columns):
+        slots = read(row)
+        if slots and all(describe.is_learned(model.learner, slot) for slot in slots):
+            return row
+    raise unmet(feature)
+
+
+def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
+    """What ``column=value`` may mean: of a namespace of one column, this; ``namespace=column^value`` as lists show;
+    of JSON also ``namespace=name`` or ``namespace=name=value``. Raises UsageError for a column that is not there, or is
+    no number.
+    """
+    name, _, value = feature.partition("=")
+    known = {one.name: one for some in columns.spaces.values() for one in some}
+    alone = columns.spaces.get(name, ())
+    column = known.get(name) or (alone[0] if len(alone) == 1 else None)
+    shown = value.partition("^")[0]
+    listed = any(one.name == shown and one.type != NUMBER for one in alone) and shown != value
+    if column and not (listed and column.type == NUMBER):
+        yield {column.name: number(feature, value) if column.type == NUMBER else value}
+    if listed:
+        yield {shown: cell_of(value)}
+    elif column:
+        return
+    elif columns.rest == IGNORE:
+        raise UsageError(f"{feature}: the model's table has no column {name!r}{proposal(name, known)}")
+    else:
+        inner, _, text = value.partition("=")
+        yield from ({name: value}, {name: {inner: text}} if text else {name: [value]})
+
+
+def cell_of(name: str) -> str:
+    """The cell of a table that a feature, ``column^value`` in lists, was made of: without the ``_`` before numbers."""
+    _, mark, value = name.partition("^")
+    if not mark:
+        return name
+    return value[1:] if AFTER_MARK.match(value) else value
+
+
+def number(feature: str, value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise UsageError(f"{feature}: the column holds numbers, not {value!r}") from None
+
+
+def slots_of(row: Row, model: Restored, config: InputConfig) -> list[int]:
+    text = json.dumps(row) + "\n"
+    shift, _ = model.learner.layout
+    return [
+        int(one) << shift & (1 << model.learner.bits) - 1
+        for part in parsed_text(text, config, text_format(model.features, skip_malformed=True))
+        for one in part.batch.feature_hash
+    ]
+
 
 IDLE_BESIDE_NEAR = (
     *(one.key for config in (InputConfig, BadLinesConfig) for one in options_of(config).values()),

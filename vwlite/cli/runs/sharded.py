@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from vwlite.api.option_rules import check_unused_options
+from vwlite.api.run_configs import check_unused_options
 from vwlite.api.train_files import configure
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.cli import build

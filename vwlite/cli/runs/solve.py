@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from vwlite.api.option_rules import check_option_effects
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import check_option_effects, input_config
 from vwlite.cli import build
 from vwlite.cli.console import Screen, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig, has_words
 from vwlite.data.dataset import Inputs
-from vwlite.data.malformed_lines import BadLines
 from vwlite.features.feature_plan import text_format
 from vwlite.options import Request
 from vwlite.solvers.row_solver import RowModel
@@ -51,8 +49,8 @@ def open_model_rows(
 
     ``predicting``: the share of malformed lines is checked at the end, not while reading.
     """
-    tolerance, input = bad_lines_config(arguments), input_config(arguments).like(model.data, build.typed())
-    policy = BadLines(None, None if arguments["quiet"] else say, tolerance, to_the_end=predicting)
+    input = input_config(arguments).like(model.data, build.typed())
+    policy = build.bad_lines_policy(arguments, say, to_the_end=predicting)
     text = text_format(model.features, skip_malformed=True)
     inputs = Inputs(input, text.of_words() if has_words(input.kind) else text)
     source = kind(model.features, inputs, policy, model.seen)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any, TypeVar
 
-from vwlite.api.run_configs import bad_lines_config, input_config
+from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
@@ -14,7 +14,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.explain import Explanation
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import Explained, facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, nbest_texts, read_batches, texts
@@ -40,8 +40,7 @@ def open_tagger(
         raise UsageError("--audit does not go with a model of named labels: use 'vwlite explain'")
     refuse_options("raw_predictions", "scores", supported=(*supported, "scheme"))
     model = model_file.load(arguments["initial"])
-    config = bad_lines_config(arguments)
-    policy = BadLines(None, None if arguments["quiet"] else say, config, to_the_end=predicting)
+    policy = build.bad_lines_policy(arguments, say, to_the_end=predicting)
     closing.enter_context(policy.keeping())
     past = model.past
     input = input_config(arguments).like({"kind": past.kind, "columns": past.columns}, build.typed())

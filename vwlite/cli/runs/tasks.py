@@ -12,12 +12,12 @@ from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_report import as_table
+from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.learners import ELSEWHERE
 from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.task_data import probabilities
-from vwlite.solvers.aso.task_file import TASKS, figure_of, load_tasks, rows_of
+from vwlite.solvers.aso.tasks import TASKS, figure_of, load_tasks, rows_of
 from vwlite.training.prediction_writer import PredictionWriter
 
 UNSUPPORTED = ("probabilities", "scores", "raw_predictions")

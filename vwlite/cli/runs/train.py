@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from vwlite.api.option_rules import check_option_effects
+from vwlite.api.run_configs import check_option_effects
 from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Console, say
@@ -12,7 +12,7 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.config import FoldConfig
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
-from vwlite.training.run_files import be_silent
+from vwlite.training.ledger import be_silent
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
 
@@ -72,12 +72,13 @@ def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "Fold
     """Raises as ``train_folds``."""
     from vwlite.api.train_folds import train_folds
     from vwlite.cli.runs.evaluate import tell_of_constant, tell_of_majority
-    from vwlite.evaluation.metric_report import as_table
+    from vwlite.evaluation.metric_table import as_table
 
     console = Console(request.values["quiet"])
     console.line("")
     found = train_folds(request, count, console.line)
-    console.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
+    shown = Console(console.quiet and bool(request.values["json_path"]))  # what was asked for, even of a quiet run
+    shown.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
     if not console.quiet:
         means = found.report()["mean"]
         tell_of_constant(means, learner)

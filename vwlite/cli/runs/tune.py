@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from vwlite.api.option_rules import check_option_effects, check_unused_options
+from vwlite.api.run_configs import check_option_effects, check_unused_options
 from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.console import Bar
@@ -34,8 +34,7 @@ from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_report import finite
-from vwlite.evaluation.metric_table import canonical
+from vwlite.evaluation.metric_table import canonical, finite
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import AUTO, fields_of
@@ -46,11 +45,10 @@ from vwlite.solvers.loglinear import solver as loglinear
 from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
 from vwlite.storage.named_files import NamedFile
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.display import Display
+from vwlite.training.ledger import be_silent
 from vwlite.training.model_loader import start
-from vwlite.training.output_config import OutputConfig
-from vwlite.training.run_files import be_silent
 
 Interrupts = Callable[[], AbstractContextManager[Any]]
 

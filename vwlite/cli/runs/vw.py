@@ -15,7 +15,6 @@ from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.cli.signals import signals_call
 from vwlite.data.config import HoldoutConfig
-from vwlite.data.vw_malformed_lines import VwLog
 from vwlite.errors import UsageError
 from vwlite.escapes import laid_out
 from vwlite.features.config import FeatureConfig
@@ -28,12 +27,11 @@ from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.file_lock import lock
-from vwlite.training.config import RunConfig
+from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, begin_learner, plan_of, restore
-from vwlite.training.output_config import OutputConfig, ProgressRule
-from vwlite.training.vw_run import run_like_vw
+from vwlite.training.vw_run import VwLog, run_like_vw
 
 LEVELS = {"info": 0, "warning": 1, "error": 2, "critical": 3}
 # May be typed for a model that has them.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.features.side_names import read_numbers
+from vwlite.features.config import read_numbers
 from vwlite.learners.configs.base import LearnerConfig, check_levels, random_seed, show_number
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, given_range
@@ -15,6 +16,9 @@ from vwlite.options import again, config, option
 
 # Learning rate and L2 decay of latent vectors, chosen on MovieLens-100K and 1M: losses of small slope, others.
 SMALL_SLOPE_DEFAULTS, OTHER_DEFAULTS = (0.2, 0.035), (0.04, 0.12)
+# The same where rates are adaptive, but for the rate of all, and the power and the decay by passes.
+SMALL_SLOPE_ADAPTIVE, OTHER_ADAPTIVE, POWER, PASS_DECAYS = (0.5, 0.21), (0.5, 0.75), 0.25, (1.5, 4.0)
+ONE_RATE = "add --dot-rates global"
 SMALL_SLOPE_LOSSES = ("hinge", "quantile", "truncated", "geman_mcclure", "tanh", "logistic")
 SECTION = "Dot products of latent vectors"
 NEGATIVES = "Examples that are not wanted, drawn for --dotproduct"
@@ -48,6 +52,17 @@ def check_vectors(config: Any) -> None:
         raise UsageError(f"--dot-l2 takes numbers of 0 or more, not {config.dot_l2}")
 
 
+def check_rates(config: Any, usual: Mapping[str, float]) -> None:
+    """Fills in what depends on the rates, ``usual`` with a global one. Raises UsageError for what needs one."""
+    filled = {"dot_l2_power": POWER, "first_pass_t": 0.0} if config.own_rates else {"dot_l2_power": 0.0, **usual}
+    for name, value in filled.items():
+        if getattr(config, name) is None:
+            object.__setattr__(config, name, value)
+    for typed, name in ((config.first_pass_t, "--dot-first-t"), (config.power_t, "--power_t")):
+        if config.own_rates and typed:
+            raise UsageError(f"{name} does not go with rates that are adaptive: {ONE_RATE}")
+
+
 @config
 class DyadicConfig(LearnerConfig):
     """Options of a dyadic model. ``learning_rate`` and ``dot_l2`` None depend on the loss.
@@ -55,7 +70,8 @@ class DyadicConfig(LearnerConfig):
     ``rank`` 0 pairs the features of both sides by position. The rate of the example at time t, the importance learned
     so far, is ``learning_rate * decay_learning_rate^passes * (initial_t / (initial_t + t))^power_t``. With power_t 0 it
     is multiplied by ``sqrt(first_pass_t / (first_pass_t + t))`` in the first pass, which may be the only one, and in
-    later ones where ``decay_learning_rate`` is 1.
+    later ones where ``decay_learning_rate`` is 1. With ``dot_rates`` adaptive rates are as
+    ``cython_ext/learners/dyadic_rates.pxd`` has them.
     """
 
     loss: LossConfig = field(default_factory=LossConfig)
@@ -65,23 +81,31 @@ class DyadicConfig(LearnerConfig):
         10, "Length of the latent vectors; 0 pairs features by position.", section=SECTION, low=0, high=4096,
         settled=True,
     )
+    dot_rates: str | None = option(
+        "global", "Learning rates of their own for every vector and weight (adaptive), or one for all (global).",
+        section=SECTION, spelled=("--dot-rates",), choices=("adaptive", "global"), settled=True,
+    )
     learning_rate: float | None = again(GdConfig, "learning_rate", None, shown=by_loss(0))
-    decay_learning_rate: float = again(
-        GdConfig, "decay_learning_rate", 0.75, shown="0.75, at which nothing is learned after some 20 passes"
+    decay_learning_rate: float | None = again(
+        GdConfig, "decay_learning_rate", None, shown="0.75, at which nothing is learned after some 20 passes"
     )
     power_t: float = again(GdConfig, "power_t", 0.0, low=0)
     initial_t: float = again(GdConfig, "initial_t", 1.0)
-    first_pass_t: float = option(
-        3000.0, "In the first pass the rate falls as sqrt(X / (X + t)), t the importance so far; 0: it does not.",
-        section=SECTION, spelled=("--dot-first-t",), low=0,
+    first_pass_t: float | None = option(
+        None, "In the first pass the rate falls as sqrt(X / (X + t)), t the importance so far; 0: it does not.",
+        section=SECTION, spelled=("--dot-first-t",), low=0, shown="3000",
     )
     dot_l2: float | str | None = option(
         None, "L2 decay of the latent vectors, of all or by namespace.", section=SECTION, spelled=("--dot-l2",),
         read_as="decays", metavar="X|NS=X,...", shown=by_loss(1),
     )
-    dot_l2_power: float = option(
-        0.0, "What was updated n times before decays with (1 + n)^-X of the L2.", section=SECTION,
-        spelled=("--dot-l2-power",), low=0,
+    dot_l2_power: float | None = option(
+        None, "What was updated n times before decays with (1 + n)^-X of the L2.", section=SECTION,
+        spelled=("--dot-l2-power",), low=0, shown="0",
+    )
+    dot_pass_l2: float | None = option(
+        None, "Of adaptive rates: from the second pass on, what is updated n times a pass also decays with X / n.",
+        section=SECTION, spelled=("--dot-pass-l2",), low=0, shown="by the loss, 1.5 or 4",
     )
     dot_l2_of: str = option(
         "sums", "With --dot-offset: what decays, the vectors with the offset (sums) or the weights themselves.",
@@ -153,6 +177,12 @@ class DyadicConfig(LearnerConfig):
         check_flow(self.loss, "--dotproduct")
         if not 1 <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
+        if self.dot_pass_l2 and not self.own_rates:
+            raise UsageError("--dot-pass-l2 is for rates that are adaptive: add --dot-rates adaptive")
+        if self.dot_pass_l2 is None:
+            usual = PASS_DECAYS[self.loss.name not in SMALL_SLOPE_LOSSES] if self.own_rates else 0.0
+            object.__setattr__(self, "dot_pass_l2", usual)
+        check_rates(self, {"decay_learning_rate": 0.75, "first_pass_t": 3000.0})
         if self.power_t and not self.initial_t:
             raise UsageError("--power_t of a dyadic model needs an --initial_t above 0")
         check_vectors(self)
@@ -172,8 +202,17 @@ class DyadicConfig(LearnerConfig):
         return show_number(self, what)
 
     @property
+    def own_rates(self) -> bool:
+        """Whether every vector and weight has a rate of its own."""
+        return self.dot_rates == "adaptive"
+
+    @property
     def defaults(self) -> tuple[float, float]:
-        return SMALL_SLOPE_DEFAULTS if self.loss.name in SMALL_SLOPE_LOSSES else OTHER_DEFAULTS
+        """Learning rate and L2 decay of vectors."""
+        small = self.loss.name in SMALL_SLOPE_LOSSES
+        if self.own_rates:
+            return SMALL_SLOPE_ADAPTIVE if small else OTHER_ADAPTIVE
+        return SMALL_SLOPE_DEFAULTS if small else OTHER_DEFAULTS
 
     @property
     def initial_learning_rate(self) -> float:

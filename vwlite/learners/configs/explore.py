@@ -1,4 +1,4 @@
-"""Options of contextual bandits that explore: how likely each action is to be shown."""
+"""Options of contextual bandits that explore (how likely each action is to be shown), and of simulated ones."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.options import again, config, option
 
 SECTION = "Exploration"
+SIMULATION = "Simulated bandits"
 EXPLORERS = ("", "epsilon", "first", "softmax", "bag", "squarecb", "regcb", "cover")  # numbered as in the kernel
 GREEDY = 0.05
 
@@ -181,3 +182,87 @@ class ExploreGroupsConfig(ExplorationConfig):
     count: ClassVar[int] = 1
     cb: ClassVar[int] = 0
     rank_all: ClassVar[bool] = False
+
+
+SIMULATED = ("", "classes", "costs")  # numbered as in the kernel
+
+
+@config
+class SimulationConfig(ExplorationConfig):
+    """As ``ExplorationConfig``; the loss is the cost of the action drawn."""
+
+    takes: ClassVar[str]  # one of SIMULATED
+
+    @property
+    def simulation(self) -> dict[str, Any]:
+        return {**super().simulation, "simulated": SIMULATED.index(self.takes)}
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        if what == "raw":
+            return {"as_raw": True}
+        raise UsageError(f"--{what} does not go with a model of --{self.option}: its answers are the actions drawn")
+
+
+@config
+class SimulateConfig(SimulationConfig):
+    """As ``SimulationConfig``; ``cbify`` is the number of classes."""
+
+    cbify: int = option(
+        0, "Play a bandit with labels that are classes 1 to N: an action is drawn, and its cost alone is learned.",
+        section=SIMULATION, unit="classes", low=1, high=(1 << 24) - 1, shown="", shape=True, needed=True,
+    )
+    cbify_cs: bool = option(
+        False, "Of --cbify: labels are class:cost of all classes.", section=SIMULATION, needs=("cbify",), shape=True
+    )
+    loss0: float = option(0.0, "Of --cbify: the cost of the right class.", section=SIMULATION, needs=("cbify",))
+    loss1: float = option(1.0, "Of --cbify: the cost of others.", section=SIMULATION, needs=("cbify",))
+    cb_explore_adf: bool = again(ExploreGroupsConfig, "cb_explore_adf", False)
+
+    learner: ClassVar[str] = "cbify"
+    selected_by: ClassVar[tuple[str, ...]] = ("cbify",)
+    includes: ClassVar[tuple[str, ...]] = ("cb_explore_adf",)
+    exclusivity: ClassVar[str] = "an example is a decision that is played"
+    written_as_text: ClassVar[bool] = False
+    named_labels: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def takes(self) -> str:  # type: ignore[override]
+        return "costs" if self.cbify_cs else "classes"
+
+    @property
+    def label_words(self) -> bool | None:  # type: ignore[override]
+        return True if self.cbify_cs else None
+
+    @property
+    def simulation(self) -> dict[str, Any]:
+        return {**super().simulation, "right": self.loss0, "wrong": self.loss1}
+
+    @property
+    def cb(self) -> int:
+        return self.cbify
+
+    @property
+    def count(self) -> int:
+        return self.cbify
+
+
+@config
+class SimulateGroupsConfig(SimulationConfig):
+    """As ``SimulationConfig``, of actions that are the lines of a group."""
+
+    cbify_ldf: bool = option(
+        False, "Play a bandit with groups of lines 'action:cost | features', as --csoaa_ldf has them.",
+        section=SIMULATION, shape=True,
+    )
+    cb_explore_adf: bool = again(ExploreGroupsConfig, "cb_explore_adf", False)
+
+    takes: ClassVar[str] = "costs"
+    learner: ClassVar[str] = "cbify_ldf"
+    selected_by: ClassVar[tuple[str, ...]] = ("cbify_ldf",)
+    includes: ClassVar[tuple[str, ...]] = ("cb_explore_adf",)
+    exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"
+    multiline: ClassVar[bool] = True
+    count: ClassVar[int] = 1
+    cb: ClassVar[int] = 0
+    rank_all: ClassVar[bool] = False
+    explore_eval: ClassVar[bool] = False

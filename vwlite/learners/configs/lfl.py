@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import ANSWERS, show_classes
-from vwlite.learners.configs.dyadic import SECTION, DyadicConfig
+from vwlite.learners.configs.dyadic import ONE_RATE, POWER, SECTION, DyadicConfig, check_rates
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
 from vwlite.learners.configs.softmax import MulticlassConfig
 from vwlite.options import again, config, not_one_of, option
 
 RATE, DOT_L2, LINEAR_L2 = 0.05, 0.02, 0.006  # chosen on MovieLens-1M
-ADAPTIVE_RATE, ADAPTIVE_DOT_L2, ADAPTIVE_LINEAR_L2, POWER = 0.3, 0.35, 0.1, 0.25  # on MovieLens-100K
-ONE_RATE = "add --dot-rates global"
+ADAPTIVE_RATE, ADAPTIVE_DOT_L2, ADAPTIVE_LINEAR_L2 = 0.3, 0.35, 0.1  # on MovieLens-100K
 
 
 @config
@@ -36,10 +35,8 @@ class LflConfig(LabelVectorsConfig):
         None, "Of the same: the label whose score is always 0, so that the others' are log odds against it.",
         section=SECTION, spelled=("--base-label",), metavar="LABEL", shown="none", shape=True,
     )
-    dot_rates: str | None = option(
-        None, "Of the same: learning rates of their own for every vector and weight, or a global one.",
-        section=SECTION, spelled=("--dot-rates",), choices=("adaptive", "global"), settled=True,
-        shown="adaptive; with --lfl-loss mse global",
+    dot_rates: str | None = again(
+        DyadicConfig, "dot_rates", None, shown="adaptive for labels with vectors; with --lfl-loss mse global"
     )
     learning_rate: float | None = again(
         GdConfig, "learning_rate", None, shown=f"{ADAPTIVE_RATE:g} for labels with vectors"
@@ -84,20 +81,11 @@ class LflConfig(LabelVectorsConfig):
         """Fills in what depends on the rates. Raises UsageError for what needs a global one."""
         if self.dot_rates is None:
             object.__setattr__(self, "dot_rates", "global" if self.lfl_loss == "mse" else "adaptive")
-        if not self.own_rates and self.decay_learning_rate is None:
-            object.__setattr__(self, "decay_learning_rate", 0.9)
-        if self.dot_l2_power is None:
-            object.__setattr__(self, "dot_l2_power", POWER if self.own_rates else 0.0)
-        for typed, name in ((self.first_pass_t, "--dot-first-t"), (self.power_t, "--power_t")):
-            if self.own_rates and typed:
-                raise UsageError(f"{name} does not go with rates that are adaptive: {ONE_RATE}")
+        check_rates(self, {"decay_learning_rate": 0.9})
         if self.own_rates and self.lfl_loss != "log":
             raise UsageError(f"--lfl-loss {self.lfl_loss} does not go with rates that are adaptive: {ONE_RATE}")
 
-    @property
-    def own_rates(self) -> bool:
-        """Whether every vector and weight has a rate of its own."""
-        return self.dot_rates == "adaptive"
+    own_rates = DyadicConfig.own_rates  # type: ignore[assignment]
 
     def check_base(self) -> None:
         label, first = self.base_label, self.indexing

@@ -104,7 +104,7 @@ class NnClassesConfig(MulticlassConfig):
 
     learner: ClassVar[str] = "nn_classes"
     selected_by: ClassVar[tuple[str, ...]] = ()
-    selected_together: ClassVar[tuple[str, ...]] = ("multiclass", "nn")
+    selected_together: ClassVar[tuple[str, ...]] = ("nn", "multiclass")
     includes: ClassVar[tuple[str, ...]] = ()
     exclusivity: ClassVar[str] = "the loss is one of all outputs together"
 

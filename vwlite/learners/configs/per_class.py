@@ -1,4 +1,4 @@
-"""Options of classes, sets of labels and costs, with a set of weights for each class."""
+"""Options of classes, sets of labels and costs, with a set of weights for each class, and of groups of lines."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import CLASS_SCORES_OFF, random_seed, show_classes
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import config, option
+from vwlite.options import again, config, option
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import Classes
+
 
 SET_LOSSES = ("hamming", "zero_one", "f1", "jaccard")  # these too
 LABEL_ORDERS = ("given", "frequent", "rare")
@@ -171,3 +172,115 @@ class PerClassConfig(GdConfig):
         """Whether labels are lists of words; None: they are numbers."""
         lists = self.kind != "oaa"
         return lists if lists or self.named_labels else None
+
+
+REGRESSION, CLASSIFIER = ("m", "multiline"), ("mc", "multiline-classifier")
+
+
+def way(help: str, **declared: Any) -> Any:
+    choices = (*REGRESSION, *CLASSIFIER)
+    return option("", help, section="Groups of lines", choices=choices, **declared)
+
+
+@config
+class MultilineConfig(GdConfig):
+    """As ``GdConfig``; one of ``csoaa_ldf`` and ``wap_ldf`` is one of REGRESSION or CLASSIFIER, the other empty."""
+
+    csoaa_ldf: str = way(
+        "Lines 'class:cost | features', a blank line after each group of them: learn what each costs (m) or which "
+        "one costs least (mc). A group's first line 'shared | features' adds to all of them."
+    )
+    wap_ldf: str = way("The same from differences of two lines.")
+    ldf_override: str = way("In place of what these two say.", in_vw_models="forgotten")
+    csoaa_rank: bool = option(
+        False, "Predict all classes of a group, the cheapest first, with their scores.", section="Groups of lines"
+    )
+    probabilities: bool = again(PerClassConfig, "probabilities", False)
+
+    learner: ClassVar[str] = "ldf"
+    supports_trees: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
+    supports_levels: ClassVar[bool] = False
+    exclusivity: ClassVar[str] = "an example is a group of lines, whose costs are its label"
+    multiline: ClassVar[bool] = True
+    has_sensitivity: ClassVar[bool] = False
+    label_words: ClassVar[bool] = True
+    kind: ClassVar[str] = "ldf"
+    count: ClassVar[int] = 1  # of sets of weights
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        if bool(self.csoaa_ldf) == bool(self.wap_ldf):
+            raise UsageError("--csoaa_ldf and --wap_ldf do not go together")
+        if self.binary:
+            raise UsageError("--binary does not go with groups of lines, which are answered with one of them: drop it")
+
+    def to_show(self, what: str) -> dict[str, Any]:
+        return {"probabilities": what == "probabilities", "csoaa_rank": what != "probabilities"}
+
+    @property
+    def classifier(self) -> bool:
+        return (self.ldf_override or self.csoaa_ldf or self.wap_ldf) in CLASSIFIER
+
+    @property
+    def shows_probabilities(self) -> bool:
+        return self.probabilities and not self.csoaa_rank
+
+
+@config
+class ClassLearnersConfig(PerClassConfig):
+    """As ``PerClassConfig``; ``base`` is the configuration of every class's learner."""
+
+    base: Any = None
+    pairs: int = 0  # of dot products, those of the base
+
+    learner: ClassVar[str] = "class_learners"
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by --oaa and its like beside an option that asks for the base
+    is_reduction: ClassVar[bool] = False  # ``base`` is the options of a learner of numbers that is no such base
+    in_vw: ClassVar[bool] = False
+    written_as_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.oaa_subsample:
+            raise UsageError(f"--oaa_subsample does not go with --{self.base.option}: every class learns by itself")
+        if self.base.levels:
+            raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
+        if self.base.negatives:
+            raise UsageError(f"--negatives does not go with --{self.option}: every example has its class")
+        if not (self.base.supports_trees or self.base.supports_oaa):
+            why = "classes are over learners of numbers"
+            raise UsageError(f"--{self.kind} does not go with --{self.base.option}: {why}")
+        if self.base.supports_oaa and self.set_loss not in ("", "hamming"):
+            why = "a label is learned from all examples at once, not after the answers of others"
+            raise UsageError(f"--set-loss {self.set_loss} does not go with --{self.base.option}: {why}")
+        if self.base.supports_oaa and (self.kind == "csoaa" or getattr(self.base, "hard_margin", False)):
+            option = f"--{self.kind}" if self.kind == "csoaa" else "--hard_margin"
+            way = "--oaa does" if self.kind == "csoaa" else "two classes have it"
+            raise UsageError(f"{option} does not go with --{self.base.option} for classes: {way}")
+
+    @property
+    def fixed_passes(self) -> int:  # type: ignore[override]
+        return self.base.fixed_passes
+
+    @property
+    def needs_full_passes(self) -> bool:  # type: ignore[override]
+        return self.base.needs_full_passes
+
+    @property
+    def can_freeze(self) -> bool:  # type: ignore[override]
+        return self.base.can_freeze
+
+    @property
+    def option(self) -> str:
+        return self.kind
+
+    @property
+    def vw_difference(self) -> str:
+        if self.base.learner == "bfgs":  # whose minimum is the same whether classes are fitted by themselves or at once
+            return ""
+        return f"--{self.kind} over --{self.base.option} gives other numbers than vw's: every class has its own table"
+
+    @property
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        return getattr(self.base, "unused_options", ("", ()))

@@ -153,7 +153,7 @@ class LearnConfig(Config):
     """Options of ``aso learn``. ``dims``: h of every group, or (group name, h) pairs beside the default."""
 
     aux: tuple[Any, ...]  # of vwlite.solvers.aso.auxiliary.Aux
-    where: tuple[Any, ...] = ()  # of vwlite.solvers.aso.conditions.Condition
+    where: tuple[Any, ...] = ()  # of vwlite.solvers.aso.problem_list.Condition
     chosen: frozenset[tuple[str, str]] | None = None  # kind and name of the problems to keep; None: all
     groups: tuple[tuple[str, ...], ...] = ()  # namespaces of each group; empty: one per namespace
     dim: int = 50

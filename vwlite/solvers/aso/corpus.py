@@ -12,8 +12,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.features.sparse_rows import Rows, features_of, merged, rows_over
-from vwlite.features.vocabulary import Vocabulary, inverse_frequencies
+from vwlite.features.sparse_rows import Rows, Vocabulary, features_of, inverse_frequencies, merged, rows_over
 from vwlite.solvers.aso.label_features import words_in
 
 

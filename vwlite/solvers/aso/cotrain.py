@@ -19,16 +19,15 @@ from vwlite.config_check import require
 from vwlite.data.csr import joined as behind
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
-from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
-from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import USUAL, check_memory
 from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
 from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import solve, targets, zero_weights
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

@@ -15,8 +15,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import NAMELESS
 from vwlite.features.hashing import hash_name
-from vwlite.features.sparse_rows import Rows
-from vwlite.features.vocabulary import Vocabulary
+from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import NO_MEMORY
 from vwlite.solvers.aso.auxiliary import in_spaces, mixed

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from vwlite.errors import DataError, Diverged, ModelError
-from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
-from vwlite.features.vocabulary import Vocabulary
 from vwlite.solvers.aso.auxiliary import Aux, View, frequent, held, views
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus

@@ -7,12 +7,11 @@ import numpy as np
 
 from vwlite.config_check import Between, Double, require
 from vwlite.errors import ModelError, UsageError
-from vwlite.features.sparse_rows import Weights
+from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import THETA, opened, theta_from
-from vwlite.features.vocabulary import Vocabulary, word_arrays, words_from
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.online import SPAN, Newcomers, Part, Stream
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 Natural = Annotated[int, Between(0, 2**63 - 1)]
 

@@ -17,7 +17,6 @@ from vwlite.numerals import is_count
 from vwlite.options import Request
 from vwlite.solvers.aso import online_file, problem_list
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
-from vwlite.solvers.aso.conditions import read_condition
 from vwlite.solvers.aso.config import (
     LearnConfig,
     OnlineConfig,
@@ -27,6 +26,7 @@ from vwlite.solvers.aso.config import (
     TasksConfig,
     check_kinds,
 )
+from vwlite.solvers.aso.problem_list import read_condition
 from vwlite.solvers.aso.selection import read_vary
 
 

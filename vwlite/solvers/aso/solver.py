@@ -13,7 +13,7 @@ from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Request
-from vwlite.solvers.aso import model_file, online_file, task_file
+from vwlite.solvers.aso import model_file, online_file, tasks
 from vwlite.solvers.aso.classifier import Progress, Target, train
 from vwlite.solvers.aso.config import (
     ContinuedConfig,
@@ -26,10 +26,10 @@ from vwlite.solvers.aso.config import (
     ThresholdConfig,
     check_kinds,
 )
-from vwlite.solvers.aso.continued import check_position, learn_on
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import Cotrained, Rounds, rounds_of
 from vwlite.solvers.aso.label_features import recalled_space
+from vwlite.solvers.aso.model_file import check_position, learn_on
 from vwlite.solvers.aso.online import SPAN, Stream, begun, skipped, spans
 from vwlite.solvers.aso.options import (
     check_labelled,
@@ -45,8 +45,7 @@ from vwlite.solvers.aso.options import (
 )
 from vwlite.solvers.aso.selection import select
 from vwlite.solvers.aso.tagger import train_sequences
-from vwlite.solvers.aso.task_file import FIGURE, compared
-from vwlite.solvers.aso.tasks import TaskLearning, TaskModel
+from vwlite.solvers.aso.tasks import FIGURE, TaskLearning, TaskModel, compared
 from vwlite.solvers.aso.train import Alternation, Learned
 from vwlite.storage import model_file as container
 from vwlite.training.model_header import data_of
@@ -363,7 +362,7 @@ class Cotrain(AsoSolver):
 class Tasks(AsoSolver):
     """Models of many tasks, each of which has examples of its own."""
 
-    learner = task_file.TASKS
+    learner = tasks.TASKS
     unit = "rounds"
     work: TaskLearning
     model: TaskModel
@@ -394,4 +393,4 @@ class Tasks(AsoSolver):
         return self.work.rounds.complete
 
     def content(self) -> Content:
-        return task_file.content(replace(self.model, data=self.data))
+        return tasks.content(replace(self.model, data=self.data))

@@ -7,8 +7,7 @@ import numpy as np
 
 from vwlite.errors import DataError, Diverged
 from vwlite.escapes import escaped
-from vwlite.features.sparse_rows import Rows
-from vwlite.features.vocabulary import Vocabulary
+from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import losses

@@ -10,9 +10,8 @@ from vwlite.config_check import Double, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.features.sparse_rows import Rows, Weights
+from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta, shared_features
-from vwlite.features.vocabulary import Vocabulary
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     LABELLED,
@@ -30,13 +29,12 @@ from vwlite.solvers.aso.auxiliary import (
     views,
 )
 from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
-from vwlite.solvers.aso.conditions import holding
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.problem_list import Listed, kept
+from vwlite.solvers.aso.problem_list import Listed, holding, kept
 from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
 from vwlite.solvers.tall_matrices import leading
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

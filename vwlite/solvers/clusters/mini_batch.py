@@ -16,7 +16,7 @@ from vwlite.data.csr import joined
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.clusters.numbered_rows import Piece, trimmed, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, project, squares_of
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.monitor import Monitor
 
 ENOUGH = 1e-3  # a pass that lowers the average distance by less, in proportion, is the last

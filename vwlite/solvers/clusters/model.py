@@ -14,7 +14,7 @@ from vwlite.solvers.clusters.mini_batch import MiniBatch
 from vwlite.solvers.clusters.train import Clusters
 from vwlite.solvers.row_solver import RowModel
 from vwlite.solvers.rows import Rows, check_slots
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Byte, Kind, Natural
 from vwlite.training.monitor import Monitor, StepsOnly
 from vwlite.training.solver_run import Content

@@ -16,11 +16,11 @@ from vwlite.features.name_index import NameIndex
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Request, check_needs
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.crr.curriculum_stages import check_curriculum
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
+from vwlite.solvers.crr.pair_sampling import check_curriculum
 from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, go_on
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.model_loader import plan_of
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver

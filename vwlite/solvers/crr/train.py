@@ -26,12 +26,11 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.solvers.crr.config import CrrConfig
-from vwlite.solvers.crr.curriculum_stages import CurriculumStages, check_curriculum
 from vwlite.solvers.crr.dataset import TrainingSet
-from vwlite.solvers.crr.pair_sampling import PairIndex
+from vwlite.solvers.crr.pair_sampling import CurriculumStages, PairIndex, check_curriculum
 from vwlite.solvers.crr.weights import Begun, Weights
-from vwlite.storage.array_check import numbers
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.storage.model_file import numbers
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content

@@ -19,7 +19,7 @@ from vwlite.options import check_needs
 from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels
 from vwlite.storage import model_file
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import check_learner
 from vwlite.training.model_loader import Restored, restore
 

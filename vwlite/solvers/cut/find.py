@@ -17,9 +17,7 @@ from vwlite.interrupts import raise_if_stopped
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import Edges
-from vwlite.solvers.cut.graph import Graph, graph_of, undirected
-from vwlite.solvers.cut.kmeans import kmeans
-from vwlite.solvers.cut.spectrum import GUARDS, SETTLED, Spectrum, spectrum
+from vwlite.solvers.cut.graph import GUARDS, SETTLED, Graph, Spectrum, graph_of, kmeans, spectrum, undirected
 from vwlite.training.monitor import Monitor
 
 LEAST_GAIN = 1e-12  # of a step, below which the cost is the same but for rounding

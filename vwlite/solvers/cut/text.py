@@ -17,7 +17,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.gamma import settle_gamma
 from vwlite.memory_limit import check_memory
-from vwlite.solvers.cut.kmeans import kmeans
+from vwlite.solvers.cut.graph import kmeans
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration
 from vwlite.solvers.rows import Part, RowSource, SlotRows

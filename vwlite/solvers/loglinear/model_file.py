@@ -18,7 +18,7 @@ from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
 from vwlite.solvers.loglinear.passes import Trained
 from vwlite.storage import model_file
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.counters import Counters
 from vwlite.training.model_header import LogLinear
 

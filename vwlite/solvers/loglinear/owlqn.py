@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite.config_check import Double, require
 from vwlite.learners.quasi_newton import pseudo_gradient
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 
 MEMORY = 10  # pairs of steps and gradient changes that approximate the Hessian
 LOOK_BACK = 10  # iterations over which the improvement is measured

@@ -10,14 +10,13 @@ import numpy as np
 from vwlite.config_check import Double, require
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.fista import Fista, Smooth
+from vwlite.solvers.loglinear.fista import Fista, Norm, Smooth, norm_of
 from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
 from vwlite.solvers.loglinear.held_out import HeldOut
-from vwlite.solvers.loglinear.norms import Norm, norm_of
 from vwlite.solvers.loglinear.owlqn import OwlQn
 from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 

@@ -1,18 +1,181 @@
-"""Stochastic gradient steps with an L1 penalty, or an L2 one."""
+"""Stochastic gradient steps with an L1 penalty, or an L2 one, and the stages of a curriculum."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from vwlite._native.logistic_l1 import settle_table
 from vwlite.data.shuffle import order_of
-from vwlite.errors import Diverged
+from vwlite.errors import Diverged, UsageError
 from vwlite.learners.base import NO_MEMORY, UNSTABLE
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
-from vwlite.solvers.loglinear.norms import norm_of
+from vwlite.solvers.loglinear.examples import BREAK, LINE, Lines, sequences_of
+from vwlite.solvers.loglinear.fista import norm_of
+from vwlite.solvers.loglinear.held_out import usable
 from vwlite.solvers.loglinear.problems import Problem
-from vwlite.solvers.loglinear.stages import EVERYTHING, Stages
+from vwlite.training.config import CurriculumConfig
+from vwlite.training.curriculum import Curriculum, StepRanking, easiest_first, fill_missing
+
+
+@dataclass(slots=True)
+class Stage:
+    """What a pass takes: ``places`` int64[steps] among the rows of the training part, in the order of the steps.
+
+    ``weights``: by what the importance of each step's row is multiplied, float32[steps]; None: by 1.
+    """
+
+    places: np.ndarray
+    weights: np.ndarray | None = None
+
+    @property
+    def mean_weight(self) -> float:
+        return 1.0 if self.weights is None or not len(self.weights) else float(self.weights.mean(dtype=np.float64))
+
+    def of(self, problem: Any, rows: np.ndarray) -> tuple[Problem, np.ndarray]:
+        """The problem with these weights, and int64[steps], which of ``rows`` its steps take."""
+        order = rows[self.places]
+        if self.weights is None:
+            return problem, order
+        weight = problem.weight.copy()
+        weight[order] *= self.weights
+        return replace(problem, weight=weight), order
+
+
+class Stages(Protocol):
+    """What the passes of a run take; ``places`` int64[examples]: all of them, in the order of a pass."""
+
+    def stage(self, number: int, places: np.ndarray) -> Stage:
+        """Of pass ``number``, from 1."""
+
+    def steps(self, passes: int, places: np.ndarray) -> int:
+        """Of so many passes; ``places`` are those of the first."""
+
+
+class Everything:
+    """All examples in every pass."""
+
+    def stage(self, number: int, places: np.ndarray) -> Stage:
+        return Stage(places)
+
+    def steps(self, passes: int, places: np.ndarray) -> int:
+        return passes * len(places)
+
+
+EVERYTHING = Everything()
+
+
+class StagesByPass:
+    """Each pass admits more of the examples, those of least ``difficulty`` first, float64[examples]."""
+
+    def __init__(
+        self, config: CurriculumConfig, difficulty: np.ndarray, seed: int, passes: int, note: Callable[[str], None]
+    ) -> None:
+        """``passes``: most that there are; ``note`` hears what each is made of."""
+        order, self.passes = easiest_first(config, difficulty, seed), passes
+        self.told, self.untold = (Curriculum(config, order, seed, tell) for tell in (note, no_note))
+
+    def stage(self, number: int, places: np.ndarray) -> Stage:
+        admitted = self.told.admitted(number, self.passes, None)
+        taken = np.zeros(len(places), bool)
+        taken[admitted.rows] = True
+        places = places[taken[places]]
+        return Stage(places, None if admitted.weights is None else admitted.weights[places])
+
+    def steps(self, passes: int, places: np.ndarray) -> int:
+        return sum(len(self.untold.admitted(number, self.passes, None).rows) for number in range(1, passes + 1))
+
+
+class StagesWithin:
+    """The first pass admits more after every so many of its examples, which are ranked among themselves."""
+
+    def __init__(
+        self, config: CurriculumConfig, difficulty: np.ndarray, seed: int, note: Callable[[str], None]
+    ) -> None:
+        """As of ``StagesByPass``."""
+        self.config, self.difficulty, self.seed, self.note = config, difficulty, seed, note
+
+    def stage(self, number: int, places: np.ndarray) -> Stage:
+        return self.first(places, self.note) if number == 1 else Stage(places)
+
+    def steps(self, passes: int, places: np.ndarray) -> int:
+        return len(self.first(places, no_note).places) + (passes - 1) * len(places)
+
+    def first(self, places: np.ndarray, note: Callable[[str], None]) -> Stage:
+        ranking, size, begin = StepRanking(self.config, self.seed, note), int(self.config.steps or 0), 0
+        taken, weights = [], []
+        while ranking.share < 1 and begin < len(places):
+            step = places[begin : begin + size]
+            admitted = ranking.admit(self.difficulty[step])
+            taken.append(step[admitted.rows])
+            weights.append(np.ones(len(step), np.float32) if admitted.weights is None else admitted.weights)
+            weights[-1] = weights[-1][admitted.rows]
+            begin += size
+        if taken:
+            ranking.report_all_admitted()
+        rest = places[begin:]
+        return Stage(
+            np.concatenate([*taken, rest]),
+            None if self.config.weights == "step" else np.concatenate([*weights, np.ones(len(rest), np.float32)]),
+        )
+
+
+def no_note(text: str) -> None:
+    """For what is looked at ahead."""
+
+
+def check_curriculum(config: L1Config, curriculum: CurriculumConfig) -> None:
+    """Raises UsageError for a curriculum that does not go with what is learned, or how."""
+    if not curriculum.order:
+        return
+    if config.dual:
+        raise UsageError(
+            "--curriculum does not go with --loss margin --l2, which needs the same examples in every pass: drop it, "
+            "or take --l1 in place of --l2"
+        )
+    if config.solver != "sgd":
+        raise UsageError(
+            f"--curriculum does not go with --solver {config.solver}, which needs the same examples in every pass: "
+            "drop one of the two"
+        )
+    curriculum.check_passes(config.most_passes)
+    if config.words and curriculum.needs_numbers:
+        raise UsageError(
+            f"--curriculum-by {curriculum.by} needs labels that are numbers; with --model {config.model} take length, "
+            "rarest or value:NAMESPACE"
+        )
+
+
+def stages_of(
+    config: L1Config, curriculum: CurriculumConfig, difficulty: np.ndarray, note: Callable[[str], None]
+) -> Stages:
+    """Of a training part, float64[examples], NaN where one has no such namespace. Raises UsageError where none has."""
+    fill_missing(difficulty, curriculum.by, note, "sequences" if config.sequences else "lines")
+    if curriculum.by_pass:
+        return StagesByPass(curriculum, difficulty, config.seed, config.most_passes, note)
+    return StagesWithin(curriculum, difficulty, config.seed, note)
+
+
+def difficulty_of(config: L1Config, by: str, values: np.ndarray, lines: Lines) -> np.ndarray:
+    """float64[examples] of the problem that ``split`` makes of ``lines``, whose difficulties are ``values``.
+
+    A sequence is as long as its lines are many, as hard as its hardest by ``rarest``, and has the sum of their values.
+    """
+    if config.model == "binary":
+        return values[usable(lines)]
+    values = values[lines.kind[lines.kind != BREAK] == LINE]
+    if not config.sequences or not len(values):
+        return values
+    sequence = sequences_of(lines.kind)
+    if by == "length":
+        return np.diff(sequence).astype(float)
+    if by == "rarest":
+        return np.maximum.reduceat(values, sequence[:-1])
+    summed = np.add.reduceat(np.nan_to_num(values), sequence[:-1])
+    return np.where(np.logical_and.reduceat(np.isnan(values), sequence[:-1]), np.nan, summed)
+
 
 CHUNK = 1 << 14  # steps between looks at signals
 

@@ -9,8 +9,7 @@ from typing import Any
 from vwlite.data.blocks import fingerprint
 from vwlite.data.config import input_config
 from vwlite.errors import UsageError
-from vwlite.features.config import FeatureConfig, check_plan
-from vwlite.features.theta_config import ApplyConfig
+from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
 from vwlite.features.theta_map import FeatureMap, check_same
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Request, check_needs, effective
@@ -18,7 +17,7 @@ from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle
 from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult, held_out_input, ranked_by
-from vwlite.training.curriculum_config import CurriculumConfig
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.model_header import check_features, check_learner
 from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver

@@ -27,12 +27,11 @@ from vwlite.solvers.loglinear.frank_wolfe import bytes_of
 from vwlite.solvers.loglinear.held_out import HeldOut, Holdout, binary_parts, chain_parts
 from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
 from vwlite.solvers.loglinear.problems import Chains, Part
-from vwlite.solvers.loglinear.sgd import Sgd
-from vwlite.solvers.loglinear.stages import EVERYTHING, Stages, check_curriculum, difficulty_of, stages_of
+from vwlite.solvers.loglinear.sgd import EVERYTHING, Sgd, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
+from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties
-from vwlite.training.curriculum_config import CurriculumConfig
 from vwlite.training.monitor import Monitor
 
 COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once

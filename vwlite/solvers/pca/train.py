@@ -25,7 +25,7 @@ from vwlite.memory_limit import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.rows import Rows, SlotRows, check_slots
 from vwlite.solvers.tall_matrices import CHUNK, TINY, eigenpairs, inverse_root, orthonormal, product, times
-from vwlite.storage.array_check import numbers
+from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
 from vwlite.training.monitor import Monitor
 
