@@ -135,9 +135,12 @@ cdef double prediction_after(void *update, double importance) noexcept nogil:
 cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double p, double linear, float y, uint32_t mask) noexcept nogil:
     """The importance with which the label ``y`` would carry ``p`` to the target; of an unlabelled row that of the target's side.
 
-    Decay that is a step of its own (``separate``) is left out.
+    Decay that is a step of its own (``separate``) is left out, and adaptive rates are those before the example.
     """
     cdef Trial t
+    cdef Rates rates
+    if m.adaptive and m.rates == NULL:
+        return NAN
     if work.repeats:
         return INFINITY
     if isnan(y):
@@ -147,6 +150,9 @@ cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double 
         take_fixed_terms(m, &work.row, mask)
     t.flow, t.p = open_flow(m, work, linear, y), p
     t.flow.rate = m.told_rate
+    if m.adaptive:
+        rates = rates_at(m, m.told_rate)
+        set_rates(m, work, &t.flow, &rates)
     return least_importance(prediction_after, &t, p, m.target)
 
 
