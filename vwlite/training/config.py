@@ -249,7 +249,7 @@ CENTRES = ("gd", "average", "coin", "many", "multiclass", "lrq", "nn")  # learne
 
 @config
 class RunConfig(Config):
-    """Everything one run is told."""
+    """All options of one run."""
 
     input: InputConfig = field(default_factory=InputConfig)
     features: FeatureConfig = field(default_factory=FeatureConfig)
