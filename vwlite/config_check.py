@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from types import UnionType
 from typing import (
     Annotated,
@@ -40,6 +41,12 @@ class Double:
     """The type of finite numbers of double precision; ``float`` means those of single precision, which kernels take."""
 
 
+@cache
+def declared_types(kind: Any) -> Mapping[str, Any]:
+    """The declared types of the fields of a configuration, or of the members of a ``TypedDict``, by name."""
+    return get_type_hints(kind, include_extras=True)
+
+
 def built(kind: type, stored: Any, **others: Any) -> Any:
     """A configuration from JSON data and from ``others``; lists become tuples, objects become nested configurations.
 
@@ -47,7 +54,7 @@ def built(kind: type, stored: Any, **others: Any) -> Any:
     configuration does.
     """
     require(stored, dict, kind.__name__)
-    declared, known = get_type_hints(kind, include_extras=True), {field.name for field in fields(kind)}
+    declared, known = declared_types(kind), {field.name for field in fields(kind)}
     for name in stored:
         if name not in known:
             raise ValueError(f"{excerpt(name)} is no option")
@@ -66,7 +73,7 @@ def taken(value: Any, declared: Any, name: str) -> Any:
 
 def check_types(values: Any) -> Any:
     """``values``, a configuration. Raises ValueError for the first field whose value is not of its declared type."""
-    declared = get_type_hints(type(values), include_extras=True)
+    declared = declared_types(type(values))
     for field in fields(values):
         require(getattr(values, field.name), declared[field.name], field.name)
     return values
@@ -103,7 +110,7 @@ def require(value: Any, declared: Any, name: str) -> None:
 
 def members(value: dict[str, Any], kind: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
     """Value, declared type and name of each member of an object. Raises ValueError for a missing one."""
-    for key, declared in get_type_hints(kind, include_extras=True).items():
+    for key, declared in declared_types(kind).items():
         wanted = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
         if key in value:
             yield value[key], wanted, f"{name}.{key}"

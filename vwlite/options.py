@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields
+from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from vwlite.errors import UsageError
@@ -214,7 +214,13 @@ def missing(config: Config, name: str) -> Any:
 def config(cls: type) -> Any:
     """Makes a dataclass of a class derived from ``Config``, with its ``OPTIONS``."""
     made = dataclass(init=False, repr=False, eq=False)(cls)
-    made.OPTIONS = {one.name: named(one) for one in fields(made) if "option" in one.metadata}
+    bases = [base for base in cls.__mro__[1:] if is_dataclass(base)]
+
+    def option_of(one: Any) -> Option:
+        inherited = (options_of(of)[one.name] for of in bases if of.__dataclass_fields__.get(one.name) is one)
+        return next(inherited, None) or named(one)
+
+    made.OPTIONS = {one.name: option_of(one) for one in fields(made) if "option" in one.metadata}
     return made
 
 

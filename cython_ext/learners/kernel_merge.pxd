@@ -24,14 +24,14 @@ cdef struct Merged:
 cdef struct Pair:
     int kernel
     int degree
-    double bandwidth, left, right, both   # squared lengths and product
+    double bandwidth, bias, left, right, both   # squared lengths and product
     double a_left, a_right
 
 
 cdef inline double pair_kernel(const Pair *p, double product, double one, double other) noexcept nogil:
     if p.kernel == POLY:
-        return pow(1 + product, p.degree)
-    return exp(-p.bandwidth * (one + other - 2 * product)) if p.kernel == RBF else product
+        return pow(1 + product, p.degree) + p.bias
+    return (exp(-p.bandwidth * (one + other - 2 * product)) if p.kernel == RBF else product) + p.bias
 
 
 cdef inline double coefficient(const Pair *p, double share, double *explained) noexcept nogil:
@@ -74,7 +74,7 @@ cdef inline bint merge_vectors(Vectors *v, size_t left, size_t right, double a_l
     cdef uint32_t *index = <uint32_t *>malloc((i_end - i + j_end - j + 1) * sizeof(uint32_t))
     cdef float *value = <float *>malloc((i_end - i + j_end - j + 1) * sizeof(float))
     cdef bint done = index != NULL and value != NULL
-    p.kernel, p.degree, p.bandwidth = v.kernel, v.degree, v.bandwidth
+    p.kernel, p.degree, p.bandwidth, p.bias = v.kernel, v.degree, v.bandwidth, v.bias
     p.left, p.right, p.both = v.vector[left].square, v.vector[right].square, sparse_product(v, left, right)
     p.a_left, p.a_right = a_left, a_right
     made[0] = best_share(&p)

@@ -37,6 +37,7 @@ cdef struct Vectors:
     int kernel
     int degree
     float bandwidth
+    float bias               # added to every kernel: the intercept's
     bint delayed             # vectors wait while others come and go, so that in vw's cache their kernels are in other places
     Vector *vector           # (count,)
     size_t count
@@ -68,10 +69,10 @@ cdef inline void *grown(void *memory, size_t size, size_t *room, size_t needed) 
 cdef inline float kernel_of(Vectors *v, float product, float left, float right) noexcept nogil:
     """The kernel of two vectors with this dot product and these squared lengths."""
     if v.kernel == POLY:
-        return powf(1 + product, <float>v.degree)
+        return powf(1 + product, <float>v.degree) + v.bias
     if v.kernel == RBF:
-        return expf(-v.bandwidth * (left + right - 2 * product))
-    return product
+        return expf(-v.bandwidth * (left + right - 2 * product)) + v.bias
+    return product + v.bias
 
 
 cdef inline void spread(Vectors *v, size_t number, bint there) noexcept nogil:

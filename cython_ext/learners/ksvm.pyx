@@ -68,7 +68,7 @@ cdef class KernelMachine:
     def __cinit__(self, config, int bits, most_held):
         """``config``: ``vwlite.learners.ksvm.KernelConfig``; ``most_held`` numbers of kernel rows are kept. MemoryError."""
         cdef Machine *m = &self.m
-        m.v.kernel, m.v.degree, m.v.bandwidth = config.kernel, config.degree, config.bandwidth
+        m.v.kernel, m.v.degree, m.v.bandwidth, m.v.bias = config.kernel, config.degree, config.bandwidth, config.bias
         m.v.delayed, m.v.most_held = config.pool_size > 1, most_held
         m.v.oldest = m.v.newest = NOBODY
         m.lambda_, m.reprocess, m.pool_size = config.strength, config.reprocess, config.pool_size

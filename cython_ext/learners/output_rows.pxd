@@ -6,9 +6,16 @@ from libc.stdlib cimport calloc
 
 from features.kernel_views cimport Results
 from learners.gd_update cimport MAX_LABEL, MIN_LABEL, SCALARS, Learner, clip, count_time, open_learner, widen_range
+from learners.label_units cimport (
+    LABEL_DEVIATION, LABEL_SUMS, LABEL_VARIANCE, LABEL_VARIANCE_ALL, LabelUnits, Units, units_of
+)
 from losses.links cimport apply_link
 from losses.loss_types cimport read_params
 from base.status cimport OK, UNSTABLE
+
+
+cdef enum:
+    ROWS = 5               # of scratch; one less where labels are learned as they are
 
 
 cdef struct Outputs:
@@ -35,6 +42,8 @@ cdef struct Outputs:
     float *sum             # also: predictions before the link, of which losses are
     float *clipped         # predictions before the link, from which is learned
     float *step
+    float *product         # in units of the labels' spread: predictions less the labels' means
+    bint in_units          # labels are learned so
 
 
 cdef inline void read_labels(Outputs *q, size_t row, bint labeled) noexcept nogil:
@@ -72,7 +81,7 @@ cdef inline int report(Outputs *q, size_t row, size_t features, float weight, bi
     for c in range(q.outputs):
         m = &q.each[c]
         score[c] = clip(raw[c], m)             # as in ``learners/gd.pyx``
-        if learns and not isnan(q.label[c]) and not m.frozen:
+        if learns and not isnan(q.label[c]) and not m.frozen and not q.in_units:   # in units as in ``gd.pyx``
             widen_range(m, q.label[c])
         q.clipped[c] = q.sum[c] = clip(raw[c], m)
         score[c] = score[c] if m.ftrl else q.clipped[c]
@@ -115,7 +124,25 @@ cdef inline int open_each(Outputs *q, state, config) except -1:
         q.each[c].table = m.table + m.stride * c
         q.each[c].params.min_label = <float>scalars[c, MIN_LABEL]
         q.each[c].params.max_label = <float>scalars[c, MAX_LABEL]
-    q.shared = m
+    q.shared, q.in_units = m, False
+    return 0
+
+
+cdef inline int open_label_units(Outputs *q, state, config, bint centred) except -1:
+    """Each output has its row of ``state.output_label_sums``, if labels are learned in units of their spread."""
+    cdef double[:, ::1] sums
+    cdef uint32_t c
+    if state.output_label_sums is None:
+        return 0
+    sums = state.output_label_sums
+    if sums.shape[0] != q.outputs or sums.shape[1] != LABEL_SUMS or state.scratch.shape[0] != ROWS:
+        raise ValueError("the sums of labels do not fit the outputs")
+    for c in range(q.outputs):
+        q.each[c].labels = LabelUnits(&sums[c, 0], Units(0, 0), config.by_deviation, centred, False)
+        q.each[c].labels.now = units_of(
+            config.by_deviation, sums[c, LABEL_VARIANCE], sums[c, LABEL_VARIANCE_ALL], sums[c, LABEL_DEVIATION]
+        )
+    q.in_units = True
     return 0
 
 
@@ -163,10 +190,11 @@ cdef inline int open_results_of_outputs(Outputs *q, state, size_t rows) except -
         raise ValueError("no room for the predictions")
     if losses.shape[0] != 2 or losses.shape[1] != q.outputs or losses.shape[2] != 2:
         raise ValueError("two sums of losses and two of weights for each output")
-    if scratch.shape[0] != 4 or <size_t>scratch.shape[1] != q.width:
+    if not ROWS - 1 <= scratch.shape[0] <= ROWS or <size_t>scratch.shape[1] != q.width:
         raise ValueError("no room for the outputs")
     q.raw, q.score, q.losses = &raw[0, 0], &score[0, 0], &losses[0, 0, 0]
     q.label, q.clipped, q.step, q.sum = &scratch[0, 0], &scratch[1, 0], &scratch[2, 0], &scratch[3, 0]
+    q.product = &scratch[4, 0] if scratch.shape[0] == ROWS else NULL
     return 0
 
 

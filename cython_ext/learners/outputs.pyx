@@ -5,7 +5,7 @@ feature has one adaptive sum, of the mean squared gradient over the outputs that
 """
 
 from libc.float cimport FLT_MAX
-from libc.math cimport fabsf, isfinite, isnan
+from libc.math cimport NAN, fabsf, isfinite, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free
 
@@ -14,10 +14,14 @@ from features.namespace_groups cimport Rows
 from learners.adaptive_rates cimport RATE, WEIGHT, Scan, scan_terms
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport (
-    L1_SHRINK, L2_SCALE, MULTIPLIER, Learner, balance, inner_product, learn_row, regularized, scaled_step, shrink_slot,
-    shrunk, squared_norm
+    L1_SHRINK, L2_SCALE, MAX_LABEL, MIN_LABEL, MULTIPLIER, Learner, balance, clip, inner_product, learn_row, regularized,
+    scaled_step, shrink_slot, shrunk, squared_norm
 )
-from learners.output_rows cimport Outputs, count_times, open_labels, open_outputs, open_results_of_outputs, read_labels, report
+from learners.label_steps cimport scale_params, take_units
+from learners.label_units cimport LABEL_MEAN, NextUnits, in_label_units, next_units
+from learners.output_rows cimport (
+    Outputs, count_times, open_label_units, open_labels, open_outputs, open_results_of_outputs, read_labels, report
+)
 from losses.loss_types cimport needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
@@ -167,23 +171,66 @@ cdef inline int learn_all(Outputs *q, Scratch *s, const float *p, float weight) 
     return status
 
 
+cdef inline void predict_in_units(Outputs *q, double start, float *raw) noexcept nogil:
+    """Turn sums of weighted features, which are kept, into predictions of labels."""
+    cdef uint32_t c
+    for c in range(q.outputs):
+        q.product[c] = raw[c]
+        raw[c] = <float>in_label_units(&q.each[c].labels, raw[c], start)
+
+
+cdef inline int learn_in_units(Outputs *q, Scratch *s, float start, float weight) noexcept nogil:
+    """``learn_all`` in units of the labels' spread, which each label changes first; as in ``label_steps.pxd``."""
+    cdef Learner *m
+    cdef NextUnits new
+    cdef double middle
+    cdef uint32_t c
+    cdef int status
+    for c in range(q.outputs):
+        if isnan(q.label[c]):
+            continue
+        m = &q.each[c]
+        new = next_units(&m.labels, <double>q.label[c] - start, weight)
+        take_units(m, &new, q.label[c])
+        if new.units.spread > 0:
+            middle = start + new.sums[LABEL_MEAN]
+            scale_params(m, middle, new.part)
+            q.clipped[c] = clip(<float>(q.product[c] * (new.units.spread * new.part)), m)
+            q.label[c] = <float>((q.label[c] - middle) * new.part)
+        else:
+            q.label[c] = NAN                   # all labels so far are the same
+    status = learn_all(q, s, q.clipped, weight)
+    for c in range(q.outputs):
+        m = &q.each[c]
+        m.params.min_label, m.params.max_label = <float>m.scalars[MIN_LABEL], <float>m.scalars[MAX_LABEL]
+        m.params.scale, m.params.tube = q.shared.params.scale, q.shared.params.tube
+    return status
+
+
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Outputs *q = <Outputs *>learner
     cdef float weight = rows.importance[row]
     cdef bint labeled = not isnan(rows.label[row]), held = out.holdout_mask != NULL and out.holdout_mask[row]
     cdef bint learn = learning and labeled and not held
     cdef float *raw = q.raw + row * q.outputs
+    cdef float start = rows.initial_prediction[row], first = 0 if q.in_units else start
     cdef int status
     cdef uint32_t c
     read_labels(q, row, labeled)
     if q.shares:
-        predict_shared(q, s, rows.initial_prediction[row], raw)
+        predict_shared(q, s, first, raw)
     else:
         for c in range(q.outputs):
-            raw[c] = inner_product(&q.each[c], s, rows.initial_prediction[row])
+            raw[c] = inner_product(&q.each[c], s, first)
+    if q.in_units:
+        predict_in_units(q, start, raw)
     status = report(q, row, s.count, weight, learn, held, out)
     if learn and weight > 0 and status == OK:
-        status = learn_all(q, s, q.clipped, weight)
+        if q.in_units:
+            status = learn_in_units(q, s, start, weight)
+            read_labels(q, row, labeled)
+        else:
+            status = learn_all(q, s, q.clipped, weight)
     count_times(q, weight, held)
     return status
 
@@ -214,6 +261,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     q.each = NULL
     try:
         open_outputs(&q, state, config, call.learning)
+        open_label_units(&q, state, config, call.plan.constant)
         open_labels(&q, batch.lists, call.rows.size)
         open_results_of_outputs(&q, state, call.rows.size)
         call.plan.flat = plan.flat and (q.has_rates or not call.learning)

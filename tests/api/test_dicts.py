@@ -60,3 +60,13 @@ def test_what_stands_beside_rows_does_not_stand_beside_lines():
             Model().learn(lines, [1])
     with pytest.raises(DataError, match="y has 1 entries, the data have more rows"):
         Model().learn(iter(ROWS), [1])
+
+
+def test_numbers_that_are_texts_are_noted_once(caplog):
+    rows = [{"age": str(20 + n), "city": "rome", "size": n} for n in range(30)]
+    for _ in range(2):
+        Model().learn(rows, range(30))
+    said = "rows: the texts of 'age' are numbers, each a feature of its own: unless they are identifiers, give floats"
+    assert caplog.messages == [said]
+    Model().learn([{**row, "age": float(row["age"])} for row in rows], range(30))
+    assert len(caplog.messages) == 1

@@ -84,3 +84,13 @@ def test_what_is_no_sum_is_refused():
     model.learn(CLASSES)
     with pytest.raises(UsageError, match="explain does not go with --filter_tree: its predictions are no sums"):
         model.explain(CLASSES)
+
+
+def test_rows_of_which_no_feature_is_known_are_noted(caplog):
+    model = Model()
+    model.explain("|w a")
+    model.learn("1 |w a\n3 |w b\n" * 9)
+    model.explain("|w a")
+    assert not caplog.messages
+    model.explain("|v a")
+    assert caplog.messages[0].startswith("no feature of the data changed a prediction")

@@ -61,8 +61,17 @@ def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    ["", "--loss_function logistic -q ff", "--average", "--coin", "--oaa auto -q ::", "--multiclass auto", "--nn 2",
-     "--lrq fc2", "--sgd -l 1e-4 --noconstant"],
+    [
+        "",
+        "--loss_function logistic -q ff",
+        "--average",
+        "--coin",
+        "--oaa auto -q ::",
+        "--multiclass auto",
+        "--nn 2",
+        "--lrq fc2",
+        "--sgd -l 1e-4 --noconstant",
+    ],
 )
 def test_the_bytes_are_those_of_one_run(options, vwlite, write, tmp_path):
     for name in ("d", "d1", "d2"):
@@ -118,11 +127,38 @@ def test_tables_explanations_and_python(vwlite, write, tmp_path):
     assert Model.loads(model.dumps()).predict(lines[:9]).tolist() == model.predict(lines[:9]).tolist()
 
 
+def test_several_outputs_learn_what_each_alone_does(vwlite, write, tmp_path):
+    pairs = as_text(rows(400, 1)), as_text(rows(400, 3, far=2.0))
+    labels = [[line.partition(" ")[0] for line in text.splitlines()] for text in pairs]
+    lines = [line.partition(" ")[2] for line in pairs[0].splitlines()]
+    learn = ("--centred", "f", "--quiet")
+    write("two", "".join(f"{a},{b} {line}\n" for a, b, line in zip(*labels, lines, strict=True)))
+    vwlite("train", "two", "-f", "m", "-b", "12", "--outputs", "2", "--no-shared_rates", *learn)
+    both = [line.split() for line in vwlite("predict", "-i", "m", "two").lines]
+    for output in range(2):
+        write("one", "".join(f"{label} {line}\n" for label, line in zip(labels[output], lines, strict=True)))
+        vwlite("train", "one", "-f", "n", "-b", "11", *learn)
+        assert vwlite("predict", "-i", "n", "one").lines == [line[output] for line in both]
+
+
+def test_networks_of_classes_learn_what_is_far_from_0(vwlite, write):
+    write(
+        "c",
+        "".join(f"{1 + (line[0] != '-')} {line.partition(' ')[2]}\n" for line in as_text(rows(400, 1)).splitlines()),
+    )
+    found = []
+    for centred in ((), ("--centred", "f")):
+        vwlite("train", "c", "-f", "m", "--multiclass", "2", "--nn", "4", "--passes", "5", "--quiet", *centred)
+        report = vwlite("evaluate", "-i", "m", "c", "--metric", "accuracy", "--json", "-").stdout
+        found.append(json.loads(report)["accuracy"])
+    assert found[0] < 0.7 and found[1] > 0.85
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ("--centred f --bfgs --passes 5", "--centred does not go with --bfgs"),
-        ("--centred f --nn 4 --multiclass 3", "--centred does not go with --nn"),
+        ("--centred f --outputs 2 --trace 0.1", "--centred does not go with --outputs"),
         ("--centred f --dotproduct fc", "--centred does not go with --dotproduct"),
         ("--centred f --unit", "--centred does not go with --value, --weight and --unit"),
         ("--centred f --ngram 2", "--centred does not go with --ngram"),

@@ -265,6 +265,7 @@ FORMS = {
     "--cb_adf": "shared |u a\n0:1:0.5 |a b\n|a c\n\nshared |u b\n|a b\n1:1:0.5 |a c\n\n",
     "--csoaa 3": "1:0 2:1 |a x\n3:0 1:1 |a y\n",
     "--csoaa_ldf mc": "shared |u a\n1:0 |a b\n2:1 |a c\n\n",
+    "--outputs 2": "3.5,2 |a b\n,1.5 2 't|a c\n-3,1 |a d\n",
     "--multilabel_oaa 6": "5,2 |a b\n0,1 |a c\n3 |a d\n",
 }
 
@@ -292,7 +293,8 @@ def test_the_command_that_check_prints_runs(text, vwlite, write):
 def test_a_command_keeps_format_and_columns(vwlite, write):
     write("t.txt", "y,a\n1,2\n0,3\n" )
     said = vwlite("check", "t.txt", "--format", "csv", "--columns", "label=y =a", "--command", "--quiet").stdout
-    assert said == "vwlite train t.txt --loss_function logistic --format csv --columns 'label=y =a' -f model\n"
+    few = "--passes 20 --shuffle-first --centred _"
+    assert said == f"vwlite train t.txt --loss_function logistic {few} --format csv --columns 'label=y =a' -f model\n"
     said = vwlite("check", "t.txt", "--format", "csv", status=65).stderr
     assert "names the column of labels, one of y, a; perhaps --columns" in said
     typed = vwlite("check", "--command", "--oaa", 3, stdin="1 |a\n3 |b\n").stdout

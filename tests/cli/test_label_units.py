@@ -42,11 +42,11 @@ def test_parts_caches_and_threads_give_the_bytes_of_one_run(tmp_path):
 
 
 SPREAD = ["", "--loss_function absolute", "--loss_function expectile --expectile_q 0.3",
-          "-l 0.1 --l2 1e-4", "--levels 0..9", "--average", "--nn 2"]  # fmt: skip
+          "-l 0.1 --l2 1e-4", "--levels 0..9", "--average", "--nn 2", "--outputs 1"]  # fmt: skip
 OTHERS = [
     "--sgd", "--adaptive", "--normalized", "--invariant", "-C 3", "--initial_weight 0.1", "--ftrl", "--coin",
     "--dotproduct ff", "--lrq ff2", "--loss_function logistic", "--loss_function hinge",
-    "--loss_function poisson", "--loss_function classic", "--link logistic", "--binary", "--outputs 1",
+    "--loss_function poisson", "--loss_function classic", "--link logistic", "--binary",
     "--bfgs --passes 2", "--active --simulation", "--oaa 3", "--dual --l2 1", "--ksvm",
 ]  # fmt: skip
 

@@ -54,6 +54,22 @@ def test_no_word_of_it_without_pairs_or_learning_or_as_vw(vwlite, write):
         assert "one feature" not in vwlite(*words).stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "cure"),
+    [
+        ("", "--dot-rates adaptive, or divide them, to about 1"),
+        ("--filter_tree 5 --scoring --indexing 1 --loss_function hinge", "divide them, to about 1"),
+        ("--dot-rates adaptive", ""),
+        ("--multiclass 5 --indexing 1", ""),
+    ],
+)
+def test_large_values_beside_ids_are_told_with_the_cure(vwlite, write, options, cure):
+    write("r", "".join(f"{label} |u u{user} age:{item} |i i{item} share:3\n" for label, user, item in ROWS))
+    said = vwlite("train", "r", "--dotproduct", "ui", *options.split(), "-f", "m").stderr
+    wanted = f"note: namespace u has values up to 49, for which one learning rate is too large: {cure}"
+    assert said.count("values up to") == bool(cure) and (not cure or said.count(wanted) == 1)
+
+
 def test_what_was_seen_goes_with_a_checkpoint():
     config = RunConfig(features=FeatureConfig(dotproduct=("ui",)), learner=DyadicConfig(pairs=1), learning=True)
     plan = Plan(config.features)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 NO_SHARING = "--no-shared_rates"
+RAW = ("--label-units", "raw")
 
 
 def planted(noise=0.1):
@@ -29,7 +30,7 @@ def table(lines):
 def test_fifty_passes_come_near_least_squares(vwlite, write, options):
     x, y = planted()
     write("d", text_of(x, y))
-    vwlite("train", "d", "--outputs", 3, "-f", "m", "--passes", 50, "--holdout_off", "--quiet", options)
+    vwlite("train", "d", "--outputs", 3, "-f", "m", "--passes", 50, "--holdout_off", "--quiet", options, *RAW)
     found = table(vwlite("predict", "d", "-i", "m").lines)
     inputs = np.column_stack([x, np.ones(len(x))])
     best = inputs @ np.linalg.lstsq(inputs, y, rcond=None)[0]
@@ -46,10 +47,21 @@ def test_predictions_are_those_of_a_run_for_each_output(vwlite, write, options):
     made = [[line.split() for line in vwlite("predict", "d", "-i", "m", *raw).lines] for raw in ((), ("--raw",))]
     for output in range(3):
         write("one", text_of(x, y[:, [output]]))
-        vwlite("train", "one", "-b", 10, "--label-units", "raw", "-f", "one.m", *options)
+        vwlite("train", "one", "-b", 10, "-f", "one.m", *options)
         for lines, raw in zip(made, ((), ("--raw",)), strict=True):
             wanted = [line.split() for line in vwlite("predict", "one", "-i", "one.m", *raw).lines]
             assert [[line[output], line[3]] for line in lines] == wanted
+
+
+def test_units_of_the_labels_of_each_output_are_shown(vwlite, write):
+    x, y = planted()
+    write("d", text_of(x, y * [1, 1000, 1]))
+    lines = vwlite("train", "d", "--outputs", 3, "--named_outputs", "a,b,c", "-f", "m").stderr.splitlines()
+    facts = dict(line.split(None, 1) for line in vwlite("inspect", "m").lines if line.startswith("label_"))
+    means, spreads = facts["label_mean"].split(), facts["label_spread"].split()
+    shown = zip("abc", means, spreads, strict=True)
+    assert lines[-1] == "labels: " + "; ".join(f"{name} mean {mean}, spread {spread}" for name, mean, spread in shown)
+    assert np.array(spreads, float) == pytest.approx(y.std(axis=0) * [1, 1000, 1], rel=0.3)
 
 
 def test_progressive_predictions_stand_with_their_tags(vwlite, write, tmp_path):

@@ -124,3 +124,9 @@ def test_an_exponential_beyond_all_numbers_is_no_prediction(options, vwlite, wri
     for asked in ((), ("-p", "answers")):
         done = vwlite("train", held, "--holdout_after", 18, *asked, *learned, status=70)
         assert "19: the prediction or the update is not a finite number" in done.stderr
+
+
+def test_labels_that_are_no_numbers_may_be_left_out(vwlite, write, trained):
+    write("named.vw", GOOD.replace("-1 |", "no |"))
+    said = vwlite("predict", "-i", trained("numbers"), "named.vw", status=65).stderr
+    assert said.endswith("; labels that are no numbers, as the model's are, may be left out: here none is needed\n")

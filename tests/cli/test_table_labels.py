@@ -110,3 +110,10 @@ def test_sets_of_named_labels_are_learned_and_others_refused(vwlite, write):
     for label in ("0,1", "bird"):
         done = vwlite("train", write("d", f"{label} |f a\n"), *options, status=65)
         assert f"label {label} names no class: --named_labels has cat, dog" in done.stderr
+
+
+def test_examples_without_a_set_are_told(vwlite, write):
+    for name, label in (("empty", ", "), ("without", "")):
+        write(name, f"0,1 |w a\n{label}|w b\n")
+        said = vwlite("train", name, "-f", "m", "--multilabel_oaa", "3").stderr
+        assert ("note: examples without a label were not learned: the empty set is" in said) == (name == "without")

@@ -55,6 +55,7 @@ def problems(draw, kernels=KERNELS, most=40):
         "bandwidth": draw(st.sampled_from([0.1, 1.0, 2.5])),
         "l2": draw(st.sampled_from([0.5, 1.0, 4.0])),
         "reprocess": draw(st.integers(0, 4)),
+        "bias_scale": draw(st.sampled_from([None, None, 0.5, 2.0])),
     }
     return rows, label, importance, options, draw(st.integers(0, 5))
 
@@ -231,3 +232,16 @@ def test_damaged_rows_of_a_model_are_refused(change, message):
 def test_other_losses_are_refused():
     with pytest.raises(UsageError, match="--ksvm has --loss_function hinge, not logistic"):
         KsvmConfig(loss=LossConfig(name="logistic"))
+
+
+def test_a_hardly_penalised_intercept_has_the_widest_margin():
+    """Of two points a side, whose margin is that of the nearest two (the root of 5, halved)."""
+    rows, label = [{0: 2.0, 1: 1.0}, {0: 3.0, 1: 2.0}, {0: -1.0, 1: 0.5}, {1: 2.0}], [1.0, 1.0, -1.0, -1.0]
+    margins = []
+    for scale in (None, 10.0):
+        machine = machine_of(l2=0.001, reprocess=20, bias_scale=scale)
+        for number in range(50):
+            run(machine, rows, label, again=number > 0)
+        x, y, bias = run(machine, [{0: 1.0}, {1: 1.0}, {}], [1.0] * 3, task=PREDICT)
+        margins.append(1 / np.hypot(x - bias, y - bias))
+    assert margins[0] < 1.115 and margins[1] == pytest.approx(np.sqrt(5) / 2, rel=1e-4)

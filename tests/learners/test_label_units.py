@@ -92,6 +92,25 @@ def test_a_power_of_two_of_the_labels_changes_their_units_only():
         np.testing.assert_array_equal(models[factor].predict(X), models[1.0].predict(X) * np.float32(factor))
 
 
+@pytest.mark.parametrize(
+    "options", ["", "--no-shared_rates", "--loss_function absolute", "--ftrl --label-units spread"]
+)
+def test_outputs_have_units_of_their_own(options):
+    X, y = friedman()
+    several = np.column_stack([y, X[:, 3] - y]).astype(np.float32)
+    several[::3, 1] = np.nan
+    factors = np.array([2.0**12, 2.0**-12], np.float32)
+    one, other = (vwlite.Model(f"--outputs 2 --names {options}") for _ in range(2))
+    one.learn(X, several), other.learn(X, several * factors)
+    np.testing.assert_array_equal(other.predict(X), one.predict(X) * factors)
+    np.testing.assert_array_equal(other.weights.reshape(-1, 2), one.weights.reshape(-1, 2) * factors)
+    for terms, answer in zip(other.explain(X[:5]), other.predict(X[:5], raw=True), strict=True):
+        assert sum(term.product for term in terms) == pytest.approx(answer[0], rel=1e-5)
+    again = vwlite.Model.loads(other.dumps())
+    again.learn(X, several * factors), other.learn(X, several * factors)
+    np.testing.assert_array_equal(again.predict(X), other.predict(X))
+
+
 OF_OTHERS = ["squared --average", "absolute --average", "squared --nn 3 --dropout"]
 LOSSES = ["squared", "quantile", "absolute", "lp", "expectile --expectile_q 0.2", *OF_OTHERS]
 
@@ -202,7 +221,7 @@ def test_damaged_moments_are_refused():
     [
         {"coin": True}, {"lrq": ["ff2"]}, {"loss_function": "classic"},
         {"loss_function": "poisson"}, {"loss_function": "logistic"},
-        {"loss_function": "hinge"}, {"binary": True}, {"oaa": 2}, {"outputs": 2},
+        {"loss_function": "hinge"}, {"binary": True}, {"oaa": 2}, {"outputs": 2, "trace": 0.1},
         {"link": "logistic"}, {"bfgs": True}, {"active": True},
     ],
 )  # fmt: skip

@@ -34,7 +34,10 @@ class Vector:
 
 
 class Machine:
-    def __init__(self, kernel, degree=2, bandwidth=1.0, l2=1.0, reprocess=1, pool_size=1, budget=0, seed=0):
+    def __init__(
+        self, kernel, degree=2, bandwidth=1.0, l2=1.0, reprocess=1, pool_size=1, budget=0, seed=0, bias_scale=None
+    ):
+        self.bias = F((bias_scale or 0) ** 2)
         self.name, self.degree, self.bandwidth, self.l2 = kernel, degree, F(bandwidth), F(l2)
         self.steps, self.pool_size, self.budget, self.chance = reprocess, pool_size, budget, Chance(seed)
         self.support, self.pool = [], []
@@ -48,8 +51,9 @@ class Machine:
 
     def of(self, product, left, right):
         if self.name == "poly":
-            return F(float(F(1) + product) ** self.degree)
-        return F(np.exp(-self.bandwidth * F(F(left + right) - F(2) * product))) if self.name == "rbf" else product
+            return F(float(F(1) + product) ** self.degree) + self.bias
+        rbf = self.name == "rbf"
+        return self.bias + (F(np.exp(-self.bandwidth * F(F(left + right) - F(2) * product))) if rbf else product)
 
     def complete(self, vector):
         if len(vector.row) >= len(self.support):

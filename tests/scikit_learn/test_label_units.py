@@ -35,8 +35,8 @@ def test_other_solvers_have_raw_numbers(solver):
     assert "label_units" not in VWRegressor(solver=solver).fit(X, Y).model_.options
 
 
-def test_several_numbers_are_raw():
-    several = np.column_stack([Y, -Y])
-    assert "label_units" not in VWRegressor().fit(X, several).model_.options
-    with pytest.raises(ValueError, match="label_units spread does not go with outputs"):
-        VWRegressor(label_units="spread").fit(X, several)
+def test_several_numbers_have_units_of_their_own():
+    several = np.column_stack([Y, -1024 * Y])
+    plain, raw = VWRegressor().fit(X, several), VWRegressor(label_units="raw").fit(X, several)
+    np.testing.assert_array_equal(plain.predict(X)[:, 1], -1024 * plain.predict(X)[:, 0])
+    assert plain.score(X, several) > 0.6 > raw.score(X, several)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from vwlite.api.memory_run import OpenInputs
+from vwlite.api.memory_run import OpenInputs, log
 from vwlite.data.block_parser import Parsed
 from vwlite.data.columns import read_columns
 from vwlite.data.config import InputConfig, named_kind
@@ -20,7 +21,11 @@ from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import Table, is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
+from vwlite.numerals import DECIMAL
 
+FEW, ROWS = 20, 100  # of dicts: with fewer nothing is said, and no more are looked at
+SHOWN = 5  # names in a message
+NUMBER = re.compile(DECIMAL).fullmatch
 ROW_ARGUMENTS = ("y", "weight", "base", "tags", "names", "namespaces")  # of ``Model.learn``; for rows only
 
 
@@ -68,8 +73,27 @@ def check_labels(data: Any, given: Mapping[str, Any], config: InputConfig) -> No
     stored = read_columns(config.columns).roles.get("label") if uses_stored_columns(data, given, config) else None
     if stored and type_of(data, stored.name) is not None:
         return
+    if note := numbers_in_texts(data):
+        warn_once(note)
     if given.get("y") is None and not paths_of(data) and (is_table(data) or is_array(data)):
         raise DataError("there is no labelled example to learn from: give the labels of the rows as y")
+
+
+def numbers_in_texts(data: Any) -> str:
+    """What is to be said of rows that are dicts, as ``csv.DictReader`` gives them, by the first: numbers are texts."""
+    if not (isinstance(data, list | tuple) and len(data) >= FEW and all(isinstance(row, dict) for row in data[:ROWS])):
+        return ""
+    texts = {name: [row.get(name) for row in data[:ROWS]] for name in data[0]}
+    found = [repr(name) for name, some in texts.items() if set(map(type, some)) == {str} and all(map(NUMBER, some))]
+    if not found:
+        return ""
+    some = ", ".join(found[:SHOWN]) + ", ..." * (len(found) > SHOWN)
+    return f"rows: the texts of {some} are numbers, each a feature of its own: unless they are identifiers, give floats"
+
+
+@cache
+def warn_once(note: str) -> None:
+    log.warning(note)
 
 
 def paths_of(data: Any) -> tuple[str, ...]:

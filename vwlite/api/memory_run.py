@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +38,6 @@ from vwlite.training.predict import not_finite
 from vwlite.training.predictions import Answers, Draws, PredictionArrays, Unmoved
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
-
-if TYPE_CHECKING:
-    from vwlite.training.predictions import Answers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -335,8 +332,13 @@ def explain_terms(
     Raises UsageError for learners whose predictions are not sums of terms, and as ``InferenceRun.run``.
     """
     check_terms("explain", learner, learner.is_sum)
-    explainer = TermCollector(top)
-    InferenceRun(config, learner, model, open_inputs, bad_lines, [explainer], row_by_row=True).run()
+    explainer, unmoved = TermCollector(top), Unmoved()
+    watching = [unmoved] if learner.simple_labels else []
+    run = InferenceRun(config, learner, model, open_inputs, bad_lines, [explainer, *watching], row_by_row=True)
+    run.run()
+    learned, format = model.counters.get("example_number"), run.source.inputs.format
+    if learned and (warning := unmoved.warning(learner, run.trainer.plan, format)):
+        log.warning(warning)
     return explainer.found
 
 

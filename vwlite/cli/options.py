@@ -31,7 +31,6 @@ from vwlite.cli.parser import (
     Whole,
 )
 from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig
-from vwlite.distributed.config import ShardConfig
 from vwlite.features.config import LEARNED, OF_THETA, RANDOM, TABLE, WEIGHTING, FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.configs.base import LearnerConfig
@@ -203,7 +202,6 @@ restart_options = options_in(CheckpointConfig, "Stopping and going on")
 restart_options_without_i = options_in(  # where there is no model to go on from
     CheckpointConfig, "Stopping and going on", only=("every", "resume", "lock_wait")
 )
-shard_options = options_in(ShardConfig, "Shards")
 lock_option = options_in(CheckpointConfig, only=("lock_wait",))
 names_option = options_in(OutputConfig, only=("names",))
 progress_options = options_in(OutputConfig, "Progress", only=("progress", "quiet"))

@@ -7,6 +7,7 @@ import click
 from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.distributed.config import ShardConfig
 from vwlite.evaluation.config import FoldConfig
 from vwlite.training.config import INITIAL, OutputConfig
 
@@ -37,7 +38,7 @@ from vwlite.training.config import INITIAL, OutputConfig
     ),
 )
 @options.restart_options
-@options.shard_options
+@options.options_in(ShardConfig, "Shards")
 @options.family("Output", options.json_option("Write counts and losses as JSON; - is stdout."))
 @options.options_in(
     OutputConfig, "Progress",

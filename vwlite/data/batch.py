@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.csr import Csr
+if TYPE_CHECKING:
+    from vwlite.data.csr import Csr
 
 # Bits of Batch.flags: a blank line; a line with a tag; a line whose tag is a command of vw to save the model.
 BLANK, TAGGED, SAVE = 1, 2, 4

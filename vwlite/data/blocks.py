@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 from mmh3 import mmh3_x64_128
@@ -17,9 +17,11 @@ from mmh3 import mmh3_x64_128
 from vwlite._native.digest import WORDS, add, begin
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.input_stream import display_name, missing, open_input
-from vwlite.data.remote_input import remote_status
 from vwlite.errors import DataError, UsageError
 from vwlite.storage.output_checks import is_url
+
+if TYPE_CHECKING:
+    from vwlite.data.remote_input import RemoteStatus
 
 HEAD = 1 << 16  # bytes at the start of a text; their digest alone tells most files apart
 PIECE = 1 << 19  # bytes read together
@@ -149,7 +151,7 @@ def check_inputs(paths: Sequence[str]) -> None:
         if path == "-":
             continue
         if is_url(path):
-            remote_status(path)
+            _remote_status(path)
             continue
         mode = _stat(path).st_mode
         # A pipe must not be opened twice; nor /dev/stdin, whose position BSD shares.
@@ -160,7 +162,7 @@ def check_inputs(paths: Sequence[str]) -> None:
 def file_size(path: str) -> int | None:
     """Bytes of a regular file or a URL; None when that is unknown."""
     if is_url(path):
-        return remote_status(path).size
+        return _remote_status(path).size
     return os.path.getsize(path) if path != "-" and os.path.isfile(path) else None
 
 
@@ -301,9 +303,15 @@ def same_file(then: dict[str, Any], now: dict[str, Any] | None) -> bool:
     return now is not None and all(then.get(name) == value for name, value in now.items() if name != "settled")
 
 
+def _remote_status(path: str) -> RemoteStatus:
+    from vwlite.data.remote_input import remote_status  # which files need not
+
+    return remote_status(path)
+
+
 def _fingerprint_of(path: str) -> dict[str, Any] | None:
     if is_url(path):
-        size, etag = remote_status(path)
+        size, etag = _remote_status(path)
         return {"path": path, "size": size, **({"etag": etag} if etag else {}), "settled": etag is not None}
     if path == "-" or not stat.S_ISREG((status := _stat(path)).st_mode):
         return None

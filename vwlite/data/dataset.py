@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, pack_batch, read
 from vwlite.data.blocks import NOTHING, Block, Mark, blocks, check_inputs, file_size, open_input
-from vwlite.data.cache import Cache, CacheWriter, description
 from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
 from vwlite.data.input_stream import Decompressed, display_name, identify
 from vwlite.data.text_format import TextFormat
@@ -20,6 +19,7 @@ from vwlite.escapes import escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:
+    from vwlite.data.cache import Cache
     from vwlite.data.json_table import ColumnsMet
     from vwlite.data.shuffle import Rows
 
@@ -69,7 +69,11 @@ class Inputs:
         self.marks: dict[str, Mark] = {}  # of each file, how far it was read
         self.ended: set[str] = set()  # those that were read whole
         self.remade = ""  # why an existing cache was not used
-        self.made_from = description(self.config, format) if self.path else {}
+        self.made_from: dict[str, object] = {}
+        if self.path:
+            from vwlite.data.cache import description
+
+            self.made_from = description(self.config, format)
         if config.cache and not config.kill_cache and os.path.exists(config.cache):
             self.open_cache(config.cache)
         self.state = "using" if self.cache else "creating" if self.path else "none"
@@ -132,6 +136,8 @@ class Inputs:
 
     def open_cache(self, path: str) -> None:
         """Use the cache if it was made from these inputs; under vw's rules any cache stands for standard input."""
+        from vwlite.data.cache import Cache
+
         cache = Cache(path)
         stdin = self.config.paths == ("-",)
         if (stdin and not self.format.skip_malformed) or cache.serves(self.made_from, self.config.examples):
@@ -208,6 +214,8 @@ class Inputs:
         if not self.path:
             yield from self.marked()
             return
+        from vwlite.data.cache import Cache, CacheWriter
+
         with ExitStack() as closing:
             file = temporary_file("make a temporary cache for several passes") if self.path == TEMPORARY else None
             if file:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from vwlite.data.remote_input import open_url
 from vwlite.errors import DataError, ExtraMissing, InputDamaged, InputMissing
 from vwlite.storage.output_checks import is_url
 
@@ -40,7 +39,7 @@ def identify(head: bytes) -> str | None:
 
 def undecided(head: bytes) -> bool:
     """Whether ``head`` is too short to tell plain text from the start of a compressed file."""
-    return any(_is_start(head, magics) for magics in MAGIC.values())
+    return len(head) < LONGEST_MAGIC and any(_is_start(head, magics) for magics in MAGIC.values())
 
 
 def truncated_codec(head: bytes, path: str) -> str | None:
@@ -280,7 +279,11 @@ def _stdin() -> Any:
 def _opened(path: str) -> Any:
     if path == "-":
         return _stdin()
-    return open_url(path) if is_url(path) else _file(path)
+    if not is_url(path):
+        return _file(path)
+    from vwlite.data.remote_input import open_url
+
+    return open_url(path)
 
 
 def _file(path: str) -> io.FileIO:

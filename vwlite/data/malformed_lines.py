@@ -206,11 +206,17 @@ class BadLines:
         """Raises DataError when too many of so many lines are malformed."""
         if warning := self.warning(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
-            raise DataError(warning + first + (self.advice() if self.advises else ""))
+            raise DataError(warning + first + (self.advice() if self.advises else self.unneeded()))
 
     def advice(self) -> str:
         """The options that learn labels such as most malformed lines have."""
         return self.forms.advice(self.bad) or self.names.advice(self.bad)
+
+    def unneeded(self) -> str:
+        """What is to be done about labels that do not matter, where most are malformed because they are no numbers."""
+        if not (self.to_the_end and self.labels is None and self.bad and 2 * self.names.lines > self.bad):
+            return ""
+        return "; labels that are no numbers, as the model's are, may be left out: here none is needed"
 
     def warning(self, lines: int) -> str:
         if self.bad <= self.config.max_ratio * lines:
@@ -235,22 +241,27 @@ def line_at(part: Parsed, position: int) -> tuple[int, int]:
     return start, end if end >= 0 else part.block.size
 
 
-WORD, CELL = re.compile(rb'"?([^\s|",]+)'), re.compile(rb'"?([^\t|",]+)')  # in text, in tables
-NAME = re.compile(f"(?!(?:{DECIMAL})$)[^:]+")  # neither a number nor a class with its cost
+# Patterns, which few runs need to be compiled. Of a word in text, and in tables.
+WORD, CELL = rb'"?([^\s|",]+)', rb'"?([^\t|",]+)'
+NAME = f"(?!(?:{DECIMAL})$)[^:]+"  # neither a number nor a class with its cost
 MAX_SHOWN = 10  # names in a message
 MAX_NAMES = 1000  # that are remembered
 
 
+SEVERAL = "several numbers"
+
+
 class FormsOfLabels:
-    """The labels of malformed lines of text that other learners take: costs, sets, logged decisions, groups of lines.
+    """The labels of malformed lines of text that other learners take: costs, sets, numbers, decisions, groups of lines.
 
     The classes of ``highest`` are numbers; lines are counted by the form of their labels.
     """
 
     FORMS = (  # pattern of a word, what such labels are, the option that learns them: of single lines, of groups
-        (re.compile(rf"([0-9]+):(?:{DECIMAL}):(?:{DECIMAL})"), "logged decisions", "--cb {}", "--cb_adf"),
-        (re.compile(rf"([0-9]+):(?:{DECIMAL})"), "costs of classes", "--csoaa {}", "--csoaa_ldf mc"),
-        (re.compile(r"([0-9]+)(?:,[0-9]+)+"), "sets of classes", "--multilabel_oaa {}", ""),
+        (rf"([0-9]+):(?:{DECIMAL}):(?:{DECIMAL})", "logged decisions", "--cb {}", "--cb_adf"),
+        (rf"([0-9]+):(?:{DECIMAL})", "costs of classes", "--csoaa {}", "--csoaa_ldf mc"),
+        (r"([0-9]+)(?:,[0-9]+)+", "sets of classes", "--multilabel_oaa {}", ""),
+        (rf"(?:{DECIMAL})?(?:,(?:{DECIMAL})?)+", SEVERAL, "--outputs {}", ""),
     )
 
     def __init__(self) -> None:
@@ -261,10 +272,12 @@ class FormsOfLabels:
         """Count the line by the words before its first bar."""
         words = line.partition(b"|")[0].decode("utf-8", "surrogateescape").split()
         self.shared += words[:1] == ["shared"]
-        for number, (pattern, *_) in enumerate(self.FORMS):
-            if words and all(map(pattern.fullmatch, words)):
+        for number, (pattern, what, *_) in enumerate(self.FORMS):
+            several = what == SEVERAL  # which their importance may follow
+            if words and all(re.fullmatch(pattern, word) for word in (words[:1] if several else words)):
                 self.counts[number] += 1
                 classes = map(int, re.findall(r"(?:^|(?<=[ ,]))[0-9]+", " ".join(words)))
+                classes = [words[0].count(",") + 1] if several else classes
                 self.highest[number] = max(self.highest[number], *classes)
                 return
 
@@ -288,9 +301,9 @@ class NamesAsLabels:
 
     def add(self, line: bytes, column: int, table: bool = False) -> None:
         """``column``, from 0: where the label begins, in a line of text or of a ``table``."""
-        found = (CELL if table else WORD).match(line, column)
+        found = re.compile(CELL if table else WORD).match(line, column)
         name = found[1].decode("utf-8", "surrogateescape").strip() if found else ""
-        if NAME.fullmatch(name):
+        if re.fullmatch(NAME, name):
             self.lines += 1
             if len(self.names) < MAX_NAMES:
                 self.names.setdefault(name)

@@ -73,35 +73,34 @@ REPLACED = {
     Code.NAN_FEATURE_VALUE: ("feature", 0),
 }
 # What Vowpal Wabbit takes for a number: anything its own reader ends in, or that strtof begins with.
-NUMBER = re.compile(rb"-?\d*(?:\.\d*)?([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf)", re.IGNORECASE)
+NUMBER = rb"(?i:-?\d*(?:\.\d*)?([eE]-?\d*)?\Z|[+-]?(\d|\.\d|inf))"
 
 
-SVMLIGHT = re.compile(rb"\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*(#.*)?", re.DOTALL)
-LIBFFM = re.compile(rb"\s*\S+(\s+\d+:\d+:[^\s,:]+)+\s*")
-CRFSUITE = re.compile(rb"\S+(\t[^\t|\s=]+=[^\t|]*|\t__[BE]OS__)+\s*")
-FASTTEXT = re.compile(rb"\s*__label__\S+\s+[^|\s]")
-
-
-TOKEN = re.compile(rb"\S+(?:[ \t]\S+)*[ \t](?:O|[BIESLU]-\S+)\s*")  # its last column marks phrases
+# Lines of other formats: patterns, which few runs need to be compiled.
+SVMLIGHT = rb"(?s:\s*\S+(\s+qid:\S+)?(\s+\d+:[^\s,:]+)+\s*(#.*)?)"
+LIBFFM = rb"\s*\S+(\s+\d+:\d+:[^\s,:]+)+\s*"
+CRFSUITE = rb"\S+(\t[^\t|\s=]+=[^\t|]*|\t__[BE]OS__)+\s*"
+FASTTEXT = rb"\s*__label__\S+\s+[^|\s]"
+TOKEN = rb"\S+(?:[ \t]\S+)*[ \t](?:O|[BIESLU]-\S+)\s*"  # its last column marks phrases
 
 MAX_GUESSED_BYTES = 1 << 16  # the format of longer lines is not guessed
 
 
 def hint(code: int, line: bytes) -> str:
     """Advice for a line that looks like one of another format; empty for others."""
-    if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and SVMLIGHT.fullmatch(line):
+    if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and re.fullmatch(SVMLIGHT, line):
         return " (--format svmlight?)"
-    if code in (Code.NO_BAR, Code.BAD_VALUE) and len(line) <= MAX_GUESSED_BYTES and LIBFFM.fullmatch(line):
+    if code in (Code.NO_BAR, Code.BAD_VALUE) and len(line) <= MAX_GUESSED_BYTES and re.fullmatch(LIBFFM, line):
         return " (field:index:value? see 'vwlite convert libffm')"
-    if code in (Code.NO_BAR, Code.BAD_LABEL_WORDS, Code.BAD_LABEL_NUMBER) and FASTTEXT.match(line):
+    if code in (Code.NO_BAR, Code.BAD_LABEL_WORDS, Code.BAD_LABEL_NUMBER) and re.match(FASTTEXT, line):
         return " (fastText? see 'vwlite convert fasttext')"
-    if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and CRFSUITE.fullmatch(line):
+    if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and re.fullmatch(CRFSUITE, line):
         return " (attributes of CRFsuite? see 'vwlite convert crfsuite')"
     if code == Code.NO_BAR and line.lstrip().startswith(b"{"):
         return " (--format jsonl?)"
     if code == Code.NO_BAR and b"," in line and b"|" not in line:
         return " (--format csv?)"
-    if code == Code.NO_BAR and TOKEN.fullmatch(line) and len(line) <= MAX_GUESSED_BYTES:
+    if code == Code.NO_BAR and re.fullmatch(TOKEN, line) and len(line) <= MAX_GUESSED_BYTES:
         return " (a token and its labels in columns? see 'vwlite convert conll')"
     if code in (Code.BAD_INDEX, Code.EXPECTED_COLON) and b"|" in line:
         return " (--format vw?)"
@@ -123,7 +122,7 @@ def vw_message(code: int, line: bytes, at: int, bar: int, example: int) -> list[
         joined = decoded(b" ".join(words))
         return [f"[error] Error: {len(words)} is too many tokens for a simple label: {joined}"]
     if code == Code.BAD_LABEL_NUMBER:
-        bad = [decoded(word) for word in label_words(line, at) if not NUMBER.match(word)]
+        bad = [decoded(word) for word in label_words(line, at) if not re.match(NUMBER, word)]
         return [f"[warning] '{word}' is not a good float, replacing with 0" for word in bad]
     if code in REPLACED:
         subject, number = REPLACED[code]

@@ -175,7 +175,10 @@ def label_units_of(learner: Any) -> dict[str, Any]:
     if learner.config.label_units == "raw":
         return {}
     units = learner.config.label_units
-    return {"label_units": units, "label_mean": learner.label_mean, "label_spread": learner.spread}
+    mean, spread = learner.label_mean, learner.spread
+    if learner.outputs:
+        mean, spread = (numbers.tolist() for numbers in learner.units)
+    return {"label_units": units, "label_mean": mean, "label_spread": spread}
 
 
 def changed_options(restored: Restored) -> dict[str, Any]:

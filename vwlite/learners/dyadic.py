@@ -241,6 +241,8 @@ class Dyadic(RatesOfPasses):
         super().end_pass()
         if self.config.decay_learning_rate is None and self.total_passes > 1:  # else a run goes on with the first pass
             self.set(later=1)
+        elif self.config.decay_learning_rate is not None and self.config.own_rates:
+            self.set(passes=self.get("passes") + 1)
 
     def warnings(self) -> list[str]:
         lines = mismatched_rows(self)

@@ -6,7 +6,7 @@ learners of a batch are run one after the other, with the very results of runnin
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -87,6 +87,10 @@ class Ensemble(ClassCosts, PerClass):
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
         return []
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        for node in self.nodes:
+            node.watch(passes, say, held_out)
 
     def end_pass(self) -> None:
         for node in self.nodes:

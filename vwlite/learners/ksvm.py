@@ -35,7 +35,7 @@ class KernelConfig:
     def __init__(self, config: KsvmConfig, chance: int) -> None:
         self.kernel, self.degree, self.bandwidth = KERNELS.index(config.kernel), config.degree, config.bandwidth
         self.strength, self.reprocess, self.pool_size = config.strength, config.reprocess, config.pool_size
-        self.budget, self.chance = config.budget, chance
+        self.budget, self.chance, self.bias = config.budget, chance, (config.bias_scale or 0.0) ** 2
 
 
 class Rows:

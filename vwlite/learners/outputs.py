@@ -16,14 +16,14 @@ from vwlite.data.class_labels import LogFunction, read_cost, text_of
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.features.hashing import CONSTANT_HASH
+from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.outputs import OutputsConfig
-from vwlite.learners.gd import SCALARS, Gd, KernelConfig
+from vwlite.learners.gd import LABEL_SUMS, NORMAL_RATIO, SCALARS, Gd, KernelConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.storage.model_file import matrix
-from vwlite.storage.weight_table import Table, values_of, with_stride, zeros
+from vwlite.storage.weight_table import Table, values_of, with_stride, written_chunks, zeros
 
 
 class OutputLabels:
@@ -84,6 +84,7 @@ def is_number(text: str) -> bool:
         return False
 
 
+SHOWN = 5  # outputs of which the summary tells mean and spread of the labels
 RATES = ("adaptive", "normalized")  # columns of the rates that a model keeps, from the second on
 OF_PREDICTIONS = ("gravity", "contraction", "min_label", "max_label")  # scalars that predictions depend on
 
@@ -110,8 +111,11 @@ class Outputs(Gd):
     W is the number of outputs or the next power of two. Outputs that share their rates have a table of weights alone,
     and ``rates`` float32[2^bits / W, 4]: of every feature scratch, the adaptive sum, the largest input, scratch.
 
-    ``output_scalars`` float64[outputs, len(SCALARS)] are those of each output, ``scalars`` their first row.
+    ``output_scalars`` float64[outputs, len(SCALARS)] are those of each output, ``scalars`` their first row. So are
+    ``output_label_sums`` float64[outputs, len(LABEL_SUMS)], None where labels are learned as they are.
     """
+
+    output_label_sums: np.ndarray | None = None
 
     name = "outputs"
     config_type = OutputsConfig
@@ -131,7 +135,7 @@ class Outputs(Gd):
         self.layout = shift, outputs
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.raw, self.score = np.zeros((2, 1, outputs), np.float32)
-        self.scratch = np.zeros((4, 1 << shift), np.float32)
+        self.scratch = np.zeros((5, 1 << shift), np.float32)
         self.losses = np.zeros((2, outputs, 2))  # of rows not held out, and held out: sums of losses, of importance
 
     @staticmethod
@@ -155,6 +159,58 @@ class Outputs(Gd):
     def take_scalars(self, rows: np.ndarray) -> None:
         self.output_scalars, self.scalars = rows, rows[0]
 
+    def start_labels(self) -> None:
+        if self.config.label_units == "spread":
+            self.take_label_sums(np.zeros((self.config.outputs, len(LABEL_SUMS))))
+
+    def take_label_sums(self, rows: np.ndarray) -> None:
+        self.output_label_sums, self.label_sums = rows, rows[0]
+
+    @property
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        """float64[outputs] each, the mean of the labels and the unit that they are learned in."""
+        sums = self.output_label_sums
+        if sums is None:
+            return np.zeros(self.config.outputs), np.ones(self.config.outputs)
+        _, _, mean, variance, _, deviation = sums.T
+        return mean, NORMAL_RATIO * deviation if self.kernel.by_deviation else np.sqrt(variance)
+
+    def in_label_units(self, weights: np.ndarray, names: Sequence[str], slots: np.ndarray) -> np.ndarray:
+        if self.output_label_sums is None:
+            return weights
+        mean, spread = self.units
+        output = np.minimum(slots & (1 << self.layout[0]) - 1, self.config.outputs - 1)
+        unnamed = np.array([name in ("", CONSTANT_NAME) for name in names], bool)
+        with np.errstate(over="ignore"):
+            of_constant = unnamed & (slots >> self.layout[0] == self.first_constant >> self.layout[0])
+            return (weights.astype(float) * spread[output] + mean[output] * of_constant).astype(np.float32)
+
+    def predicting(self) -> Learner:
+        if self.output_label_sums is None:
+            return self
+        other = Learner.tester(self)
+        other.take_scalars(self.output_scalars.copy())
+        other.weights, other.label_sums, other.output_label_sums = zeros(*self.weights.shape), None, None
+        first, outputs = self.first_constant, self.config.outputs
+        mean, spread = self.units
+        of_slots = np.pad(spread, (0, (1 << self.layout[0]) - outputs))
+        with np.errstate(over="ignore"):
+            for begin, end, _ in written_chunks(self.weights):
+                other.weights[begin:end] = self.weights[begin:end]
+                factor = of_slots[np.arange(begin, end) & len(of_slots) - 1]
+                other.weights[begin:end, 0] = self.weights[begin:end, 0].astype(float) * factor
+            constants = self.weights[first : first + outputs, 0].astype(float) * spread + mean
+            other.weights[first : first + outputs, 0] = constants
+        return other
+
+    @property
+    def closing_line(self) -> str:
+        if self.output_label_sums is None or not self.output_label_sums.any():
+            return ""
+        rows = zip(self.config.names, *(numbers.tolist() for numbers in self.units), strict=True)
+        shown = [f"{name} mean {mean:.6g}, spread {spread:.6g}" for name, mean, spread in list(rows)[:SHOWN]]
+        return f"labels: {'; '.join(shown)}{'; ...' * (self.config.outputs > SHOWN)}"
+
     def set(self, **values: float) -> None:
         for name, value in values.items():
             self.output_scalars[:, SCALARS.index(name)] = value
@@ -172,9 +228,14 @@ class Outputs(Gd):
         if config.initial_weight:
             self.weights[self.weights[:, 0] == 0, 0] = config.initial_weight
 
+    @property
+    def first_constant(self) -> int:
+        """The slot of the constant of the first output."""
+        return CONSTANT_HASH << self.layout[0] & (1 << self.bits) - 1
+
     def start_constant(self, values: Any) -> None:
         """Let those weights of the constant that are 0 begin at ``values``, a number or float[outputs]."""
-        first = CONSTANT_HASH << self.layout[0] & (1 << self.bits) - 1
+        first = self.first_constant
         of_outputs = self.weights[first : first + self.config.outputs, 0]
         of_outputs[:] = np.where(of_outputs == 0, values, of_outputs)
 
@@ -203,6 +264,8 @@ class Outputs(Gd):
     def tester(self, **changes: Any) -> Outputs:
         other = Learner.tester(self, **changes)
         other.take_scalars(self.output_scalars.copy())
+        if self.output_label_sums is not None:
+            other.take_label_sums(self.output_label_sums.copy())
         other.losses = np.zeros_like(self.losses)
         if other.owes_shrinkage:
             other.stride, other.weights, other.rates = 1, self.weights_alone(), None
@@ -228,7 +291,8 @@ class Outputs(Gd):
         """As ``train`` writes predictions of one number, and raw ones."""
         values, zeros = (self.raw if raw else self.score)[row], np.zeros(self.config.outputs, np.uint32)
         untagged = zeros.view(np.uint8)[: len(zeros)]
-        text = format_predictions(values, untagged, zeros, zeros, None, 0, len(values), shortest=raw)
+        small = self.label_sums is not None
+        text = format_predictions(values, untagged, zeros, zeros, None, 0, len(values), shortest=raw, small=small)
         return text.decode().rstrip("\n").replace("\n", " ")
 
     def label_of(self, batch: Batch, row: int) -> np.ndarray:
@@ -271,14 +335,23 @@ class Outputs(Gd):
         return found
 
     def header(self) -> dict[str, Any]:
-        found = {**super().header(), "outputs": self.output_scalars.tolist()}
+        rows = self.output_scalars
+        if self.output_label_sums is not None:
+            rows = np.column_stack([rows, self.output_label_sums])
+        found = {**super().header(), "outputs": rows.tolist()}
         if not self.config.monotone:  # as a model of before this option
             del found["config"]["monotone"]
         return found
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)
-        rows = matrix(header["outputs"], "outputs", self.output_scalars.shape)
+        scalars, sums = len(SCALARS), self.output_label_sums
+        width = scalars if sums is None else scalars + len(LABEL_SUMS)
+        rows = matrix(header["outputs"], "outputs", (self.config.outputs, width))
+        if sums is not None:
+            sums[:] = rows[:, scalars:]
+            if not (np.isfinite(sums).all() and np.delete(sums, 2, axis=1).min() >= 0):
+                raise ValueError("sums of labels that cannot be")
         for column, name in enumerate(SCALARS):
             if (whole and name != "rate") or name in OF_PREDICTIONS:
                 self.output_scalars[:, column] = rows[:, column]

@@ -45,7 +45,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
         As ``vwlite train --centred`` with all columns: less their running means, so that their offsets do not matter.
         Not with solver bfgs, nor with several numbers a row.
     label_units : {"spread", "raw"}, default=None
-        As ``vwlite train --label-units``; None is "spread" with solver gd and a loss that takes it, one number a row.
+        As ``vwlite train --label-units``; None is "spread" with solver gd and a loss that takes it.
     """
 
     _shape: tuple[int, ...]  # of a row of y: () or (K,)
@@ -161,7 +161,7 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     def _units(self) -> dict[str, str]:
         if self.label_units is not None:
             return {"label_units": self.label_units}
-        takes = self.solver == "gd" and self._outputs == 1 and has_spread(self.loss or "squared")
+        takes = self.solver == "gd" and has_spread(self.loss or "squared")
         return {"label_units": "spread"} if takes else {}
 
     def _new_model(self, seed: int, learner: Mapping[str, Any]) -> Model:

@@ -13,6 +13,7 @@ from typing import IO, Any, BinaryIO
 from vwlite.errors import OutputError, VwliteError
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d+)")
+_LEFTOVER = re.compile(r"\d+-[0-9a-f]{8}\.vwlite")  # what a temporary file has behind the name of its target
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 OpenOutput = Callable[[str], contextlib.AbstractContextManager[IO[Any]]]  # ``atomic_output`` or a function like it
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # file systems that cannot lock
@@ -289,12 +290,13 @@ def claim(descriptor: int, path: str, operation: int) -> bool:
 
 def _remove_stale(folder: str, stem: str) -> None:
     """Remove the temporary files of killed processes, which have no lock: a running process keeps its own locked."""
-    leftover = re.compile(re.escape(stem) + r"\d+-[0-9a-f]{8}\.vwlite")
     try:
         names = os.listdir(folder)
     except OSError:
         return
-    for name in filter(leftover.fullmatch, names):
+    for name in names:
+        if not (name.startswith(stem) and _LEFTOVER.fullmatch(name, len(stem))):
+            continue
         stale = os.path.join(folder, name)
         with contextlib.suppress(OSError):
             descriptor = os.open(stale, os.O_RDWR | os.O_CLOEXEC)

@@ -21,12 +21,12 @@ from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.listener import Listener
 from vwlite.training.model_loader import Restored
-from vwlite.training.model_writer import ModelWriter
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
     from vwlite.features.name_index import NameIndex
     from vwlite.training.ledger import Ledger
+    from vwlite.training.model_writer import ModelWriter
 
 
 class NameCollector(Listener):
@@ -55,9 +55,11 @@ class LearningParts:
         bad_lines: BadLinesConfig,
         display: Display,
         ledger: Ledger | None = None,
-        writer: type[ModelWriter] = ModelWriter,
+        writer: type[ModelWriter] | None = None,
     ) -> None:
-        """``model``: what the run goes on from. Messages go to ``display``."""
+        """``model``: what the run goes on from. Messages go to ``display``. ``writer`` None: ``ModelWriter``."""
+        from vwlite.training.model_writer import ModelWriter  # which predicting needs not
+
         self.learner, self.plan = learner, plan
         say = None if config.output.quiet else display.message
         insist = display.message
@@ -65,7 +67,7 @@ class LearningParts:
         self.counters = Counters(config.output.progress, learner.simple_labels)
         self.names = names = names_of(config, learner, plan, model)
         kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
-        self.writer = writer(config, learner, plan, self.counters, **kept)
+        self.writer = (writer or ModelWriter)(config, learner, plan, self.counters, **kept)
 
 
 def malformed_line_policy(

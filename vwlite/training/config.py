@@ -244,7 +244,9 @@ class CurriculumConfig(Config):
         return 1.0 if number >= self.last_step else number * self.start
 
 
-CENTRES = ("gd", "average", "coin", "many", "multiclass", "lrq", "nn")  # learners that were tried with --centred
+CENTRES = (  # learners that were tried with --centred
+    "gd", "average", "coin", "many", "multiclass", "lrq", "nn", "nn_classes", "outputs",
+)  # fmt: skip
 
 
 @config
@@ -277,9 +279,7 @@ class RunConfig(Config):
             raise UsageError(f"--curriculum-by {self.curriculum.by} needs labels that are numbers, not names or lists")
         self.curriculum.check_passes(self.passes)
         if self.curriculum.order and (shuffled or self.output.predictions or self.output.raw_predictions):
-            raise UsageError(
-                "--curriculum chooses and orders the examples: drop --shuffle, --shuffle-first, -p and -r"
-            )
+            raise UsageError("--curriculum chooses and orders the examples: drop --shuffle, --shuffle-first, -p and -r")
         if self.curriculum.order and self.learner.needs_full_passes:
             option = self.learner.option
             raise UsageError(f"--curriculum does not go with --{option}, which needs the same examples in every pass")

@@ -9,7 +9,6 @@ from weakref import proxy
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.data.csr import ranges
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
@@ -19,10 +18,10 @@ from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
 from vwlite.training.listener import Listener, Run
-from vwlite.training.model_writer import ModelWriter
 
 if TYPE_CHECKING:
     from vwlite.features.theta_map import FeatureMap
+    from vwlite.training.model_writer import ModelWriter
 
 
 class MalformedLineCheck(Listener):
@@ -174,6 +173,8 @@ class NumberedSides(Listener):
         sizes = np.diff(before[batch.row_namespace[begin : end + 1].astype(np.int64) - first])
         if not len(sizes) or (sizes != sizes[0]).any():
             return np.zeros((end - begin, 0), np.uint32)
+        from vwlite.data.csr import ranges  # which other runs need not
+
         features = batch.feature_hash[ranges(batch.namespace_start, first + np.flatnonzero(inside))]
         return features.reshape(end - begin, -1)
 

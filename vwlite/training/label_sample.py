@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -154,10 +154,11 @@ class LabelSample(Listener):
         label, importance = counted.label[begin:end], counted.importance[begin:end]
         used, mask = ~np.isnan(label) & (importance > 0), results.holdout_mask
         held = np.zeros(len(label), bool) if mask is None else mask[begin:end] != 0
+        columns = columns_of(counted, begin, end, len(self.learned))
         for place, (labels, rows) in enumerate(((self.learned, used & ~held), (self.held, used & held))):
             self.weights[place] += importance[rows].sum(dtype=float)
-            for number, column in enumerate(columns_of(counted, begin, end, len(labels))):
-                labels[number].add(column, importance, rows & ~np.isnan(column))
+            for own, column in zip(labels, columns if mask is not None or not place else (), strict=False):
+                own.add(column, importance, rows & ~np.isnan(column))
 
     @cached_property
     def best(self) -> tuple[float | None, float] | None:
@@ -180,17 +181,13 @@ class LabelSample(Listener):
         return sum(own.loss_of(best[0]) * own.weight for own, best in pairs if best) / weight
 
 
-def columns_of(batch: Batch, begin: int, end: int, outputs: int) -> Iterator[np.ndarray]:
-    """float32[end - begin] of every output, NaN where a row has no label of it."""
+def columns_of(batch: Batch, begin: int, end: int, outputs: int) -> np.ndarray:
+    """float32[outputs, end - begin], NaN where a row has no label of an output."""
     if batch.lists is None:
-        yield from [batch.label[begin:end]] * outputs
-        return
-    lists, owner = batch.lists, batch.lists.owner
-    for number in range(outputs):
-        column = np.full(len(batch), np.nan, np.float32)
-        own = lists.indices == number
-        column[owner[own]] = lists.values[own]
-        yield column[begin:end]
+        return batch.label[None, begin:end].repeat(outputs, axis=0)
+    found = np.full((outputs, len(batch)), np.nan, np.float32)
+    found[batch.lists.indices, batch.lists.owner] = batch.lists.values
+    return found[:, begin:end]
 
 
 MIN_EXAMPLES = 100  # fewer examples give no warning

@@ -18,6 +18,7 @@ from vwlite.features.interactions import FullNames, decode_letters, matches, rea
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import read_pairs
 from vwlite.learners.row_results import Results
+from vwlite.options import options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.label_sample import LabelOrder
@@ -211,6 +212,7 @@ class Side:
     low: float = 0.0  # of its values
     high: float = 0.0
     is_number: bool = True  # has no second feature and no fraction so far
+    size: float = 0.0  # the greatest value without sign, where that is far from 1
 
     def add(self, hashes: np.ndarray, values: np.ndarray) -> None:
         if len(hashes):
@@ -219,14 +221,25 @@ class Side:
             self.low, self.high = min(self.low, float(values.min())), max(self.high, float(values.max()))
             self.is_number = bool((hashes == self.hash).all() and (values == np.floor(values)).all())
 
+    def measure(self, values: np.ndarray) -> None:
+        self.size = max(self.size, float(np.abs(values).max(initial=0)))
+
+
+LARGE = 10.0  # a value of a side that one learning rate for all vectors is not made for
+
 
 class NumberSides(Listener):
-    """Looks at each side until it has a second feature: with ids that are names, at the first batch only."""
+    """Looks at each side until it has a second feature: with ids that are names, at the first batch only.
+
+    And at large values in sides of dot products, where these have one learning rate.
+    """
 
     def __init__(self, config: RunConfig, plan: Plan, display: Display, columns: str) -> None:
         """``columns`` of a table, as it is read."""
         self.plan, self.display, self.columns, self.watching = plan, display, columns, True
         self.sides = [Side(name, group) for name, group in dict(sides_of(config, plan)).items()]
+        self.one_rate = bool(config.features.dotproduct) and not config.learner.own_rates
+        self.cure = "--dot-rates adaptive, or " if "dot_rates" in options_of(type(config.learner)) else ""
 
     @staticmethod
     def concerns(config: RunConfig) -> bool:
@@ -237,17 +250,25 @@ class NumberSides(Listener):
         from vwlite.features.group_columns import segments_of  # which runs without such crossings need not
 
         first, last = batch.row_namespace[[begin, end]].tolist()
+        values = batch.value[slice(*batch.namespace_start[[first, last]].tolist())]
+        large = self.watching and self.one_rate and len(values) and float(np.abs(values).max()) > LARGE
         for side in self.sides if self.watching else ():
-            if side.is_number:
+            if side.is_number or large:
                 of_side = first + np.flatnonzero(segments_of(batch, self.plan, side.group)[first:last])
                 features = ranges(batch.namespace_start, of_side)
-                side.add(batch.feature_hash[features], batch.value[features])
+                if side.is_number:
+                    side.add(batch.feature_hash[features], batch.value[features])
+                if large:
+                    side.measure(batch.value[features])
 
     def pass_read(self, number: int) -> None:
         for side in self.sides if self.watching else ():
             if side.is_number and side.low < side.high:
                 told = f"namespace {side.name} has one feature, with different values: if they are ids"
                 self.display.note(f"{told}, {self.remedy(side)}")
+            elif side.size > LARGE:
+                told = f"namespace {side.name} has values up to {side.size:g}, for which one learning rate is too large"
+                self.display.note(f"{told}: {self.cure}divide them, to about 1")
         self.watching = False
 
     def remedy(self, side: Side) -> str:

@@ -377,6 +377,8 @@ class OwnSummary(Summary):
             loss, least = counters.holdout_best_loss, self.labels.held_loss if constant and self.labels else None
         if least and counters.example_number >= ENOUGH and loses_to_constant(loss, least):
             self.display.note(f"always predicting the best constant has a smaller loss, {least:g}{self.remedy}")
+        if self.learner.described[1] == "MULTILABEL" and counters.unlabeled_weight:
+            self.display.note("examples without a label were not learned: the empty set is a comma alone")
         majority = self.classes.majority if self.classes and all_count else None
         if majority and counters.example_number >= ENOUGH and loses_to_constant(loss, majority[1]):
             self.display.note(f"always answering {majority[0]} has a smaller loss, {majority[1]:g}")

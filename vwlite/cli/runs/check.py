@@ -47,6 +47,7 @@ from vwlite.learners.configs.per_class import KINDS, PerClassConfig
 USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
 MANY_CLASSES, FEW_NUMBERS = 8, 32  # which are apart by distances rather than by sums
+FEW_EXAMPLES = 5  # of a class, on average
 SHARE_OF_ONES = 0.05  # of values, of features that are measured
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
 OF_MODELS = {  # of --l1
@@ -166,7 +167,8 @@ def curves(report: Mapping[str, Any]) -> str:
     """What learns many classes of few numbers, such as places; empty for other data."""
     classes, numbers, values = report["classes"] or 0, report["distinct_features"], report["values"]
     measured = values["count"] and values["ones"] <= SHARE_OF_ONES * values["count"] and numbers <= FEW_NUMBERS
-    if report["labels_are"] != NAMES or classes < MANY_CLASSES or not measured:
+    of_classes = (report["learn_with"] or "").startswith("--oaa")
+    if not (of_classes and measured and MANY_CLASSES <= classes <= report["examples"] // FEW_EXAMPLES):
         return ""
     return f"--random_features rbf:512, as {classes} classes of {numbers} numbers are seldom parted by straight lines"
 

@@ -101,4 +101,6 @@ def shown(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, dict):
         return json.dumps(value)
+    if isinstance(value, list):
+        return " ".join(map(shown, value))
     return f"{value:g}" if isinstance(value, float) else escaped(str(value))

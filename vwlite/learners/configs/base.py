@@ -49,6 +49,7 @@ class LearnerConfig(Config):
     lrq: ClassVar[tuple[str, ...]] = ()
     named_outputs: ClassVar[tuple[str, ...]] = ()
     pairs: ClassVar[int] = 0  # of dot products
+    own_rates: ClassVar[bool] = False  # their vectors and all weights have learning rates of their own
     probabilities: ClassVar[bool] = False
     random_seed: ClassVar[int | None] = None  # that of the input
     rank: ClassVar[int] = 1

@@ -7,7 +7,7 @@ from typing import ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed
 from vwlite.learners.configs.gd import RATE_OPTIONS, UPDATE_OPTIONS, GdConfig
-from vwlite.options import config, option
+from vwlite.options import again, config, option
 
 LOSSES = ("hinge", "squared_hinge", "logistic", "squared", "tube")  # in the order of their numbers in the kernel
 
@@ -91,6 +91,9 @@ class KsvmConfig(GdConfig):
     )
     degree: int = option(2, "Degree of the kernel poly.", section=SECTION, low=1, high=100, shape=True)
     bandwidth: float = option(1.0, "Bandwidth of the kernel rbf.", section=SECTION, above=0, shape=True)
+    bias_scale: float | None = again(
+        DualConfig, "bias_scale", None, shape=True, shown="no such term beside the kernel's own"
+    )
     reprocess: int = option(
         1, "Steps of other support vectors after that of an example.", section=SECTION, low=0,
         in_vw_models="forgotten",

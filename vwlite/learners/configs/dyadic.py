@@ -197,7 +197,7 @@ class DyadicConfig(LearnerConfig):
         return show_number(self, what)
 
     @property
-    def own_rates(self) -> bool:
+    def own_rates(self) -> bool:  # type: ignore[override]
         """Whether every vector and weight has a rate of its own."""
         return self.dot_rates == "adaptive"
 

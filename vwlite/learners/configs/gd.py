@@ -119,7 +119,7 @@ class GdConfig(LearnerConfig):
     @property
     def raw_because(self) -> str:
         """The option with which labels are learned as they are; empty where they may be in units of their spread."""
-        if self.learner not in ("gd", "average", "nn"):
+        if self.learner not in ("gd", "average", "nn", "outputs"):
             return f"--{self.option}"
         if not self.loss.label_spread:
             return f"--loss_function {self.loss.name}"

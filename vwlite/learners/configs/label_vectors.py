@@ -44,7 +44,6 @@ class LabelVectorsConfig(PerClassConfig):
     can_freeze: ClassVar[bool] = True
     has_sensitivity: ClassVar[bool] = False
     revision: ClassVar[int] = 1
-    own_rates: ClassVar[bool] = False
     dot_pass_l2: ClassVar[float] = 0.0
     asked_as: ClassVar[str]  # the options that ask for such a model
     base_class: ClassVar[int] = -1
