@@ -15,13 +15,12 @@ from learners.gd_update cimport (
 )
 from base.float32 cimport FOUR, ONE, TWO
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport ProcessExample, check_fit, process_in_order
+from learners.example_loop cimport Call, ProcessExample, check_fit, open_call, process_in_order
 from learners.query_choice cimport HALF, TINY, clip_to_unit, query_probability
 from losses.links cimport apply_link
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from base.vw_random cimport random_next
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/active.py
@@ -198,14 +197,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     Fills ``state.label_and_weight``, float32[2, n]: label and importance of each row as used, and ``state.extra_output``,
     float32[n]: query importance or confidence.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef uint64_t[::1] random_state = state.random_state
     cdef float[:, ::1] label_and_weight = state.label_and_weight
     cdef float[::1] extra_output = state.extra_output
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef ProcessExample process_example = process_confident
     cdef Active a
     cdef int status
@@ -213,19 +208,18 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         process_example = process_simulated
     elif config.active:
         process_example = process_asking
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     if state.scalars.shape[0] != ALL_SCALARS or label_and_weight.shape[0] != 2:
         raise ValueError("wrong number of scalars")
-    if <size_t>label_and_weight.shape[1] < end or <size_t>extra_output.shape[0] < end or random_state.shape[0] != 1:
+    if <size_t>label_and_weight.shape[1] < call.end or <size_t>extra_output.shape[0] < call.end or random_state.shape[0] != 1:
         raise ValueError("the arrays for labels and query importance are too short")
-    if begin == end:
-        return OK, begin
+    if call.row == call.end:
+        return OK, call.row
     a.m = open_learner(state, config)
-    native_plan.flat = plan.flat and a.m.stride == 4
+    call.plan.flat = plan.flat and a.m.stride == 4
     a.mellowness, a.after, a.binary, a.middle = config.mellowness, config.after, config.binary, config.middle
     a.label, a.weight = &label_and_weight[0, 0], &label_and_weight[1, 0]
     a.extra_output, a.random_state = &extra_output[0], &random_state[0]
     with nogil:
-        status = process_in_order(&a, prepare, process_example, not a.m.vw_compat,
-                                  &rows, &native_plan, &out, &begin, end, learning)
-    return status, begin
+        status = process_in_order(&a, prepare, process_example, not a.m.vw_compat, &call)
+    return status, call.row

@@ -20,13 +20,12 @@ from learners.label_steps cimport learn_in_units, open_labels, units_after
 from learners.label_units cimport NextUnits, in_label_units
 from learners.iterate_mean cimport COUNT, MEAN_SCALARS, NEXT_SCALE_SUM, SCALE_SUM, MeanCounts, count_iterate
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport apply_link
 from losses.loss_types cimport value_needs_update
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef enum:                          # positions in the mean's scalars, which follow those of gradient descent
@@ -193,19 +192,17 @@ cdef Averager open_averager(state, config) except *:
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Learn from the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
     cdef Averager a = open_averager(state, config)
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
-    a.m.labels = open_labels(state, config, native_plan.constant, False)
-    native_plan.flat = plan.flat and a.m.stride == 4
-    check_fit(state, &native_plan, &rows, end, True)
+    a.m.labels = open_labels(state, config, call.plan.constant, False)
+    call.learning = True
+    call.plan.flat = plan.flat and a.m.stride == 4
+    check_fit(state, &call)
     with nogil:
-        status = process_in_order(&a, prepare, process_example, not a.m.vw_compat, &rows, &native_plan, &out, &begin, end, True)
+        status = process_in_order(&a, prepare, process_example, not a.m.vw_compat, &call)
     state.number = a.mean.number
-    return status, begin
+    return status, call.row
 
 
 def means(state, config, size_t begin, float[::1] out):

@@ -11,14 +11,14 @@ from base.memory cimport grow
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from base.vw_random cimport random_after
 from features.group_lines cimport close_group_lines, open_group_lines
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.multiline_expand cimport kept_features_of
 from features.namespace_groups cimport Rows
 from features.plan cimport Plan
 from learners.bandit_actions cimport ACCEPTED, DR, HIGHEST_COST, LEARNED, LEAST_RATIO, MORE_MODELS, MTR, OF_MODEL, RATIO_SUM, SEEN, UPDATES, VIOLATIONS, Bandit, Event
 from learners.bandit_learning cimport base_of, draw_for, find_pmf, learn_event, score_actions, value_action
 from learners.explorers cimport COVER, GREEDY, comes_before, draw, drawn_number, find_best
-from learners.example_loop cimport check_fit
+from learners.example_loop cimport Call, check_fit, open_call
 from learners.gd_update cimport NORMS, count_time, open_learner
 from text.batch_builder cimport BLANK, INNER, SAVE, SHARED
 
@@ -370,24 +370,20 @@ def uniform(uint64_t seed, uint64_t event, uint64_t stream):
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the events of the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``.
 
-    What is told of a group is that of its last row, but for ``raw``, which has the cost predicted of every action.
+    The results of a group are those of its last row, but for ``raw``, which has the cost predicted of every action.
     ``state.observer``, if not None, is called for every score of a line of a group with its row, the place of the set of weights
     and the clipped score, as often as vw makes it. It must not raise.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Bandit q = open_bandit(state, config, batch, rows.size)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
+    cdef Bandit q = open_bandit(state, config, batch, call.rows.size)
     cdef int status
-    q.testing = not learning
-    check_fit(state, &native_plan, &rows, end, learning)
+    q.testing = not call.learning
+    check_fit(state, &call)
     q.lines = open_group_lines()
     if q.lines == NULL:
         raise MemoryError("no memory for the lines of a group")
     with nogil:
-        status = process_events(&q, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_events(&q, &call.rows, &call.plan, &call.out, &call.row, call.end, call.learning)
     close_group_lines(q.lines)
     close_actions(&q)
-    return status, begin
+    return status, call.row

@@ -10,14 +10,13 @@ from learners.batch_sums cimport (
 )
 from learners.gd_update cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport apply_link
 from losses.loss_types cimport LossParams
 from losses.losses cimport LOSS_POISSON
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef struct Pass:
@@ -138,18 +137,15 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     ``state.sums`` float64[3]. Under ``vwlite vw`` ``state.vectors`` is None and ``state.weights`` float32[2^bits, 4] has weight,
     gradient, direction, diagonal; else it has the weight, and ``state.vectors`` float64[2^bits, 3] the others.
     """
-    cdef size_t end = end_and_mode[0]
     cdef Pass q
     cdef double[::1] sums = state.sums
     cdef double[:, ::1] vectors
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
     q.m = open_learner(state, config)
     q.sums, q.gradient, q.first, q.vectors = &sums[0], state.gradient, state.first, NULL
-    native_plan.flat = plan.flat
-    check_fit(state, &native_plan, &rows, end, True)
+    call.learning, call.plan.flat = True, plan.flat
+    check_fit(state, &call)
     if sums.shape[0] != SUMS or state.mask is not None or q.m.stride != (4 if state.vectors is None else 1):
         raise ValueError("batch optimisation needs its sums, its columns and no mask")
     if state.vectors is not None:
@@ -159,5 +155,5 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         q.vectors, q.unbounded_params = &vectors[0, 0], unbounded(q.m.params)
         q.share = 0.5 if config.loss_code == LOSS_POISSON else 1  # the deviance is twice the negative log-likelihood
     with nogil:
-        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &rows, &native_plan, &out, &begin, end, True)
-    return status, begin
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &call)
+    return status, call.row

@@ -9,13 +9,12 @@ from learners.batch_sums cimport (
     DIAGONAL, GRADIENT, Derivatives, VectorPass, add_example, derive_along, derive_sigmoid, effective_curvature,
     open_vector_pass, predict_all
 )
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.label_shares cimport open_lists, smooth_target
 from learners.softmax_rows cimport FIRST, MULTINOMIAL, Softmax, number_of_first, open_softmax, report, true_class
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef struct Pass:
@@ -139,18 +138,15 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Add the rows ``[begin, end)`` to the sums of this pass; as ``run_rows`` of ``softmax.pyx``, with what that of
     ``bfgs_outputs.pyx`` takes.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Pass q
     cdef int status
-    q.m = open_softmax(state, config, rows.size)
+    q.m = open_softmax(state, config, call.rows.size)
     open_vector_pass(&q.v, state, q.m.classes, q.m.width)
-    native_plan.flat = plan.flat
+    call.learning, call.plan.flat = True, plan.flat
     if config.shares and batch.lists is not None:
-        open_lists(&q.m.labels, batch.lists, rows.size)
-    check_fit(state, &native_plan, &rows, end, True)
+        open_lists(&q.m.labels, batch.lists, call.rows.size)
+    check_fit(state, &call)
     with nogil:
-        status = process_in_order(&q, prepare, process_example, True, &rows, &native_plan, &out, &begin, end, True)
-    return status, begin
+        status = process_in_order(&q, prepare, process_example, True, &call)
+    return status, call.row

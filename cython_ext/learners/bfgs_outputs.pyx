@@ -9,13 +9,12 @@ from features.namespace_groups cimport Rows
 from learners.batch_sums cimport (
     Derivatives, VectorPass, add_example, derive_along, derive_loss, effective_curvature, open_vector_pass, predict_all, unbounded
 )
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.output_rows cimport Outputs, count_times, open_labels, open_outputs, open_results_of_outputs, read_labels, report
 from losses.loss_types cimport LossParams
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef struct Pass:
@@ -84,22 +83,19 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
 
     ``state.sums`` float64[3]; ``state.vectors`` float64[2^bits, 3] with contiguous columns: gradient, direction, diagonal.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Pass q
     cdef int status
     q.m.each, q.loss = NULL, config.loss_code
     try:
         open_outputs(&q.m, state, config, False)
-        open_labels(&q.m, batch.lists, rows.size)
-        open_results_of_outputs(&q.m, state, rows.size)
+        open_labels(&q.m, batch.lists, call.rows.size)
+        open_results_of_outputs(&q.m, state, call.rows.size)
         open_vector_pass(&q.v, state, q.m.outputs, q.m.width)
-        native_plan.flat = plan.flat
-        check_fit(state, &native_plan, &rows, end, True)
+        call.learning, call.plan.flat = True, plan.flat
+        check_fit(state, &call)
         with nogil:
-            status = process_in_order(&q, prepare, process_example, True, &rows, &native_plan, &out, &begin, end, True)
+            status = process_in_order(&q, prepare, process_example, True, &call)
     finally:
         free(q.m.each)
-    return status, begin
+    return status, call.row

@@ -23,7 +23,8 @@ from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Group, Scratch, free_terms
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from learners.example_loop cimport Call, open_call
+from features.kernel_views cimport Results
 from learners.dyadic_rates cimport Rates, learn_at_rates, rates_at, scale_starts, set_rates, unit_of
 from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work
 
@@ -107,7 +108,7 @@ cdef inline void set_flip(Results *out, size_t row, double importance) noexcept 
         out.flip_importance[row] = <float>importance
 
 
-cdef inline double importance_told(Learner *m, DyadicScratch *work, double p, double linear, double rate) noexcept nogil:
+cdef inline double importance_to_change(Learner *m, DyadicScratch *work, double p, double linear, double rate) noexcept nogil:
     """The importance to flip the sign of ``p`` at this learning rate; 0 where nothing is known of a side."""
     cdef Flow flow
     cdef Rates rates
@@ -149,9 +150,9 @@ cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double 
     if m.fixed_linear or m.fixed_constant or m.fixed.size:
         take_fixed_terms(m, &work.row, mask)
     t.flow, t.p = open_flow(m, work, linear, y), p
-    t.flow.rate = m.told_rate
+    t.flow.rate = m.flip_rate
     if m.adaptive:
-        rates = rates_at(m, m.told_rate)
+        rates = rates_at(m, m.flip_rate)
         set_rates(m, work, &t.flow, &rates)
     return least_importance(prediction_after, &t, p, m.target)
 
@@ -183,7 +184,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
     out.raw[row] = <float>p
     out.prediction[row] = apply_link(m.link, clipped)
     if wanted and weight > 0 and m.asking.counts != NULL and isfinite(p):
-        flip = importance_told(m, work, p, linear, step_rate(m)) if <float>m.scalars[TIME] > 1 else 0
+        flip = importance_to_change(m, work, p, linear, step_rate(m)) if <float>m.scalars[TIME] > 1 else 0
         weight = asked_weight(&m.asking, m.scalars[TIME], flip, weight)
         record_asked(&m.asking, row, weight, m.loss.value(&m.params, clipped, y))
     if labeled and weight > 0:
@@ -193,7 +194,7 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
     if m.aims and out.flip_importance != NULL:
         set_flip(out, row, importance_to_target(m, work, p, linear, y, mask))
     elif out.flip_importance != NULL:
-        set_flip(out, row, importance_told(m, work, p, linear, step_rate(m) if learning else m.told_rate))
+        set_flip(out, row, importance_to_change(m, work, p, linear, step_rate(m) if learning else m.flip_rate))
     return learn(m, work, p, linear, rows, row, weight, mask) if wanted and weight > 0 else OK
 
 
@@ -281,7 +282,7 @@ cdef Learner open_learner(state, config, plan):
     m.decay_power, m.linear_decay, m.decays_weights = config.decay_power, config.linear_decay, config.decays_weights
     m.fixed_linear, m.fixed_constant = plan.frozen.linear, plan.frozen.constant
     m.fixed, m.dropped = open_groups(plan.frozen.groups), open_groups(plan.dropped)
-    m.first_pass_t, m.told_rate = config.first_pass_t, config.confidence_rate
+    m.first_pass_t, m.flip_rate = config.first_pass_t, config.confidence_rate
     if m.aims:
         m.target = config.target
         m.low_label, m.high_label = config.ends or (scalars[MIN_LABEL], scalars[MAX_LABEL])
@@ -348,22 +349,18 @@ def read_vectors(state, config, pair_and_side, const uint32_t[::1] slots, float[
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; see ``learners/gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Learner m = open_learner(state, config, plan)
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
     cdef DyadicScratch work[2]
     cdef int status = NO_MEMORY
-    if <size_t>state.weights.shape[0] != <size_t>native_plan.mask + 1 or end > rows.size:
+    if <size_t>state.weights.shape[0] != <size_t>call.plan.mask + 1 or call.end > call.rows.size:
         raise ValueError("table, plan and batch do not belong together")
-    if end:
-        m.asking = open_asking(state, config, end)
+    if call.end:
+        m.asking = open_asking(state, config, call.end)
     open_work(&work[0])
     open_work(&work[1])
     with nogil:
-        status = run(&m, &rows, &native_plan, &out, &begin, end, learning, work)
+        status = run(&m, &call.rows, &call.plan, &call.out, &call.row, call.end, call.learning, work)
     close_work(&work[0])
     close_work(&work[1])
-    return status, begin
+    return status, call.row

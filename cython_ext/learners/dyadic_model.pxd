@@ -33,8 +33,8 @@ cdef struct Learner:
     int loss_code
     int link
     Asking asking
-    double told_rate         # the learning rate for which the importance to flip a prediction is told
-    bint aims                # importances are told that carry predictions to ``target``
+    double flip_rate         # the learning rate at which the importance to flip a prediction is found
+    bint aims                # importances are found that carry predictions to ``target``
     double target
     float low_label, high_label  # those of unlabelled rows whose target is below the prediction, and above it
     double decay             # L2 on latent vectors where it is the same for all; else 0, and ``separate``

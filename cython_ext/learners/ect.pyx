@@ -10,17 +10,16 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
     PerClass, begin_row, close_path, end_row, first_class, infer_first_class, move_slots, open_path, open_weight_sets,
     predict_and_update, predict_once
 )
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
 from learners.audit_trace cimport Trace, counted_features, note, open_trace
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef struct Contest:       # columns named in vwlite/learners/trees.py: numbers of the next contests (0: none) and of both sides
@@ -201,19 +200,14 @@ cdef int open_tournaments(Tournaments *t, state, config, Py_ssize_t rows) except
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef Tournaments t
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
-    open_tournaments(&t, state, config, rows.size)
-    check_fit(state, &native_plan, &rows, end, learning)
+    open_tournaments(&t, state, config, call.rows.size)
+    check_fit(state, &call)
     open_path(&t.q, config)
     with nogil:
-        status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat,
-                                  &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat, &call)
     close_path(&t.q)
     state.trace_size = t.trace.size
-    return status, begin
+    return status, call.row

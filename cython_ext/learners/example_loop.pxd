@@ -10,7 +10,7 @@ from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Scratch, close_scratch, free_terms, move_terms, open_scratch
 from base.status cimport OK, STOPPED, TOO_MANY, UNSTABLE
-from features.kernel_views cimport Results
+from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 # Called for a row as soon as it is expanded, before the rows before it have been processed: maps its terms to the learner's
 # slots and starts to prefetch them. A reference that it keeps to a row is only valid until the next call.
@@ -91,27 +91,45 @@ cdef inline int process_rows(void *learner, Prepare prepare, ProcessExample proc
     return status
 
 
+cdef struct Call:         # what a kernel's ``run_rows`` is called with
+    Rows rows
+    Plan plan
+    Results out
+    size_t row            # the next one to be processed
+    size_t end            # the row at which to end
+    bint learning
+
+
+cdef inline Call open_call(plan, batch, results, size_t begin, end_and_mode):
+    """Views that are valid as long as the arguments; ``end_and_mode``: the end, and whether rows are learned."""
+    cdef Call call
+    call.rows, call.plan, call.out = open_rows(batch), open_plan(plan), open_results(results)
+    call.row, call.end, call.learning = begin, end_and_mode[0], end_and_mode[1]
+    return call
+
+
 cdef inline int process_in_order(void *learner, Prepare prepare, ProcessExample process_example, bint check_finite,
-                                 const Rows *rows, const Plan *plan, Results *out, size_t *row, size_t end, bint learning) noexcept nogil:
+                                 Call *call) noexcept nogil:
     """Process the rows ``[row, end)``; ``row`` is advanced past the last one processed. Returns OK, STOPPED, or the status of
     that row: NO_MEMORY, TOO_MANY or, if ``check_finite``, UNSTABLE.
     """
     cdef Scratch scratch[RING]
-    cdef bint in_cache = slots_in_cache(rows, plan, row[0], end)
+    cdef bint in_cache = slots_in_cache(&call.rows, &call.plan, call.row, call.end)
     cdef int status, i
     for i in range(RING):
         open_scratch(&scratch[i])
         scratch[i].in_cache = in_cache
-    status = process_rows(learner, prepare, process_example, check_finite, rows, plan, out, row, end, learning, scratch)
+    status = process_rows(learner, prepare, process_example, check_finite, &call.rows, &call.plan, &call.out, &call.row,
+                          call.end, call.learning, scratch)
     for i in range(RING):
         close_scratch(&scratch[i])
     return status
 
 
-cdef inline int check_fit(state, const Plan *plan, const Rows *rows, size_t end, bint learning) except -1:
+cdef inline int check_fit(state, const Call *call) except -1:
     """Raise ValueError where a learner's table, a plan and a batch do not fit together, or where the table is read-only."""
-    if <size_t>state.weights.shape[0] != <size_t>plan.mask + 1 or end > rows.size:
+    if <size_t>state.weights.shape[0] != <size_t>call.plan.mask + 1 or call.end > call.rows.size:
         raise ValueError("table, plan and batch do not belong together")
-    if learning and memoryview(state.weights).readonly:
+    if call.learning and memoryview(state.weights).readonly:
         raise ValueError("a read-only table cannot learn")
     return 0

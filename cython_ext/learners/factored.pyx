@@ -14,15 +14,14 @@ from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport NORM_SUM, NORM_WEIGHT, RATE_NOW, Learner, clip
 from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
 from learners.penalty_sum cimport add_to_sum, mark_applied, outstanding
 from losses.loss_types cimport needs_update
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 cdef extern from "learners/class_blocks.h" nogil:
     void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
@@ -303,17 +302,13 @@ cdef int open_factors(Factored *f, state, config) except -1:
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``outputs.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Factored f
     cdef int status
     memset(&f, 0, sizeof(Factored))
     f.o.outputs, f.o.monotone = config.outputs, config.monotone
     f.o.width = state.scratch.shape[1]
-    if f.o.width < f.o.outputs or (learning and state.rates is None):
+    if f.o.width < f.o.outputs or (call.learning and state.rates is None):
         raise ValueError("no room for the outputs")
     f.o.each = <Learner *>calloc(f.o.outputs, sizeof(Learner))
     if f.o.each == NULL:
@@ -321,13 +316,13 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     try:
         open_each(&f.o, state, config)
         open_factors(&f, state, config)
-        open_labels(&f.o, batch.lists, rows.size)
-        open_results_of_outputs(&f.o, state, rows.size)
-        native_plan.flat = plan.flat
-        check_fit(state, &native_plan, &rows, end, learning)
+        open_labels(&f.o, batch.lists, call.rows.size)
+        open_results_of_outputs(&f.o, state, call.rows.size)
+        call.plan.flat = plan.flat
+        check_fit(state, &call)
         with nogil:
-            status = process_in_order(&f, prepare, process_example, True, &rows, &native_plan, &out, &begin, end, learning)
+            status = process_in_order(&f, prepare, process_example, True, &call)
     finally:
         free(f.o.each)
         free(f.scaled)
-    return status, begin
+    return status, call.row

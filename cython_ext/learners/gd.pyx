@@ -14,14 +14,13 @@ from learners.frozen_terms cimport Groups, drop_taken, open_groups, take_constan
 from features.namespace_groups cimport Rows
 from learners.label_units cimport LABEL_SUMS, NextUnits, Units, in_label_units
 from learners.label_steps cimport learn_in_units, open_labels, units_after
-from learners.example_loop cimport ProcessExample, check_fit, process_in_order
+from learners.example_loop cimport Call, ProcessExample, check_fit, open_call, process_in_order
 from learners.least_importance cimport least_importance
 from losses.links cimport apply_link
 from losses.loss_types cimport LossParams, needs_update, value_needs_update
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef struct Freezing:      # what is learned where some weights stand
@@ -217,27 +216,22 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     ``end_and_mode`` is ``(end, learning)``. Fills the arrays of ``results`` and returns ``(status, row)``: OK and ``end``, or
     the status that stopped the run and the row after the one at which it stopped.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Freezing f
     f.m, f.groups = open_learner(state, config), open_groups(plan.frozen.groups)
     f.constant, f.mask = plan.frozen.constant, 0
     aim(&f, config, results)
-    cdef bint freezes = (learning or f.aims) and (f.groups.size > 0 or f.constant)
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef bint freezes = (call.learning or f.aims) and (f.groups.size > 0 or f.constant)
     cdef int status
-    f.mask = native_plan.mask
-    f.m.labels = open_labels(state, config, native_plan.constant, freezes)
+    f.mask = call.plan.mask
+    f.m.labels = open_labels(state, config, call.plan.constant, freezes)
     # a step without per-coordinate rates depends on the norm, which is summed by namespace
-    native_plan.flat = plan.flat and (f.m.stride == 4 or not (learning or f.aims)) and not freezes
-    check_fit(state, &native_plan, &rows, end, learning)
+    call.plan.flat = plan.flat and (f.m.stride == 4 or not (call.learning or f.aims)) and not freezes
+    check_fit(state, &call)
     cdef ProcessExample process = way_to_process(&f, freezes)
     with nogil:
-        status = process_in_order(&f, prepare, process, not f.m.vw_compat, &rows,
-                                  &native_plan, &out, &begin, end, learning)
-    return status, begin
+        status = process_in_order(&f, prepare, process, not f.m.vw_compat, &call)
+    return status, call.row
 
 
 def apply_shrinkage(state, config, size_t begin, size_t end):

@@ -19,7 +19,7 @@ cdef struct LabelRun:
     double *scalars
     double *log_loss       # (2, 2) as in learners/class_update.pxd
     double power_t, initial_t, first_pass_t
-    double told_rate       # the learning rate for which the importance to change a prediction is told
+    double flip_rate       # the learning rate at which the importance to change a prediction is found
     Asking asking
     bint vw_compat
     float *raw             # (rows of the batch, labels), or a single row
@@ -42,7 +42,7 @@ cdef inline int open_run(LabelRun *run, LabelModel *m, state, config, plan, size
     open_model(m, state, config, plan)
     run.scalars, run.log_loss, run.vw_compat = &scalars[0], &log_loss[0, 0], config.vw_compat
     run.first_pass_t, run.power_t, run.initial_t = config.first_pass_t, config.power_t, config.initial_t
-    run.told_rate, run.asking = config.confidence_rate, open_asking(state, config, end)
+    run.flip_rate, run.asking = config.confidence_rate, open_asking(state, config, end)
     if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
         raise ValueError("scalars or sums of losses do not fit")
     run.score_stride = m.labels if state.wants_scores else 0

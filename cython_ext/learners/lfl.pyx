@@ -5,14 +5,13 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from learners.dyadic_components cimport has_unknown_side
 from learners.dyadic_decay cimport turns_for
 from learners.dyadic_flow cimport components_at, safe_exp
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.label_decay cimport largest_decay, shrink_label
 from learners.label_flow cimport STATES, LabelFlow, follow, importance_to_overtake, scores_at, softmax, speeds_at
 from learners.label_model cimport (
@@ -157,7 +156,7 @@ cdef inline int learn(Lfl *q, const Scratch *s, double weight) noexcept nogil:
     return status
 
 
-cdef inline double importance_told(Lfl *q, const Scratch *s, const double *z, double rate) noexcept nogil:
+cdef inline double importance_to_change(Lfl *q, const Scratch *s, const double *z, double rate) noexcept nogil:
     """The importance with which the label of the second best score would overtake the best; 0 where nothing is known of a side."""
     cdef uint32_t label, best = 0, second = 0
     cdef double decay = q.flow.linear_decay, found
@@ -211,7 +210,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         best = label if z[label] > z[best] else best
         status |= OK if isfinite(z[label]) else UNSTABLE
     if status == OK and (out.flip_importance != NULL or (q.run.asking.counts != NULL and learns and weight > 0)):
-        flip = importance_told(q, s, z, rate if learning else q.run.told_rate)
+        flip = importance_to_change(q, s, z, rate if learning else q.run.flip_rate)
         make_flows(&q.model, s, rate)
         for label in range(<uint32_t>q.flow.size):
             q.flow.state[label] = 0
@@ -261,19 +260,14 @@ cdef bint reserve_flow(Lfl *q) noexcept nogil:
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``per_class.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Lfl q
     cdef int status = NO_MEMORY
-    open_tables(&q, state, config, plan, rows.size, end)
-    check_fit(state, &native_plan, &rows, end, learning)
+    open_tables(&q, state, config, plan, call.rows.size, call.end)
+    check_fit(state, &call)
     if reserve_flow(&q):
         with nogil:
-            status = process_in_order(&q, prepare, process_example, not q.run.vw_compat, &rows, &native_plan, &out, &begin, end,
-                                      learning)
+            status = process_in_order(&q, prepare, process_example, not q.run.vw_compat, &call)
     close_model(&q.model)
     free(q.flow.memory)
-    return status, begin
+    return status, call.row

@@ -9,17 +9,16 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport apply_link
 from learners.class_update cimport (
     PerClass, begin_row, close_path, end_row, infer_first_class, move_slots, open_path, open_weight_sets, predict_and_update,
     predict_once
 )
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK
 from learners.audit_trace cimport Trace, counted_features, note, open_trace
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 cdef enum:
     PREDICTORS = 0         # indices into ``used``: number of inner nodes so far
@@ -314,19 +313,14 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
 
     Every row that is learned may need a new entry for each node on its way.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef Tree tree
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
     open_tree(&tree, state, config)
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     open_path(&tree.q, config)
     with nogil:
-        status = process_in_order(&tree, prepare, process_example, not tree.q.m.vw_compat, &rows, &native_plan, &out, &begin, end,
-                                  learning)
+        status = process_in_order(&tree, prepare, process_example, not tree.q.m.vw_compat, &call)
     close_path(&tree.q)
     state.trace_size = tree.trace.size
-    return status, begin
+    return status, call.row

@@ -11,12 +11,11 @@ from learners.gd_update cimport (
     SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, sync_if_due, widen_range
 )
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport apply_link
-from features.plan cimport Plan
 from features.row_buffer cimport Group, Scratch, reserve_row_terms
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from base.vw_random cimport random_after, random_next
 
 cdef enum:
@@ -117,24 +116,19 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef const int32_t[:, ::1] pairs = config.pairs
     cdef uint64_t[::1] random_state = state.random_state
     cdef Lrq q
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
     q.m = open_learner(state, config)
-    q.mask, q.shift, q.begin = <uint32_t>q.m.slots - 1, config.shift, begin
+    q.mask, q.shift, q.begin = <uint32_t>q.m.slots - 1, config.shift, call.row
     q.pairs, q.count, q.passes_ended = &pairs[0, 0], <int>pairs.shape[0], state.ends
     q.dropout, q.random_state = config.dropout, &random_state[0]
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     if pairs.shape[1] != 3 or state.mask is not None or state.scalars.shape[0] != SCALARS + 1:
         raise ValueError("pairs must be two namespaces and a rank, and there must be no mask")
     with nogil:
-        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
-                                  &rows, &native_plan, &out, &begin, end, learning)
-    q.m.scalars[SEEN] += begin - q.begin
-    return status, begin
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &call)
+    q.m.scalars[SEEN] += call.row - q.begin
+    return status, call.row

@@ -8,14 +8,14 @@ from libc.stdlib cimport free
 
 from learners.gd_update cimport UNLABELED_WEIGHT, open_learner
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit
+from learners.example_loop cimport Call, check_fit, open_call
 from learners.group_costs cimport Multiline, process_group
 from features.group_lines cimport close_group_lines, open_group_lines
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, INNER, SAVE
 from features.row_buffer cimport close_scratch, open_scratch
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef void call_observer(void *observer, size_t row, size_t other, bint learns, float score) noexcept with gil:
@@ -91,22 +91,18 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     with the line's row, the row of the line it is compared with or again its own, whether it is learned next, and the clipped
     score. It must not raise.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Multiline q = open_multiline(state, config, batch.lists, rows.size)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
+    cdef Multiline q = open_multiline(state, config, batch.lists, call.rows.size)
     cdef int status
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     q.lines = open_group_lines()
     if q.lines == NULL:
         raise MemoryError("no memory for the lines of a group")
     open_scratch(&q.difference)
     with nogil:
-        status = process_groups(&q, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_groups(&q, &call.rows, &call.plan, &call.out, &call.row, call.end, call.learning)
     close_group_lines(q.lines)
     close_scratch(&q.difference)
     free(q.share)
     free(q.order)
-    return status, begin
+    return status, call.row

@@ -4,11 +4,10 @@ from libc.math cimport isfinite, isnan
 from libc.stdint cimport uint32_t
 
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport RATE_NOW, SCALARS, Learner, clip, count_time, open_learner, widen_range
 from learners.label_steps cimport open_labels, scale_params, take_units
 from learners.label_units cimport LABEL_MEAN, NextUnits, in_label_units, next_units
@@ -88,21 +87,17 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef Nn q
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
     q.m = open_learner(state, config)
     q.m.labels = open_labels(state, config, True, False)
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     if state.scalars.shape[0] != SCALARS + 1 or state.mask is not None:
         raise ValueError("a network has one more scalar, and no mask")
-    q.net = open_network(state, config.network, learning, q.m.scalars, q.m.scalars + LEARNED)
+    q.net = open_network(state, config.network, call.learning, q.m.scalars, q.m.scalars + LEARNED)
     keep_all(&q.net)
     with nogil:
-        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &call)
     close_network(&q.net)
-    return status, begin
+    return status, call.row

@@ -5,11 +5,10 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.label_flow cimport softmax
 from learners.network cimport (
     Network, close_network, drop_half, find_rows, keep_all, learn_slopes, meet_inputs, open_network, output, sum_inputs, sum_layers
@@ -115,17 +114,13 @@ cdef void open_classes(Classes *q, state, config, Py_ssize_t rows) except *:
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``per_class.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Classes q
     cdef int status
-    native_plan.flat = plan.flat
-    open_classes(&q, state, config, rows.size)
-    check_fit(state, &native_plan, &rows, end, learning)
-    q.net = open_network(state, config.network, learning, q.scalars, q.scalars + LEARNED)
+    call.plan.flat = plan.flat
+    open_classes(&q, state, config, call.rows.size)
+    check_fit(state, &call)
+    q.net = open_network(state, config.network, call.learning, q.scalars, q.scalars + LEARNED)
     keep_all(&q.net)
     q.z = <double *>malloc(q.classes * sizeof(double))
     if q.z == NULL or q.net.outputs != q.classes:
@@ -133,7 +128,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
         close_network(&q.net)
         raise MemoryError if q.z == NULL else ValueError("an output for each class")
     with nogil:
-        status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.vw_compat, &call)
     free(q.z)
     close_network(&q.net)
-    return status, begin
+    return status, call.row

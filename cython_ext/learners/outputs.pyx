@@ -12,7 +12,7 @@ from libc.stdlib cimport free
 from base.byte_scan cimport prefetch
 from features.namespace_groups cimport Rows
 from learners.adaptive_rates cimport RATE, WEIGHT, Scan, scan_terms
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport (
     L1_SHRINK, L2_SCALE, MAX_LABEL, MIN_LABEL, MULTIPLIER, Learner, balance, clip, inner_product, learn_row, regularized,
     scaled_step, shrink_slot, shrunk, squared_norm
@@ -23,10 +23,9 @@ from learners.output_rows cimport (
     Outputs, count_times, open_label_units, open_labels, open_outputs, open_results_of_outputs, read_labels, report
 )
 from losses.loss_types cimport needs_update
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 cdef extern from "learners/class_blocks.h" nogil:
     void score_rows "vwl_score_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, float *s)
@@ -256,26 +255,22 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
 
     The results hold the predictions of the first output; those of all are in ``state.raw`` and ``state.score``.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef Outputs q
     cdef int status
     q.each = NULL
     try:
-        open_outputs(&q, state, config, learning)
-        open_label_units(&q, state, config, native_plan.constant)
-        open_labels(&q, batch.lists, rows.size)
-        open_results_of_outputs(&q, state, rows.size)
-        native_plan.flat = plan.flat and (q.has_rates or not learning)
-        check_fit(state, &native_plan, &rows, end, learning)
+        open_outputs(&q, state, config, call.learning)
+        open_label_units(&q, state, config, call.plan.constant)
+        open_labels(&q, batch.lists, call.rows.size)
+        open_results_of_outputs(&q, state, call.rows.size)
+        call.plan.flat = plan.flat and (q.has_rates or not call.learning)
+        check_fit(state, &call)
         with nogil:
-            status = process_in_order(&q, prepare, process_example, True, &rows, &native_plan, &out, &begin, end, learning)
+            status = process_in_order(&q, prepare, process_example, True, &call)
     finally:
         free(q.each)
-    return status, begin
+    return status, call.row
 
 
 def apply_shrinkage(state, config):

@@ -13,7 +13,7 @@ from learners.class_blocks cimport (
 )
 from learners.gd_update cimport NORMS, count_time, widen_range
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
     COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, SETS, ZERO_PROBABILITY_LOSS, PerClass, can_update_blocks, clip_class,
@@ -21,10 +21,9 @@ from learners.class_update cimport (
     score_before_updates, select_class, set_target, update_all_classes, update_blocks, update_class, weight_set_of
 )
 from learners.set_losses cimport HAMMING, set_cost, set_decision_weight
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef inline uint32_t highest(const float *score, uint32_t n) noexcept nogil:
@@ -333,28 +332,23 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     Instead of raw predictions the results hold the number of the first class as known at that row; with ``config.part``, the
     first one of these classes and their number, instead of losses the scores of the predicted ones.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef PerClass q = open_per_class(state, config, batch.lists, rows.size)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
+    cdef PerClass q = open_per_class(state, config, batch.lists, call.rows.size)
     cdef int status
-    native_plan.flat = plan.flat and (q.m.stride > 1 or not learning)
-    check_fit(state, &native_plan, &rows, end, learning)
+    call.plan.flat = plan.flat and (q.m.stride > 1 or not call.learning)
+    check_fit(state, &call)
     if q.reduction != ONE_AGAINST_ALL:
         q.is_meant = <uint8_t *>calloc(q.classes, 1)
         q.target = <float *>calloc(q.classes, sizeof(float))
         if q.is_meant == NULL or q.target == NULL:
             raise MemoryError("no memory for the labels of a row")
-    if learning and learns_transposed(&q, config, begin, end):
+    if call.learning and learns_transposed(&q, config, call.row, call.end):
         open_transposed(&q.transposed, state, q.m.slots >> q.shift, q.count, config.simd_width)
     with nogil:
-        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
-                                  &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &call)
         transpose_all_back(&q.transposed, q.table, q.shift, q.count)
     close_rates(&q.rates)
     free(q.transposed.page_has_transposed)
     free(q.is_meant)
     free(q.target)
-    return status, begin
+    return status, call.row

@@ -5,12 +5,11 @@ from libc.stdint cimport uint32_t
 
 from learners.gd_update cimport Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, widen_range
 from features.namespace_groups cimport Rows
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from losses.links cimport apply_link
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -43,17 +42,13 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef Learner m = open_learner(state, config)
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
-    native_plan.flat = plan.flat
-    check_fit(state, &native_plan, &rows, end, learning)
-    if (m.rule != NULL) != learning or state.mask is not None:
+    call.plan.flat = plan.flat
+    check_fit(state, &call)
+    if (m.rule != NULL) != call.learning or state.mask is not None:
         raise ValueError("the table has other columns")
     with nogil:
-        status = process_in_order(&m, prepare, process_example, not m.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
-    return status, begin
+        status = process_in_order(&m, prepare, process_example, not m.vw_compat, &call)
+    return status, call.row

@@ -11,15 +11,14 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from learners.dyadic_components cimport has_unknown_side
 from learners.dyadic_decay cimport turns_for, way_of
 from learners.dyadic_flow cimport (
     Flow, Step, flow_step, has_constant_slope, importance_to_flip, is_at_rest, prediction_at, safe_exp)
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.label_decay cimport largest_decay, shrink_label
 from learners.label_flow cimport softmax
 from learners.label_model cimport (
@@ -198,7 +197,7 @@ cdef inline void count_log_loss(ScoringTree *q, const float *costs, const float 
     q.run.log_loss[2 + held] += weight
 
 
-cdef inline double importance_told(ScoringTree *q, double rate) noexcept nogil:
+cdef inline double importance_to_change(ScoringTree *q, double rate) noexcept nogil:
     """The importance with which the class of the second best score would overtake the best; 0 where nothing is known of a side."""
     cdef uint32_t number, best = 0, second
     cdef Flow flow
@@ -243,7 +242,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         best = number if raw[number] > raw[best] else best
         status |= OK if isfinite(raw[number]) else UNSTABLE
     if status == OK and (out.flip_importance != NULL or (q.run.asking.counts != NULL and learns)):
-        flip = importance_told(q, rate if learning else q.run.told_rate)
+        flip = importance_to_change(q, rate if learning else q.run.flip_rate)
         if out.flip_importance != NULL:
             out.flip_importance[row] = <float>flip
         if q.run.asking.counts != NULL and learns:
@@ -291,20 +290,15 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
 
     ``state.costs`` float32[n, classes] and ``state.first`` int32[n] are of the rows from ``state.begin`` on.
     """
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef ScoringTree q
     cdef int status = NO_MEMORY
-    if begin == end:
-        return OK, begin
-    open_tree(&q, state, config, plan, rows.size, begin, end)
-    check_fit(state, &native_plan, &rows, end, learning)
+    if call.row == call.end:
+        return OK, call.row
+    open_tree(&q, state, config, plan, call.rows.size, call.row, call.end)
+    check_fit(state, &call)
     if reserve_tree(&q):
         with nogil:
-            status = process_in_order(&q, prepare, process_example, not q.run.vw_compat, &rows, &native_plan, &out, &begin, end,
-                                      learning)
+            status = process_in_order(&q, prepare, process_example, not q.run.vw_compat, &call)
     close_tree(&q)
-    return status, begin
+    return status, call.row

@@ -13,14 +13,13 @@ from features.namespace_groups cimport Rows
 from learners.class_means cimport mean_scores, note_changes
 from learners.label_shares cimport open_lists, smooth_target
 from learners.iterate_mean cimport count_iterate
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.row_shrinkage cimport add_penalty, apply_outstanding, penalty_now, shrink_factor
 from learners.softmax_rows cimport CRAMMER_SINGER, RATE, Softmax, loss_of, number_of_first, open_softmax, report, true_class
 from learners.softmax_update cimport common_factor, learn_all, learn_margin, rescale, reserve, score_rows
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
@@ -85,26 +84,22 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``per_class.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
-    cdef Rows rows = open_rows(batch)
-    cdef Softmax q = open_softmax(state, config, rows.size)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
+    cdef Softmax q = open_softmax(state, config, call.rows.size)
     cdef int status
-    native_plan.flat = plan.flat
+    call.plan.flat = plan.flat
     if config.shares and batch.lists is not None:
-        open_lists(&q.labels, batch.lists, rows.size)
-    check_fit(state, &native_plan, &rows, end, learning)
-    if learning and state.squares.shape[0] != state.weights.shape[0]:
+        open_lists(&q.labels, batch.lists, call.rows.size)
+    check_fit(state, &call)
+    if call.learning and state.squares.shape[0] != state.weights.shape[0]:
         raise ValueError("these tables cannot learn")
     with nogil:
-        status = process_in_order(&q, prepare, process_example, not q.vw_compat, &rows, &native_plan, &out, &begin, end, learning)
+        status = process_in_order(&q, prepare, process_example, not q.vw_compat, &call)
     free(q.inverse)
     free(q.r)
     if q.means.sum != NULL:
         state.means.present = q.means.counts.number
-    return status, begin
+    return status, call.row
 
 
 def shrink_rows(state, config, size_t begin, float[::1] weights):

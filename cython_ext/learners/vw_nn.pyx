@@ -11,11 +11,10 @@ from libc.stdlib cimport free, malloc
 from base.float32 cimport ONE
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from base.vw_random cimport random_next
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
-from features.plan cimport Plan
 from features.row_buffer cimport Scratch, close_scratch, open_scratch, reserve_row_terms
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport (
     NORMS, SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, widen_range
 )
@@ -179,32 +178,27 @@ cdef int open_terms(VwNn *q) noexcept nogil:
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef double[:, ::1] norms = state.norms
     cdef uint64_t[::1] random_state = state.random_state
     cdef VwNn q
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef int status
     q.m = open_learner(state, config)
     q.table, q.loss, q.norms, q.random_state = q.m.table, q.m.loss, &norms[0, 0], &random_state[0]
     q.units, q.shift, q.mask = config.units, config.shift, <uint32_t>q.m.slots - 1
     get_loss(LOSS_SQUARED, &q.squared)
     q.m.copying = False
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     if not 1 <= q.units < <uint32_t>1 << q.shift <= q.m.slots or norms.shape[0] != q.units + 1 or norms.shape[1] != NORMS:
         raise ValueError("the units do not fit the table")
     if state.mask is not None or state.scalars.shape[0] != SCALARS:
         raise ValueError("a network learns without a mask")
-    native_plan.flat = plan.flat and (q.m.stride == 4 or not learning)     # as in ``gd.pyx``
+    call.plan.flat = plan.flat and (q.m.stride == 4 or not call.learning)     # as in ``gd.pyx``
     with nogil:
         status = open_terms(&q)
         if status == OK:
-            status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
-                                      &rows, &native_plan, &out, &begin, end, learning)
+            status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &call)
     close_scratch(&q.alone)
     close_scratch(&q.output)
     free(q.hidden)
-    return status, begin
+    return status, call.row

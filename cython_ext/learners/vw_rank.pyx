@@ -11,11 +11,11 @@ from libc.string cimport memset
 
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from base.vw_random cimport random_next
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
+from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
-from features.plan cimport LETTERS, Plan
+from features.plan cimport LETTERS
 from features.row_buffer cimport Group, Scratch
-from learners.example_loop cimport check_fit, process_in_order
+from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport RATE_NOW, SCALARS, TIME, Learner, clip, count_time, open_learner, prefetch_slots, widen_range
 from losses.links cimport apply_link
 
@@ -159,18 +159,14 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
 
 def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     """Predict, and learn from, the rows ``[begin, end)`` of a batch in order; as ``run_rows`` of ``gd.pyx``."""
-    cdef size_t end = end_and_mode[0]
-    cdef bint learning = end_and_mode[1]
     cdef const int32_t[:, ::1] pairs = config.pairs
-    cdef Rows rows = open_rows(batch)
-    cdef Plan native_plan = open_plan(plan)
-    cdef Results out = open_results(results)
+    cdef Call call = open_call(plan, batch, results, begin, end_and_mode)
     cdef VwRank q
     cdef int status = NO_MEMORY, i
     q.m = open_learner(state, config)
-    q.rank, q.stride, q.mask, q.writable = config.rank, config.vw_stride, <uint32_t>q.m.slots - 1, learning
+    q.rank, q.stride, q.mask, q.writable = config.rank, config.vw_stride, <uint32_t>q.m.slots - 1, call.learning
     q.pairs, q.count = &pairs[0, 0], <int>pairs.shape[0]
-    check_fit(state, &native_plan, &rows, end, learning)
+    check_fit(state, &call)
     if pairs.shape[1] != 2 or q.m.stride != 2 * <size_t>q.rank + 1 or state.mask is not None or state.scalars.shape[0] != SCALARS:
         raise ValueError("pairs must be two namespaces, rows a weight and two sets of factors, and there must be no mask")
     for i in range(q.count):
@@ -180,8 +176,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     q.sums = <float *>malloc(2 * q.rank * <size_t>q.count * sizeof(float))
     if q.begun != NULL and q.sums != NULL:
         with nogil:
-            status = process_in_order(&q, prepare, process_example, not q.m.vw_compat,
-                                      &rows, &native_plan, &out, &begin, end, learning)
+            status = process_in_order(&q, prepare, process_example, not q.m.vw_compat, &call)
     free(q.begun)
     free(q.sums)
-    return status, begin
+    return status, call.row

@@ -47,7 +47,7 @@ def expected(rule, batch):
 def test_the_kernel_reads_what_the_rules_read(lines, sets):
     batch, said = batch_of(lines), []
     rule = ListLabels(Classes(9), said.append, sets=sets)
-    rule.told = True  # of words alone
+    rule.silent = True  # of words alone
     labels, rows = expected(rule, batch)
     before = list(said)
     said.clear()

@@ -3,7 +3,7 @@
 from vwlite.data.config import InputConfig
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.training.checkpoint import told
+from vwlite.training.checkpoint import deciding_options
 from vwlite.training.config import RunConfig
 from vwlite.training.model_header import Run
 from vwlite.training.namespace_report import NamespaceReport, Sightings
@@ -24,4 +24,5 @@ def test_namespaces_are_kept_where_they_are_read():
 def test_a_run_without_a_curriculum_is_told_the_same():
     config = RunConfig(input=InputConfig(("data",)), features=FeatureConfig(), learner=GdConfig())
     weights = {"weights": "step", "width": None, "sample": False, "steps": None}
-    assert told(config)["curriculum"] == {"order": None, "by": "length", "start": 0.25, "passes": 0, **weights}
+    curriculum = deciding_options(config)["curriculum"]
+    assert curriculum == {"order": None, "by": "length", "start": 0.25, "passes": 0, **weights}

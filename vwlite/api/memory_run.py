@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -38,9 +38,6 @@ from vwlite.training.predict import not_finite
 from vwlite.training.predictions import Answers, Draws, PredictionArrays, Unmoved
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer
-
-if TYPE_CHECKING:
-    from vwlite.training.predictions import Answers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -165,7 +165,7 @@ def with_classes(request: Request, say: Say) -> Request:
             raise UsageError(f"{option} {AUTO} reads the data twice, which a pipe does not allow: type {instead}")
         return request
     if typed != AUTO:
-        config = new_config(request, lambda text: None)  # what is wrong with the options is told before data are read
+        config = new_config(request, lambda text: None)  # options are checked before data are read
         check_unused_options(request.given, request.known, config.learner)
         if request.given.get("costs"):
             return request

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tell(line: str) -> None:
-    """Print ``line`` to standard error. When nobody reads it any more, work goes on in silence."""
+    """Print ``line`` to standard error. When it is no longer read, work goes on in silence."""
     if sys.stderr is None:
         return
     try:
@@ -80,7 +80,7 @@ class Console(Display):
 
         more = {"unit_scale": True, "leave": False, "file": sys.stderr, "delay": self.delay, **more}
         with suppress(OSError):
-            if not os.get_terminal_size(sys.stderr.fileno()).columns:  # nobody told the terminal how wide it is
+            if not os.get_terminal_size(sys.stderr.fileno()).columns:  # the terminal's width is unknown
                 more["ncols"] = 79
         self.bar = tqdm(**more)
 

@@ -65,7 +65,7 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
 
 
 def given(context: click.Context, defaults: bool) -> dict[str, Any]:
-    """The command's options by name, but for its data; with ``defaults`` those that nobody gave, too."""
+    """The command's options by name, but for its data; with ``defaults`` those that were not given, too."""
     found = {}
     for param in context.command.params:
         name = str(param.name)

@@ -49,7 +49,7 @@ class Known(NamedTuple):
 
 
 def values_of(param: click.Parameter) -> list[str] | str:
-    """What an option or argument takes: some words, FILES, or what nobody can foresee (no words)."""
+    """What an option or argument takes: some words, FILES, or what cannot be foreseen (no words)."""
     if isinstance(param.type, FileName):
         return FILES
     return list(param.type.choices) if isinstance(param.type, click.Choice) else []

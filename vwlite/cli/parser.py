@@ -235,7 +235,7 @@ def shortened(param: click.Parameter) -> str:
 
 
 def brief(param: click.Parameter) -> str:
-    """Its help, with the default of a learner that nobody chose."""
+    """Its help, with the default of a learner that was not chosen."""
     declared = getattr(param, "declared", None)
     if declared is None:
         return getattr(param, "help", "") or ""

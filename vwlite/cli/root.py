@@ -136,7 +136,7 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         status = called()
     except (click.ClickException, VwliteError, MemoryError) as error:
-        status = told(error)
+        status = report_error(error)
     except click.exceptions.Exit as error:
         status = error.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -216,7 +216,7 @@ def open_streams() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
-def told(error: Exception) -> int:
+def report_error(error: Exception) -> int:
     """Say what ended a command; the exit code."""
     line, status = sentence_of(error)
     complain(f"vwlite: {line}")
@@ -246,10 +246,10 @@ def is_of_writing(error: OSError) -> bool:
 
 
 def failed(error: OSError) -> int:
-    """The exit code for a failure of the system that nobody had a sentence for, be it of standard output."""
+    """The exit code for a failure of the system that has no sentence of its own, be it of standard output."""
     if error.errno != errno.ENOMEM and getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
         return lost_stream(error)
-    return told(error)
+    return report_error(error)
 
 
 def lost_stream(error: OSError) -> int:

@@ -72,32 +72,32 @@ class ClassLabels:
     negative = None
     hints: ClassVar[dict[int, str]] = {Code.BAD_LABEL_NUMBER: " (--named_labels?)"}
 
-    def __init__(self, classes: Classes, log: LogFunction | None = None, *, told: bool = True) -> None:
-        """``told``: nothing is logged of which number the classes begin with, and of numbers that are no class."""
-        self.classes, self.log, self.told = classes, log, told
+    def __init__(self, classes: Classes, log: LogFunction | None = None, *, silent: bool = True) -> None:
+        """``silent``: nothing is logged of which number the classes begin with, and of numbers that are no class."""
+        self.classes, self.log, self.silent = classes, log, silent
         self.first = 1 if classes.names and log is None else classes.first
-        self.told_first: int | None = None  # which number the log has as the first
+        self.logged_first: int | None = None  # which number the log has as the first
 
     def check(self, batch: Batch) -> np.ndarray:
         """The labels as numbers, float32[n]. Raises DataError for a label outside the classes."""
         labels = self.named(batch) if self.classes.names else batch.label
         if self.log is None:
             self.refuse_others(batch, labels)
-        elif not self.told:
+        elif not self.silent:
             self.tell(labels[labels >= 0], self.log)
         return labels
 
     def tell(self, numbers: np.ndarray, log: LogFunction) -> None:
         """Log what vw does of the classes that labels name, in their order."""
         count = self.classes.count
-        if self.told_first is None:
+        if self.logged_first is None:
             ends = np.flatnonzero((numbers == 0) | (numbers == count))
             if not len(ends):
                 return
             numbers = numbers[ends[0] :]
-            self.told_first = int(numbers[0] == count)
-            log(f"[info] label {numbers[0]:g} found -- labels are now considered {self.told_first}-indexed.")
-        first, last = self.told_first, self.told_first + count - 1
+            self.logged_first = int(numbers[0] == count)
+            log(f"[info] label {numbers[0]:g} found -- labels are now considered {self.logged_first}-indexed.")
+        first, last = self.logged_first, self.logged_first + count - 1
         for number in numbers[(numbers < first) | (numbers > last)].tolist():
             indexed = f"This won't work for {first}-indexed actions."
             log(f"[warning] label {number:g} is not in {{{first},{last}}}. {indexed}")
@@ -147,7 +147,7 @@ class ListLabels(ClassLabels):
     """Labels of several words: ``class:cost class:cost`` or, with ``sets``, ``class,class``."""
 
     def __init__(self, classes: Classes, log: LogFunction | None = None, *, sets: bool) -> None:
-        super().__init__(classes, log, told=sets or bool(classes.names))
+        super().__init__(classes, log, silent=sets or bool(classes.names))
         self.sets = sets
 
     def check(self, batch: Batch) -> np.ndarray:
@@ -160,7 +160,7 @@ class ListLabels(ClassLabels):
             labels[labelled & (priced == 0)] = np.nan
         if self.log is None:
             self.refuse_numbers(batch, lists.indptr)
-        elif not self.told:
+        elif not self.silent:
             self.tell(lists.indices, self.log)
         return labels
 

@@ -50,7 +50,7 @@ class Column:
 class Columns:
     """``roles`` by name; ``spaces``: the columns of each namespace; ``rest``: where the columns that are not named go,
     a namespace or ``ignore``, and how they are read. ``types`` are known of columns of which nothing is said.
-    ``headed``: whether the first line of a table of cells names its columns; None: nobody said so.
+    ``headed``: whether the first line of a table of cells names its columns; None: unknown.
     """
 
     roles: Mapping[str, Column]

@@ -131,7 +131,7 @@ class Inputs:
             raise DataError(error)
 
     def missing_columns(self, labelled: bool) -> str:
-        """What is told of the others that no line of JSON has; empty where there is nothing to tell."""
+        """A remark on the others that no line of JSON has; empty where there are none."""
         return self.met.note(*(("weight", "base") if labelled else ())) if self.met else ""
 
     def open_cache(self, path: str) -> None:

@@ -68,7 +68,7 @@ SHOWN = 10  # columns that a message names
 
 
 class ColumnsMet:
-    """What is told of columns that no line of the inputs has. Nothing is, where no line has any member."""
+    """A remark on columns that no line of the inputs has; none where no line has any member."""
 
     def __init__(self, columns: Columns, source: str) -> None:
         """``columns``: those of a model, or asked for; ``source`` names the inputs."""

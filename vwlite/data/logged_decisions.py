@@ -194,7 +194,7 @@ class GroupDecisionLabels(DecisionLabels):
 
 
 def no_labels(batch: Batch) -> None:
-    """Have a batch whose labels nobody read say nothing."""
+    """Have a batch whose labels were not read say nothing."""
     size = len(batch)
     batch.lists = Csr(np.zeros(size + 1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32))
     batch.probability = np.full(size, np.nan, np.float32)

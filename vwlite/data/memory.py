@@ -116,7 +116,7 @@ class MemoryInputs(Inputs):
         left = self.config.examples or None
         with closing(self.read(self.config, self.format)) as parts:  # type: ignore[type-var]
             for part in parts:
-                if self.pages and not part.block.size:  # a parser has told them of text
+                if self.pages and not part.block.size:  # of text the parser has done so
                     self.pages(part.batch.feature_hash)
                 if left is not None and len(part.batch) >= left:
                     yield head(part, left)

@@ -23,7 +23,7 @@ class RemoteStatus(NamedTuple):
 
 
 class RemoteFile(io.RawIOBase):
-    """An open file of fsspec; whatever fails in there is told in one sentence."""
+    """An open file of fsspec; whatever fails there is reported in one sentence."""
 
     def __init__(self, raw: Any, url: str) -> None:
         self._raw, self._url = raw, url

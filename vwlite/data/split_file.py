@@ -1,4 +1,4 @@
-"""Splits text files into one part to learn and one to measure on, when nobody has set a file aside."""
+"""Splits text files into one part to learn and one to measure on, when no file was set aside."""
 
 from __future__ import annotations
 

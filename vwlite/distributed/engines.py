@@ -265,7 +265,7 @@ def placed(shard: Shard) -> Shard:
 
 
 def client_of(address: str) -> Any:
-    """Raises ExtraMissing; WorkerLost where nobody answers."""
+    """Raises ExtraMissing; WorkerLost where there is no answer."""
     try:
         from distributed import Client
     except ImportError:

@@ -61,10 +61,10 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
     first, gradient = learner.first, learner.gradient
     done = ShardPass(model, shard, digest)
     done.run(input, bad_lines)
-    told = done.told([plain(one) for one in learner.sums.tolist()])
+    task = done.task([plain(one) for one in learner.sums.tolist()])
     slots = np.flatnonzero(learner.vectors[:, DIRECTION if first else GRADIENT]) if gradient else np.zeros(0, np.intp)
     columns = [learner.vectors[slots, column] for column in (GRADIENT, *([DIAGONAL] if first else []))]
-    return Delta(told, done.header(), slots.astype(np.uint32), columns)
+    return Delta(task, done.header(), slots.astype(np.uint32), columns)
 
 
 class Then(NamedTuple):

@@ -27,7 +27,7 @@ from vwlite.storage import model_file
 from vwlite.storage.atomic_file import atomic_output, beside_output, unflushed
 from vwlite.storage.model_file import Model
 from vwlite.storage.output_checks import BEST, CHECKPOINT
-from vwlite.training.checkpoint import check_same, told
+from vwlite.training.checkpoint import check_same, deciding_options
 from vwlite.training.config import RunConfig
 from vwlite.training.display import Display
 from vwlite.training.ledger import model_digest
@@ -123,7 +123,7 @@ class Rounds:
         """What decides the bytes, as JSON data."""
         pieces = [[piece._asdict() for piece in shard.pieces] for shard in self.shards]
         settings = {**self.settings._asdict(), "resume": None}
-        return json.loads(json.dumps({**told(self.config), **settings, "pieces": pieces}))
+        return json.loads(json.dumps({**deciding_options(self.config), **settings, "pieces": pieces}))
 
     def goes_on(self) -> bool:
         """Whether there is a checkpoint to go on from. Raises ModelError, UsageError."""

@@ -102,7 +102,7 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
     if shard.of > 1:
         learner.apply_shrinkage()
     slots, changed = before.changes(learner.weights)
-    return Delta(done.told(), done.header(), slots, changed)
+    return Delta(done.task(), done.header(), slots, changed)
 
 
 class ShardPass:
@@ -123,7 +123,7 @@ class ShardPass:
         with closing(source):
             Trainer(learner, model.plan, source, [Counting(learner, parts.counters), parts.writer]).run()
 
-    def told(self, sums: Sequence[float] = ()) -> Task:
+    def task(self, sums: Sequence[float] = ()) -> Task:
         policy = self.parts.policy
         bad = [line for line in self.heard.messages if line.startswith("bad line ")][:MAX_SHOWN_LINES]
         return Task(

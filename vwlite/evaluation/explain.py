@@ -146,7 +146,7 @@ def explain(
     quiet: bool = False,
     display: Display | None = None,
 ) -> None:
-    """Explain every example, whatever its label. ``output`` gives the function that is told, closed at the end.
+    """Explain every example, whatever its label. ``output`` gives the function that takes them, closed at the end.
 
     ``top`` and ``classes`` as of ``Explainer``; ``quiet``: no messages. ``config.output`` must ask for names.
 

@@ -168,7 +168,7 @@ def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: 
 
 MATCHING = "matching_loss"
 LOSS = "loss"  # of a policy: its value, which is what 'vwlite tune' goes by
-ENOUGH = 100  # examples for bins of calibration that nobody asked for
+ENOUGH = 100  # examples for bins of calibration that were not asked for
 NO_LABELS = "there is no labelled example to measure the model on"
 
 

@@ -45,7 +45,7 @@ class Recommendations(NamedTuple):
 
 
 class WithoutItems:
-    """The batches of a source, of which ``look`` is told, without their items."""
+    """The batches of a source without their items; ``look`` is called with each batch as it was."""
 
     def __init__(
         self, source: BatchSource, catalogue: Catalogue, look: Look | None = None, people: PersonBundles | None = None
@@ -151,7 +151,7 @@ class HeldOut(Chooser):
     """Measures what is chosen for the persons of held-out examples by the items that these have.
 
     Relevant are items of examples with a label of ``relevant`` or more that the person has not met before. A person
-    without any does not count; an item that the model has not learned can be found by nobody and counts.
+    without any does not count; an item that the model has not learned cannot be found and counts.
     """
 
     def __init__(self, catalogue: Catalogue, top: int, seen: PersonItems | None, relevant: float) -> None:
@@ -239,8 +239,8 @@ def recommend(
     ``by_id``: an example with nothing but the id of a person has all that the person has in these data.
 
     Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
-    beside the same person, whom ``person_items.keys_of`` tells from others. ``output`` gives the function that is told,
-    closed at the end; of a malformed line it is told None.
+    beside the same person, whom ``catalogue.keys_of`` tells from others. ``output`` gives the function that takes
+    lists of items, closed at the end; for a malformed line it is called with None.
 
     Raises UsageError for a model without latent vectors of the namespace, and for one with more than dot products of
     it; DataError where too many lines are malformed, Diverged where a prediction is not finite, both at the end.
@@ -359,7 +359,7 @@ class Reading:
         return found if found.places else None
 
     def read(self, config: RunConfig, open_inputs: Callable[..., Inputs], take: Callable[[Batch], None]) -> None:
-        """``take`` is told of all batches. Raises DataError where too many lines are malformed."""
+        """``take`` is called with all batches. Raises DataError where too many lines are malformed."""
         policy = malformed_line_policy(
             config, self.model.learner, self.model, replace(self.bad_lines, keep=None), self.say, check_labels=False
         )

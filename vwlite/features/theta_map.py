@@ -135,7 +135,7 @@ class FeatureMap:
         require(told, FeatureMapHeader, "theta")
         try:
             config = built(ApplyConfig, told["config"])
-        except UsageError as error:  # nobody typed it
+        except UsageError as error:  # it was not typed
             raise ValueError(str(error)) from error
         return cls(theta_from(told, arrays), config, told["digest"], loaded=True)
 

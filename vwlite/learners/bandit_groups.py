@@ -21,7 +21,7 @@ from vwlite.learners.row_results import Results, WeightedSum
 
 
 class BanditGroups(Bandit):
-    """An action is the place of its line, from 0; what is told of a group is that of its last row."""
+    """An action is the place of its line, from 0; the results of a group are those of its last row."""
 
     name = "cb_adf"
     config_type = BanditGroupsConfig
@@ -150,7 +150,7 @@ class BanditGroups(Bandit):
 
 
 class ExploreGroups(Exploration, BanditGroups):
-    """An action is the place of its line, from 0; what is told of a group is that of its last row."""
+    """An action is the place of its line, from 0; the results of a group are those of its last row."""
 
     name = "cb_explore_adf"
     config_type = ExploreGroupsConfig

@@ -49,7 +49,7 @@ class KernelConfig(CommonConfig):
     """``DyadicConfig`` in the words of the kernel."""
 
     asks = False  # labels are asked for; others are not learned
-    confidence_rate = 0.0  # the learning rate that importances to flip predictions are told for
+    confidence_rate = 0.0  # the learning rate at which importances to flip predictions are found
 
     def __init__(self, config: DyadicConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
@@ -160,7 +160,7 @@ class Dyadic(RatesOfPasses):
         if config.own_rates:
             self.rates = zeros(1 << bits, 2)
         self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
-        self.kernel.confidence_rate = config.told_rate
+        self.kernel.confidence_rate = config.flip_rate
         self.negatives = Negatives(config) if config.negatives and learning else None
         low, high = config.prediction_bounds or config.loss.start_range(not vw_compat)
         self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)

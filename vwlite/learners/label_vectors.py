@@ -83,7 +83,7 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass):
             raise UsageError(f"{config.count} classes need more than the {1 << bits} slots of -b {bits}")
         self.stride, self.start_time, self.means = latent_stride(config), 0.0, None
         self.weights = zeros(1 << bits, 1)
-        self.kernel.confidence_rate = config.told_rate
+        self.kernel.confidence_rate = config.flip_rate
         tables = range(config.pairs if config.vector_length else 0)
         self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
         if config.own_rates:

@@ -56,7 +56,7 @@ class OutputLabels:
         fits = self.loss.accepts(lists.values)
         if not fits.all():
             owner = lists.owner
-            for at in np.flatnonzero(~fits)[::-1].tolist():  # of several in a row the first is told
+            for at in np.flatnonzero(~fits)[::-1].tolist():  # of several in a row the first is reported
                 self.malformed[int(owner[at])] = self.refusal(float(lists.values[at]))
         batch.lists = lists
         known = wanted & (sizes > 0)

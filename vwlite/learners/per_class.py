@@ -118,10 +118,10 @@ class PerClass(Gd):
         sets = config.kind == "multilabel_oaa"
         classes = Classes(config.count, config.named_labels, None if first < 0 else first, sets)
         if config.kind == "oaa":
-            labels = ClassLabels(classes, log, told=not self.learning or bool(config.named_labels))
+            labels = ClassLabels(classes, log, silent=not self.learning or bool(config.named_labels))
         else:
             labels = ListLabels(classes, log, sets=sets)
-        labels.told_first = config.indexing
+        labels.logged_first = config.indexing
         return labels
 
     def want_scores(self) -> None:

@@ -82,7 +82,7 @@ class LineSearch:
         return slope >= MAX_SLOPE * self.slope
 
     def next(self) -> float:
-        """The step to try: where the slope would be 0, as far as can be told."""
+        """The step to try: where the slope would be 0, as far as is known."""
         if math.isinf(self.high):
             turned = self.low_slope - self.slope
             return self.low * (min(max(-self.slope / turned, 2), 10) if turned > 0 else 10)
@@ -226,7 +226,7 @@ class Wolfe:
         return self.set_out(-two_loops(here[1].copy(), self.scale * self.diagonal, self.pairs), loss)
 
     def remember(self, moved: np.ndarray, change: np.ndarray) -> None:
-        """What a step has told of the curvature: ``change`` of the gradient."""
+        """What a step shows of the curvature: ``change`` of the gradient."""
         both, conditioned = moved @ change, change @ (self.diagonal * change)
         if both > 0 and conditioned > 0:
             self.pairs = [(moved, change), *self.pairs[: self.config.memory - 1]]

@@ -216,8 +216,8 @@ def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
     most = max((count - 1) * tournaments + tournaments - 1, 1) + count  # contests between winners are not among them
     rows, home = np.zeros((most, 5), np.uint32), np.zeros(most, np.uint32)  # and the tournament of each
     begun, finals = count, []
-    nobody = np.zeros(0, int)
-    waiting = [np.arange(count), *[nobody] * (tournaments - 1)]
+    none = np.zeros(0, int)
+    waiting = [np.arange(count), *[none] * (tournaments - 1)]
     while count > 1 and any(map(len, waiting)):
         later: list[list[np.ndarray]] = [[] for _ in waiting]
         for number, entrants in enumerate(waiting):
@@ -239,7 +239,7 @@ def draw(count: int, tournaments: int) -> tuple[np.ndarray, np.ndarray]:
             if number + 1 < tournaments:
                 later[number + 1].append(np.repeat(contests, 1 + last))
             later[number].append(entrants[2 * half :])
-        waiting = [np.concatenate(parts) if parts else nobody for parts in later]
+        waiting = [np.concatenate(parts) if parts else none for parts in later]
     return rows[:begun], np.array(finals or [0], np.uint32)
 
 

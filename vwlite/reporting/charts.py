@@ -121,9 +121,9 @@ def learning(runs: Sequence[Run], title: str, names: Sequence[str]) -> str:
         for name in names:
             held = name == "holdout"
             if points := run.curve(name):
-                told = run.name + " held out" * held
-                chart.line(points, colour(place), told, **(DASHED if held else {}))
-                chart.hover(points, told)
+                label = run.name + " held out" * held
+                chart.line(points, colour(place), label, **(DASHED if held else {}))
+                chart.hover(points, label)
     return chart.text()
 
 

@@ -62,13 +62,13 @@ def files_of(run: Run) -> list[File]:
 def by_file(files: Sequence[File], name: str) -> str:
     """A chart of one figure; empty where fewer than two files have it."""
     named = [(name, "before it was learned"), *(BESIDE_LOSS if name == "loss" else ())]
-    lines = [(told, points) for key, told in named if len(points := points_of(files, key)) >= FEWEST]
+    lines = [(title, points) for key, title in named if len(points := points_of(files, key)) >= FEWEST]
     if not lines or lines[0][0] != named[0][1]:
         return ""
     x = Axis("file, in the order of learning", 0.5, len(files) + 0.5, whole=True)
     chart = Chart(f"{name} by file", x, widened(name, [y for _, points in lines for _, y in points]))
-    for place, (told, points) in enumerate(lines[1:], 1):
-        chart.line(points, GREY if told == "best constant" else COLOURS[place], told, **DASHED)
+    for place, (title, points) in enumerate(lines[1:], 1):
+        chart.line(points, GREY if title == "best constant" else COLOURS[place], title, **DASHED)
     points = lines[0][1]
     chart.line(points, COLOURS[0], lines[0][0])
     chart.marked(points, COLOURS[0], lines[0][0], [str(files[int(x) - 1].get("file")) for x, _ in points])
@@ -96,13 +96,13 @@ def by_night(runs: Sequence[Run], name: str) -> str:
         chart.line([(place, one or 0.0) for place, one in enumerate(constants, 1)], GREY, called, **DASHED)
     points = [(float(place), value) for place, value in enumerate(values, 1)]
     chart.line(points, COLOURS[0], name)
-    notes = ["\n".join([told(run), *([interval_text(*both)] if both else [])])
+    notes = ["\n".join([title_of(run), *([interval_text(*both)] if both else [])])
              for run, both in zip(runs, ends, strict=True)]
     chart.marked(points, COLOURS[0], name, notes)
     return chart.text()
 
 
-def told(run: Run) -> str:
+def title_of(run: Run) -> str:
     return f"{run.name}, {run.about['started']}"
 
 

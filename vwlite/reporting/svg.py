@@ -78,7 +78,7 @@ class Axis:
         found = self.decades(most) if self.logarithmic else round_values(self.low, self.high, most, self.whole)
         return [value for value in found if -1e-9 <= self.place(value) <= 1 + 1e-9]
 
-    def told(self, value: float) -> str:
+    def describe(self, value: float) -> str:
         return f"{self.label} {short(value, 5)}"
 
     def decades(self, most: int) -> list[float]:
@@ -112,7 +112,7 @@ class NamedAxis(Axis):
     def marks(self, values: Iterable[float]) -> list[str]:
         return [shortened(self.names[int(value)], 20) for value in values]
 
-    def told(self, value: float) -> str:
+    def describe(self, value: float) -> str:
         return self.names[int(value)]
 
 
@@ -214,7 +214,7 @@ class Chart:
     def tell(self, mark: ElementTree.Element, point: Point, name: str, note: str = "") -> None:
         if mark.tag == "path":
             mark.set("class", "hover")
-        values = (axis.told(value) for axis, value in zip((self.x, self.y), point, strict=True))
+        values = (axis.describe(value) for axis, value in zip((self.x, self.y), point, strict=True))
         element(mark, "title", "\n".join(filter(None, (name, *values, note))))
 
     def band(self, low: Iterable[Point], high: Iterable[Point], colour: str, name: str = "") -> None:

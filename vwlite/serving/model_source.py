@@ -76,7 +76,7 @@ class RowCheck:
 class Unchanged(Listener):
     """The rows whose predictions before clip and link are the one ``without`` features.
 
-    ``each``: they are told of also where others have another prediction.
+    ``each``: they are reported also where others have another prediction.
     """
 
     def __init__(self, without: float, each: bool) -> None:
@@ -123,7 +123,7 @@ class Kept(PredictionWriter):
 
 
 class Answer(NamedTuple):
-    """``content``, and what is to be told of the request."""
+    """``content``, and the warnings of the request."""
 
     content: bytes
     warnings: list[str]

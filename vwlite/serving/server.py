@@ -19,7 +19,7 @@ BUSY = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0
 
 
 class Server(HTTPServer):
-    """Answers requests in ``config.workers`` threads; while all are busy 64 connections wait, others are told 503."""
+    """Answers requests in ``config.workers`` threads; while all are busy 64 connections wait, others get 503."""
 
     request_queue_size = 256  # of the system
     allow_reuse_address = True

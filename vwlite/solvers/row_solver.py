@@ -132,7 +132,7 @@ class RowSolver(Solver):
         check_learner(self.initial, model.config, given)
         return replace(model.config, **given)
 
-    def told(self) -> dict[str, Any]:
+    def deciding_options(self) -> dict[str, Any]:
         return {
             self.learner: self.config.kept(), **self.features.header(), **self.input.kept,
             "landmarks_digest": landmarks_digest(self.features),

@@ -140,7 +140,7 @@ class SlotRows:
         return self.number[slots].astype(np.int64) - 1
 
     def admit(self, slots: np.ndarray, check: Callable[[int], None]) -> np.ndarray:
-        """uint32: those new ones, ascending, that have the next numbers from now on; ``check`` is told how many."""
+        """uint32: those new ones, ascending, that have the next numbers from now on; ``check`` gets their number."""
         new = np.unique(slots[self.number[slots] == 0])
         if len(new):
             check(len(self) + len(new))

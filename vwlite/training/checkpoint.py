@@ -102,16 +102,16 @@ OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache", "types
 class CheckpointFile:
     """``MODEL.ckpt``.
 
-    ``told``: the options that decide what the run learns, as JSON data. ``every``: seconds between two checkpoints,
+    ``options``: those that decide what the run learns, as JSON data. ``every``: seconds between two checkpoints,
     None: one is written on a signal only. ``say`` tells the user.
     """
 
     def __init__(
-        self, model: str, told: dict[str, Any], paths: Sequence[str], say: Callable[[str], None],
+        self, model: str, options: dict[str, Any], paths: Sequence[str], say: Callable[[str], None],
         every: float | None = None,
     ) -> None:
         self.model, self.path, self.say, self.every = model, self.path_of(model), say, every
-        self.told = json.loads(json.dumps({**told, "version of vwlite": __version__}))
+        self.options = json.loads(json.dumps({**options, "version of vwlite": __version__}))
         self.found = fingerprint(paths)
         self.written = False
         self.last = time.monotonic()
@@ -141,7 +141,7 @@ class CheckpointFile:
         run = header.get("run")
         if not isinstance(run, dict):
             raise ModelError(f"{self.path} is a model, not a checkpoint")
-        check_same(self.path, run.get("told"), self.told)
+        check_same(self.path, run.get("told"), self.options)
         if not are_still(run["inputs"], self.found):
             raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
         self.written = True
@@ -150,7 +150,7 @@ class CheckpointFile:
     def header(self, contents: Mapping[str, Any]) -> dict[str, Any]:
         """What ``check`` looks at; ``contents``: of files, digested as far as they were read."""
         inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.found]
-        return {"told": self.told, "inputs": inputs}
+        return {"told": self.options, "inputs": inputs}
 
     @property
     def due(self) -> bool:
@@ -189,7 +189,7 @@ class Checkpoints(CheckpointFile):
     """The checkpoint of a run of an online learner, as ``--resume`` reads it."""
 
     def __init__(self, config: RunConfig, say: Callable[[str], None], *, every: float | None = None) -> None:
-        super().__init__(config.output.model or "", told(config), config.input.paths, say, every)
+        super().__init__(config.output.model or "", deciding_options(config), config.input.paths, say, every)
         self.max_memory = config.max_memory
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
 
@@ -289,8 +289,8 @@ def checkpoint_path(config: RunConfig) -> str:
     return f"{config.output.model}{CHECKPOINT}"
 
 
-def told(config: RunConfig) -> dict[str, Any]:
-    """What the run was told that decides what it learns and keeps, as JSON data."""
+def deciding_options(config: RunConfig) -> dict[str, Any]:
+    """The options that decide what a run learns and keeps, as JSON data."""
     output = config.output
     kept = {"predictions": output.predictions, "raw_predictions": output.raw_predictions, "names": output.names}
     return {

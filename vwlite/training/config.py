@@ -251,7 +251,7 @@ CENTRES = (  # learners that were tried with --centred
 
 @config
 class RunConfig(Config):
-    """Everything one run is told."""
+    """All options of one run."""
 
     input: InputConfig = field(default_factory=InputConfig)
     features: FeatureConfig = field(default_factory=FeatureConfig)

@@ -13,7 +13,7 @@ class FileRead(NamedTuple):
 
 
 class Steps(Protocol):
-    """Is told how many steps were made, of how many; None: nobody knows."""
+    """Takes how many steps were made, of how many; None: unknown."""
 
     def __call__(self, done: int, total: int | None) -> None: ...
 

@@ -30,7 +30,7 @@ FORMAT = 2
 FORMATS = (1, 2)  # that are read; entries of 1 have a digest of samples in place of text
 DIGITS = 32  # of the digest that ends a model file
 
-Entry = dict[str, Any]  # ``source.fingerprint``; text: ``digests.Mark.as_json``; lines; whole
+Entry = dict[str, Any]  # ``source.fingerprint``; text: ``blocks.Mark.as_json``; lines; whole
 
 
 def ledger_path(model: str) -> str:
@@ -63,17 +63,17 @@ def doubt(model: str) -> str:
 def _models(path: str) -> dict[str, list[Entry]]:
     try:
         with open(path, encoding="utf-8") as file:
-            told = json.load(file)
-        if isinstance(told, dict) and told.get("format", FORMAT) not in FORMATS:
+            content = json.load(file)
+        if isinstance(content, dict) and content.get("format", FORMAT) not in FORMATS:
             raise ModelError(f"{path} was written by another version of vwlite: remove it to go on without it")
-        require(told, LedgerFile, "the ledger")
+        require(content, LedgerFile, "the ledger")
     except FileNotFoundError:
         return {}
     except ModelError:
         raise
     except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned") from error
-    return told["models"]
+    return content["models"]
 
 
 class Source(Protocol):
@@ -133,7 +133,7 @@ class Seen(NamedTuple):
     def whole(self) -> bool:
         return self.entry.get("whole", True) and not self.grown
 
-    def told(self, path: str) -> str:
+    def describe(self, path: str) -> str:
         entry = self.entry
         name = "" if path == entry["path"] else f" as {entry['path']}"
         lines = f" ({entry['lines']} lines)" if entry.get("lines") else ""
@@ -260,7 +260,7 @@ class RunFiles:
         skipped = {path for path, one in again.items() if skip and one.whole}
         for path, one in again.items():
             tell = self.remarks.say if path in skipped else self.remarks.warn
-            tell(f"{one.told(path)}{advice(one, skip)}")
+            tell(f"{one.describe(path)}{advice(one, skip)}")
         return tuple(path for path in paths if path not in skipped)
 
     def keep_model(self) -> None:

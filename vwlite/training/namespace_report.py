@@ -338,7 +338,7 @@ class SortedLabels(Listener):
         self.order.restore(counted)
 
 
-MAX_SHARE = 0.02  # of features that share a slot, above which it is told
+MAX_SHARE = 0.02  # of features that share a slot, above which it is reported
 MAX_BITS = 30
 
 

@@ -45,7 +45,7 @@ class Solver:
     labels: Labels | None = None  # what checks them
     class_weights: tuple[tuple[float, float], ...] = ()  # of labels that are numbers
 
-    def told(self) -> dict[str, Any]:
+    def deciding_options(self) -> dict[str, Any]:
         """The options that decide what is learned, as JSON data."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class Solver:
         raise NotImplementedError
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Have ``fit`` go on from the ``state`` of a run that was told the same. Here or there KeyError and ValueError
+        """Have ``fit`` go on from the ``state`` of a run with the same options. Here or there KeyError and ValueError
         are raised for what is no such state.
         """
         raise NotImplementedError
@@ -147,7 +147,7 @@ class Reader:
     def note_block(self, block: Block, lines: int, bad: int, content: memoryview) -> None:
         """Take account of a block; by the bytes of its ``content`` it is known again.
 
-        Raises ModelError where the data are not those that ``expect`` was told of.
+        Raises ModelError where the data are not those that ``expect`` was called with.
         """
         self.lines[block.path] = self.lines.get(block.path, 0) + lines
         self.bad[block.path] = self.bad.get(block.path, 0) + bad
@@ -163,7 +163,7 @@ class Reader:
         self.expected = size, checksum
 
     def check_end(self) -> None:
-        """Raises ModelError where there was less than ``expect`` was told of."""
+        """Raises ModelError where there was less than ``expect`` was called with."""
         if 0 < self.size < self.expected[0]:
             raise ModelError("the input is shorter than what the stopped run read: start anew, without --resume")
 
@@ -363,8 +363,9 @@ def checkpoint_of(files: RunFiles, solver: Solver) -> SolverCheckpoint | None:
     """None for a model that is no file."""
     if not files.keeps_record:
         return None
-    told = {"command": solver.learner, **solver.told(), "initial": model_digest(files.initial) if files.initial else ""}
-    checkpoint = SolverCheckpoint(files.model, told, solver.input.paths, files.remarks.say, files.restart.every)
+    initial = model_digest(files.initial) if files.initial else ""
+    options = {"command": solver.learner, **solver.deciding_options(), "initial": initial}
+    checkpoint = SolverCheckpoint(files.model, options, solver.input.paths, files.remarks.say, files.restart.every)
     if not files.restart.resume:
         checkpoint.remark_on_standing()
     return checkpoint

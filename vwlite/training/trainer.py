@@ -68,7 +68,7 @@ def row_ranges(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 
     """Consecutive ranges ``(begin, end)`` of the batch's rows from ``first`` on.
 
     A range ends before and after a save command, and before a row with a namespace that wildcards have not met: the
-    plan is told of it before that range. With ``row_by_row`` each row is a range. A group of lines is never
+    plan is informed of it before that range. With ``row_by_row`` each row is a range. A group of lines is never
     split. An empty batch is the one range ``(0, 0)``.
     """
     rows = len(batch)

@@ -78,7 +78,7 @@ def learned(model: str, paths: Sequence[str]) -> list[str]:
     """Sentences of what the model has learned of these files, as far as its ledger knows."""
     files = [path for path in paths if os.path.isfile(path)]
     try:
-        return [one.told(path) for path, one in ledger.seen(ledger.read(model), files).items()]
+        return [one.describe(path) for path, one in ledger.seen(ledger.read(model), files).items()]
     except ModelError:
         return []
 

@@ -117,7 +117,7 @@ def of_features(features: list[str], model: Restored, config: InputConfig) -> Op
 
 
 def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str], None]) -> Open:
-    """An example for each line of a file that is not blank; ``tell`` is told of those with what the model has not met.
+    """An example for each line of a file that is not blank; ``tell`` gets those with what the model has not met.
 
     Raises DataError for a line that is no list of features, and where the model has met none.
     """

@@ -111,7 +111,7 @@ OURS = ("passes", "steps", "cache", "folds")  # names of parameters, beside thos
 def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), command: str = "train") -> list[str]:
     """The options every trial has, read as the command reads them; ``beside``: those typed of ``OF_DATA``.
 
-    Raises UsageError for those that are not to be handed on, or are typed twice.
+    Raises UsageError for those that are not to be passed on, or are typed twice.
     """
     try:
         words = shlex.split(text)
@@ -162,7 +162,7 @@ def check_varied(option: str, command: str) -> None:
 
 
 def models_in(words: list[str], vary: Sequence[Dimension], name: str) -> Iterator[tuple[NamedFile, list[str], str]]:
-    """What is handed on and may name a model all the same, as ``vwlite.storage.named_files.files_of`` has it."""
+    """What is passed on and may name a model all the same, as ``vwlite.storage.named_files.files_of`` has it."""
     values, _, _ = command_of(name).make_parser(context(name)).parse_args(list(words))
     for param in command_of(name).params:
         if param.name == THETA:

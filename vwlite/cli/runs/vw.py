@@ -101,8 +101,8 @@ def in_background(run: Callable[[Callable[[], None]], int]) -> int:
     child = os.fork()
     if child:
         os.close(writing)
-        with open(reading, "rb") as told:
-            return 0 if told.read(1) else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        with open(reading, "rb") as pipe:
+            return 0 if pipe.read(1) else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     os.close(reading)
     os.setsid()
 

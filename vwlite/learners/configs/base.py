@@ -59,7 +59,7 @@ class LearnerConfig(Config):
         """Whether ``typed``, names of options, has all of ``selected_together``."""
         return bool(cls.selected_together) and {*cls.selected_together} <= {*typed}
 
-    negatives: ClassVar[int] = 0  # a field of learners that draw items nobody has rated
+    negatives: ClassVar[int] = 0  # a field of learners that draw items without ratings
     negatives_of: ClassVar[str] = ""
     label_units: ClassVar[str] = "raw"  # a field of learners that can learn labels in units of their spread
 

@@ -228,8 +228,8 @@ class DyadicConfig(LearnerConfig):
         return -1.0 if self.loss.loss.two_classes else 0.0
 
     @property
-    def told_rate(self) -> float:
-        """The learning rate that confidences are told for."""
+    def flip_rate(self) -> float:
+        """The learning rate at which confidences are found."""
         return self.initial_learning_rate if self.confidence_rate is None else self.confidence_rate
 
     @property

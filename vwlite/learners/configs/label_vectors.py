@@ -75,7 +75,7 @@ class LabelVectorsConfig(PerClassConfig):
             )
 
     decays = DyadicConfig.decays
-    told_rate = DyadicConfig.told_rate
+    flip_rate = DyadicConfig.flip_rate
 
     @property
     def decay(self) -> float:

@@ -183,7 +183,7 @@ class Stream:
     listed: list[list[Any]] = field(default_factory=list)  # fields of ``problem_list.Listed``, of the first examples
 
     def facts(self, theta: Theta) -> dict[str, Any]:
-        """What is told of the learning, as JSON data."""
+        """The report of the learning, as JSON data."""
         return {
             "aux": [aux.text for aux in self.config.aux],
             "problems": [len(part.names) for part in self.parts],

@@ -51,7 +51,7 @@ def zero_weights(features: int, shared: int, problems: int) -> Weights:
 
 @dataclass(slots=True)
 class Rates:
-    """What the kernel is told of a SolverConfig."""
+    """What the kernel takes of a SolverConfig."""
 
     loss: int
     penalty: float

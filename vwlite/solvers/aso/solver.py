@@ -72,7 +72,7 @@ class AsoSolver(Solver):
         limit = request.config(MemoryConfig).max_memory
         self.memory = limit * GIB if limit else USUAL
 
-    def told(self) -> dict[str, Any]:
+    def deciding_options(self) -> dict[str, Any]:
         values = self.request.values
         options = {name: value for name, value in values.items() if name not in OF_NO_EFFECT}
         return {**options, "other files": fingerprint([path for path in self.others() if path])}

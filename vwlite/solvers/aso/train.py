@@ -64,7 +64,7 @@ class Learned:
     examples: int
 
     def facts(self, aux: Sequence[str]) -> dict[str, Any]:
-        """What is told of the learning, as JSON data; ``aux`` are the kinds of problems as they were asked for."""
+        """The report of the learning, as JSON data; ``aux`` are the kinds of problems as they were asked for."""
         theta = self.theta
         return {
             "aux": list(aux),

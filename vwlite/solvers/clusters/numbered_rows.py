@@ -30,7 +30,7 @@ class NumberedRows:
     """
 
     def __init__(self, source: Rows, rows: SlotRows, unit: bool, room: Callable[[int], float]) -> None:
-        """``room``: is told how many slots there are, and answers how many bytes of rows may be kept."""
+        """``room``: is called with the number of slots, and returns how many bytes of rows may be kept."""
         self.source, self.rows, self.unit, self.room = source, rows, unit, room
         self.kept: list[Piece] | None = []
         self.bytes = 0.0

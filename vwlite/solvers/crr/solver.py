@@ -57,7 +57,7 @@ class Crr(Solver):
         if model:
             self.input = self.input.like(model.header, request.given)
 
-    def told(self) -> dict[str, Any]:
+    def deciding_options(self) -> dict[str, Any]:
         return {
             **asdict(self.config), "max_memory": None, "curriculum": asdict(self.curriculum),
             **self.features.header(), "landmarks_digest": landmarks_digest(self.features), **self.input.kept,

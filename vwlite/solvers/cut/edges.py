@@ -75,7 +75,7 @@ class Edges(NamedTuple):
 
 
 def read_edges(inputs: Inputs, policy: BadLines, check: Callable[[int], None]) -> Edges:
-    """The edges of a text whose labels are names. ``check`` is told how many there are so far.
+    """The edges of a text whose labels are names. ``check`` is called with their number so far.
 
     Raises DataError for a negative weight, Interrupted.
     """

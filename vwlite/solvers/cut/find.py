@@ -159,7 +159,7 @@ def find(edges: Edges, config: CutConfig, memory: float, threads: int, monitor: 
     if not len(graph):
         raise DataError("there is no edge: lines are 'node |n other:weight other:weight'")
     components = graph.components()
-    for sentence in told(len(nodes), len(found.low), components, alone, found.different):
+    for sentence in notes_on(len(nodes), len(found.low), components, alone, found.different):
         monitor.line(sentence)
     if config.clusters > len(graph):
         raise UsageError(f"{config.clusters} clusters are more than there are nodes with edges: {len(graph)}")
@@ -180,7 +180,7 @@ def find(edges: Edges, config: CutConfig, memory: float, threads: int, monitor: 
     return Cut(nodes, cluster, partition, vectors, len(found.low), found.different, components)
 
 
-def told(nodes: int, edges: int, components: int, alone: int, different: int) -> Iterator[str]:
+def notes_on(nodes: int, edges: int, components: int, alone: int, different: int) -> Iterator[str]:
     if components > 1:
         yield f"the graph has {components:,} connected components, between which there is nothing to cut"
     yield f"nodes: {nodes:,}, edges: {edges:,}"

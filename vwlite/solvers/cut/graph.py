@@ -180,7 +180,7 @@ def spectrum(graph: Graph, count: int, monitor: Monitor, threads: int = 1, seed:
 
     ``count`` is below the number of nodes. By iterations of a subspace that are filtered by Chebyshev's polynomials
     (Zhou, Saad, Tiago, Chelikowsky, Journal of Computational Physics 219, 2006): no eigenvalue is below -1. ``most``
-    products are made, of which the monitor is told. A vector's entry of largest size is positive. The same bytes for
+    products are made, which the monitor counts. A vector's entry of largest size is positive. The same bytes for
     any number of threads.
     """
     first = np.sqrt(graph.degree / graph.degree.sum())[:, None]

@@ -51,7 +51,7 @@ class Lm(Solver):
         self.memory = request.values["memory"] * GIB
         self.input = InputConfig(tuple(request.values["files"]) or ("-",))
 
-    def told(self) -> dict[str, Any]:
+    def deciding_options(self) -> dict[str, Any]:
         return {**self.config.kept(), "passes": self.config.passes}
 
     def read(self, reader: Reader) -> None:

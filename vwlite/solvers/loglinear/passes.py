@@ -84,7 +84,7 @@ class Progress:
     ) -> bool:
         """An entry; whether it is the best so far on the held-out part (always, when there is none).
 
-        ``bound``: what the objective cannot be above, of which the gap is told.
+        ``bound``: what the objective cannot be above, from which the gap is reported.
         """
         config, examples = self.config, len(self.train.rows)
         if value is None:

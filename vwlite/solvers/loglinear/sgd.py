@@ -75,17 +75,17 @@ class StagesByPass:
     ) -> None:
         """``passes``: most that there are; ``note`` hears what each is made of."""
         order, self.passes = easiest_first(config, difficulty, seed), passes
-        self.told, self.untold = (Curriculum(config, order, seed, tell) for tell in (note, no_note))
+        self.noted, self.silent = (Curriculum(config, order, seed, tell) for tell in (note, no_note))
 
     def stage(self, number: int, places: np.ndarray) -> Stage:
-        admitted = self.told.admitted(number, self.passes, None)
+        admitted = self.noted.admitted(number, self.passes, None)
         taken = np.zeros(len(places), bool)
         taken[admitted.rows] = True
         places = places[taken[places]]
         return Stage(places, None if admitted.weights is None else admitted.weights[places])
 
     def steps(self, passes: int, places: np.ndarray) -> int:
-        return sum(len(self.untold.admitted(number, self.passes, None).rows) for number in range(1, passes + 1))
+        return sum(len(self.silent.admitted(number, self.passes, None).rows) for number in range(1, passes + 1))
 
 
 class StagesWithin:

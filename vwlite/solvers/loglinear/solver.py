@@ -57,7 +57,7 @@ class L1(Solver):
         if not config.words:
             self.class_weights = input.class_weights
 
-    def told(self) -> dict[str, Any]:
+    def deciding_options(self) -> dict[str, Any]:
         job = self.job
         return {
             **effective(job.config, self.held, job.curriculum), **job.features.header(), **self.input.kept,

@@ -111,7 +111,7 @@ class Texts:
         return text_format_of(self.job.config, self.job.features, self.names is not None)
 
     def read(self, inputs: Inputs, ranked: Difficulties | None = None) -> Lines:
-        """Lines, of which ``ranked`` is told. Raises the errors of reading, DataError among them."""
+        """Lines, with which ``ranked`` is called. Raises the errors of reading, DataError among them."""
         self.input = inputs.config
         if inputs.cache:
             self.policy.recall(inputs.cache.lines, inputs.cache.bad)
@@ -189,7 +189,7 @@ class Fit:
 
 
 def fit(job: TrainJob, batches: Iterable[Batch], monitor: Monitor, say: Callable[[str], None]) -> TrainResult:
-    """Learn from batches in memory; ``say`` is told of malformed lines.
+    """Learn from batches in memory; ``say`` is called with malformed lines.
 
     Raises the errors of ``vwlite.errors``.
     """
