@@ -189,6 +189,9 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         record_asked(&m.asking, row, weight, m.loss.value(&m.params, clipped, y))
     if labeled and weight > 0:
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
+    if weight > rows.importance[row]:           # one over its probability would move vectors that have few labels too far
+        m.scalars[TIME] += weight - rows.importance[row]
+        weight = rows.importance[row]
     if not isfinite(p) or isinf(out.prediction[row]):
         return UNSTABLE
     if m.aims and out.flip_importance != NULL:
