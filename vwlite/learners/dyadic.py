@@ -235,7 +235,10 @@ class Dyadic(RatesOfPasses):
         if self.negatives and "drawn_for" in header:
             self.negatives.drawn_for = int(count_in(header, "drawn_for"))
         if self.config.own_rates:
-            self.side_squares[:] = header["side_squares"]
+            squares = np.array(header["side_squares"], float)
+            if squares.shape != self.side_squares.shape or not (np.isfinite(squares) & (squares >= 0)).all():
+                raise ValueError("sums of squared values of sides")
+            self.side_squares[:] = squares
 
     def end_pass(self) -> None:
         super().end_pass()
