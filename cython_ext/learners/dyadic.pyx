@@ -136,9 +136,12 @@ cdef double prediction_after(void *update, double importance) noexcept nogil:
 cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double p, double linear, float y, uint32_t mask) noexcept nogil:
     """The importance with which the label ``y`` would carry ``p`` to the target; of an unlabelled row that of the target's side.
 
-    Decay that is a step of its own (``separate``) is left out.
+    Decay that is a step of its own (``separate``) is left out, and adaptive rates are those before the example.
     """
     cdef Trial t
+    cdef Rates rates
+    if m.adaptive and m.rates == NULL:
+        return NAN
     if work.repeats:
         return INFINITY
     if isnan(y):
@@ -148,6 +151,9 @@ cdef inline double importance_to_target(Learner *m, DyadicScratch *work, double 
         take_fixed_terms(m, &work.row, mask)
     t.flow, t.p = open_flow(m, work, linear, y), p
     t.flow.rate = m.flip_rate
+    if m.adaptive:
+        rates = rates_at(m, m.flip_rate)
+        set_rates(m, work, &t.flow, &rates)
     return least_importance(prediction_after, &t, p, m.target)
 
 
@@ -183,6 +189,9 @@ cdef inline int process_example(Learner *m, const Rows *rows, size_t row, Dyadic
         record_asked(&m.asking, row, weight, m.loss.value(&m.params, clipped, y))
     if labeled and weight > 0:
         out.loss[row] = m.loss.value(&m.params, clipped, y) * weight
+    if weight > rows.importance[row]:           # one over its probability would move vectors that have few labels too far
+        m.scalars[TIME] += weight - rows.importance[row]
+        weight = rows.importance[row]
     if not isfinite(p) or isinf(out.prediction[row]):
         return UNSTABLE
     if m.aims and out.flip_importance != NULL:

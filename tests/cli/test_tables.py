@@ -146,14 +146,14 @@ def test_explanations_of_tables(vwlite):
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
-def test_a_file_that_was_cut_off_is_told_even_of_a_quiet_run(quiet, vwlite, write):
+def test_a_file_that_was_cut_off_is_reported_even_of_a_quiet_run(quiet, vwlite, write):
     write("whole.csv", "click,age\n" + "1,2\n" * 200)
     write("half.csv", "click,age\n" + "1,2\n" * 200 + "1")
-    for name, told in (("whole.csv", 0), ("half.csv", 1)):
+    for name, count in (("whole.csv", 0), ("half.csv", 1)):
         learned = vwlite("train", name, "--columns", "label=click", "-f", "m", *quiet)
         for done in (learned, vwlite("predict", "-i", "m", name, *quiet)):
-            assert done.stderr.count("half.csv:202:2: wrong number of fields, expected as many as the first") == told
-            assert done.stderr.count("1; the file ends within this line: it may have been cut off\n") == told
+            assert done.stderr.count("half.csv:202:2: wrong number of fields, expected as many as the first") == count
+            assert done.stderr.count("1; the file ends within this line: it may have been cut off\n") == count
 
 
 def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):

@@ -19,6 +19,7 @@ PREDICTING = (
     "predict -i model text --raw --quiet",
     "predict -i model text --probabilities --quiet",
     "predict -i model text --confidence --quiet",
+    "predict -i model text --importance-to 0.4 --quiet",
     "predict -i model text --jsonl --quiet",
     "evaluate -i model text --json - --quiet",
     "evaluate -i good text --against model --qid none",

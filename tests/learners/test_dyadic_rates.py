@@ -13,7 +13,9 @@ from vwlite._native.dyadic import read_vectors
 import vwlite
 from vwlite.errors import UsageError
 from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.trees import FilterTreeConfig
 from vwlite.learners.losses import LossConfig
+from vwlite.learners.trees import FilterTree
 
 RATES = {"dot_rates": "adaptive", "first_pass_t": None, "dot_l2": None, "rank": 2}
 
@@ -110,6 +112,14 @@ def test_going_on_is_as_in_one_go_and_the_rule_is_kept(tmp_path):
     assert saved[0] == saved[1]
     with pytest.raises(UsageError, match="--dot-rates global contradicts"):
         vwlite.Model.load(tmp_path / "m", dot_rates="global")
+
+
+def test_nodes_of_a_tree_know_how_many_passes_there_are():
+    base = DyadicConfig(LossConfig("hinge"), dot_rates="adaptive")
+    tree = FilterTree(FilterTreeConfig(loss=LossConfig("hinge"), filter_tree=3, base=base, pairs=1), 8)
+    tree.watch(4, print, lambda: None)
+    tree.end_pass()
+    assert [node.get("rate") for node in tree.nodes] == pytest.approx([0.5 * 0.75**0.5] * 2)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_costs_weigh_contests():
     ("options", "message"),
     [
         ({"loss": LossConfig("quantile")}, "needs a --loss_function of two classes, like hinge"),
-        ({"loss": LossConfig("perceptron")}, "needs a --loss_function of two classes, like hinge"),
+        ({"loss": LossConfig("perceptron")}, "ends at the margin 0"),
         ({"probabilities": True}, "--probabilities of --scoring needs --loss_function logistic"),
         ({"loss": LossConfig("logistic"), "probabilities": True, "costs": True}, "labels without --costs"),
         ({"dot_init": 0.0}, "--dot-init 0 never learns"),

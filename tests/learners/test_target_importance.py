@@ -119,3 +119,13 @@ def test_a_model_of_weights_alone_is_refused(tmp_path):
     model.save(tmp_path / "m", predict_only=True)
     with pytest.raises(ModelError, match="does not have the rates of training"):
         vwlite.Model.load(tmp_path / "m").importance_to("|w a1", 2)
+
+
+def test_of_adaptive_rates_of_vectors_it_is_for_those_before_the_example():
+    model = vwlite.Model("--dotproduct w,v --rank 2 --dot-rates adaptive --dot-l2 0")
+    model.learn([f"{line} |v d{i % 4}" for i, line in enumerate(LINES * 9)])
+    row = "|w a2 b3:0.5 c |v d1"
+    p = model.predict(row)[0].item()
+    (told,) = model.importance_to(f"4 {row}", p + 0.2)
+    model.learn(f"4 {told.item()!r} {row}")
+    assert model.predict(row)[0] == pytest.approx(p + 0.2, abs=0.01)

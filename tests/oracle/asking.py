@@ -34,14 +34,15 @@ class Asking:
         return float(abs(np.trapezoid(1 / np.array(speed), s)))
 
     def learn(self, label, features):
-        """The importance with which the line was learned, 0 for none, and how far the draw was from its limit."""
+        """The importance with which the line counts, 0 for none, and how far the draw was from its limit."""
         ask, seen = self.chance, np.float32(self.case.learner.get("time"))
         flip = np.float32(min(self.flip(self.case.row(features)), 2.0**30 * seen))
         probability = float(ask.strict_probability(seen, flip / seen)) if seen > 1 else 1.0
         importance = float(ask.ask(flip, seen))
         drawn = np.uint32(ask.chance >> 25 & 0x7FFFFF | 0x3F800000).view(np.float32) - np.float32(1)
         if importance > 0:
-            results = self.case.run(f"{label} {importance!r} {features}\n")
+            results = self.case.run(f"{label} {features}\n")  # learned once, counted with its importance
+            self.case.learner.set(time=self.case.learner.get("time") + importance - 1)
             ask.labeled += importance
-            ask.sum_loss += float(results.loss[0])
+            ask.sum_loss += importance * float(results.loss[0])
         return max(importance, 0.0), abs(float(drawn) - probability)

@@ -172,7 +172,7 @@ def opened(
 
 
 class Part:
-    """Lines of a part of a file: one file for all folds, since a process may open only a limited number."""
+    """Lines of a part of a file: one file for all folds, as the number of open files is limited."""
 
     def __init__(self, data: mmap | bytes, begin: int, end: int) -> None:
         self.data, self.at, self.end = data, begin, end

@@ -72,7 +72,7 @@ def is_replaceable(path: str) -> bool:
 def check_writable(path: str) -> None:
     """Raise OutputError now if ``path`` cannot be written later. Creates a file beside it and removes that file."""
     if is_replaceable(path):
-        PendingFile(path).drop()
+        PendingFile(path, cleans=False).drop()  # writing will clean up
 
 
 @contextlib.contextmanager
@@ -151,12 +151,12 @@ class PendingFile:
 
     descriptor, process = -1, 0
 
-    def __init__(self, path: str, like: str | None = None) -> None:
-        """``like``: as ``beside_output`` has it. Raises OutputError."""
+    def __init__(self, path: str, like: str | None = None, cleans: bool = True) -> None:
+        """``like``: as ``beside_output`` has it. ``cleans``: remove what killed processes left. Raises OutputError."""
         self.path, self.process = path, os.getpid()
         self.target = os.path.realpath(path) if like is None else unfollowed(path)
         # kept open because the lock on it keeps _remove_stale of other processes from deleting the file
-        self.descriptor, self.temporary = _create(path, self.target, path if like is None else like)
+        self.descriptor, self.temporary = _create(path, self.target, path if like is None else like, cleans)
 
     @contextlib.contextmanager
     def open(self, mode: str = "wb") -> Iterator[IO[Any]]:
@@ -233,14 +233,15 @@ def unfollowed(path: str) -> str:
     return os.path.join(os.path.realpath(folder), name)
 
 
-def _create(path: str, target: str, like: str) -> tuple[int, str]:
+def _create(path: str, target: str, like: str, cleans: bool) -> tuple[int, str]:
     """A locked new file beside ``target``, with the permission bits of ``like``: descriptor and name."""
     folder, name = os.path.split(target)
     stem = os.path.join(folder, f".{name[:50]}.")
     status = _status(like)
     mode = 0o666 if status is None else stat.S_IMODE(status.st_mode)
     try:
-        _remove_stale(folder, os.path.basename(stem))
+        if cleans:
+            _remove_stale(folder, os.path.basename(stem))
         while True:
             temporary = f"{stem}{os.getpid()}-{os.urandom(4).hex()}.vwlite"
             if (descriptor := _create_locked(temporary, mode)) is not None:

@@ -24,6 +24,15 @@ SECTION = "Dot products of latent vectors"
 NEGATIVES = "Examples that are not wanted, drawn for --dotproduct"
 
 
+def check_flow(loss: LossConfig, option: str) -> None:
+    """Raises UsageError for a loss that no exact update lowers."""
+    if not loss.loss.dyadic:
+        raise UsageError(
+            f"--loss_function {loss.name} does not go with {option}: its exact update ends at the margin 0, where "
+            "training starts; --loss_function hinge goes on to the margin 1"
+        )
+
+
 def by_loss(position: int) -> str:
     """The defaults at this position of the pairs above, for --help."""
     *names, last = SMALL_SLOPE_LOSSES
@@ -165,11 +174,7 @@ class DyadicConfig(LearnerConfig):
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))
         check_levels(self)
-        if not self.loss.loss.dyadic:
-            raise UsageError(
-                f"--loss_function {self.loss.name} does not go with --dotproduct: its exact update ends at the "
-                "margin 0, where training starts; --loss_function hinge goes on to the margin 1"
-            )
+        check_flow(self.loss, "--dotproduct")
         if not 1 <= self.pairs <= 16:
             raise UsageError("--dotproduct may be given 16 times at most")
         if self.dot_pass_l2 and not self.own_rates:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import no_scores, show_classes
-from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.learners.configs.dyadic import DyadicConfig, check_flow
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
 from vwlite.learners.configs.per_class import PerClassConfig, classes
@@ -189,7 +189,8 @@ class ScoringTreeConfig(LabelVectorsConfig):
     def __post_init__(self) -> None:
         if self.dot_unseen == "start" and self.min_updates > 1:
             raise UsageError("--dot-unseen start and --min-updates contradict each other: drop one")
-        if not (self.loss.loss.two_classes or self.loss.name == "squared") or not self.loss.loss.dyadic:
+        check_flow(self.loss, "--scoring")
+        if not (self.loss.loss.two_classes or self.loss.name == "squared"):
             raise UsageError("--scoring needs a --loss_function of two classes, like hinge or logistic, or squared")
         if self.probabilities and (self.loss.name != "logistic" or self.costs):
             raise UsageError("--probabilities of --scoring needs --loss_function logistic, and labels without --costs")
