@@ -13,8 +13,8 @@ from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.distributed.engines import Here, Processes, engine_for
 from vwlite.distributed.gradients import Optimiser, Then, followed
 from vwlite.distributed.merge import write
+from vwlite.distributed.plan import base_of
 from vwlite.distributed.rounds import Rounds, Settings
-from vwlite.distributed.rule import base_of
 from vwlite.errors import UsageError
 from vwlite.interrupts import Interrupted
 from vwlite.learners.configs.softmax import MulticlassConfig

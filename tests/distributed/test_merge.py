@@ -13,8 +13,7 @@ from vwlite._native import merge_rows
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import delta as deltas
 from vwlite.distributed.merge import factor, known_slots, merge_deltas, merge_split
-from vwlite.distributed.plan import plan
-from vwlite.distributed.rule import base_of, digest_of, rule_of
+from vwlite.distributed.plan import base_of, digest_of, plan, rule_of
 from vwlite.distributed.task import learn, opened
 from vwlite.errors import InputDamaged
 from vwlite.learners.configs.gd import GdConfig

@@ -14,8 +14,8 @@ from vwlite.data.config import InputConfig
 from vwlite.distributed import rounds as module
 from vwlite.distributed.engines import Here, Processes, engine_for
 from vwlite.distributed.merge import write
+from vwlite.distributed.plan import base_of
 from vwlite.distributed.rounds import Rounds, Settings
-from vwlite.distributed.rule import base_of
 from vwlite.errors import DataError, InputDamaged, ModelError, UsageError, WorkerLost
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.configs.gd import GdConfig

@@ -56,7 +56,7 @@ def test_agrees_with_decay_of_smooth_losses(loss, data):
 
 
 @pytest.mark.parametrize("loss", LOSSES | MORE_LOSSES)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(data=st.data())
 def test_agrees_with_the_full_gradient_flow(loss, data):
     update = data.draw(updates(loss, (0.0, 0.1), (-2, -1.3), (-1, 0.3), (-0.5, 0)))

@@ -15,7 +15,7 @@ from vwlite._native.dyadic import read_vectors
 
 import vwlite
 from vwlite.errors import UsageError
-from vwlite.learners.configs.lfl import LflConfig
+from vwlite.learners.configs.label_vectors import LflConfig
 from vwlite.learners.losses import LossConfig
 
 RATES = {"dot_rates": "adaptive", "dot_l2": 0.35, "linear_l2": 0.1}

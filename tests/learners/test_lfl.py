@@ -11,7 +11,7 @@ from oracle.lfl import full_flow, softmax
 from oracle.lfl_case import LflCase
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.lfl import LflConfig
+from vwlite.learners.configs.label_vectors import LflConfig
 from vwlite.learners.losses import LossConfig
 
 LOSSES = ("log", "mse")

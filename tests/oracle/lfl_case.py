@@ -4,8 +4,8 @@ import numpy as np
 
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.lfl import LflConfig
-from vwlite.learners.lfl import Lfl
+from vwlite.learners.configs.label_vectors import LflConfig
+from vwlite.learners.label_vectors import Lfl
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 

@@ -42,7 +42,7 @@ def train(
     of a new one, with the options that it has.
 
     With an ``executor`` (of ``concurrent.futures``, or a Dask client), or the options ``workers`` or ``shards``, the
-    data are learned in rounds over shards, on the executor, in so many processes, or one after the other in this one.
+    data are learned in rounds over shards, on the executor, in processes, or one after the other in this one.
     The executor stays open. Raises as ``Model`` and its ``learn``, Locked, OutputError, WorkerLost.
     """
     if model:

@@ -11,8 +11,8 @@ from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.distributed import gradients
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
+from vwlite.distributed.plan import base_of
 from vwlite.distributed.rounds import Rounds, Settings
-from vwlite.distributed.rule import base_of
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
 from vwlite.options import Request

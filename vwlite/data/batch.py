@@ -39,7 +39,7 @@ class Column(NamedTuple):
     entries: str = VALUES
 
     def length(self, counts: Mapping[str, int]) -> int:
-        """Entries of the array in a batch of so many rows, segments and features."""
+        """Entries of the array in a batch of these numbers of rows, segments and features."""
         return counts[self.per] + (self.entries is STARTS)
 
 

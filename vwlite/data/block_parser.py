@@ -163,7 +163,7 @@ class OpenedInputs:
     def head(self, size: int, lines: int = 0, of_file: int = 0) -> bytes:
         """The whole lines among the first ``size`` bytes, or the first line; ``lines``, unless 0, are enough.
 
-        With ``of_file`` they are those of one file, the first that has so many, and no fewer. All are parsed later.
+        With ``of_file`` they are those of one file, the first that has as many, and no fewer. All are parsed later.
         """
         first, text = [], bytearray()
         while (len(text) < size or text.count(b"\n") < of_file) and (block := next(self.source, None)):

@@ -175,7 +175,7 @@ def shown(header: Sequence[str]) -> str:
 
 
 def rows_of(head: bytes, delimiter: str, size: int, headed: bool | None = None) -> Iterator[list[str]]:
-    """The rows that have so many cells, behind the first line unless it is one of them."""
+    """The rows that have this number of cells, behind the first line unless it is one of them."""
     for line in head.removeprefix(BOM).split(b"\n")[headed is not False :]:
         try:
             cells = cells_of(line, delimiter)

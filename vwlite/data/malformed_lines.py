@@ -203,7 +203,7 @@ class BadLines:
             self.warned = True
 
     def check_ratio(self, lines: int) -> None:
-        """Raises DataError when too many of so many lines are malformed."""
+        """Raises DataError when too many of the lines so far are malformed."""
         if warning := self.warning(lines):
             first = f"; the first: {self.first}" if self.first and self.quiet else ""
             raise DataError(warning + first + (self.advice() if self.advises else self.unneeded()))

@@ -102,7 +102,7 @@ class Workspace:
             self.kind = np.zeros((self.features, 2), np.uint8)
 
     def grow(self, issues: int = 0) -> None:
-        """Allocate larger arrays after text did not fit, in which so many issues were found."""
+        """Allocate larger arrays after text did not fit, with the number of issues found in it."""
         if issues > self.max_issues:
             self.max_issues = 2 * issues
         else:

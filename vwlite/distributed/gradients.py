@@ -68,7 +68,7 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
 
 
 class Then(NamedTuple):
-    """What is to follow the rounds: at most so many passes, with the penalty ``l2 / 2`` times the squared weights of
+    """What is to follow the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared weights of
     the mean loss.
     """
 
@@ -89,7 +89,7 @@ class Optimiser:
         self.header = {**found.header, **self.learner.header()}
 
     def run(self, sums: Callable[[Model], Sequence[Delta]]) -> Model:
-        """The model after at most so many passes; ``sums``: what ``sum_up`` gives for each shard of such a base, in
+        """The model after at most ``Then.passes``; ``sums``: what ``sum_up`` gives for each shard of such a base, in
         order. Raises as it does, DataError, Diverged.
         """
         learner = self.learner

@@ -24,7 +24,7 @@ from vwlite.distributed.delta import (
     sums_of,
     united,
 )
-from vwlite.distributed.rule import Rule, digest_of, first_base, rule_of
+from vwlite.distributed.plan import Rule, digest_of, first_base, rule_of
 from vwlite.distributed.task import UNCHANGED
 from vwlite.errors import DataError, Diverged, ModelError, UsageError, VwliteError
 from vwlite.learners import learner_class

@@ -1,4 +1,4 @@
-"""Shards: the inputs, laid end to end, cut at equal places."""
+"""Shards: the inputs, laid end to end, cut at equal places; how much the changes of each shard count."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import Decompressed, display_name, missing, open_input
 from vwlite.errors import UsageError
+from vwlite.features.config import FeatureConfig
+from vwlite.learners import learner_class
+from vwlite.storage.memory_file import capture_bytes
 from vwlite.storage.output_checks import is_url
+from vwlite.training.assembly import LearningParts
+from vwlite.training.config import InputConfig, RunConfig
+from vwlite.training.display import Display
+from vwlite.training.model_header import built
+from vwlite.training.model_loader import Restored, begin_learner
 
 SEARCHED = 1 << 16  # bytes looked through together for the end of a line
 
@@ -102,3 +111,117 @@ def line_start(file: object, place: int, size: int) -> int:
             return place + newline + 1
         place += len(text)
     return size
+
+
+class Rule(NamedTuple):
+    """Of ``of`` shards. A step of AdaGrad is l g / G^p with power_t p. A shard that begins with G / S and the rate
+    l S^(1-p) makes steps which, summed over the T shards that know a slot and divided by S^(1-p) T^p, are
+    l (sum of g) / (sum of G)^p: those of one learner on summed gradients.
+
+    Without adaptive sums changes are averaged, each shard weighted by its examples.
+    """
+
+    of: int
+    split: bool  # the adaptive sums are split among the shards and summed in the end
+    rate: float = 1.0  # by which each shard multiplies the learning rate
+    shrinkage: float = 1.0  # and its l2, so that it keeps its share of a step
+    power: float = 0.5
+
+    def divisor(self, touching: Any) -> Any:
+        """Of the summed changes of slots, each known to so many shards."""
+        return self.of ** (1 - self.power) * touching**self.power
+
+
+def rule_of(config: Any, of: int) -> Rule:
+    """The rule for models of a learner's configuration. Raises UsageError for what does not average."""
+    check(config, of)
+    if of == 1 or not config.modes[0]:
+        return Rule(of, split=False)
+    power = config.power_t
+    rate = of ** (1 - power) if config.loss.loss.split_rate else 1.0
+    return Rule(of, True, rate, of**power, power)
+
+
+def check(config: Any, of: int) -> None:
+    if config.learner not in AVERAGED:
+        raise UsageError(f"--{config.option} does not go with shards: {why_not(config.learner)}")
+    if of == 1:
+        return
+    for name, why in REFUSED.items():
+        if getattr(config, name, None):
+            raise UsageError(f"--{name} does not go with several shards: {why}")
+
+
+def why_not(learner: str) -> str:
+    return REASONS.get(learner, "averages of its models were not tried")
+
+
+AVERAGED = ("gd", "many")
+LATENT = "latent vectors from different starts do not average"
+NETWORK = "networks that grew apart do not average"
+TREE = "trees that grew apart do not average"
+WHOLE = "its passes need all data at once"
+REASONS = {
+    "average": "a mean of the rounds' models is one already",
+    "lrq": LATENT,
+    "vw_rank": LATENT,
+    "dyadic": LATENT,
+    "lfl": LATENT,
+    "factored": LATENT,
+    "nn": NETWORK,
+    "vw_nn": NETWORK,
+    "nn_classes": NETWORK,
+    "bfgs": f"{WHOLE}; --then-bfgs sums gradients over shards",
+    "bfgs_outputs": WHOLE,
+    "bfgs_multiclass": WHOLE,
+    "dual": "its examples stay in memory together",
+    "ksvm": "its support vectors stay in memory together",
+    "log_multi": TREE,
+    "ect": TREE,
+    "filter_tree": TREE,
+    "scoring_tree": LATENT,
+    "active": "which labels it asks for depends on all that came before",
+}
+REFUSED = {
+    "ftrl": "averages of its weights lose much",
+    "sparse_l2": "it keeps a column of its own",
+    "oaa_subsample": "the samples go round over all examples",
+    "l1": "averages of sparse weights are not sparse ('vwlite l1' has another)",
+}
+
+
+DIGITS = 32  # of the digest that ends a model file
+
+
+def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
+    """The model that ``of`` shards begin with: ``model``, or one of these options before the first example.
+
+    The same bytes each time. Raises UsageError for what shards cannot learn.
+    """
+    rule_of(config.learner, of)
+    if config.features.weight != "none":
+        raise UsageError("--weight is of all examples together, which no shard has")
+    if config.features.mask_ids:
+        raise UsageError("--mask-ids draws by the number of the pass, which shards do not have")
+    if config.features.centred:
+        raise UsageError("--centred does not go with shards: each would take other means from its features")
+    if config.features.freeze:
+        raise UsageError("--freeze does not go with shards: means of their models would not stand")
+    if config.features.landmark_count:
+        raise UsageError("shards need one file of --landmarks, and each would choose its own: see 'vwlite landmarks'")
+    if config.features.finds_gamma:
+        raise UsageError("shards need one --gamma for their --random_features, and each would find its own")
+    parts = LearningParts(config, *begin_learner(config, model), model, BadLinesConfig(), Display())
+    return capture_bytes(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
+
+
+def first_base(header: dict[str, Any], of: int) -> bytes:
+    """What a model began with that began with nothing. Raises ValueError for a damaged header."""
+    learner = learner_class(header["learner"]).config_from(header["config"], {})
+    features = built(FeatureConfig, header["features"])
+    return base_of(RunConfig(input=InputConfig(kind=header["kind"]), features=features, learner=learner), of)
+
+
+def digest_of(base: bytes) -> str:
+    """What a model's bytes end with."""
+    return base[-DIGITS:].decode("ascii", "replace")

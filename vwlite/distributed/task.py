@@ -21,8 +21,7 @@ from vwlite.data.input_stream import open_input, open_range
 from vwlite.data.malformed_lines import MAX_SHOWN_LINES
 from vwlite.data.text_format import TextFormat
 from vwlite.distributed.delta import Delta, Snapshot, Task, save
-from vwlite.distributed.plan import Piece, Shard, whole
-from vwlite.distributed.rule import Rule, rule_of
+from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner
 from vwlite.storage.atomic_file import unflushed

@@ -71,7 +71,7 @@ class Explainer(Listener):
     """Tells ``show`` of every example, in order. The run is to go row by row and not to learn."""
 
     def __init__(self, show: Callable[[Explanation], None], top: int | None = None, classes: int | None = None) -> None:
-        """``top`` terms of each sum at most, and sums of so many classes; None for all."""
+        """``top`` terms of each sum at most, and sums of ``classes`` classes; None for all."""
         self.show, self.top, self.classes = show, top, classes
 
     def begin(self, run: Run) -> None:

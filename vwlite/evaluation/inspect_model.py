@@ -121,7 +121,7 @@ class Inspection:
 
     def top(self, count: int, by_class: bool = False) -> list[dict[str, Any]]:
         """The ``count`` weights that are largest in size, with slot and name (None when unknown), and with the class
-        that they are of, if they are; ``by_class``: so many of every class, one class after the other.
+        that they are of, if they are; ``by_class``: as many of every class, one class after the other.
 
         Raises UsageError for ``by_class`` where weights are not of classes.
         """

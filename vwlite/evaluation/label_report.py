@@ -24,7 +24,7 @@ from vwlite.data.label_forms import (
 from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.data.malformed_lines import named_labels
-from vwlite.data.multiline_labels import LineLabels
+from vwlite.data.multiline import LineLabels
 from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import words_of
 from vwlite.data.text_format import EMPTY_SET

@@ -39,7 +39,7 @@ MEASURED = {  # what the help and docs/evaluating.md list metrics by
     CLUSTERS: "clusters",
     QUERIES: "queries",
 }
-MAX_UNASKED_CLASSES = 10  # tables of classes are reported unasked up to so many
+MAX_UNASKED_CLASSES = 10  # of more, tables of classes are reported only where they are asked for
 
 
 class Metric(NamedTuple):

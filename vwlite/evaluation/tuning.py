@@ -16,7 +16,7 @@ from vwlite.evaluation.metric_table import TABLE, row_of
 from vwlite.numerals import DECIMAL, WHOLE
 from vwlite.training.display import Steps, no_steps
 
-REDUCTION = 3  # one trial in so many goes on, with so many times the passes
+REDUCTION = 3  # one trial of this number goes on, with this number times the passes
 
 
 def better_when_larger(metric: str) -> bool:
@@ -137,7 +137,7 @@ def rungs(trials: int, passes: int) -> list[int]:
     return steps
 
 
-Run = Callable[[Trial, int], float]  # the score of a trial trained for so many passes
+Run = Callable[[Trial, int], float]  # the score of a trial trained for a number of passes
 
 
 @dataclass
@@ -154,7 +154,7 @@ class Search:
     run: Run
     mapped: Callable[[Callable[[tuple[Trial, int]], Any], list[tuple[Trial, int]]], Any] = map
     say: Callable[[str], None] = lambda line: None
-    steps: Steps = no_steps  # trials with so many passes
+    steps: Steps = no_steps  # trials, and passes of each
 
     def __post_init__(self) -> None:
         self.defaults = Trial(0, [])

@@ -40,7 +40,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "lrq": ("lrq.Lrq", "gd.LrqConfig"),
     "dyadic": ("dyadic.Dyadic", "dyadic.DyadicConfig"),
     "active_dyadic": ("active.ActiveDyadic", "active.ActiveDyadicConfig"),
-    "lfl": ("lfl.Lfl", "lfl.LflConfig"),
+    "lfl": ("label_vectors.Lfl", "label_vectors.LflConfig"),
     "nn": ("nn.Nn", "nn.NnConfig"),
     "nn_classes": ("nn.NnClasses", "nn.NnClassesConfig"),
     "scoring_tree": ("trees.ScoringTree", "trees.ScoringTreeConfig"),

@@ -23,7 +23,7 @@ OF_MEANS = ("learned", "mean_count", "mean_scales", "next_count", "next_scales",
 
 
 def number_of(learned: float, after: float) -> float:
-    """The number of the mean after so many examples; ``after`` below 0: it has begun anew at powers of 2."""
+    """The number of the mean after a number of examples; ``after`` below 0: it has begun anew at powers of 2."""
     return float(int(learned).bit_length()) if after < 0 else 0.0
 
 

@@ -136,7 +136,7 @@ class Learner:
         return self.get("min_label"), self.get("max_label")
 
     def use_threads(self, count: int) -> None:
-        """Learn with so many threads, where that is worth while and gives the same bytes."""
+        """Learn with this number of threads, where that is worth while and gives the same bytes."""
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         """Predict the rows ``begin`` to ``end`` in order and, if ``learning``, learn from them.

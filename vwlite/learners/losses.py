@@ -81,7 +81,7 @@ class Loss(NamedTuple):
     two_classes: bool = False  # labels are -1 and 1
     dyadic: bool = True  # whether learners of latent vectors take it
     label_spread: str = ""  # what labels may be learned in units of: "standard" or mean "deviation", "" for none
-    split_rate: bool = False  # whether shards learn faster than one learner (vwlite.distributed.rule): by measurement
+    split_rate: bool = False  # whether shards learn faster than one learner (vwlite.distributed.plan): by measurement
 
 
 OF_MARGIN: dict[str, Any] = {"label_rule": "-1, 0 or 1", "accepts": binary, "two_classes": True}

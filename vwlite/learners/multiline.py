@@ -12,7 +12,7 @@ from vwlite._native.format_predictions import format_predictions
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.multiline_labels import LineLabels
+from vwlite.data.multiline import LineLabels
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.gd import Gd, KernelConfig

@@ -66,7 +66,7 @@ class OutputLabels:
         return np.where(known, np.float32(1), np.float32(np.nan))
 
     def fault(self, text: str) -> str:
-        """What is wrong with a label that is no list of so many numbers."""
+        """What is wrong with a label that is no list of as many numbers as outputs."""
         elements = text.partition(" ")[0].split(",")
         if len(elements) != self.outputs:
             return f"{self.outputs} outputs expected, {len(elements)} found"

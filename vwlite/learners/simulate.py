@@ -11,7 +11,7 @@ from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFuncti
 from vwlite.data.csr import Csr
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import no_labels
-from vwlite.data.multiline_labels import LineLabels
+from vwlite.data.multiline import LineLabels
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.bandit_groups import ExploreGroups

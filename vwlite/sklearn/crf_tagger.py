@@ -93,7 +93,7 @@ class CRFTagger(BaseEstimator):
     shuffle, random_state : bool, int or RandomState, default=True, 0
         Sequences in random order in every stochastic pass.
     early_stopping, validation_fraction, n_iter_no_change : bool, float, int, default=False, 0.1, 8
-        Hold sequences out, keep the best pass, and stop after so many that are no better.
+        Hold sequences out, keep the best pass, and stop after ``n_iter_no_change`` that are no better.
     scheme : {"iob1", "iob2", "iobes", "bilou", "none"} or None, default=None
         How labels mark the phrases that ``score`` and ``early_stopping`` count; None: guessed from the labels.
     warm_start : bool, default=False

@@ -65,7 +65,7 @@ class DyadicEstimator(ModelEstimator):
         Columns of a frame that belong to the user and to the item, ``{"user": ["age"], "item": ["genres"]}``: they have
         latent vectors too, which are added. All others have linear weights only.
     early_stopping, validation_fraction, n_iter_no_change : bool, float, int, default=False, 0.1, 3
-        Hold rows out, and stop after so many passes without gain.
+        Hold rows out, and stop after ``n_iter_no_change`` passes without gain.
     warm_start : bool, default=False
         ``fit`` goes on from the model it has, whose ids stay the same.
     verbose : int, default=0

@@ -142,7 +142,7 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     spherical : bool, default=False
         Rows and means of length 1: the nearest mean is that of the largest cosine.
     batch_size : int, default=0
-        Move the means after so many rows; 0: after each pass, until nothing changes.
+        Move the means after this number of rows; 0: after each pass, until nothing changes.
     max_iter : int, default=100
         Passes at most.
     n_init : int, default=1

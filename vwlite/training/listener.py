@@ -19,7 +19,7 @@ class Run(Protocol):
     passes_done: int
 
     def extend(self, passes: int) -> None:
-        """Make so many more passes."""
+        """Make a number of further passes."""
 
 
 class Listener:

@@ -239,7 +239,7 @@ class Trainer:
         return any(stops) or self.learner.finished
 
     def extend(self, passes: int) -> None:
-        """Make so many more passes."""
+        """Make a number of further passes."""
         self.passes += passes
 
     def state(self) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.delta import Delta, save
-from vwlite.distributed.plan import plan
+from vwlite.distributed.plan import base_of, plan, rule_of
 from vwlite.distributed.rounds import Rounds
-from vwlite.distributed.rule import base_of, rule_of
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
 from vwlite.options import Request

@@ -54,7 +54,7 @@ Interrupts = Callable[[], AbstractContextManager[Any]]
 
 
 def length(name: str, passes: int) -> list[str]:
-    """The words by which training takes so many passes."""
+    """The words by which training takes a number of passes."""
     if name == "crr":
         return ["--steps", str(passes * STEPS_PER_PASS)]
     return ["--passes", str(passes), *(["--holdout_off"] if name == "train" else [])]

@@ -57,7 +57,7 @@ IDLE_WITH_RANK = ("l1", "constant", "initial_weight", "random_weights", "weights
 
 
 class Log:
-    """Messages like ``[warning] ...``, by level, at most so many."""
+    """Messages like ``[warning] ...``, by level, at most a given number."""
 
     def __init__(self, arguments: dict[str, Any]) -> None:
         level = {"warn": "warning", "off": "off"}.get(arguments["log_level"], arguments["log_level"] or "info")

@@ -74,7 +74,7 @@ def shown(theta: Theta, features: np.ndarray) -> list[bytes]:
     return tails
 
 
-AMONG = 100  # a row shows features from its so many largest positive and negative entries
+AMONG = 100  # a row shows features from this number of its largest positive and negative entries
 
 
 def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:

@@ -97,7 +97,7 @@ class WholeStep(Weights):
 
 
 def widened(table: np.ndarray, rows: int, most: int) -> np.ndarray:
-    """A table of at least so many rows; those of now come first, zeros follow.
+    """A table of at least this number of rows; those of now come first, zeros follow.
 
     It has ``most`` rows at once, which take no memory before they are written to.
     """

@@ -157,7 +157,7 @@ class MiniBatch(Lloyd):
 
 
 def split(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
-    """Pieces of so many rows, the last one of fewer."""
+    """Pieces of equal numbers of rows, the last one of fewer."""
     left: list[Piece] = []
     for piece in pieces:
         left.append(piece)

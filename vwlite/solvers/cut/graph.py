@@ -124,7 +124,7 @@ def graph_of(edges: Undirected, connected: np.ndarray) -> Graph:
     return Graph(indptr, columns.astype(np.int32), value, np.bincount(rows, value, nodes))
 
 
-WHOLE = 500  # graphs of at most so many nodes are decomposed as they are
+WHOLE = 500  # nodes of the largest graphs that are decomposed as they are
 GUARDS = 5  # columns beside those asked for
 STRETCH = 1e5  # the most that a filter strengthens one vector against another; beyond, these lose their digits
 SETTLED = 1e-6  # length of S q - value q of an eigenvector q that is good enough

@@ -36,7 +36,7 @@ class LmConfig(Config):
     seed: int = option(0, "Seed of what is drawn.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
 
     def rates(self, step: int) -> tuple[float, float]:
-        """Of words' vectors and of the layers after so many steps."""
+        """Of words' vectors and of the layers after a number of steps."""
         factor = (1 + step / self.initial_t) ** -self.power_t
         return self.rate * factor, self.layer_rate * factor
 

@@ -382,5 +382,5 @@ READY = {"chunk": CHUNK, "ner": NER, "pos": POS}
 
 
 def usual(columns: int) -> str:
-    """Which is taken for tokens of so many columns, when none is asked for."""
+    """Which is taken for tokens of that number of columns, when none is asked for."""
     return CHUNK if columns > 1 else NER

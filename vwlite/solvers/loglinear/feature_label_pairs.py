@@ -6,7 +6,7 @@ import numpy as np
 
 from vwlite.data.csr import Csr
 
-FREQUENT = 16  # features with so many occurrences are numbered before rarer ones
+FREQUENT = 16  # occurrences from which features are numbered before rarer ones
 
 
 def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:

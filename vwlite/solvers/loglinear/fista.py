@@ -161,7 +161,7 @@ class Fista:
 
     @staticmethod
     def check(header: Mapping[str, Any], arrays: Mapping[str, Any], weights: int) -> None:
-        """Raises KeyError, ValueError for what is no ``state`` of so many weights."""
+        """Raises KeyError, ValueError for what is no ``state`` of that number of weights."""
         require(header["fista"], FistaState, "fista")
         for name in ("weights", "ahead"):
             numbers(arrays, name, np.float64, (weights,))

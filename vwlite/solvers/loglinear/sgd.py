@@ -212,7 +212,7 @@ class Sgd:
         self.before_mean, self.averaged = 0, 0  # steps before the mean, in it
 
     def begin(self, examples: int) -> None:
-        """The passes begin, over so many examples."""
+        """The passes begin, over a number of examples."""
         config = self.config
         if config.penalty_applied == "none":
             self.table[1] = 0

@@ -93,7 +93,7 @@ class SubspaceIteration:
         z[:, self.fresh] = signs
 
     def check(self, slots: int) -> None:
-        """Raises UsageError where matrices of so many slots need too much memory."""
+        """Raises UsageError where matrices of that number of slots need too much memory."""
         matrices = 2 if not len(self.before.slots) else 4
         need = slots * (4.0 * matrices * self.columns + 16)
         what = f"{slots:,} slots that occur, {self.columns} numbers each"
