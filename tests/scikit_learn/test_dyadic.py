@@ -52,8 +52,9 @@ SETTINGS = {
     "all": (
         DyadicClassifier(passes=2, multiclass="softmax", bits=19),
         CLASS,
-        ["--multiclass", "3", "--indexing", "1", "--decay_learning_rate", "0.75", "-b", "19"],
+        ["--multiclass", "3", "--indexing", "1", "-b", "19"],
     ),
+    "rates": (DyadicRegressor(dot_rates="adaptive", passes=2), RATING, ["--dot-rates", "adaptive"]),
 }
 
 

@@ -23,7 +23,7 @@ from vwlite.sklearn.validation import Columns, LabelledClasses, importance
 
 OPTIONS = (
     "rank", "learning_rate", "decay_learning_rate", "power_t", "initial_t", "dot_l2", "dot_init", "dot_init_kind",
-    "dot_offset", "no_dot_linear",
+    "dot_offset", "no_dot_linear", "dot_rates",
 )  # of ``vwlite train --dotproduct``, by name
 LETTERS = "ui"  # of user and item
 
@@ -43,8 +43,8 @@ class DyadicEstimator(ModelEstimator):
         Length of the latent vectors.
     learning_rate : float or None, default=None
         None: by the loss, as ``vwlite train`` has it.
-    decay_learning_rate : float, default=0.75
-        By this the rate is multiplied after each pass.
+    decay_learning_rate : float or None, default=None
+        By this the rate is multiplied after each pass; None: 0.75, of ``dot_rates`` adaptive 1.
     power_t, initial_t : float, default=0.0, 1.0
         The rate also falls as ``(initial_t / (initial_t + t))**power_t``, t the weight learned so far.
     dot_l2 : float or None, default=None
@@ -55,6 +55,8 @@ class DyadicEstimator(ModelEstimator):
         Is added to every element of both vectors.
     no_dot_linear : bool, default=False
         No linear weights of users and items.
+    dot_rates : {"global", "adaptive"} or None, default=None
+        One learning rate for all, or one for each vector and linear weight; None: global, of softmax adaptive.
     passes : int, default=10
         Over the rows.
     shuffle, random_state : bool, int or RandomState, default=True, 0
@@ -78,7 +80,7 @@ class DyadicEstimator(ModelEstimator):
         loss: str | None = None,
         rank: int = 10,
         learning_rate: float | None = None,
-        decay_learning_rate: float = 0.75,
+        decay_learning_rate: float | None = None,
         power_t: float = 0.0,
         initial_t: float = 1.0,
         dot_l2: float | None = None,
@@ -86,6 +88,7 @@ class DyadicEstimator(ModelEstimator):
         dot_init_kind: str = "uniform",
         dot_offset: float = 0.0,
         no_dot_linear: bool = False,
+        dot_rates: str | None = None,
         passes: int = 10,
         shuffle: bool = True,
         random_state: Any = 0,
@@ -108,6 +111,7 @@ class DyadicEstimator(ModelEstimator):
         self.dot_init_kind = dot_init_kind
         self.dot_offset = dot_offset
         self.no_dot_linear = no_dot_linear
+        self.dot_rates = dot_rates
         self.passes = passes
         self.shuffle = shuffle
         self.random_state = random_state
@@ -226,7 +230,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
         class_weight: Mapping[Any, float] | str | None = None,
         rank: int = 10,
         learning_rate: float | None = None,
-        decay_learning_rate: float = 0.75,
+        decay_learning_rate: float | None = None,
         power_t: float = 0.0,
         initial_t: float = 1.0,
         dot_l2: float | None = None,
@@ -234,6 +238,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
         dot_init_kind: str = "uniform",
         dot_offset: float = 0.0,
         no_dot_linear: bool = False,
+        dot_rates: str | None = None,
         passes: int = 10,
         shuffle: bool = True,
         random_state: Any = 0,
@@ -257,6 +262,7 @@ class DyadicClassifier(LabelledClasses, DyadicEstimator):
             dot_init_kind=dot_init_kind,
             dot_offset=dot_offset,
             no_dot_linear=no_dot_linear,
+            dot_rates=dot_rates,
             passes=passes,
             shuffle=shuffle,
             random_state=random_state,
