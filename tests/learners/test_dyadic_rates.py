@@ -114,6 +114,13 @@ def test_going_on_is_as_in_one_go_and_the_rule_is_kept(tmp_path):
         vwlite.Model.load(tmp_path / "m", dot_rates="global")
 
 
+@pytest.mark.parametrize("sums", [{}, [[1, {}]], [1, 2], [["nan", 1]], [[-1, 1]], None])
+def test_damaged_sums_are_refused(sums):
+    learner = Case("squared", **RATES).learner
+    with pytest.raises(ValueError, match="sums of adaptive rates are"):
+        learner.take_header({"side_squares": sums}, True)
+
+
 def test_nodes_of_a_tree_know_how_many_passes_there_are():
     base = DyadicConfig(LossConfig("hinge"), dot_rates="adaptive")
     tree = FilterTree(FilterTreeConfig(loss=LossConfig("hinge"), filter_tree=3, base=base, pairs=1), 8)

@@ -18,6 +18,7 @@ from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.negatives import PREFIX, Negatives
 from vwlite.learners.row_results import CrossedTerms, Results, all_pairs, alone, has_length, one_term
+from vwlite.storage.model_file import matrix
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
 SCALARS = (
@@ -235,7 +236,10 @@ class Dyadic(RatesOfPasses):
         if self.negatives and "drawn_for" in header:
             self.negatives.drawn_for = int(count_in(header, "drawn_for"))
         if self.config.own_rates:
-            self.side_squares[:] = header["side_squares"]
+            squares = matrix(header["side_squares"], "sums of adaptive rates", self.side_squares.shape)
+            if squares.min() < 0:
+                raise ValueError("sums of adaptive rates are damaged")
+            self.side_squares[:] = squares
 
     def end_pass(self) -> None:
         super().end_pass()
