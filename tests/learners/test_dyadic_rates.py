@@ -88,6 +88,15 @@ def test_labels_without_a_spread(text):
     assert np.isfinite(case.run(text).raw).all() and np.isfinite(case.predict("|a u |b i")).all()
 
 
+def test_sums_of_squares_beyond_single_precision_end_no_run():
+    case = Case("squared", **RATES)
+    for line in lines(300, labels=(1e13, 2e13, 4e13, 5e13)):
+        p = case.run(line).raw[0]
+        assert np.isfinite(p)
+    assert all(np.isfinite(table).all() for table in (case.learner.rates, *case.learner.latent[0]))
+    assert case.predict("5e13 |a u1 |b i1")[0] == pytest.approx(3e13, rel=0.6)
+
+
 @pytest.mark.parametrize("freeze", [("latent",), ("a",), ("linear",)], ids=str)
 def test_what_is_frozen_stands(freeze):
     case = Case("squared", freeze=freeze, **RATES)

@@ -63,7 +63,7 @@ class KernelConfig(CommonConfig):
         self.fewest, self.adaptive = config.fewest_updates, config.own_rates
         self.pass_decay, name = config.dot_pass_l2, config.loss.name
         self.slope_power = config.loss.lp_power - 1 if name == "lp" else SLOPE_POWERS.get(name, 0)
-        self.has_unit = not config.loss.loss.two_classes and name not in ("logistic", "poisson")
+        self.has_unit = config.takes_any_unit
         base = config.random_seed * 0x9E3779B97F4A7C15
         self.seeds = [
             [(base + (2 * pair + side + 1) * 0xD6E8FEB86659FD93) & MASK for side in range(2)]
