@@ -130,6 +130,7 @@ def test_predictions_and_losses_of_tiny_labels_have_digits(tmp_path):
             line.split() for line in call(tmp_path, "predict", "-i", "model", "data", *options).stdout.splitlines()
         ]
         assert [pair[0] for pair in pairs] == lines and len({pair[1] for pair in pairs}) > 60
+    assert call(tmp_path, "predict", "-i", "model", "data", "--audit").stdout.splitlines()[::2] == lines
     train(tmp_path, "data", "-f", "model", *RAW)
     assert {*map(len, call(tmp_path, "predict", "-i", "model", "data").stdout.split())} <= {len("0.000001"), 1}
 
