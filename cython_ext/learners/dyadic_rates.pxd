@@ -13,6 +13,7 @@ example, parameters divided by the roots of their rates follow plain gradient fl
 the decay of what is updated n times a pass has a term X / n, so that it is the same a pass however often that is.
 """
 
+from libc.float cimport FLT_MAX
 from libc.math cimport ceil, exp, fabs, isfinite, pow, sqrt
 from libc.stdint cimport uint32_t
 
@@ -142,12 +143,12 @@ cdef inline void add_gradients(Learner *m, const DyadicScratch *work, double g, 
             n = largest(side, j)
             x = side.value[j] / n if n > 0 else 0
             sums = side.latent.table + side.latent.stride * side.index[j] + side.latent.rank + 2
-            sums[0] = <float>(sums[0] + part * x * x)
+            sums[0] = <float>min(sums[0] + part * x * x, FLT_MAX)
     for i in range(s.terms):
         n = largest_of_term(m, s, i)
         x = s.value[i] / n if n > 0 else 0
         sums = m.rates + 2 * <size_t>s.index[i]
-        sums[0] = <float>(sums[0] + h * g * g * x * x)
+        sums[0] = <float>min(sums[0] + h * g * g * x * x, FLT_MAX)
 
 
 cdef struct Rates:

@@ -125,8 +125,23 @@ def test_predictions_and_losses_of_tiny_labels_have_digits(tmp_path):
     losses = dict(line.split(" = ") for line in said.splitlines() if " = " in line)
     assert float(losses["best constant's loss"]) == pytest.approx(y.var() * 1e-12, rel=1e-4)
     assert 0 < float(losses["average loss"]) < y.var() * 1e-12
+    for options in (["--with-labels"], ["--importance-to", "1e-05"]):
+        pairs = [
+            line.split() for line in call(tmp_path, "predict", "-i", "model", "data", *options).stdout.splitlines()
+        ]
+        assert [pair[0] for pair in pairs] == lines and len({pair[1] for pair in pairs}) > 60
+    assert call(tmp_path, "predict", "-i", "model", "data", "--audit").stdout.splitlines()[::2] == lines
     train(tmp_path, "data", "-f", "model", *RAW)
     assert {*map(len, call(tmp_path, "predict", "-i", "model", "data").stdout.split())} <= {len("0.000001"), 1}
+
+
+def test_predictions_of_tiny_labels_by_adaptive_dyads_have_digits(tmp_path):
+    (tmp_path / "data").write_text("".join(f"{1 + n % 3}e-9 |u u{n % 5} |i i{n % 3}\n" for n in range(30)))
+    train(tmp_path, "data", "-f", "model", "--dotproduct", "u,i", "--dot-rates", "adaptive", "-b", "8")
+    lines = call(tmp_path, "predict", "-i", "model", "data").stdout.split()
+    assert [np.float32(line) for line in lines] == vwlite.load(str(tmp_path / "model")).predict(
+        tmp_path / "data"
+    ).tolist()
 
 
 def test_the_summary_tells_of_the_labels(tmp_path):

@@ -187,3 +187,9 @@ def test_more_than_there_are_is_all_and_none_is_refused(vwlite, tmp_path):
     vwlite("train", "rings.vw", "-f", "m", "--landmarks", "poly2:5000", "--whiten", "--quiet")
     assert len(load(tmp_path / "m").arrays["landmark_start"]) == 121
     assert "takes 1 or more" in vwlite("train", "rings.vw", "--landmarks", "rbf:0", "-f", "m", status=2).stderr
+
+
+def test_nothing_to_draw_landmarks_from(vwlite, write):
+    write("empty.vw", "1 |\n")
+    said = vwlite("train", "empty.vw", "--landmarks", "rbf:5", "-f", "m", status=65).stderr
+    assert said.endswith("--landmarks: the first examples have no features\n")

@@ -10,6 +10,8 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.training.config import RunConfig
+from vwlite.training.display import Display
+from vwlite.training.first_pass import NumberedSides
 from vwlite.training.namespace_report import NumberSides
 
 ROWS = [(1 + n % 5, n % 17, n * 7 % 50) for n in range(200)]
@@ -105,3 +107,9 @@ def test_numbered_latent_features_are_told_of_rank_0(form, told, vwlite, write):
     assert ("--rank 0" in said) == told
     for more in (("--rank", 0), ("--quiet",)) if told else ():
         assert "--rank 0" not in vwlite("train", "r", "--dotproduct", "r,t", "-f", "m", *more).stderr
+
+
+@pytest.mark.parametrize("state", [5, [], [1, {}], [True, []]])
+def test_damaged_states_of_a_checkpoint_are_refused(state):
+    with pytest.raises(ValueError, match="numbered sides are"):
+        NumberedSides(None, Display()).restore({"numbered_sides": state})

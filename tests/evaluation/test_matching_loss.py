@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import quad
 
 import vwlite
+from vwlite.errors import DataError
 
 LINKS = {  # of a sum u, its inverse, how many sums make one of u, and labels
     "identity": (lambda u: u, lambda y: y, 1, [-1.5, 0, 2]),
@@ -34,3 +35,14 @@ def test_labels_at_the_end_of_their_range_have_one():
     model.learn(lines)
     found = model.evaluate(lines, metrics=["matching_loss", "log_loss"])
     assert found["matching_loss"] == pytest.approx(found["log_loss"], rel=1e-6)
+
+
+RANGES = [("logistic", "from 0 to 1"), ("glf1", "from -1 to 1"), ("poisson", "0 or more")]
+
+
+@pytest.mark.parametrize(("link", "said"), RANGES)
+def test_labels_beyond_the_range_of_the_link_have_none(link, said):
+    model = vwlite.Model(f"--link {link}")
+    model.learn("0.5 |w a")
+    with pytest.raises(DataError, match=f"--link {link} labels are {said}, and one is -2.5"):
+        model.evaluate(["0.5 |w a", "-2.5 |w b"], metrics="matching_loss")

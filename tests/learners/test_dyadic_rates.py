@@ -88,6 +88,15 @@ def test_labels_without_a_spread(text):
     assert np.isfinite(case.run(text).raw).all() and np.isfinite(case.predict("|a u |b i")).all()
 
 
+def test_sums_of_squares_beyond_single_precision_end_no_run():
+    case = Case("squared", **RATES)
+    for line in lines(300, labels=(1e13, 2e13, 4e13, 5e13)):
+        p = case.run(line).raw[0]
+        assert np.isfinite(p)
+    assert all(np.isfinite(table).all() for table in (case.learner.rates, *case.learner.latent[0]))
+    assert case.predict("5e13 |a u1 |b i1")[0] == pytest.approx(3e13, rel=0.6)
+
+
 @pytest.mark.parametrize("freeze", [("latent",), ("a",), ("linear",)], ids=str)
 def test_what_is_frozen_stands(freeze):
     case = Case("squared", freeze=freeze, **RATES)
@@ -112,6 +121,13 @@ def test_going_on_is_as_in_one_go_and_the_rule_is_kept(tmp_path):
     assert saved[0] == saved[1]
     with pytest.raises(UsageError, match="--dot-rates global contradicts"):
         vwlite.Model.load(tmp_path / "m", dot_rates="global")
+
+
+@pytest.mark.parametrize("sums", [{}, [[1, {}]], [1, 2], [["nan", 1]], [[-1, 1]], None])
+def test_damaged_sums_are_refused(sums):
+    learner = Case("squared", **RATES).learner
+    with pytest.raises(ValueError, match="sums of adaptive rates are"):
+        learner.take_header({"side_squares": sums}, True)
 
 
 def test_nodes_of_a_tree_know_how_many_passes_there_are():

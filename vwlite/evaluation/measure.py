@@ -32,6 +32,7 @@ from vwlite.features.config import QueryConfig
 from vwlite.features.group_columns import Queries
 from vwlite.learners.best_constant import fitted_constant
 from vwlite.learners.label_check import Levels
+from vwlite.learners.losses import LINK_RANGES
 from vwlite.learners.row_results import Results
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig
@@ -281,8 +282,14 @@ def matching_loss(link: str, columns: tuple[np.ndarray, ...]) -> float:
     ``columns`` are those of ``comparable``. That is (p - y)^2 / 2 of predictions p without a link, p - y + y ln(y / p)
     of counts, and the relative entropy of a label from 0 to 1 to a probability. A label from -1 to 1 stands for the
     share (1 + y) / 2, so that the loss is that of tanh u, whose u is half the sum (Auer, Herbster, Warmuth, 1996).
+
+    Raises DataError for a label beyond the range of f.
     """
     labels, predictions, weights, scores = (column.astype(np.float64) for column in columns)
+    low, high = LINK_RANGES[link]
+    if len(beyond := labels[((labels < low) | (labels > high)) & (weights > 0)]):
+        limits = f"from {low:g} to {high:g}" if high < math.inf else f"{low:g} or more"
+        raise DataError(f"--metric matching_loss: with --link {link} labels are {limits}, and one is {beyond[0]:g}")
     if link in ("logistic", "glf1"):
         shares = labels if link == "logistic" else (1 + labels) / 2
         losses = np.logaddexp(0, scores) - shares * scores + entropy(shares) + entropy(1 - shares)

@@ -80,7 +80,8 @@ class LandmarkMap:
         rows = merged(rows)
         rows = rows.take(np.flatnonzero(rows.sizes))
         if not len(rows):
-            raise DataError(f"{'the first part' if self.count else self.path} has no landmark with a feature")
+            of_file = f"{self.path} has no landmark with a feature"
+            raise DataError(f"--landmarks: {'the first examples have no features' if self.count else of_file}")
         if len(rows) > 2**self.bits:
             raise UsageError(f"--landmarks: {len(rows)} features need as many slots: a larger -b")
         if self.whitened and len(rows) > MOST_WHITENED:

@@ -18,6 +18,7 @@ from vwlite.learners.base import CommonConfig, Learner
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.negatives import PREFIX, Negatives
 from vwlite.learners.row_results import CrossedTerms, Results, all_pairs, alone, has_length, one_term
+from vwlite.storage.model_file import matrix
 from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
 
 SCALARS = (
@@ -62,7 +63,7 @@ class KernelConfig(CommonConfig):
         self.fewest, self.adaptive = config.fewest_updates, config.own_rates
         self.pass_decay, name = config.dot_pass_l2, config.loss.name
         self.slope_power = config.loss.lp_power - 1 if name == "lp" else SLOPE_POWERS.get(name, 0)
-        self.has_unit = not config.loss.loss.two_classes and name not in ("logistic", "poisson")
+        self.has_unit = config.takes_any_unit
         base = config.random_seed * 0x9E3779B97F4A7C15
         self.seeds = [
             [(base + (2 * pair + side + 1) * 0xD6E8FEB86659FD93) & MASK for side in range(2)]
@@ -235,9 +236,9 @@ class Dyadic(RatesOfPasses):
         if self.negatives and "drawn_for" in header:
             self.negatives.drawn_for = int(count_in(header, "drawn_for"))
         if self.config.own_rates:
-            squares = np.array(header["side_squares"], float)
-            if squares.shape != self.side_squares.shape or not (np.isfinite(squares) & (squares >= 0)).all():
-                raise ValueError("sums of squared values of sides")
+            squares = matrix(header["side_squares"], "sums of adaptive rates", self.side_squares.shape)
+            if squares.min() < 0:
+                raise ValueError("sums of adaptive rates are damaged")
             self.side_squares[:] = squares
 
     def end_pass(self) -> None:

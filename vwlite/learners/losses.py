@@ -19,13 +19,19 @@ if TYPE_CHECKING:
 
 
 LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of losses/links.pxd
+LINK_RANGES = {
+    "identity": (-math.inf, math.inf),
+    "logistic": (0.0, 1.0),
+    "glf1": (-1.0, 1.0),
+    "poisson": (0.0, math.inf),
+}
 
 
 def before_link(name: str, prediction: float) -> float:
     """What the link makes ``prediction`` of. Raises UsageError for a number that it makes of nothing finite."""
     if name == "identity":
         return prediction
-    low, high = {"logistic": (0.0, 1.0), "glf1": (-1.0, 1.0), "poisson": (0.0, math.inf)}[name]
+    low, high = LINK_RANGES[name]
     if not low < prediction < high:
         limits = f"between {low:g} and {high:g}" if high < math.inf else "above 0"
         raise UsageError(f"predictions of this model are {limits}, and never {prediction:g}")

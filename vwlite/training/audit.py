@@ -58,7 +58,8 @@ def audit_text(
     for number, learned, prediction in learner.spoken(results, row, lines):
         value = np.full(1, prediction, np.float32)
         line = line_now(number) if learned else lines[number]
-        shown += format_predictions(value, batch.flags[row : row + 1], *tag, text, 0, 1)
+        flags, small = batch.flags[row : row + 1], learner.config.takes_any_unit
+        shown += format_predictions(value, flags, *tag, text, 0, 1, small=small)
         shown += line + b"\n"
     return shown
 

@@ -188,7 +188,11 @@ class NumberedSides(Listener):
         return {"numbered_sides": [self.watching, self.found]}
 
     def restore(self, state: dict[str, list[Any]]) -> None:
-        self.watching, self.found = state["numbered_sides"]
+        match state["numbered_sides"]:
+            case [bool(watching), dict(found)]:
+                self.watching, self.found = watching, found
+            case other:
+                raise ValueError(f"numbered sides are {other!r}")
 
 
 def are_numbers(left: np.ndarray, right: np.ndarray) -> bool:

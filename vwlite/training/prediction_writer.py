@@ -63,11 +63,14 @@ class PredictionWriter:
         tags = batch.tag_start, batch.tag_end, text
         self.write_bytes(format_predictions(values, batch.flags, *tags, begin, end, whole, small))
 
-    def write_beside(self, batch: Batch, values: np.ndarray, beside: np.ndarray, begin: int, end: int) -> None:
-        """Like ``write``, with the number ``beside[i]`` between the value and the tag."""
+    def write_beside(
+        self, batch: Batch, values: np.ndarray, beside: np.ndarray, begin: int, end: int, small: tuple[bool, bool]
+    ) -> None:
+        """Like ``write``, with the number ``beside[i]`` between the value and the tag; ``small`` is of each."""
         none, text = np.zeros(len(batch), np.uint32), batch.text if len(batch.text) else None
-        alone = format_predictions(values, batch.flags, none, none, None, begin, end)
-        tagged = format_predictions(beside, batch.flags, batch.tag_start, batch.tag_end, text, begin, end)
+        alone = format_predictions(values, batch.flags, none, none, None, begin, end, small=small[0])
+        tags = (batch.tag_start, batch.tag_end, text)
+        tagged = format_predictions(beside, batch.flags, *tags, begin, end, small=small[1])
         alone = alone.replace(b" \n", b"\n")  # of rows with a tag
         pairs = zip(alone.split(b"\n")[:-1], tagged.split(b"\n")[:-1], strict=True)
         if lines := b"\n".join(map(b" ".join, pairs)):

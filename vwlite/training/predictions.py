@@ -68,10 +68,10 @@ class Predictions(Listener):
             text = partial(learner.lines, batch, results, raw=raw)
             writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
         elif results.flip_importance is None:
-            small = learner.config.label_units == "spread"  # whose labels may be of any unit
-            writer.write(batch, values, begin, end, whole=self.all_digits, small=small)
+            writer.write(batch, values, begin, end, whole=self.all_digits, small=learner.config.takes_any_unit)
         else:
-            writer.write_beside(batch, values, results.flip_importance, begin, end)
+            small = (learner.config.takes_any_unit, learner.kernel.target is not None)
+            writer.write_beside(batch, values, results.flip_importance, begin, end, small)
 
 
 def open_predictions(
@@ -133,7 +133,8 @@ class LabelledPredictions(Predictions):
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
         learner = self.learner
         if learner.simple_labels and not learner.custom_output:
-            self.writer.write_beside(batch, values, batch.label, begin, end)
+            small = learner.config.takes_any_unit
+            self.writer.write_beside(batch, values, batch.label, begin, end, (small, small))
             return
 
         def text(row: int) -> str:

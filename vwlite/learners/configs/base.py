@@ -64,6 +64,11 @@ class LearnerConfig(Config):
     label_units: ClassVar[str] = "raw"  # a field of learners that can learn labels in units of their spread
 
     @property
+    def takes_any_unit(self) -> bool:
+        """Whether the unit of the labels does not matter."""
+        return self.label_units == "spread"
+
+    @property
     def option(self) -> str:
         """The option that selected this learner."""
         selected_by = (*self.selected_by, *self.selected_together)

@@ -207,6 +207,11 @@ class DyadicConfig(LearnerConfig):
         return self.dot_rates == "adaptive"
 
     @property
+    def takes_any_unit(self) -> bool:
+        """Whether rates are in units of the labels' standard deviation."""
+        return self.own_rates and not self.loss.loss.two_classes and self.loss.name not in ("logistic", "poisson")
+
+    @property
     def defaults(self) -> tuple[float, float]:
         """Learning rate and L2 decay of vectors."""
         small = self.loss.name in SMALL_SLOPE_LOSSES
