@@ -70,6 +70,20 @@ def test_a_frame_is_evaluated_explained_and_learned_as_its_file(tmp_path, frame,
     assert other.dumps() == model.dumps()
 
 
+def test_a_new_model_reads_frames_by_its_columns(tmp_path, frame, model):
+    new = vwlite.Model(columns=COLUMNS, **OPTIONS)
+    new.learn(frame)
+    assert (new.predict(frame) == model.predict(tmp_path / "data.csv")).all()
+    labelled = vwlite.Model(columns=COLUMNS, **OPTIONS)
+    labelled.learn(frame, y="click")
+    assert (labelled.weights == new.weights).all()
+
+
+def test_rows_that_are_dicts_are_said_to_be_read_without_columns(frame, model, caplog):
+    model.predict(frame.select("price").to_dicts())
+    assert "without the columns of the model's table" in caplog.text
+
+
 def test_labels_that_are_given_take_the_place_of_the_column(tmp_path, frame, model):
     swapped = frame.with_columns(click=-frame["click"], other=frame["click"])
     same = [vwlite.load(tmp_path / "model") for _ in range(3)]

@@ -234,9 +234,11 @@ def test_with_each_a_file_that_fails_loses_no_other(vwlite, write, tmp_path):
         ("data.vw ./data.vw --each {/}.p", "two outputs have the same name"),
         ("data.vw --each pred", "neither {} nor {/}"),
         ("- --each {}.p", "<stdin>"),
+        (". --each {}.vw", "would be overwritten"),
         ("data.vw --each {}.p -p p", "-p"),
         ("data.vw --each {}.p --bad-lines p", "--bad-lines"),
     ],
 )
-def test_each_refuses_what_is_not_of_each_file(vwlite, arguments, said):
+def test_each_refuses_what_is_not_of_each_file(vwlite, write, arguments, said):
+    write("data", DATA)
     assert said in vwlite("predict", "-i", "model", *arguments.split(), status=2).stderr

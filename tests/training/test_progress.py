@@ -105,6 +105,7 @@ def counted(**values):
 def test_losses_are_cut_not_rounded():
     counters = counted(sum_loss=12.3456789, labeled_weight=1.0, sum_loss_since_dump=15241579434.0)
     assert format_row(counters, "1", "1", 1).startswith("12.34567 15241579 ")
+    assert format_row(counters, "1", "1", 1, small=True).startswith("12.34567 1.52e+10 ")
 
 
 def test_unlabelled_run():

@@ -13,7 +13,7 @@ from typing import Any
 from vwlite.api.memory_run import OpenInputs, log
 from vwlite.data.block_parser import Parsed
 from vwlite.data.columns import read_columns
-from vwlite.data.config import InputConfig, named_kind
+from vwlite.data.config import TEXTS, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.frame_batches import type_of
 from vwlite.data.frames import is_frame
@@ -59,6 +59,8 @@ def table_of(data: Any, given: Mapping[str, Any], config: InputConfig, format: T
         from vwlite.data.arrow_files import PlacedFrame  # a slow import that only data frames need
 
         return PlacedFrame(data, given, read_columns(config.columns), format)
+    if config.columns and isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
+        warn_once("rows that are dicts are read without the columns of the model's table: give a data frame")
     return table_batches(data, **given, text_format=format)
 
 
@@ -105,9 +107,14 @@ def paths_of(data: Any) -> tuple[str, ...]:
     return ()
 
 
-def data_format(data: Any, kind: str | None) -> str | None:
-    """The format ``kind`` or, without one, that of the files' extension; None if it is unknown."""
-    return kind or named_kind(paths_of(data)) or None
+def data_format(data: Any, kind: str | None, usual: InputConfig, typed: Mapping[str, Any]) -> str | None:
+    """The format ``kind`` or, without one, that of the files' extension; None for the ``usual`` one.
+
+    A data frame is a table where the roles of columns were ``typed``.
+    """
+    if kind or usual.kind not in TEXTS or not (typed.get("columns") and is_frame(data)):
+        return kind or named_kind(paths_of(data)) or None
+    return "csv"
 
 
 def is_array(data: Any) -> bool:

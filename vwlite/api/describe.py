@@ -91,6 +91,10 @@ class Described:
         """The model as it is now."""
         raise NotImplementedError
 
+    def _format_of(self, data: Any, kind: str | None) -> str | None:
+        """The format that is typed, or that of the data's names; None for the model's."""
+        return data_format(data, kind, self._config.input, self._typed)
+
     def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
         """For a pass in the order given, of which nothing is learned."""
         raise NotImplementedError
@@ -133,7 +137,7 @@ class Described:
         that no prediction comes to, ModelError for one saved with ``predict_only``, and as ``predict``.
         """
         with self._lock:
-            model, config = resumable(self._current()), self._for_test(threads, data_format(data, kind))
+            model, config = resumable(self._current()), self._for_test(threads, self._format_of(data, kind))
             columns = {"y": y, "base": base, "names": names, "namespaces": namespaces}
             limits = bad_lines_config(self._typed, bad_lines)
             learner = aimed(self._learner, target, raw)

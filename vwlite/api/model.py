@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from vwlite.api import memory_run, run_configs
-from vwlite.api.data_source import check_labels, data_format, input_opener
+from vwlite.api.data_source import check_labels, input_opener
 from vwlite.api.describe import Described
 from vwlite.api.keywords import declared, read_options
 from vwlite.api.learner_choice import learner_changes, new_learner_config
@@ -103,7 +103,7 @@ class Model(Described):
                 return small.learn(block)
             if self._model and not self._model.header["resumable"]:
                 raise ModelError("the model cannot go on learning: it was saved with predict_only")
-            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": data_format(data, kind)}
+            changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": self._format_of(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             typed = {**self._typed, **({} if passes is None else changed)}
             run_configs.check_option_effects(typed, declared(), continuing=True)
@@ -155,7 +155,7 @@ class Model(Described):
             if usual and (tests := self._fast_predictor(asked)) and (block := small_block(data)):
                 return tests.answers(block)
             tester, as_raw = self._tester(*asked)
-            config = self._for_test(threads, data_format(data, kind))
+            config = self._for_test(threads, self._format_of(data, kind))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = input_opener(data, columns), run_configs.bad_lines_config(self._typed, bad_lines)
             draws = self._draws(sample, asked)
@@ -184,7 +184,7 @@ class Model(Described):
         bootstrap of these. Raises UsageError for metrics that do not fit, DataError without labels, and as ``predict``.
         """
         with self._lock:
-            current, config = self._current(), self._for_test(threads, data_format(data, kind))
+            current, config = self._current(), self._for_test(threads, self._format_of(data, kind))
             tester = self._learner.tester(**self._learner.config.shows_probabilities_of_classes)
             columns = {"y": y, "weight": weight, "base": base, "names": names, "namespaces": namespaces}
             return measure(
@@ -220,7 +220,7 @@ class Model(Described):
         Raises UsageError where predictions are no sums, and as ``predict``.
         """
         with self._lock:
-            config = self._for_test(threads, data_format(data, kind))
+            config = self._for_test(threads, self._format_of(data, kind))
             config = replace(config, output=replace(config.output, names=True))
             columns = {"base": base, "names": names, "namespaces": namespaces}
             inputs, limits = input_opener(data, columns), run_configs.bad_lines_config(self._typed, bad_lines)
@@ -253,7 +253,7 @@ class Model(Described):
             columns = {"names": names, "namespaces": namespaces}
             seen, known = (None if one is None else input_opener(one, columns) for one in (exclude, items))
             current = replace(self._current(), learner=self._tester()[0])
-            config, how = self._for_test(threads, data_format(data, kind)), RecommendConfig(of=of, top=top)
+            config, how = self._for_test(threads, self._format_of(data, kind)), RecommendConfig(of=of, top=top)
             return memory_run.recommendations(
                 config, current, how, input_opener(data, columns),
                 seen, known, run_configs.bad_lines_config(self._typed, bad_lines),

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from vwlite.api import option_values
+from vwlite.data.config import named_kind
 from vwlite.errors import UsageError
 from vwlite.numerals import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
@@ -151,9 +152,9 @@ def expand(ctx: click.Context) -> None:
 
 
 def without_outputs(files: list[str], each: str | None) -> list[str]:
-    """The files but for those that ``--each`` names for others among them."""
+    """The files but for those that ``--each`` names for others among them, unless their names are those of data."""
     outputs = {output for one in files if each and (output := output_of(one, each)) != one}
-    return [one for one in files if one not in outputs]
+    return [one for one in files if one not in outputs or named_kind((one,))]
 
 
 def is_feature(value: str) -> bool:

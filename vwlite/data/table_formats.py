@@ -60,7 +60,7 @@ def remark_on_identifiers(kind: str, found: Columns, asked: Columns, head: Calla
         return ""
     first = quoted(names[0])
     some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
-    remedy = f"--columns with {first}:text makes each value a feature of its own, {first}:number ends this note"
+    remedy = f"--columns with ={first}:text makes each value a feature of its own, ={first}:number ends this note"
     return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"
 
 

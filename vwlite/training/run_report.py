@@ -34,8 +34,8 @@ def format_row(
 
     Losses and counts are cut to their columns, not rounded; label and prediction (``value_text``,
     or a class name) end in ``...`` when longer than 14 characters. ``holdout`` shows the held-out
-    losses (from the second pass on), ``small`` digits of small losses. Does not start the next
-    stretch: see ``Counters.dumped``.
+    losses (from the second pass on), ``small`` digits of small losses and the size of large ones. Does
+    not start the next stretch: see ``Counters.dumped``.
     """
     average, since = _holdout_losses(counters, small) if holdout else _losses(counters, small)
     columns = (
@@ -59,8 +59,8 @@ def _ratio(total: float, weight: float) -> float:
 
 
 def _loss(value: float, small: bool) -> str:
-    """With six decimals or, where these would be 0, in as many characters."""
-    return f"{value:.2e}" if small and 0 < abs(value) < SMALL else f"{value:.6f}"
+    """With six decimals or, where these would be 0 and where the number is too long, in eight characters."""
+    return f"{value:.2e}" if small and (0 < abs(value) < SMALL or LARGE <= abs(value) < math.inf) else f"{value:.6f}"
 
 
 def _losses(counters: Counters, small: bool) -> tuple[str, str]:
@@ -133,6 +133,7 @@ def _average_loss(counters: Counters, holdout: bool, small: bool) -> str:
 
 
 SMALL = 1e-5  # of which six decimals are one digit
+LARGE = 1e8  # whose digits before the point are more than a column of losses has
 ENOUGH = 1000  # examples, of which what was best is known beforehand
 MOST = 512  # rows of the progress table that wait
 
