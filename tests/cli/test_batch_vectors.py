@@ -109,7 +109,7 @@ REFUSED = {
     "--bfgs --multiclass 3 --loss_function crammer_singer": "crammer_singer does not go with --bfgs: it has kinks",
     "--bfgs --multiclass 3 --group_l1 1": "--group_l1 does not go with --bfgs: its steps are of single examples",
     "--bfgs --multiclass 3 --average": "--bfgs and --multiclass and --average do not go together",
-    "--bfgs --multiclass 3 --nn 3": "--multiclass and --nn and --bfgs do not go together",
+    "--bfgs --multiclass 3 --nn 3": "--nn and --multiclass and --bfgs do not go together",
     "--bfgs --multiclass 3 --outputs 3": "do not go together",
     "--bfgs --outputs 3 --l1 1 --loss_function absolute": "--l1 with --bfgs needs a loss without kinks",
     "--bfgs --outputs 3 --checkpoint-every 10": "--bfgs does not go with --resume and --checkpoint-every",

@@ -12,8 +12,9 @@ def cut(number: float, digits: int, width: int) -> str:
     return f"{number:.{digits}f}"[:width]
 
 
-def ratio(part: float, whole: float, missing: str) -> str:
-    return cut(np.float64(part) / whole, 6, 8) if whole > 0 else missing
+def text(number: float, own: bool) -> str:
+    """Six decimals; in ``vwlite train`` six digits of numbers that have none among these."""
+    return f"{number:.6g}" if own and 0 < abs(number) < 1e-5 else f"{number:.6f}"
 
 
 def shown(number: float) -> str:
@@ -70,12 +71,12 @@ class Counters:
         if total < self.next_row:
             return None
         if held_columns:
-            average = ratio(self.held_loss, self.held_weight, "unknown")
-            since = ratio(self.held_since, self.held_weight_since, "unknown")
+            average = self.ratio(self.held_loss, self.held_weight, "unknown")
+            since = self.ratio(self.held_since, self.held_weight_since, "unknown")
             self.held_since = self.held_weight_since = 0.0
         else:
-            average = ratio(self.loss, self.labeled, "n.a.")
-            since = ratio(self.loss_since, self.labeled - self.labeled_before, "n.a.")
+            average = self.ratio(self.loss, self.labeled, "n.a.")
+            since = self.ratio(self.loss_since, self.labeled - self.labeled_before, "n.a.")
         self.loss_since = 0.0
         self.labeled_before = self.labeled
         self.next_row = F32(F32(total) + F32(self.step) if self.adds else F32(total * self.step))
@@ -95,7 +96,15 @@ class Counters:
             self.failures += 1
         return self.failures != self.options.early_terminate
 
+    def ratio(self, part: float, whole: float, missing: str) -> str:
+        if whole <= 0:
+            return missing
+        loss = abs(np.float64(part) / whole)
+        odd = self.options.own and (0 < loss < 1e-5 or 1e8 <= loss < np.inf)
+        return f"{np.float64(part) / whole:.2e}" if odd else cut(np.float64(part) / whole, 6, 8)
+
     def average_loss(self, holdout: bool) -> str:
+        own = self.options.own
         if holdout:
-            return f"{self.best:.6f} h" if self.best < NEVER / 2 else "undefined (no holdout)"
-        return f"{np.float64(self.loss) / self.labeled:.6f}" if self.labeled > 0 else "n.a."
+            return f"{text(self.best, own)} h" if self.best < NEVER / 2 else "undefined (no holdout)"
+        return text(np.float64(self.loss) / self.labeled, own) if self.labeled > 0 else "n.a."

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .constant import best_constant
-from .counters import Counters
+from .counters import Counters, text
 from .curved_losses import LINKS
 from .gd import F32, Gd
 from .options import Options
@@ -107,13 +107,13 @@ def summary(counters: Counters, gd: Gd, passes: int, holdout: bool) -> dict[str,
             "number of examples per pass": str(counters.examples // passes),
             "passes used": str(passes),
         }
-    lines["weighted example sum"] = f"{counters.labeled + counters.unlabeled:.6f}"
-    lines["weighted label sum"] = f"{counters.weighted_labels:.6f}"
+    lines["weighted example sum"] = text(counters.labeled + counters.unlabeled, gd.options.own)
+    lines["weighted label sum"] = text(counters.weighted_labels, gd.options.own)
     lines["average loss"] = counters.average_loss(holdout)
     best, loss = best_constant(counters, gd)
     if best is not None:
-        lines["best constant"] = f"{best:.6f}"
+        lines["best constant"] = text(best, gd.options.own)
     if loss is not None:
-        lines["best constant's loss"] = f"{loss:.6f}"
+        lines["best constant's loss"] = text(loss, gd.options.own)
     lines["total feature number"] = str(counters.features)
     return lines
