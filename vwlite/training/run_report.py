@@ -258,6 +258,7 @@ class ProgressTable(Counting):
         self.history = History(counters)
         self.waiting: list[str] = []  # rows before the first label: data without any end in an error
         self.waits = config.learning and not config.vw_compat
+        self.small = not config.vw_compat
 
     def begin_pass(self, number: int) -> None:
         self.pass_number = self.earlier_passes + number
@@ -267,7 +268,7 @@ class ProgressTable(Counting):
         if self.shown:
             label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
             features = self.learner.shown_features(results, row)
-            self.waiting.append(format_row(self.counters, label, prediction, features, held, self.waits))
+            self.waiting.append(format_row(self.counters, label, prediction, features, held, self.small))
             if self.counters.labeled_weight or not self.waits or len(self.waiting) > MOST:
                 self.show()
         if not self.learner.gathers(self.pass_number):
