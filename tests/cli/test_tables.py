@@ -363,9 +363,9 @@ def test_words_in_lower_case_are_kept_by_the_model(vwlite, write):
 @pytest.mark.parametrize("command", [("train", "-f", "m"), ("check",)])
 def test_columns_that_may_be_identifiers_are_named(vwlite, write, command):
     write("r.csv", "y,user,item no,age\n" + "".join(f"{i % 2},{i % 5},{i % 30},{i % 9}\n" for i in range(100)))
-    told = "columns of whole numbers: user, item no; if they are identifiers, --columns with user:text makes"
+    told = "columns of whole numbers: user, item no; if they are identifiers, --columns with =user:text makes"
     assert vwlite(*command, "r.csv", "--columns", "label=y").stderr.count(told) == 1
-    told = 'columns of whole numbers: item no; if they are identifiers, --columns with "item no":text makes'
+    told = 'columns of whole numbers: item no; if they are identifiers, --columns with ="item no":text makes'
     assert told in vwlite(*command, "r.csv", "--columns", "label=y user=user:text").stderr
     for columns in ('label=y user=user:text "item no"="item no":number', "label=y =*:text"):
         assert "identifiers" not in vwlite(*command, "r.csv", "--columns", columns).stderr
