@@ -112,9 +112,9 @@ def data_format(data: Any, kind: str | None, usual: InputConfig, typed: Mapping[
 
     A data frame is a table where the roles of columns were ``typed``.
     """
-    if kind or usual.kind not in TEXTS or not (typed.get("columns") and is_frame(data)):
-        return kind or named_kind(paths_of(data)) or None
-    return "csv"
+    if not kind and usual.kind in TEXTS and typed.get("columns") and is_frame(data):
+        return "csv"
+    return kind or named_kind(paths_of(data)) or None
 
 
 def is_array(data: Any) -> bool:

@@ -180,8 +180,8 @@ class NumberedSides(Listener):
 
     def pass_read(self, number: int) -> None:
         for value, size in self.found.items():
-            told = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
-            self.display.note(f"{told}: if they are numbered latent features, --rank 0 pairs them in their order")
+            found = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
+            self.display.note(f"{found}: if they are numbered latent features, --rank 0 pairs them in their order")
         self.found = {}
 
     def state(self) -> dict[str, list[Any]]:

@@ -97,11 +97,9 @@ def outputs_of_each(arguments: Mapping[str, Any], pattern: str) -> dict[str, str
         if path == "-" or is_url(path):
             raise UsageError(f"--each is of files, and {display_name(path)} is none: name files, or drop it")
     names = {path: output_of(path, pattern) for path in inputs}
-    reads = [
-        File(arguments["initial"], "model", "the model of -i"),
-        *(File(one, "input", "the input") for one in inputs),
-    ]
-    check(reads, [File(output, "predictions", f"--each {output}") for output in names.values()])
+    model = File(arguments["initial"], "model", "the model of -i")
+    reads = [File(one, "input", "the input") for one in inputs]
+    check([model, *reads], [File(output, "predictions", f"--each {output}") for output in names.values()])
     return names
 
 
