@@ -351,7 +351,7 @@ def test_a_signal_ends_all_trials(number, write, tmp_path, cli_env):
     (tmp_path / "tmp").mkdir()
     env = {**cli_env, "TMPDIR": str(tmp_path / "tmp")}
     with subprocess.Popen(command, cwd=tmp_path, env=env, preexec_fn=hear, **pipes) as process:
-        while not list(tmp_path.glob("tmp/vwlite-tune-*")):
+        while not list(tmp_path.glob("tmp/vwlite-tune-*/*")):  # files of a trial that runs
             assert process.poll() is None
         process.send_signal(number)
         out, said = process.communicate(timeout=120)
