@@ -11,7 +11,7 @@ from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.distributed import gradients
 from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
-from vwlite.distributed.plan import base_of
+from vwlite.distributed.plan import base_of, rule_of
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
@@ -55,6 +55,7 @@ def train_shards(
             raise UsageError("--progressive-by-file does not go with shards, which are learned at the same time")
         if files.restart.every:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
+        rule_of(config.learner, sharding.count)
         check_run(config)
         held_out, config = config.holdout, replace(config, holdout=HoldoutConfig())
         then = None

@@ -8,7 +8,7 @@ from weakref import proxy
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
@@ -64,10 +64,14 @@ class ThetaCheck(Listener):
             self.theta.check()
 
 
-def no_labels(inputs: str, model: str | None) -> DataError:
-    """What is wrong with data that have no label; ``inputs`` and ``model`` name the files."""
+def no_labels(inputs: str, model: str | None, *, tagged: bool = False) -> DataError:
+    """What is wrong with data that have no label; ``inputs`` and ``model`` name the files.
+
+    ``tagged``: some examples have tags, as which labels are read that touch the bar.
+    """
     kept = f"; {model} is not written" if model else ""
-    return DataError(f"there is no labelled example to learn from in {inputs}{kept}")
+    hint = "; a word that touches the bar is a tag: write '1 |a', not '1|a'" if tagged else ""
+    return DataError(f"there is no labelled example to learn from in {inputs}{kept}{hint}")
 
 
 class LabelledExampleCheck(Listener):
@@ -78,10 +82,15 @@ class LabelledExampleCheck(Listener):
         checked.
         """
         self.counters, self.inputs, self.model, self.wanted = counters, inputs, model, wanted
+        self.tagged = False
+
+    def before(self, batch: Batch, begin: int, end: int) -> None:
+        if self.wanted and not self.tagged and not self.counters.labeled_weight:
+            self.tagged = bool(batch.any_flags & TAGGED)
 
     def pass_read(self, number: int) -> None:
         if number == 1 and self.wanted and not self.counters.labeled_weight:
-            raise no_labels(self.inputs, self.model)
+            raise no_labels(self.inputs, self.model, tagged=self.tagged)
 
     def state(self) -> dict[str, bool]:
         return {"fresh": self.wanted}
