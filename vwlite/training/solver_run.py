@@ -96,10 +96,8 @@ class Reader:
         self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool,
         class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
-        self.say = None if quiet else display.message
-        more = {"watch": self.count, "insist": display.message}
-        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, **more)
-        self.display = display
+        self.bad_lines, self.display, self.quiet = bad_lines, display, quiet
+        self.policy = self.policy_of(labels, class_weights)
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
@@ -128,9 +126,13 @@ class Reader:
             self.display.start(inputs.size())
         return inputs
 
-    def policy_beside(self) -> BadLines:
-        """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
-        return BadLines(None, self.say, self.policy.config, watch=self.count)
+    def policy_of(self, labels: Labels | None = None, class_weights: tuple[tuple[float, float], ...] = ()) -> BadLines:
+        """That of the data that are learned, or of others beside them: their malformed lines are counted by
+        themselves, and not kept.
+        """
+        message, weights = self.display.message, class_weights
+        say = None if self.quiet else message
+        return BadLines(labels, say, self.bad_lines, class_weights=weights, watch=self.count, insist=message)
 
     def plain_text(self, input: InputConfig) -> Iterator[Block]:
         """Blocks of lines that are no examples. Raises InputMissing, DataError."""
