@@ -16,8 +16,7 @@ from vwlite.cli.serve import command as serve
 from vwlite.cli.train import command as train
 from vwlite.cli.tune import command as tune
 from vwlite.cli.vw import command as vw
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
-from vwlite.distributed.config import ShardConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig, ShardConfig
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, TuneConfig
 from vwlite.features.config import ApplyConfig, FeatureConfig, QueryConfig

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from vwlite.api.memory_run import log
-from vwlite.api.solver_model import LogMonitor, SolverModel, linear_answers
+from vwlite.api.solver_model import LogMonitor, SolverModel, linear_answers, logged_policy
 from vwlite.data.batch import Batch
 from vwlite.data.config import InputConfig
 from vwlite.data.text_format import TextFormat
@@ -95,7 +94,7 @@ class LogLinearModel(SolverModel):
             theta=initial.theta if initial else None,
             curriculum=self.curriculum,
         )
-        done = fit(job, batches, LogMonitor(), log.warning)
+        done = fit(job, batches, LogMonitor(), logged_policy(job.labels()))
         self._take(capture_bytes(lambda open_output: done.save("the model", open_output)))
         self.history = done.trained.history
         return self

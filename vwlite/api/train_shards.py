@@ -7,11 +7,10 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 
 from vwlite.api.train_files import begin
-from vwlite.data.config import BadLinesConfig, HoldoutConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, ShardConfig
 from vwlite.distributed import gradients
-from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
-from vwlite.distributed.plan import base_of, rule_of
+from vwlite.distributed.plan import base_of, check_run, rule_of
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard

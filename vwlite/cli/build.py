@@ -44,13 +44,13 @@ def spelled(name: str) -> str:
 
 def bad_lines_policy(
     arguments: Mapping[str, Any],
-    say: Callable[[str], None],
+    say: Callable[[str], None] | None = None,
     labels: Labels | None = None,
     *,
     to_the_end: bool = False,
     watch: Callable[[Parsed], None] | None = None,
 ) -> BadLines:
-    """What becomes of malformed lines by the options; ``say`` prints, unless ``--quiet`` was typed."""
+    """What becomes of malformed lines by the options, if any; ``say`` prints, unless ``--quiet`` was typed."""
     shown = None if arguments.get("quiet") else say
     return BadLines(labels, shown, bad_lines_config(arguments), to_the_end=to_the_end, watch=watch)
 

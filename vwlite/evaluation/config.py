@@ -90,17 +90,6 @@ class RecommendConfig(Config):
 
 
 @config
-class FoldConfig(Config):
-    """Cross-validation beside training. ``folds`` None: there is none."""
-
-    folds: int | None = option(
-        None,
-        "Also measure by K folds, with models of all but one; what they predict of it goes to -p.",
-        section="Passes", low=2, metavar="K",
-    )
-
-
-@config
 class TuneConfig(Config):
     """``vary``: spaces of values, as ``vwlite.evaluation.tuning.Dimension`` reads them. ``jobs`` 0: all cores."""
 

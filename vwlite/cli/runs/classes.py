@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.cli import build
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
@@ -180,7 +181,7 @@ def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any
 
 def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
     """Of a model of ``vwlite aso train``."""
-    target, policy = model_file.load_target(path), BadLines(None, None)
+    target, policy = model_file.load_target(path), build.bad_lines_policy({})
     inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
 
     def take(tags: bool, space: str | None) -> Corpus:

@@ -10,10 +10,9 @@ from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
-from vwlite.data.config import BadLinesConfig
-from vwlite.distributed.config import ShardConfig, check_run
+from vwlite.data.config import BadLinesConfig, ShardConfig
 from vwlite.distributed.delta import Delta, save
-from vwlite.distributed.plan import base_of, plan, rule_of
+from vwlite.distributed.plan import base_of, check_run, plan, rule_of
 from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError

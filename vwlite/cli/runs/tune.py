@@ -29,7 +29,6 @@ from vwlite.cli.runs.classes import score_of_classes
 from vwlite.cli.runs.model_dispatch import evaluation_changes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
-from vwlite.data.malformed_lines import BadLines
 from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
@@ -98,7 +97,7 @@ def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | Non
     """Of a model of named labels; ``f1`` is that of phrases."""
     model = model_file.load(path)
     alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
-    made = tagger.Tagger(model, tagger.read_batches(model, alike, BadLines(None, None)))
+    made = tagger.Tagger(model, tagger.read_batches(model, alike, build.bad_lines_policy({})))
     crf = bool(made.pairs.transitions)
     return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
 

@@ -102,7 +102,7 @@ class AsoSolver(Solver):
 
     def beside(self, reader: Reader, path: str, tags: bool = False) -> Corpus:
         """Another text."""
-        policy = reader.policy_beside()
+        policy = reader.policy_of()
         kind = named_kind((path,)) or self.input.kind
         input = input_of({**self.request.values, "files": (path,), "kind": kind}, self.input.kept)
         inputs = reader.open(input, text_format())

@@ -188,13 +188,13 @@ class Fit:
         )
 
 
-def fit(job: TrainJob, batches: Iterable[Batch], monitor: Monitor, say: Callable[[str], None]) -> TrainResult:
-    """Learn from batches in memory; ``say`` is called with malformed lines.
+def fit(job: TrainJob, batches: Iterable[Batch], monitor: Monitor, policy: BadLines) -> TrainResult:
+    """Learn from batches in memory; ``policy`` has the labels of the job.
 
     Raises the errors of ``vwlite.errors``.
     """
     job.check()
-    texts, ranked = Texts(job, BadLines(job.labels(), say)), ranked_by(job)
+    texts, ranked = Texts(job, policy), ranked_by(job)
     lines = texts.take(batches, ranked)
     held = None
     if job.holdout.path:
