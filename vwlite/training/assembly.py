@@ -25,6 +25,7 @@ from vwlite.training.model_loader import Restored
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
     from vwlite.features.name_index import NameIndex
+    from vwlite.training.audit import Audit, GroupAudit
     from vwlite.training.ledger import Ledger
     from vwlite.training.model_writer import ModelWriter
 
@@ -111,7 +112,7 @@ def pairs_by_position(config: RunConfig) -> bool:
     return bool(config.features.dotproduct) and learner.rank == 0 and not config.vw_compat
 
 
-def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) -> list[Listener]:
+def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) -> list[Audit | GroupAudit]:
     """What shows an audit, if one is asked for. Raises UsageError where the learner has none."""
     if not config.output.audit:
         return []
@@ -123,6 +124,11 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     from vwlite.training.audit import Audit
 
     return [Audit(learner, plan, display.audit)]
+
+
+def goes_by_rows(audit: list[Audit | GroupAudit]) -> bool:
+    """Whether a run with this audit goes row by row, or group by group."""
+    return any(one.row_by_row for one in audit)
 
 
 def check_terms(what: str, learner: Learner, has_sums: bool) -> None:

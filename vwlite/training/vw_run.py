@@ -18,7 +18,7 @@ from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-from vwlite.training.assembly import audit_of, names_of
+from vwlite.training.assembly import audit_of, goes_by_rows, names_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
 from vwlite.training.display import Display
@@ -222,7 +222,7 @@ def run_like_vw(
             RegularizerText(regularizer, learner, config) if regularizer else None,
         ]
         present = [listener for listener in listeners if listener]
-        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=config.output.audit)
+        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=goes_by_rows(audit))
         if dry_run:
             present[0].begin(trainer)
         else:
