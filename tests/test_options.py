@@ -24,8 +24,7 @@ from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
-from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Config, Option, check_needs, options_of
+from vwlite.options import Config, MemoryConfig, Option, check_needs, options_of
 from vwlite.options import named as declared_as
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES

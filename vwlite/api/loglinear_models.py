@@ -70,7 +70,7 @@ class LogLinearModel(SolverModel):
 
         Labels of two classes are -1 and 1 or 0 and 1, NaN where unknown. Otherwise labels are names, as parsed in the
         format ``text_format``: a labelled row has a label that is not NaN, and the name where the text of its tag
-        begins (``vwlite.data.label_vocabulary``). A blank row (``BLANK``) ends a sequence, the end of a batch does not.
+        begins (``vwlite.data.batch``). A blank row (``BLANK``) ends a sequence, the end of a batch does not.
         The importance of a sequence is that of its first row.
 
         Raises DataError for invalid labels and for data without labels, Diverged, UsageError if weights need too much

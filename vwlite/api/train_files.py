@@ -7,13 +7,12 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 
-from vwlite.api import learner_choice, run_configs
+from vwlite.api import run_configs
 from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
@@ -21,8 +20,8 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import AUTO, Request
 from vwlite.training.checkpoint import Checkpoint, deciding_options, known_when_stopped
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import Remarks, RunFiles, Say
+from vwlite.training.listener import Display
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, restore, start
 from vwlite.training.model_writer import ModelWriter
@@ -125,7 +124,7 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
     features = run_configs.feature_changes(given)
     if initial:
         config = run_config(request.values, GdConfig(), FeatureConfig(), say)
-        changes = learner_choice.learner_changes(given), features, run_configs.loss_changes(given)
+        changes = run_configs.learner_changes(given), features, run_configs.loss_changes(given)
         config, model = start(config, initial, *changes, say=say)
         input = config.input.like(model.header, given) if model else config.input
         return replace(config, input=input), model
@@ -134,7 +133,7 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
 
 def new_config(request: Request, say: Say) -> RunConfig:
     """Of a model that begins anew."""
-    learner = learner_choice.new_learner_config(request.given)
+    learner = run_configs.new_learner_config(request.given)
     return run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
 
 

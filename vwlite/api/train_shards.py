@@ -17,8 +17,8 @@ from vwlite.interrupts import Guard
 from vwlite.options import Request
 from vwlite.storage.model_file import Model
 from vwlite.training.config import OutputConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import Remarks, RunFiles, Say
+from vwlite.training.listener import Display
 
 
 def engine_of(workers: int | None, scheduler: str | None) -> Engine:

@@ -17,7 +17,7 @@ from vwlite.storage.memory_file import capture_bytes
 from vwlite.storage.output_checks import is_url
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import InputConfig, RunConfig
-from vwlite.training.display import Display
+from vwlite.training.listener import Display
 from vwlite.training.model_header import built
 from vwlite.training.model_loader import Restored, begin_learner
 

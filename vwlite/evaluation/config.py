@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from vwlite.errors import UsageError
-from vwlite.numerals import read_decimal
-from vwlite.options import Config, again, config, option
+from vwlite.options import Config, again, config, option, read_decimal
 
 STEPS_PER_PASS = 10_000  # of ``vwlite crr`` in a pass of ``vwlite tune``
 SCHEMES = ("iob1", "iob2", "iobes", "bilou", "none")

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native.feature_words import FeatureWords
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
-from vwlite.data.csr import ranges
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, ranges
 from vwlite.data.multiline import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import in_order, term_names, with_all_linear

@@ -12,8 +12,7 @@ import numpy as np
 from vwlite._native.feature_words import FeatureWords
 from vwlite._native.format_predictions import format_predictions
 from vwlite._native.format_terms import format_terms
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group
-from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group, tag_of
 from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
@@ -25,8 +24,7 @@ from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.training.display import Display
-from vwlite.training.listener import Listener, Run
+from vwlite.training.listener import Display, Listener, Run
 
 ROWS_AT_ONCE = 1 << 10  # whose lines are made at once
 

@@ -23,12 +23,11 @@ from vwlite.errors import Diverged, ModelError, UsageError, VwliteError
 from vwlite.interrupts import Interrupted
 from vwlite.storage.atomic_file import OpenOutput, beside_output, output_error
 from vwlite.storage.output_checks import CHECKPOINT
-from vwlite.training.best_pass import remove_kept
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.ledger import Entry, RunFiles
 from vwlite.training.listener import Listener
-from vwlite.training.model_writer import ModelWriter
+from vwlite.training.model_writer import ModelWriter, remove_kept
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.trainer import Trainer
 from vwlite.version import __version__

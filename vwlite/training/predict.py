@@ -7,11 +7,10 @@ from contextlib import ExitStack
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged, ModelError, UsageError
-from vwlite.training.assembly import audit_of, goes_by_rows, malformed_line_policy
+from vwlite.training.assembly import MalformedLineCheck, audit_of, goes_by_rows, malformed_line_policy
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import Restored
 from vwlite.training.predictions import Predictions, Unmoved, open_predictions
 from vwlite.training.trainer import Trainer

@@ -27,10 +27,9 @@ from vwlite.options import Request
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput
 from vwlite.training.checkpoint import Checkpoint, known_when_stopped
-from vwlite.training.display import Display, FileRead
 from vwlite.training.ledger import Entry, Ledger, Remarks, RunFiles, model_digest
+from vwlite.training.listener import Display, DisplayMonitor, FileRead, Monitor
 from vwlite.training.model_header import Input, InputRead, Natural, Word
-from vwlite.training.monitor import DisplayMonitor, Monitor
 
 Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, as ``model_file.save`` takes them
 

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
-from vwlite.training.assembly import LearningParts, audit_of
-from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
-from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import (
+from vwlite.training.assembly import (
     ColumnCheck,
     EarlyStopping,
     LabelledExampleCheck,
+    LearningParts,
     MalformedLineCheck,
     NumberedSides,
     ThetaCheck,
+    audit_of,
     no_labels,
 )
+from vwlite.training.config import RunConfig
+from vwlite.training.file_batches import FileBatches
 from vwlite.training.label_sample import ClassCounts, LabelSample
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from vwlite.cli import build
+from vwlite.cli.build import class_limit, refuse_options
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
-from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics

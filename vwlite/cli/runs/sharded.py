@@ -17,8 +17,8 @@ from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
 from vwlite.options import Request
-from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import Model
+from vwlite.storage.output_checks import lock
 
 BESIDE_SHARD = ("resume", "checkpoint_every", "skip_seen")
 OF_DATA = ("kind", "threads", "classweight", "max_bad_ratio", "strict", "files", "data")

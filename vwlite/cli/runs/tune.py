@@ -20,13 +20,13 @@ import click
 from vwlite.api.run_configs import check_option_effects, check_unused_options
 from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
+from vwlite.cli.build import evaluation_changes
 from vwlite.cli.console import Bar
 from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, command_of, plain, sentence_of
 from vwlite.cli.runs.classes import score_of_classes
-from vwlite.cli.runs.model_dispatch import evaluation_changes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
 from vwlite.data.split_file import split_files
@@ -45,8 +45,8 @@ from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
 from vwlite.storage.named_files import NamedFile
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import be_silent
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import start
 
 Interrupts = Callable[[], AbstractContextManager[Any]]
