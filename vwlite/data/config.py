@@ -57,7 +57,7 @@ class InputConfig(Config):
         None, "Write the cache to FILE.", section="Cache", spelled=("--cache_file",), key="cache_file", writes="cache"
     )
     kill_cache: bool = option(
-        False, "Make the cache anew even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache"),
+        False, "Write the cache again even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache"),
         needs=("cache", "cache_file"),
     )
     examples: int = option(0, "Read N examples at most, 0 for all.", section="Input", low=0)
@@ -66,7 +66,7 @@ class InputConfig(Config):
         shown="with --dotproduct",
     )
     shuffle_first: bool = option(
-        False, "Read all first, then learn it in random order in every pass, as sorted data need.", section="Passes",
+        False, "Read all data first, then learn in random order in every pass, as sorted data need.", section="Passes",
         spelled=("--shuffle-first",),
     )
     seed: int = 0  # of these orders
@@ -175,6 +175,7 @@ class BadLinesConfig(Config):
     )
     strict: bool = option(False, "Fail at the first malformed line.", section="Malformed lines")
     keep: str | None = option(
-        None, "Keep malformed lines there.", section="Malformed lines", spelled=("--bad-lines",), key="bad_lines",
+        None, "Write malformed lines to this file.", section="Malformed lines", spelled=("--bad-lines",),
+        key="bad_lines",
         writes="malformed lines",
     )

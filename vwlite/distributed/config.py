@@ -18,7 +18,8 @@ class ShardConfig(Config):
     """Which parts of the data are learned apart."""
 
     shard: str | None = option(
-        None, "Learn only part K of S and write to -f what it changes of -i, for 'vwlite merge'.", section="Shards",
+        None, "Learn only part K of S, and write its changes to the model of -i to -f, for 'vwlite merge'.",
+        section="Shards",
         metavar="K/S", needs=("model",),
     )
 
@@ -40,8 +41,8 @@ class ShardConfig(Config):
     )
     then_bfgs: int | None = option(
         None,
-        "After the rounds, so many passes of L-BFGS by gradients summed over shards; --l2 then is for these only, of "
-        "the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
+        "After the rounds, make this number of passes of L-BFGS with gradients summed over shards; --l2 is then for "
+        "these only, on the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
         spelled=("--then-bfgs",),
     )
 
