@@ -1,6 +1,6 @@
 """Ando and Zhang's figures 4(a), 8 and 15 (2005) on 20 newsgroups: accuracy by labelled examples, and by h.
 
-1,000 documents are for testing, 2,000 to draw labelled ones from, the rest is unlabelled. Each run draws anew.
+1,000 documents are for testing, labelled ones are drawn from 2,000 others in each run, and the rest is unlabelled.
 """
 
 import argparse
@@ -35,11 +35,11 @@ METHODS = {
     "freq-10": ("freq-k:10",),
     "top-2+freq-10": ("top-k:2", "freq-k:10"),
 }
-VIEWS = {"co-training": False, "self-training": True}  # whether there is one view
-BEST = "-best"  # at the end of these: the best round by the test documents; else the last
-BY_ROUNDS = [*VIEWS, *(method + BEST for method in VIEWS)]
+ONE_VIEW = {"co-training": False, "self-training": True}
+BEST = "-best"  # suffix of a method: the round with the best test accuracy instead of the last
+BY_ROUNDS = [*ONE_VIEW, *(method + BEST for method in ONE_VIEW)]
 METHODS |= dict.fromkeys(BY_ROUNDS, ())
-IDF = "+idf"  # at the end of a method's name: with --idf
+IDF = "+idf"  # suffix of a method: with --idf
 METHODS |= {method + IDF: METHODS[method] for method in ("supervised", "freq-10", "top-1", *BY_ROUNDS)}
 PENALTY = {"freq-10": 1e-4, "top-2+freq-10": 1e-4}  # lambda of the auxiliary problems, 1e-3 elsewhere
 PAPER = {
@@ -62,36 +62,37 @@ def corpus(lines: list[str]) -> Corpus:
 
 
 class Experiment:
-    """The split, and what is learned of it."""
+    """The split of the documents, and models trained on it."""
 
     def __init__(self, lines: list[str], options: argparse.Namespace) -> None:
         lines = random.Random(options.seed).sample(lines, len(lines))
-        unit = len(lines) / 18846  # a smaller collection is split in the same proportions
-        tests, pool = min(1000, int(1000 * unit)), min(2000, int(2000 * unit))
+        scale = len(lines) / 18846  # a smaller collection is split in the same proportions
+        tests, pool = min(1000, int(1000 * scale)), min(2000, int(2000 * scale))
         self.test, self.pool = corpus(lines[:tests]), lines[tests : tests + pool]
         self.unlabelled = corpus(lines[tests + pool :])
         self.solver = SolverConfig(penalty=1e-3, threads=options.threads)
-        self.most, self.dim = options.max_problems, options.dim
+        self.max_problems, self.dim = options.max_problems, options.dim
 
     def theta(self, method: str, labelled: Corpus | None = None) -> Theta:
         solver = replace(self.solver, penalty=PENALTY.get(method.removesuffix(IDF), self.solver.penalty))
         aux = tuple(map(read_aux, METHODS[method]))
-        config = LearnConfig(aux, dim=self.dim, most=self.most, least=3, idf=method.endswith(IDF), solver=solver)
+        idf = method.endswith(IDF)
+        config = LearnConfig(aux, dim=self.dim, most=self.max_problems, least=3, idf=idf, solver=solver)
         return learn(config, self.unlabelled, labelled).theta
 
     def draw(self, run: int, count: int) -> Corpus:
         return corpus(random.Random(f"{run} {count}").sample(self.pool, min(count, len(self.pool))))
 
     def by_rounds(self, method: str, labelled: Corpus) -> float:
-        """Percent of the test documents of the last round or, for a method that is ``BEST``, of the best by these."""
+        """Test accuracy in percent, of the last round or, for a method with ``BEST``, of the best round."""
         name, idf = method.removesuffix(IDF), method.endswith(IDF)
-        config = CotrainConfig(one_view=VIEWS[name.removesuffix(BEST)])
+        config = CotrainConfig(one_view=ONE_VIEW[name.removesuffix(BEST)])
         done = cotrain(labelled, self.unlabelled, config, TargetConfig(idf=idf), test=self.test)
         shares = [100 * entry["accuracy"] for entry in done.history]
         return max(shares) if name.endswith(BEST) else shares[-1]
 
     def accuracy(self, labelled: Corpus, theta: Theta | None, idf: bool = False) -> float:
-        """Percent of the test documents."""
+        """Test accuracy in percent."""
         target = train(labelled, theta, TargetConfig(idf=idf))
         rows, true = labels_of(self.test, target.classes)
         best = target.scores(self.test)[rows].argmax(1)
@@ -99,27 +100,27 @@ class Experiment:
 
 
 def table(experiment: Experiment, ready: dict[str, Theta], options: argparse.Namespace) -> list[dict]:
-    """``ready``: what does not depend on labels."""
+    """Accuracies by number of labels and method; ``ready`` has each Theta that does not depend on labels."""
     rows = []
     for count in options.labeled:
-        found: dict[str, list[float]] = {method: [] for method in options.methods}
+        accuracies: dict[str, list[float]] = {method: [] for method in options.methods}
         for run in range(options.runs):
             labelled = experiment.draw(run, count)
             for method in options.methods:
                 if method.removesuffix(IDF) in BY_ROUNDS:
-                    found[method].append(experiment.by_rounds(method, labelled))
+                    accuracies[method].append(experiment.by_rounds(method, labelled))
                     continue
                 theta = experiment.theta(method, labelled) if method.startswith("top") else ready.get(method)
-                found[method].append(experiment.accuracy(labelled, theta, method.endswith(IDF)))
-        for method, values in found.items():
+                accuracies[method].append(experiment.accuracy(labelled, theta, method.endswith(IDF)))
+        for method, values in accuracies.items():
             std = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
             rows.append({"labeled": count, "method": method, "mean": float(np.mean(values)), "std": std})
         print(f"newsgroups: {count} labelled done", file=sys.stderr)
     return rows
 
 
-def shown(rows: list[dict], options: argparse.Namespace) -> str:
-    """Mean, deviation and the paper's figure."""
+def format_table(rows: list[dict], options: argparse.Namespace) -> str:
+    """Mean and standard deviation of each cell, and the figure of the paper."""
     lines = [f"{'labeled':<26}" + "".join(f"{count:>22}" for count in options.labeled)]
     for method in options.methods:
         cells = []
@@ -167,10 +168,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--labeled", type=lambda text: [int(n) for n in text.split(",")], default=list(COLUMNS))
     parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
     parser.add_argument("--json", metavar="OUT", help="write the table as JSON")
-    parser.add_argument("--plot", nargs="?", const="newsgroups.png", metavar="PNG", help="draw it (vwlite[plot])")
-    parser.add_argument("--dim", type=int, default=100, help="h of each view")
+    parser.add_argument("--plot", nargs="?", const="newsgroups.png", metavar="PNG", help="plot it (needs vwlite[plot])")
+    parser.add_argument("--dim", type=int, default=100, help="number of shared features of each view (h)")
     parser.add_argument("--max-problems", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0, help="of the split")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the split")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     if unknown := set(options.methods) - METHODS.keys():
@@ -182,13 +183,13 @@ def main() -> None:
     options = arguments()
     path = options.data / "20news.txt.gz" if options.data.is_dir() else options.data
     experiment = Experiment([line(group, words) for group, words in documents(str(path)) if words], options)
-    alike = [method for method, aux in METHODS.items() if aux and not method.startswith("top")]
-    ready = {method: experiment.theta(method) for method in alike if method in {"freq", *options.methods}}
+    unsupervised = [method for method, aux in METHODS.items() if aux and not method.startswith("top")]
+    ready = {method: experiment.theta(method) for method in unsupervised if method in {"freq", *options.methods}}
     freq = ready["freq"]
     rows = table(experiment, ready, options)
     dims = by_dimension(experiment, freq, options)
-    print("Accuracy in %, mean and standard deviation, the paper's beside it")
-    print(shown(rows, options))
+    print("Accuracy in %: mean, standard deviation, and the figure of the paper in parentheses")
+    print(format_table(rows, options))
     print("\nfreq by h\n" + f"{'h':<12}" + "".join(f"{h:>7}" for h in DIMS))
     for count in dict.fromkeys(row["labeled"] for row in dims):
         cells = (f"{row['mean']:7.1f}" for row in dims if row["labeled"] == count)

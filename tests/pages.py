@@ -15,22 +15,22 @@ README = PROJECT / "README.md"
 HOME = PROJECT / "docs" / "site" / "home.md"  # the site's first page
 HOW_TO = sorted((PROJECT / "docs" / "how-to").glob("*.md"))
 PAGES = [README, *sorted((PROJECT / "docs").glob("*.md")), HOME, *HOW_TO]
-UNRUN = "<!-- not run: "  # and why, in the line above a block
+UNRUN = "<!-- not run: "  # the line above a block that is not run; the reason follows
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
-OF_FRAMES = ("polars", "pyarrow")
+FRAME_PACKAGES = ("polars", "pyarrow")
 BLOCK = re.compile(rf"^({UNRUN}.+ -->\n)?```console\n(.*?)^```$", re.M | re.S)
 
 
 @dataclass
 class Step:
-    """A command of a page, with the lines that stand below it."""
+    """A command of a page, with the output that the page shows."""
 
     command: str
-    shown: str
+    expected: str
 
     def agrees(self, output):
-        """Whether ``output`` is what the page shows, where a line ``...`` stands for any lines."""
-        lines = (re.escape(line) if line != "...\n" else "(.*\n)*?" for line in self.shown.splitlines(keepends=True))
+        """Whether ``output`` matches the page, where a line ``...`` matches any number of lines."""
+        lines = (re.escape(line) if line != "...\n" else "(.*\n)*?" for line in self.expected.splitlines(keepends=True))
         return re.fullmatch("".join(lines), output) is not None
 
 
@@ -44,25 +44,25 @@ def blocks(page):
 
 
 def session(page):
-    """The Python blocks of a page as one doctest: later ones know the names of earlier ones.
+    """The Python blocks of a page as one doctest: each block can use the names of those before it.
 
     A block that imports a data frame's package is left out where that, or pyarrow, is not installed.
     """
     blocks = PYTHON.findall(page.read_text())
-    if not all(find_spec(name) for name in OF_FRAMES):
+    if not all(find_spec(name) for name in FRAME_PACKAGES):
         blocks = [block for block in blocks if "import polars" not in block]
     text = "\n".join(blocks)
     return doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
 
 
 def prepare(folder):
-    """Fills ``folder`` with the data that the pages use, and gives it a command ``vwlite``; returns its PATH entry."""
+    """Writes the data that the pages use and a command ``vwlite`` to ``folder``; returns the folder of the command."""
     write(folder)
-    place = folder / ".bin"
-    place.mkdir()
-    (place / "vwlite").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
-    (place / "vwlite").chmod(0o755)
-    return place
+    binaries = folder / ".bin"
+    binaries.mkdir()
+    (binaries / "vwlite").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
+    (binaries / "vwlite").chmod(0o755)
+    return binaries
 
 
 def run(steps, folder, env):
@@ -72,15 +72,15 @@ def run(steps, folder, env):
     unless the next command is ``echo $?``.
     """
     status = 0
-    for step, after in zip(steps, [*steps[1:], None], strict=True):
+    for step, next_step in zip(steps, [*steps[1:], None], strict=True):
         if step.command.startswith("cat ") and not (file := folder / step.command.split()[1]).exists():
-            file.write_text(step.shown)
+            file.write_text(step.expected)
             continue
         done = subprocess.run(
             ["sh", "-c", f"(exit {status}); {step.command}"],
             **{"cwd": folder, "env": env, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT},
         )
         status = done.returncode
-        asked = after is not None and after.command == "echo $?"
-        assert status == 0 or asked, f"{step.command} exited {status}: {done.stdout}"
+        may_fail = next_step is not None and next_step.command == "echo $?"
+        assert status == 0 or may_fail, f"{step.command} exited {status}: {done.stdout}"
         yield step, done.stdout

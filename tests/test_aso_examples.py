@@ -11,7 +11,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 sys.path.insert(0, str(EXAMPLES))
-from newsgroups import shown  # noqa: E402
+from newsgroups import format_table  # noqa: E402
 from newsgroups_to_vw import documents, line  # noqa: E402
 
 sys.path.remove(str(EXAMPLES))
@@ -50,7 +50,7 @@ def test_newsgroups(example, newsgroups, tmp_path):
 
 def test_the_paper_s_figures_stand_beside_those_it_has():
     rows = [{"labeled": count, "method": "co-training-best", "mean": 50.0, "std": 1.0} for count in (100, 500)]
-    table = shown(rows, argparse.Namespace(labeled=[100, 500], methods=["co-training-best"]))
+    table = format_table(rows, argparse.Namespace(labeled=[100, 500], methods=["co-training-best"]))
     assert table.splitlines()[1].split()[1:] == ["50.0", "+-", "1.0", "(49.6)", "50.0", "+-", "1.0", "(-)"]
 
 

@@ -40,13 +40,13 @@ def test_actions_are_drawn_by_their_probabilities(monkeypatch):
     monkeypatch.syspath_prepend(PROJECT / "examples")
     import bandits
 
-    shown = np.tile([0.5, 0.2, 0.3], (20000, 1))
-    actions, probability = bandits.draw(np.random.default_rng(0), shown)
-    assert np.bincount(actions) / len(actions) == pytest.approx(shown[0], abs=0.02)
-    assert (probability == shown[0][actions]).all()
+    probabilities = np.tile([0.5, 0.2, 0.3], (20000, 1))
+    actions, probability = bandits.draw(np.random.default_rng(0), probabilities)
+    assert np.bincount(actions) / len(actions) == pytest.approx(probabilities[0], abs=0.02)
+    assert (probability == probabilities[0][actions]).all()
     del sys.modules["bandits"]
 
 
-def test_what_it_refuses(example, tmp_path):
+def test_unknown_explorers_and_missing_data_are_refused(example, tmp_path):
     assert "there is no magic: there are epsilon" in example("bandits.sh", ".", "--explorers", "magic", status=2).stderr
     assert "there is no 20news" in example("bandits.sh", ".", "--sets", "20news", status=1).stderr

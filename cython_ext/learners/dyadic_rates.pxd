@@ -1,16 +1,17 @@
-"""Rates of their own for every vector and linear weight of a dyadic model (AdaGrad: Duchi, Hazan and Singer, 2011).
+"""Adaptive learning rates for each vector and linear weight of a dyadic model (AdaGrad: Duchi, Hazan and Singer, 2011).
 
-A vector has the sum G of its squared gradients, and a feature the greatest N of its values without sign so far: where N grows, the
-vector and the weight of the feature shrink by as much. With x the value, g the slope of the loss, b the summed vector of the other
-side, h the importance, c the unit of the labels, e the power of it that g grows with, and m the present share of the rate:
+Each vector has the sum G of its squared gradients, and each feature its largest absolute value N so far. When N grows, the vector and
+the weight of the feature are divided by the growth of N. With x the value, g the slope of the loss, b the summed vector of the other
+side, h the importance, c the unit of the labels, c^e the scale of g, l the learning rate, v = 0.4 l, and m the part of the rate that
+its decay over the passes leaves:
 
     G += h g^2 (x / N)^2 |b|^2      rate = v m z sqrt(c) / (N^2 sqrt(c^(2 e + 1) + G))
     of linear weights: G += h g^2 (x / N)^2      rate = l m z c / (N^2 sqrt(G))
 
-z is sqrt(T / S), S the sum of h (x / N)^2 of a side, or of all linear terms, and T the sum of h. With the rates as they are during an
-example, parameters divided by the roots of their rates follow plain gradient flow at the rate 1. So the flow is that of
-``dyadic_flow.pxd`` with sums of rate * x^2 in the place of squared values. Decay is a step of its own after it. From the second pass on
-the decay of what is updated n times a pass has a term X / n, so that it is the same a pass however often that is.
+z is sqrt(T / S), where S is the sum of h (x / N)^2 over a side, or over all linear terms, and T the sum of h. The rates are constant
+during an example, so the parameters divided by the square roots of their rates follow plain gradient flow at the rate 1: the flow of
+``dyadic_flow.pxd`` with sums of rate * x^2 in the place of squared values. Decay is a separate step after it. From the second pass on
+the decay of a parameter that is updated n times in a pass has a term X / n, so that its sum over a pass does not depend on n.
 """
 
 from libc.float cimport FLT_MAX
@@ -34,8 +35,8 @@ cdef extern from *:
     #define VWL_OF_VECTORS 0.4
     #define VWL_MOST_PARTS 256
     """
-    const double OF_VECTORS "VWL_OF_VECTORS"  # v / l
-    const int MOST_PARTS "VWL_MOST_PARTS"     # of a row of great importance
+    const double OF_VECTORS "VWL_OF_VECTORS"  # v / l: the rate of vectors over that of linear weights
+    const int MOST_PARTS "VWL_MOST_PARTS"     # parts that a row of large importance is split into
 
 
 cdef inline double unit_of(const double *scalars) noexcept nogil:
@@ -49,7 +50,7 @@ cdef inline double unit_of(const double *scalars) noexcept nogil:
 
 
 cdef inline void scale_starts(Learner *m) noexcept nogil:
-    """Start values are in the unit of the labels."""
+    """Set the scale of the start values of vectors, which are in the unit of the labels."""
     cdef size_t pair
     cdef int side
     cdef double unit = unit_of(m.scalars)
@@ -59,7 +60,7 @@ cdef inline void scale_starts(Learner *m) noexcept nogil:
 
 
 cdef inline bint meet_label(Learner *m, double y, double h) noexcept nogil:
-    """In the first pass the unit goes by the labels so far. Whether it may have changed."""
+    """Add a label to the sums that the unit is computed from, in the first pass. Returns whether the unit may have changed."""
     cdef double gap
     if not m.has_unit or m.scalars[LATER] != 0:
         return False
@@ -72,19 +73,21 @@ cdef inline bint meet_label(Learner *m, double y, double h) noexcept nogil:
 
 
 cdef inline double largest(const Side *side, size_t i) noexcept nogil:
-    """N of a feature of a side, as it is where the present value counts."""
+    """N of feature ``i`` of a side, the value in the current row included."""
     cdef double n = side.latent.table[side.latent.stride * side.index[i] + side.latent.rank + 1], x = fabs(side.value[i])
     return x if x > n else n
 
 
 cdef inline double largest_of_term(const Learner *m, const Scratch *s, size_t i) noexcept nogil:
+    """The same for linear term ``i``."""
     cdef double n = m.rates[2 * <size_t>s.index[i] + 1], x = fabs(s.value[i])
     return x if x > n else n
 
 
-cdef inline bint grow(Learner *m, DyadicScratch *work, double h) noexcept nogil:
-    """Let N of all features of the row, whose updates were counted, be at least their values, and add up S of the sides. Whether a
-    vector or weight has changed.
+cdef inline bint raise_largest(Learner *m, DyadicScratch *work, double h) noexcept nogil:
+    """Raise N of all features to their values in the row, and add the row to S. Returns whether a vector or weight has changed.
+
+    The updates of the features have been counted before, by ``count_updates``.
     """
     cdef size_t i, j, d
     cdef const Side *side
@@ -155,8 +158,8 @@ cdef struct Rates:
     double vectors        # v m sqrt(c)
     double linear         # l m z c
     double start          # c^(2 e + 1)
-    double decay          # c^e: by it rates of vectors are free of the unit
-    double linear_decay   # of linear weights likewise, l m z c^e
+    double decay          # c^e: the decay of vectors is multiplied by it, which makes it independent of the unit
+    double linear_decay   # l m z c^e: the same for linear weights
     double pass_decay     # X / n is added to the decay of what was updated n (j + 1) times up to pass j
 
 
@@ -165,7 +168,7 @@ cdef inline double normaliser(double time, double squares) noexcept nogil:
 
 
 cdef inline Rates rates_at(const Learner *m, double rate) noexcept nogil:
-    """At this learning rate, l m."""
+    """The parts of all rates that are common to a row; ``rate`` is l m."""
     cdef Rates rates
     cdef double unit = unit_of(m.scalars)
     rates.decay = unit if m.slope_power == 1 else (1 if m.slope_power == 0 else pow(unit, m.slope_power))
@@ -178,7 +181,7 @@ cdef inline Rates rates_at(const Learner *m, double rate) noexcept nogil:
 
 
 cdef inline double rate_of_vector(const Side *side, size_t i, const Rates *rates, double normal) noexcept nogil:
-    """``normal``: z of the side."""
+    """The rate of the vector of feature ``i``; ``normal`` is z of the side."""
     cdef double n = largest(side, i), sum
     if n == 0 or side.latent.fixed:
         return 0
@@ -200,7 +203,7 @@ cdef inline double weighted_square(const Learner *m, const Side *side, const Rat
 
 
 cdef inline void set_rates(const Learner *m, DyadicScratch *work, Flow *flow, const Rates *rates) noexcept nogil:
-    """Fill in the flow, whose rate is 1 then. Its terms are merged, and the vectors of the sides were read."""
+    """Set up the flow, with rate 1. Needs a row with merged terms, and the summed vectors of its sides."""
     cdef size_t i
     cdef double a2, b2
     cdef const Side *a
@@ -238,7 +241,7 @@ cdef inline void find_changes(const DyadicScratch *work, size_t number, double s
 
 
 cdef inline double decay_at(const Learner *m, const Rates *rates, double decay, double updates) noexcept nogil:
-    """Of what was updated so often, the present time included."""
+    """The decay of a parameter after this number of updates, the current one included."""
     decay = decay / sqrt(sqrt(updates)) if m.decay_power == 0.25 and updates >= 1 else decay_of(m, decay, updates - 1)
     return decay + rates.pass_decay / max(updates, 1.0)
 
@@ -296,8 +299,8 @@ cdef inline void move(Learner *m, DyadicScratch *work, const Step *step, const R
         shrink_linear_at_rates(m, work, rates, step.h, mask)
 
 
-cdef inline double read_again(const Learner *m, DyadicScratch *work, Flow *flow, double start) noexcept nogil:
-    """Sum the vectors of all sides, and predict."""
+cdef inline double predict_again(const Learner *m, DyadicScratch *work, Flow *flow, double start) noexcept nogil:
+    """Sum the vectors of all sides again, and return the prediction."""
     cdef size_t i
     cdef double p
     flow.linear = p = linear_sum(m, &work.row, start) - work.components * m.offset_square
@@ -311,7 +314,7 @@ cdef inline int learn_at_rates(Learner *m, DyadicScratch *work, Flow *flow, doub
                                uint32_t mask) noexcept nogil:
     """Learn a row whose terms are merged. ``start`` is what its linear terms are added to.
 
-    Decay would undo a step of great importance: the row is learned in parts of at most 1, each at rates of its own.
+    Decay would undo a step of large importance, so the row is learned in parts of importance 1 at most, with new rates for each.
     """
     cdef double slope, part
     cdef int i, count = <int>min(max(ceil(importance), 1), MOST_PARTS)
@@ -322,12 +325,12 @@ cdef inline int learn_at_rates(Learner *m, DyadicScratch *work, Flow *flow, doub
     if is_at_rest(flow, p):
         return OK
     count_updates(work)
-    changed = grow(m, work, importance) or changed
+    changed = raise_largest(m, work, importance) or changed
     rates = rates_at(m, m.scalars[RATE_NOW])
     part = importance / count
     for i in range(count):
         if i or changed:
-            p = read_again(m, work, flow, start)
+            p = predict_again(m, work, flow, start)
             if is_at_rest(flow, p):
                 return OK
         slope = constant_slope(flow, p) if has_constant_slope(flow) else loss_slope(flow, p)

@@ -13,7 +13,7 @@ cdef struct DyadicScratch:
     uint32_t *index               # (capacity,) slots of all sides, concatenated
     float *value                  # (capacity,) their values
     double *vector                # (capacity, rank) sums of the sides' latent vectors
-    Side *side                    # (capacity, 2)
+    Side *side                    # (capacity, 2) the two sides of each component
     Component *component          # (capacity,)
     size_t capacity
     size_t components             # number of components of the row

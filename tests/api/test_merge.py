@@ -18,13 +18,13 @@ def test_models_in_memory_and_in_files_are_merged(run_here, tmp_path):
     run_here("merge", "a", "b", "-f", "m")
     expected = (tmp_path / "m").read_bytes()
     assert vwlite.merge([first, second]).dumps() == vwlite.merge([first, tmp_path / "b"]).dumps() == expected
-    both = vwlite.merge([first, second])
-    assert both.counters["example_number"] == 60
+    merged = vwlite.merge([first, second])
+    assert merged.counters["example_number"] == 60
     run_here("merge", "a", "--base", "b", "-f", "m")
     assert vwlite.merge([tmp_path / "a"], base=second).dumps() == (tmp_path / "m").read_bytes()
 
 
-def test_what_does_not_fit_is_refused():
+def test_models_with_other_options_are_refused():
     with pytest.raises(vwlite.UsageError, match="nothing to merge"):
         vwlite.merge([])
     with pytest.raises(vwlite.ModelError, match=r"other options \(bits\)"):
@@ -39,7 +39,7 @@ def test_an_executor_learns_the_shards(run_cli, tmp_path):
     assert vwlite.train(path, **options).dumps() == expected
     with ThreadPoolExecutor(2) as executor:
         assert vwlite.train(path, executor=executor, **options).dumps() == expected
-        found = vwlite.train(path, executor=executor, final_regressor=str(tmp_path / "n"), **options)
-        assert (tmp_path / "n").read_bytes() == found.dumps() == expected
+        model = vwlite.train(path, executor=executor, final_regressor=str(tmp_path / "n"), **options)
+        assert (tmp_path / "n").read_bytes() == model.dumps() == expected
         with pytest.raises(vwlite.UsageError, match="drop one"):
             vwlite.train(path, executor=executor, workers=2)

@@ -1,4 +1,4 @@
-"""``--bfgs`` keeps its word: it learns with every loss, and refuses what it has no use for."""
+"""``--bfgs`` learns with every loss, and refuses options that have no effect on it."""
 
 import json
 import re
@@ -13,7 +13,7 @@ LOSSES = (
 
 
 def losses_of(done):
-    """The average losses of the passes that took one."""
+    """The average losses in the rows of the progress table."""
     return [float(row[1]) for row in re.findall(r"^ *(\d+) ([0-9.]+) ", done.stderr, re.M)]
 
 
@@ -45,8 +45,8 @@ IDLE = {
 }
 
 
-@pytest.mark.parametrize(("rule", "option"), [(rule, one) for rule in IDLE for one in IDLE[rule].split()])
-def test_what_does_nothing_is_refused(vwlite, write, names_in, rule, option):
+@pytest.mark.parametrize(("rule", "option"), [(rule, option) for rule in IDLE for option in IDLE[rule].split()])
+def test_options_without_effect_are_refused(vwlite, write, names_in, rule, option):
     write("d", LINES)
     refused = vwlite("train", "d", "-f", "m", *rule.split(), "--passes", "3", option, status=2).stderr
     name = option.split("=")[0] if option[:2] == "--" else option[:2]
@@ -55,7 +55,7 @@ def test_what_does_nothing_is_refused(vwlite, write, names_in, rule, option):
 
 
 @pytest.mark.parametrize("option", ["--sgd", "--adaptive", "--sparse_l2=1"])
-def test_vw_knows_no_updates_beside_it(vwlite, write, option):
+def test_vw_mode_has_no_other_update_beside_it(vwlite, write, option):
     write("d", LINES)
     done = vwlite("vw", "d", "-c", "--passes", "3", "--bfgs", option, status=1)
     assert done.stdout.endswith(f"[critical] vw: unrecognised option '{option.split('=')[0]}'\n")
@@ -63,17 +63,17 @@ def test_vw_knows_no_updates_beside_it(vwlite, write, option):
 
 def test_l1_leaves_few_weights(vwlite, write, weights):
     write("d", LINES)
-    kept = []
+    counts = []
     for penalty in ("0.01", "5", "20"):
         options = ("--bfgs", "--passes", "30", "--holdout_off", "--quiet", "--l1", penalty)
         vwlite("train", "d", "-f", "m", "--loss_function", "logistic", *options)
-        kept.append(len(weights("m")))
-    assert kept == sorted(kept, reverse=True) and kept[0] > kept[2]
+        counts.append(len(weights("m")))
+    assert counts == sorted(counts, reverse=True) and counts[0] > counts[2]
     refused = vwlite("train", "d", "-f", "n", "--loss_function", "hinge", *options, status=2).stderr
     assert refused == "vwlite: --l1 with --bfgs needs a loss without kinks, which hinge is not: drop one of the two\n"
 
 
-def test_a_model_refuses_it_too(vwlite, write):
+def test_a_model_refuses_options_without_effect(vwlite, write):
     write("d", LINES)
     vwlite("train", "d", "-f", "m", "--bfgs", "--passes", "3", "--quiet")
     refused = vwlite("train", "d", "-i", "m", "-f", "n", "--passes", "3", "-l", "3", status=2).stderr
@@ -82,7 +82,7 @@ def test_a_model_refuses_it_too(vwlite, write):
     assert "--curriculum does not go with --bfgs" in refused
 
 
-def test_going_on_begins_at_the_models_weights(vwlite, write):
+def test_continued_training_starts_at_the_weights_of_the_model(vwlite, write):
     write("d", LINES)
     options = ("--passes", "30", "--holdout_off", "--termination", "1e-9")
     vwlite("train", "d", "-f", "m", "--bfgs", "--l2", "1", *options)
@@ -91,22 +91,22 @@ def test_going_on_begins_at_the_models_weights(vwlite, write):
 
 
 def test_rejected_steps_do_not_count_as_passes_without_gain(vwlite, write):
-    """Held-out losses are those of weights that the run may end with."""
+    """The held-out loss is that of the weights that are saved, never of a rejected step."""
     write("d", LINES)
     options = "--bfgs --passes 25 --loss_function hinge --l2 0.1 --holdout_period 4 --early_terminate 2"
     vwlite("train", "d", "-f", "m", *options.split(), "--json", "j")
     held = "".join(LINES.splitlines(True)[3::4])
     write("held", held)
-    told = json.loads(vwlite("evaluate", "-i", "m", "held", "--metric", "loss", "--json", "-").stdout)
+    measured = json.loads(vwlite("evaluate", "-i", "m", "held", "--metric", "loss", "--json", "-").stdout)
     with open("j") as file:
-        assert json.load(file)["holdout_loss"] == pytest.approx(told["loss"], rel=1e-5)
+        assert json.load(file)["holdout_loss"] == pytest.approx(measured["loss"], rel=1e-5)
 
 
 def test_hinge_separates_adult(vwlite, data_dir):
-    folder, learned = data_dir / "a9a", "--bfgs --loss_function hinge --l2 1 --passes 30 --holdout_off --quiet"
-    vwlite("train", folder / "a9a.gz", "--format", "svmlight", "-f", "m", *learned.split())
-    told = vwlite("evaluate", "-i", "m", folder / "a9a.t.gz", "--metric", "accuracy", "--json", "-").stdout
-    assert json.loads(told)["accuracy"] > 0.845
+    folder, options = data_dir / "a9a", "--bfgs --loss_function hinge --l2 1 --passes 30 --holdout_off --quiet"
+    vwlite("train", folder / "a9a.gz", "--format", "svmlight", "-f", "m", *options.split())
+    report = vwlite("evaluate", "-i", "m", folder / "a9a.t.gz", "--metric", "accuracy", "--json", "-").stdout
+    assert json.loads(report)["accuracy"] > 0.845
 
 
 def test_batch_optimisation_takes_each_class_to_its_minimum(vwlite, write):
@@ -114,20 +114,20 @@ def test_batch_optimisation_takes_each_class_to_its_minimum(vwlite, write):
     write("classes.vw", "".join(f"{c} |w a{a} b{b} c{(c + b) % 4}\n" for c, a, b in rows))
     command = ("--bfgs", "--loss_function", "logistic", "--l2", "1", "--holdout_off", "--quiet", "-f", "m")
     vwlite("train", "classes.vw", "--oaa", "3", "--passes", "50", *command)
-    found = vwlite("predict", "-i", "m", "classes.vw", "--raw").lines
-    scores = [[float(word.partition(":")[2]) for word in line.split()] for line in found]
+    predictions = vwlite("predict", "-i", "m", "classes.vw", "--raw").lines
+    scores = [[float(word.partition(":")[2]) for word in line.split()] for line in predictions]
     for number in range(3):
         write("one.vw", "".join(f"{1 if c == number + 1 else -1} |w a{a} b{b} c{(c + b) % 4}\n" for c, a, b in rows))
         vwlite("train", "one.vw", "--passes", "50", *command)
         alone = [float(line) for line in vwlite("predict", "-i", "m", "one.vw", "--raw").lines]
         assert [row[number] for row in scores] == pytest.approx(alone, abs=1e-5)
     done = vwlite("train", "classes.vw", "--oaa", "3", "--passes", "99", *command[:-3], "-f", "n")
-    assert int(done.stderr.partition("passes used = ")[2].split()[0]) < 30  # until the last class is there
+    assert int(done.stderr.partition("passes used = ")[2].split()[0]) < 30  # ends when all classes have converged
 
 
-def test_vw_takes_classes_over_batch_optimisation(vwlite, write):
+def test_vw_mode_has_oaa_with_bfgs(vwlite, write):
     write("classes.vw", "".join(f"{1 + n % 3} |w a{n % 3} b{n * 7 % 5}\n" for n in range(60)))
     options = ("--oaa", "3", "--bfgs", "--l2", "0.1", "--passes", "20", "-c", "--quiet", "-f", "m")
     vwlite("vw", "classes.vw", *options)
-    found = vwlite("vw", "classes.vw", "-t", "-i", "m", "--quiet", "-p", "-").lines
-    assert found == [str(1 + n % 3) for n in range(60)]
+    predictions = vwlite("vw", "classes.vw", "-t", "-i", "m", "--quiet", "-p", "-").lines
+    assert predictions == [str(1 + n % 3) for n in range(60)]

@@ -1,4 +1,4 @@
-"""``--ksvm``: the same bytes however it is run, what it tells, what it keeps, and what it refuses."""
+"""``--ksvm``: models of the same bytes, reports, limits on support vectors, and the options that it refuses."""
 
 import json
 
@@ -24,7 +24,7 @@ def vectors_of(path):
 
 
 def accuracy(vwlite):
-    """Of the model m with the data that it has learned."""
+    """The accuracy of the model ``m`` on its training data."""
     return float(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy").stdout.split()[-1])
 
 
@@ -36,41 +36,41 @@ def data(write):
 def test_a_smaller_cache_gives_the_same_vectors(vwlite, data):
     for name, size in (("large", "256"), ("small", "1")):
         vwlite("train", "d", "-f", name, "--quiet", *KSVM, "--kernel_cache", size)
-    one, other = (load(name).arrays for name in ("large", "small"))
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    first, second = (load(name).arrays for name in ("large", "small"))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
 
 
-def test_it_tells_of_support_vectors(vwlite, data):
+def test_support_vectors_are_counted(vwlite, data):
     done = vwlite("train", "d", "-f", "m", *KSVM, "--json", "run.json")
     with open("run.json") as file:
-        found = json.load(file)["result"]["ksvm"]
-    assert f"support vectors = {found['support']}\n" in done.stderr
-    assert f"kernels evaluated = {found['kernels']}\n" in done.stderr
+        counts = json.load(file)["result"]["ksvm"]
+    assert f"support vectors = {counts['support']}\n" in done.stderr
+    assert f"kernels evaluated = {counts['kernels']}\n" in done.stderr
     assert "Lambda = 1\nKernel = rbf\nbandwidth = 0.3\n" in done.stderr
-    shown = json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["ksvm"]
-    assert shown == {"support": found["support"]} and found["merged"] == 0 and 50 < found["support"] < 300
+    inspected = json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["ksvm"]
+    assert inspected == {"support": counts["support"]} and counts["merged"] == 0 and 50 < counts["support"] < 300
 
 
-def test_kernels_part_what_no_line_parts(vwlite, data):
-    told = {}
+def test_kernels_separate_what_is_not_linearly_separable(vwlite, data):
+    accuracies = {}
     for kernel, options in (("linear", ""), ("poly", "--l2 10 --degree 2"), ("rbf", "--bandwidth 0.3")):
         run = ("--passes", "5", "-c", "--quiet", *options.split())
         vwlite("train", "d", "-f", "m", "--ksvm", "--kernel", kernel, *run)
-        told[kernel] = accuracy(vwlite)
-    assert told["linear"] < 0.7 and told["poly"] > 0.75 and told["rbf"] > 0.75
+        accuracies[kernel] = accuracy(vwlite)
+    assert accuracies["linear"] < 0.7 and accuracies["poly"] > 0.75 and accuracies["rbf"] > 0.75
 
 
 def test_support_vectors_are_listed(vwlite, data, tmp_path):
     vwlite("train", "d", "-f", "m", *KSVM, "--passes", "40", "-c", "--holdout_off", "--quiet", "--support", "sv")
     rows = vectors_of(tmp_path / "sv")
-    shown = [float(line) for line in vwlite("predict", "-i", "m", "d").stdout.split()[::2]]
+    margins = [float(line) for line in vwlite("predict", "-i", "m", "d").stdout.split()[::2]]
     lines = [int(row[1]) for row in rows]
     assert lines == sorted(set(lines)) and [row[2] for row in rows] == [f"t{line - 1}" for line in lines]
     for line, row in zip(lines, rows, strict=True):
-        assert float(row[5]) == pytest.approx(int(row[3]) * shown[line - 1], abs=1e-4)
+        assert float(row[5]) == pytest.approx(int(row[3]) * margins[line - 1], abs=1e-4)
         assert (float(row[4]) == 1) == (row[6] == "bound") and SIGNS[line - 1] == int(row[3])
         assert float(row[5]) < 1.05 and (row[6] == "bound" or float(row[5]) > 0.95)
-    others = [SIGNS[line] * shown[line] for line in range(300) if line + 1 not in lines]
+    others = [SIGNS[line] * margins[line] for line in range(300) if line + 1 not in lines]
     assert min(others) > 0.95
 
 
@@ -82,7 +82,7 @@ def test_a_budget_is_kept_by_mergers(vwlite, data, tmp_path):
     assert accuracy(vwlite) > 0.7
 
 
-def test_a_model_goes_on(vwlite, write):
+def test_a_model_continues_training(vwlite, write):
     lines = TEXT.splitlines(True)
     write("d", TEXT)
     write("a", "".join(lines[:150]))
@@ -90,8 +90,8 @@ def test_a_model_goes_on(vwlite, write):
     vwlite("train", "d", "-f", "whole", *KSVM, "--quiet")
     vwlite("train", "a", "-f", "half", *KSVM, "--quiet")
     vwlite("train", "b", "-i", "half", "-f", "m", "--quiet")
-    one, other = (load(name).arrays for name in ("whole", "m"))
-    assert all(np.array_equal(one[name], other[name]) for name in one)
+    first, second = (load(name).arrays for name in ("whole", "m"))
+    assert all(np.array_equal(first[name], second[name]) for name in first)
     message = "--bandwidth 2 contradicts half"
     assert message in vwlite("train", "b", "-i", "half", "--bandwidth", "2", status=2).stderr
 

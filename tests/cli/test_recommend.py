@@ -1,4 +1,4 @@
-"""``vwlite recommend``: beside sorting what ``predict`` says of all completions; metrics by hand; odd input."""
+"""``vwlite recommend``: lists beside the sorted predictions of ``predict``; metrics computed by hand; unusual input."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import pytest
 
 from vwlite.features.hashing import hash_name
 
-PEOPLE, ITEMS = 6, 9
+PERSONS, ITEMS = 6, 9
 MODELS = [
     "--dotproduct ui --rank 3",
     "--dotproduct user,item --rank 5",
@@ -24,7 +24,7 @@ MODELS = [
 def lines(count=150, seed=1):
     draw = random.Random(seed)
     for _ in range(count):
-        person, item = draw.randrange(PEOPLE), draw.randrange(ITEMS)
+        person, item = draw.randrange(PERSONS), draw.randrange(ITEMS)
         rating = 1 + (person * item + draw.randrange(2)) % 5
         yield f"{rating} |user u{person} age:0.{person} |item i{item} |time t{person % 2} |info x"
 
@@ -35,8 +35,8 @@ def ratings(write):
 
 
 def blocks(person, item=None):
-    some = f"|user u{person} age:0.{person} |time t{person % 2} |info x"
-    return some if item is None else f"{some} |item {item}"
+    features = f"|user u{person} age:0.{person} |time t{person % 2} |info x"
+    return features if item is None else f"{features} |item {item}"
 
 
 def table(done):
@@ -47,25 +47,25 @@ def table_of(lines):
     return [(who, float(score), name) for who, score, name in (line.split("\t") for line in lines)]
 
 
-def of_model(options):
+def item_namespace(options):
     return "i" if "ui" in options else "item"
 
 
 @pytest.mark.parametrize("options", MODELS)
 def test_lists_are_the_sorted_predictions_of_all_completions(options, vwlite, write):
 
-    def keep(name, rows):  # the group i has all namespaces that begin with it
+    def write_rows(name, rows):  # the group i has all namespaces that begin with it
         text = "".join(f"{row}\n" for row in rows)
         return write(name, text.replace("|info", "|other") if "ui" in options else text)
 
-    keep("data", lines())
+    write_rows("data", lines())
     vwlite("train", "data", "-f", "m", "--names", "--quiet", "--passes", 3, "--holdout_off", *options.split())
     names = [f"i{item}" for item in range(ITEMS)]
-    keep("all", (blocks(person, name) for person in range(PEOPLE) for name in names))
+    write_rows("all", (blocks(person, name) for person in range(PERSONS) for name in names))
     raw = [float(line) for line in vwlite("predict", "-i", "m", "all", "--raw").lines]
-    keep("people", (f"'p{person} {blocks(person)}" for person in range(PEOPLE)))
-    found = table(vwlite("recommend", "-i", "m", "--of", of_model(options), "people", "--top", 5))
-    for person in range(PEOPLE):
+    write_rows("people", (f"'p{person} {blocks(person)}" for person in range(PERSONS)))
+    found = table(vwlite("recommend", "-i", "m", "--of", item_namespace(options), "people", "--top", 5))
+    for person in range(PERSONS):
         scores = dict(zip(names, raw[person * ITEMS : (person + 1) * ITEMS], strict=True))
         listed = found[5 * person : 5 * person + 5]
         assert {who for who, _, _ in listed} == {f"p{person}"}
@@ -81,7 +81,7 @@ def model(ratings, vwlite):
     return "m"
 
 
-def test_items_of_the_line_do_not_matter_and_lines_are_told_by_place(model, vwlite, write):
+def test_items_of_the_line_do_not_matter_and_lines_without_tag_have_their_place(model, vwlite, write):
     with_item = vwlite("recommend", "-i", model, "--of", "item", write("a", f"3 {blocks(1, 'i2')}\n"), "-n", 2)
     alone = vwlite("recommend", "-i", model, "--among", "item", write("b", f"{blocks(1)}\n"), "-n", 2)
     assert with_item.stdout == alone.stdout.replace("b:1\t", "a:1\t")
@@ -91,21 +91,21 @@ def test_items_of_the_line_do_not_matter_and_lines_are_told_by_place(model, vwli
         assert [row[1:] for row in table(done)] == [row[1:] for row in table(alone)]
 
 
-def test_a_line_of_items_alone_is_of_nobody(model, vwlite, write):
-    found = table(vwlite("recommend", "-i", model, "--of", "item", write("x", "|item i2\n\n|item i1\n"), "-n", 20))
-    assert len(found) == 2 * ITEMS and [row[1:] for row in found[:ITEMS]] == [row[1:] for row in found[ITEMS:]]
+def test_a_line_of_items_alone_has_the_list_of_an_unknown_person(model, vwlite, write):
+    rows = table(vwlite("recommend", "-i", model, "--of", "item", write("x", "|item i2\n\n|item i1\n"), "-n", 20))
+    assert len(rows) == 2 * ITEMS and [row[1:] for row in rows[:ITEMS]] == [row[1:] for row in rows[ITEMS:]]
 
 
-def test_one_line_is_made_of_features_that_the_model_knows(model, vwlite, write):
+def test_for_makes_a_line_of_features_that_the_model_has_learned(model, vwlite, write):
     done = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u1", "--for", "time=t1")
     wanted = vwlite("recommend", "-i", model, "--of", "item", write("x", "'user=u1,time=t1 |user u1 |time t1\n"))
     assert done.stdout == wanted.stdout != ""
-    said = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u99", status=2).stderr
-    assert "--for user=u99: the model has not met this feature" in said
+    stderr = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u99", status=2).stderr
+    assert "--for user=u99: the model has not met this feature" in stderr
     assert "is no feature's name" in vwlite("recommend", "-i", model, "--of", "item", "--for", "user=", status=2).stderr
 
 
-def test_lines_of_a_file_are_people(model, vwlite, write, tmp_path):
+def test_each_line_of_a_file_is_a_person(model, vwlite, write, tmp_path):
     write("ids", "user=u1 time=t1\n\nuser=u2\n")
     done = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 3)
     wanted = write("x", "'user=u1,time=t1 |user u1 |time t1\n'user=u2 |user u2\n")
@@ -123,52 +123,52 @@ def test_ids_of_a_file_may_hold_other_blanks_than_spaces(vwlite, write):
     assert [who for who, _, _ in table(done)] == ["user=u\u00a01", "user=u\u00a02"] and done.stderr == ""
 
 
-def test_lines_of_strangers_in_a_file_are_told_and_have_no_list(model, vwlite, write):
-    asked = ("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 1)
+def test_lines_of_unknown_persons_in_a_file_are_reported_and_have_no_list(model, vwlite, write):
+    command = ("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 1)
     write("ids", "user=u99\nuser=u1\n")
-    done = vwlite(*asked)
+    done = vwlite(*command)
     assert [who for who, _, _ in table(done)] == ["user=u1"]
     assert "ids:1: user=u99: the model has not met this feature" in done.stderr
     assert "1 of 2 lines of ids have no list" in done.stderr
     write("ids", "user=u99\n")
-    assert "ids: the model has met nobody of 1 lines" in vwlite(*asked, status=65).stderr
+    assert "ids: the model has met nobody of 1 lines" in vwlite(*command, status=65).stderr
     write("ids", "user=u1\n|user u1\n")
-    said = vwlite(*asked, status=65)
-    assert "ids:2: a line has features like user=u17" in said.stderr and said.stdout == ""
-    assert "no such file: none" in vwlite(*asked[:5], "--for-file", "none", status=66).stderr
+    refused = vwlite(*command, status=65)
+    assert "ids:2: a line has features like user=u17" in refused.stderr and refused.stdout == ""
+    assert "no such file: none" in vwlite(*command[:5], "--for-file", "none", status=66).stderr
 
 
-def test_what_a_person_has_is_left_out(model, vwlite, write):
+def test_items_that_a_person_has_are_left_out(model, vwlite, write):
     write("people", f"{blocks(1)}\n{blocks(2)}\n")
     seen = [f"1 {blocks(1, f'i{item}')}\n" for item in (0, 3, 99)]
     write("seen", "".join(seen) + "2 |item i5 |user age:9 u1\n| x\n")
     left_out = ["--exclude", "seen"]
-    found = table(vwlite("recommend", "-i", model, "--of", "item", "people", *left_out, "-n", 20))
-    names = {who: {name for one, _, name in found if one == who} for who, _, _ in found}
-    every = {f"i{item}" for item in range(ITEMS)}
-    assert names == {"people:1": every - {"i0", "i3", "i5"}, "people:2": every}
+    rows = table(vwlite("recommend", "-i", model, "--of", "item", "people", *left_out, "-n", 20))
+    names = {who: {name for owner, _, name in rows if owner == who} for who, _, _ in rows}
+    all_items = {f"i{item}" for item in range(ITEMS)}
+    assert names == {"people:1": all_items - {"i0", "i3", "i5"}, "people:2": all_items}
     write("more", f"|user u2 age |item {' '.join(f'i{item}' for item in range(ITEMS))}\n")
-    found = table(vwlite("recommend", "-i", model, "--of", "item", "people", *left_out, "--exclude", "more", "-n", 20))
-    assert {who for who, _, _ in found} == {"people:1"}
+    rows = table(vwlite("recommend", "-i", model, "--of", "item", "people", *left_out, "--exclude", "more", "-n", 20))
+    assert {who for who, _, _ in rows} == {"people:1"}
 
 
 def test_a_person_is_the_first_feature_whatever_the_others_are(vwlite, write):
-    """As people brought it: the age of one has changed, and --for names the id alone."""
+    """The age of a person has changed, and --for names the id alone."""
     rows = ["10 |u u1 age=30 |i t1", "1 |u u1 age=30 |i t2", "10 |u u2 age=40 |i t2", "1 |u u2 age=40 |i t1"]
     write("d", "\n".join([*rows, "10 |u u1 age=30 |i t3", "10 |u u2 age=40 |i t4"]) + "\n")
     vwlite("train", "d", "-f", "m", "--names", "--quiet", "--dotproduct", "u,i", "--rank", 2)
-    asked = ("recommend", "-i", "m", "--of", "i", "--exclude", "d")
+    command = ("recommend", "-i", "m", "--of", "i", "--exclude", "d")
     for line in ("|u u1 age=31", "|u age=31:2 u1", "|u u1", "|u u1 age=30"):
-        done = vwlite(*asked, write("people", f"{line}\n"))
+        done = vwlite(*command, write("people", f"{line}\n"))
         assert ([name for _, _, name in table(done)], done.stderr) == (["t4"], "")
-    assert [name for _, _, name in table(vwlite(*asked, "--for", "u=u1"))] == ["t4"]
+    assert [name for _, _, name in table(vwlite(*command, "--for", "u=u1"))] == ["t4"]
     write("people", "|u u1 age=31\n|u u3 age=30\n|u u3 age=31\n|u u4\n|x nobody\n")
-    said = "vwlite: note: 2 of 3 people have nothing to leave out; the first feature of u tells people apart\n"
-    assert vwlite(*asked, "people").stderr == said and vwlite(*asked, "people", "--quiet").stderr == ""
+    note = "vwlite: note: 2 of 3 people have nothing to leave out; the first feature of u tells people apart\n"
+    assert vwlite(*command, "people").stderr == note and vwlite(*command, "people", "--quiet").stderr == ""
     write("held", "10 |u u1 age=31 |i t4\n10 |u u1 age=32 |i t3 t4\n10 |u u5 |i t1 t2\n")
     done = vwlite("recommend", "-i", "m", "--of", "i", "--exclude", "d", "--test", "held", "--json", "-")
-    found = json.loads(done.stdout)["result"]
-    assert (found["people"], found["relevant"]) == (2, 3)
+    metrics = json.loads(done.stdout)["result"]
+    assert (metrics["people"], metrics["relevant"]) == (2, 3)
     assert "note: 1 of 2 people have nothing to leave out" in done.stderr
 
 
@@ -178,68 +178,68 @@ def test_the_namespace_with_the_most_features_tells_people_apart(vwlite, write):
     options = ("--dotproduct", "time,item", "--dotproduct", "user,item")
     vwlite("train", "d", "-f", "m", "--names", "--quiet", "--rank", 2, *options)
     write("seen", "|time t0 |user u1 |item i1\n|time t1 |user u1 |item i2\n|time t1 |user u2 |item i0 i3\n")
-    asked = ("recommend", "-i", "m", "--of", "item", "--exclude", "seen")
-    done = vwlite(*asked, write("people", "|time t1 |user u1\n"))
+    command = ("recommend", "-i", "m", "--of", "item", "--exclude", "seen")
+    done = vwlite(*command, write("people", "|time t1 |user u1\n"))
     assert {name for _, _, name in table(done)} == {"i0", "i3", "i4"} and done.stderr == ""
-    done = vwlite(*asked, write("people", "|time t1\n"))
+    done = vwlite(*command, write("people", "|time t1\n"))
     assert len(table(done)) == 5 and "note: 1 of 1 people" in done.stderr
 
 
 def test_metrics_are_those_of_the_lists(model, vwlite, write):
     draw = random.Random(3)
-    rows = [(person, item, draw.randrange(1, 6)) for person in range(PEOPLE) for item in draw.sample(range(12), 5)]
+    rows = [(person, item, draw.randrange(1, 6)) for person in range(PERSONS) for item in draw.sample(range(12), 5)]
     write("held", "".join(f"{rating} {blocks(person, f'i{item}')}\n" for person, item, rating in rows))
-    seen = [(person, person + 1) for person in range(PEOPLE)]
+    seen = [(person, person + 1) for person in range(PERSONS)]
     write("seen", "".join(f"{blocks(person, f'i{item}')}\n" for person, item in seen))
-    write("people", "".join(f"'{person} {blocks(person)}\n" for person in range(PEOPLE)))
-    asked = ["--of", "item", "--top", 4, "--exclude", "seen"]
-    lists = table(vwlite("recommend", "-i", model, "people", *asked))
+    write("people", "".join(f"'{person} {blocks(person)}\n" for person in range(PERSONS)))
+    command = ["--of", "item", "--top", 4, "--exclude", "seen"]
+    lists = table(vwlite("recommend", "-i", model, "people", *command))
     measures = []
-    for person in range(PEOPLE):
-        relevant = {f"i{item}" for one, item, rating in rows if one == person and rating >= 3}
-        relevant -= {f"i{item}" for one, item in seen if one == person}
+    for person in range(PERSONS):
+        relevant = {f"i{item}" for rater, item, rating in rows if rater == person and rating >= 3}
+        relevant -= {f"i{item}" for owner, item in seen if owner == person}
         hits = [name in relevant for who, _, name in lists if who == str(person)]
         best = sum(1 / math.log2(2 + place) for place in range(min(4, len(relevant))))
         gain = sum(1 / math.log2(2 + place) for place, hit in enumerate(hits) if hit)
         if relevant:
             measures.append((sum(hits) / 4, sum(hits) / len(relevant), gain / best, float(any(hits)), len(relevant)))
-    done = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 3, "--json", "-", "--quiet")
+    done = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 3, "--json", "-", "--quiet")
     means = [sum(column) / len(measures) for column in zip(*measures, strict=True)]
     wanted = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
     relevant = sum(row[-1] for row in measures)
-    found = json.loads(done.stdout)["result"]
-    assert 0 <= found.pop("popularity_ndcg@4") <= 1
-    assert found == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
-    text = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 3, "--json", "out")
+    metrics = json.loads(done.stdout)["result"]
+    assert 0 <= metrics.pop("popularity_ndcg@4") <= 1
+    assert metrics == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
+    text = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 3, "--json", "out")
     assert text.lines[0].split() == ["people", str(len(measures))]
-    vwlite("recommend", "-i", model, "--test", "held", *asked, "--json", "out")  # over a report of its own
-    said = vwlite("recommend", "-i", model, "--test", "held", *asked, "--relevant", 9, status=65).stderr
-    assert "nobody has a relevant item in the held-out data: see --relevant" in said
+    vwlite("recommend", "-i", model, "--test", "held", *command, "--json", "out")  # over a report of its own
+    stderr = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 9, status=65).stderr
+    assert "nobody has a relevant item in the held-out data: see --relevant" in stderr
 
 
 @pytest.mark.parametrize("negatives", [0, 1])
-def test_what_was_met_most_often_is_a_list_to_compare_with(negatives, vwlite, write):
-    """Few have met t4 and t5, and rated them high; everybody meets t1 to t3, one after the other."""
-    met = [(f"u{n}", f"t{1 + (n + k) % 3}", 3 - k) for n in range(30) for k in range(2)]
-    met += [("u0", "t4", 9), ("u1", "t5", 9), ("u0", "t4", 9)]
-    write("seen", "".join(f"{rating} |u {user} |i {item}\n" for user, item, rating in met))
+def test_the_list_of_the_most_frequent_items_is_a_baseline(negatives, vwlite, write):
+    """Two users have rated t4 and t5, and high; all users rate t1 to t3, one after the other."""
+    ratings = [(f"u{n}", f"t{1 + (n + k) % 3}", 3 - k) for n in range(30) for k in range(2)]
+    ratings += [("u0", "t4", 9), ("u1", "t5", 9), ("u0", "t4", 9)]
+    write("seen", "".join(f"{rating} |u {user} |i {item}\n" for user, item, rating in ratings))
     write("held", "".join(f"3 |u u{n} |i t{1 + (n + 2) % 3}\n" for n in range(30)))
     options = ("--dotproduct", "u,i", "--rank", 2, "--quiet", *(["--negatives", 1] if negatives else []))
     vwlite("train", "seen", "-f", "m", "--passes", 5, "--holdout_off", *options)
-    asked = ("recommend", "-i", "m", "--of", "i", "--test", "held", "--top", 2)
-    done = vwlite(*asked, "--exclude", "seen")
-    found = dict(line.split() for line in done.stdout.splitlines())
-    assert float(found["popularity_ndcg@2"]) == 1
-    said = "note: the items that were met most often rank better, ndcg@2 1: a model of ratings does not tell"
-    assert (float(found["ndcg@2"]) < 1) == (said in done.stderr) == (not negatives)
-    assert said not in vwlite(*asked, "--exclude", "seen", "--quiet").stderr
-    assert ("popularity" in vwlite(*asked).stdout) == (not negatives)
+    command = ("recommend", "-i", "m", "--of", "i", "--test", "held", "--top", 2)
+    done = vwlite(*command, "--exclude", "seen")
+    metrics = dict(line.split() for line in done.stdout.splitlines())
+    assert float(metrics["popularity_ndcg@2"]) == 1
+    note = "note: the items that were met most often rank better, ndcg@2 1: a model of ratings does not tell"
+    assert (float(metrics["ndcg@2"]) < 1) == (note in done.stderr) == (not negatives)
+    assert note not in vwlite(*command, "--exclude", "seen", "--quiet").stderr
+    assert ("popularity" in vwlite(*command).stdout) == (not negatives)
 
 
 @pytest.mark.parametrize("options", MODELS[:4])
 def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, tmp_path):
     vwlite("train", ratings, "-f", "m", "--names", "--quiet", *options.split())
-    vwlite("inspect", "m", "--factors", of_model(options), "--out", "f.npz")
+    vwlite("inspect", "m", "--factors", item_namespace(options), "--out", "f.npz")
     with np.load(tmp_path / "f.npz") as file:
         parts = sorted(name for name in file.files if name.startswith("vector"))
         vectors = np.concatenate([file[name].astype(float) for name in parts], axis=1)
@@ -247,12 +247,12 @@ def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, t
     lengths = np.linalg.norm(vectors, axis=1)
     wanted = dict(zip(names, vectors @ vectors[names.index("i2")] / lengths / lengths[names.index("i2")], strict=True))
     del wanted["i2"]
-    found = table(vwlite("recommend", "-i", "m", "--near", "item=i2", "-n", 5, "--json", "out"))
-    assert {who for who, _, _ in found} == {"item=i2"} and len(found) == 5
-    assert [score for _, score, _ in found] == pytest.approx(sorted(wanted.values())[:-6:-1], rel=1e-5)
-    assert {name: score for _, score, name in found} == pytest.approx({n: wanted[n] for _, _, n in found}, rel=1e-5)
+    rows = table(vwlite("recommend", "-i", "m", "--near", "item=i2", "-n", 5, "--json", "out"))
+    assert {who for who, _, _ in rows} == {"item=i2"} and len(rows) == 5
+    assert [score for _, score, _ in rows] == pytest.approx(sorted(wanted.values())[:-6:-1], rel=1e-5)
+    assert {name: score for _, score, name in rows} == pytest.approx({n: wanted[n] for _, _, n in rows}, rel=1e-5)
     (listed,) = json.loads((tmp_path / "out").read_text())["lists"]
-    assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [name for _, _, name in found]
+    assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [name for _, _, name in rows]
 
 
 def test_near_of_several_features_are_several_lists(model, vwlite):
@@ -274,23 +274,23 @@ def test_json_holds_the_lists(model, vwlite, write, tmp_path):
     vwlite("recommend", "-i", model, "--of", "item", "people", "--json", "other", "--force")
 
 
-def test_slots_stand_for_names_that_are_unknown(ratings, vwlite, write):
+def test_slots_stand_for_unknown_names(ratings, vwlite, write):
     vwlite("train", ratings, "-f", "m", "--quiet", "--dotproduct", "user,item", "-b", 10, "--hash", "all")
     lists = ("recommend", "-i", "m", "--of", "item", write("x", f"{blocks(1)}\n{blocks(2)}\n"), "-n", 99)
     done = vwlite(*lists)
     assert done.stderr == "vwlite: note: m holds no names, and slots stand for them: train with --names to see names\n"
     assert vwlite(*lists, "--quiet").stderr == ""
-    found = table(done)
+    rows = table(done)
     space = hash_name(b"item", 0, True)
-    assert {name for _, _, name in found} == {str(hash_name(b"i%d" % i, space, True) % 1024) for i in range(ITEMS)}
+    assert {name for _, _, name in rows} == {str(hash_name(b"i%d" % i, space, True) % 1024) for i in range(ITEMS)}
 
 
 def test_equal_scores_are_sorted_by_name(vwlite, write):
     write("d", "".join(f"1 |u u |i {name}\n" for name in ("b", "c", "a")) + "1 |u u |i a b c\n")
     vwlite("train", "d", "-f", "m", "--quiet", "--names", "--dotproduct", "ui", "-l", "0", "--dot-init", "1e-30")
-    found = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 2, stdin="|other z\n"))
+    rows = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 2, stdin="|other z\n"))
     whole = table(vwlite("recommend", "-i", "m", "--of", "i", "-", "--top", 3, stdin="|other z\n"))
-    assert found == whole[:2] and [name for _, _, name in whole] == ["a", "b", "c"]
+    assert rows == whole[:2] and [name for _, _, name in whole] == ["a", "b", "c"]
 
 
 def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp_path):
@@ -301,8 +301,8 @@ def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp
     assert vwlite("recommend", "-i", model, "--of", "item", "odd", "-n", 1, *options).stdout == done.stdout
     assert (tmp_path / "kept").read_text() == "|user u1:nan\n"
     assert "odd:2:" in vwlite("recommend", "-i", model, "--of", "item", "odd", "--strict", status=65).stderr
-    said = vwlite("recommend", "-i", model, "--of", "item", "-", "--exclude", "odd", stdin="|user u1\n", status=65)
-    assert "odd:2:" in said.stderr and said.stdout == ""
+    refused = vwlite("recommend", "-i", model, "--of", "item", "-", "--exclude", "odd", stdin="|user u1\n", status=65)
+    assert "odd:2:" in refused.stderr and refused.stdout == ""
 
 
 @pytest.mark.parametrize(
@@ -332,7 +332,7 @@ def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp
         ("--dotproduct user,item", "--of item --for user=u1 --test x", "--for and --test each say for whom"),
     ],
 )
-def test_what_cannot_be_is_refused(options, asked, message, ratings, vwlite):
+def test_impossible_options_are_refused(options, asked, message, ratings, vwlite):
     vwlite("train", ratings, "-f", "m", "--quiet", "--max-bad-ratio", 1, *options.split())
     done = vwlite("recommend", "-i", "m", *asked.split(), status=2)
     assert message in done.stderr and done.stdout == ""
@@ -340,8 +340,8 @@ def test_what_cannot_be_is_refused(options, asked, message, ratings, vwlite):
 
 def test_models_of_named_labels_and_missing_files_are_refused(model, vwlite, write):
     vwlite("l1", write("named", "one |a x\ntwo |a y\n" * 5), "--model", "multinomial", "-f", "named.m", "--quiet")
-    said = vwlite("recommend", "-i", "named.m", "--of", "a", "named", status=2).stderr
-    assert "recommend does not go with a model of named labels" in said
+    stderr = vwlite("recommend", "-i", "named.m", "--of", "a", "named", status=2).stderr
+    assert "recommend does not go with a model of named labels" in stderr
     for words in (["none"], ["--test", "none"], ["--exclude", "none", "--for", "user=u1"], ["--for", "none"]):
         vwlite("recommend", "-i", model, "--of", "item", *words, status=66)
     vwlite("recommend", "-i", "none", "--of", "item", "none", status=66)

@@ -1,5 +1,5 @@
-"""Calls and commands in forks of this process, which has imported everything: what one of them does to itself, to its
-memory or to its streams, the next one does not meet.
+"""Calls and commands in forks of this process, which has imported everything, so that no call changes the state, the
+memory or the streams of the next one.
 """
 
 import importlib
@@ -24,16 +24,16 @@ MEMORY = 2 << 30  # bytes of address space that it may take
 
 
 class Done(NamedTuple):
-    """``status``: as of a process, of a signal negative. ``peak``: the bytes that it wrote to, beyond those it had."""
+    """``status``: the exit status, or minus the number of a signal. ``peak``: bytes of new memory that were written."""
 
     status: int
-    said: str
+    output: str
     peak: int = 0
 
 
 @cache
 def imported() -> None:
-    """All modules but those that lack an extra."""
+    """Import all modules but those whose optional packages are missing."""
     for module in pkgutil.walk_packages(vwlite.__path__, "vwlite."):
         try:
             importlib.import_module(module.name)
@@ -42,33 +42,33 @@ def imported() -> None:
 
 
 def call(function: Callable[[], int | None], memory: int = MEMORY, stdout: str | None = None) -> Done:
-    """``function`` in a fork, in this folder: its result is the status; an exception is told, with the status 1.
+    """Call ``function`` in a fork, in this folder. Its result is the status; an exception is printed and gives 1.
 
     ``stdout``: the file to which standard output is appended.
     """
     imported()
-    said = os.memfd_create("said")
+    output = os.memfd_create("output")
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         status = 1
         try:
-            out = os.open(stdout, os.O_WRONLY | os.O_APPEND) if stdout else said
-            status = limited(function, memory, (os.open(os.devnull, os.O_RDONLY), out, said), writer)
+            out = os.open(stdout, os.O_WRONLY | os.O_APPEND) if stdout else output
+            status = limited(function, memory, (os.open(os.devnull, os.O_RDONLY), out, output), writer)
         finally:
             os._exit(status)
     os.close(writer)
     ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    with open(said, "rb") as file, open(reader, "rb") as told:
+    with open(output, "rb") as file, open(reader, "rb") as peak:
         file.seek(0)
-        return Done(ended, file.read().decode("utf-8", "replace"), int(told.read() or 0))
+        return Done(ended, file.read().decode("utf-8", "replace"), int(peak.read() or 0))
 
 
 def limited(function: Callable[[], int | None], memory: int, streams: tuple[int, ...], writer: int) -> int:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     sys.stdin, sys.stdout, sys.stderr = (os.fdopen(number, mode, closefd=False) for number, mode in enumerate("rww"))
-    Path("/proc/self/clear_refs").write_text("5")  # what was the most is forgotten
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     used, start = in_memory("VmSize"), in_memory("VmRSS")
     resource.setrlimit(resource.RLIMIT_AS, (used + memory, used + memory))
     spent = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))

@@ -31,7 +31,7 @@ def mutated(draw: random.Random, corpus: list[bytes], target: str = "") -> bytes
     """One of the corpus after a few changes. Where checksums will be put in order, changes that keep JSON whole too."""
     data = bytearray(draw.choice(corpus))
     if target.startswith("sealed") and draw.randrange(4):
-        data = bytearray((header_changed if target == "sealed_model" else footer_changed)(draw, bytes(data)))
+        data = bytearray((change_header if target == "sealed_model" else change_footer)(draw, bytes(data)))
         if draw.randrange(2):
             return bytes(data)
         start = 4 + int.from_bytes(data[:4], "little") if target == "sealed_model" else 16
@@ -41,23 +41,23 @@ def mutated(draw: random.Random, corpus: list[bytes], target: str = "") -> bytes
     return bytes(data)
 
 
-def header_changed(draw: random.Random, data: bytes) -> bytes:
+def change_header(draw: random.Random, data: bytes) -> bytes:
     """Another value in the header of what ``sealed_model`` takes."""
     size = int.from_bytes(data[:4], "little")
-    text = json_changed(draw, data[4 : 4 + size])
+    text = change_json(draw, data[4 : 4 + size])
     return len(text).to_bytes(4, "little") + text + data[4 + size :]
 
 
-def footer_changed(draw: random.Random, data: bytes) -> bytes:
+def change_footer(draw: random.Random, data: bytes) -> bytes:
     """Another value in the list of a cache's batches."""
     if len(data) < TAIL.size:
         return data
     offset = TAIL.unpack_from(data, len(data) - TAIL.size)[0]
-    text = json_changed(draw, data[offset : len(data) - TAIL.size])
+    text = change_json(draw, data[offset : len(data) - TAIL.size])
     return data[:offset] + text + TAIL.pack(offset, len(text), 0, b"vwlc")
 
 
-def json_changed(draw: random.Random, text: bytes) -> bytes:
+def change_json(draw: random.Random, text: bytes) -> bytes:
     """Some values somewhere in it changed, taken away or doubled."""
     try:
         root = json.loads(text)

@@ -158,7 +158,7 @@ def files() -> dict[str, bytes]:
             Path(name).write_text(text)
         for line in MAKING:
             done = forks.command(shlex.split(f"{line} --quiet"))
-            assert done.status == 0, (line, done.said)
+            assert done.status == 0, (line, done.output)
         return {path.name: path.read_bytes() for path in Path().iterdir()}
 
 
@@ -205,9 +205,9 @@ def attempt(case: Case, number: int = 0) -> str:
     changed = [name for name, content in files().items() if Path(name).read_bytes() != content]
     if changed:
         raise Overwritten(f"{' '.join(words)}: {changed} written to; {case}")
-    if done.status != (1 if words[0] == "vw" else 2) or not any(one in done.said for one in SAID):
-        raise Overwritten(f"{' '.join(words)}: status {done.status}; {case}: {done.said[-300:]}")
-    return done.said
+    if done.status != (1 if words[0] == "vw" else 2) or not any(one in done.output for one in SAID):
+        raise Overwritten(f"{' '.join(words)}: status {done.status}; {case}: {done.output[-300:]}")
+    return done.output
 
 
 SAID = ("would be overwritten", "two outputs have the same name", "would be a file called -")
@@ -248,8 +248,8 @@ def undeclared(line: str) -> set[str]:
 
     done = forks.call(run)
     if done.status:
-        raise Overwritten(f"{line} ended with {done.status}: {done.said[-300:]}")
-    return set(done.said.rpartition("undeclared:")[2].split())
+        raise Overwritten(f"{line} ended with {done.status}: {done.output[-300:]}")
+    return set(done.output.rpartition("undeclared:")[2].split())
 
 
 def main() -> None:

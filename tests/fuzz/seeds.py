@@ -44,7 +44,7 @@ JSONL = (
 
 
 @cache
-def made() -> dict[str, list[bytes]]:
+def make_seeds() -> dict[str, list[bytes]]:
     """Models of every kind, those of ``golden`` and a Theta, and a cache, as bytes."""
     models = [one.golden.read_bytes() for one in KINDS.values() if one.golden]
     models += [ESTIMATORS[name].golden.read_bytes() for name in ("random-features", "landmarks", "theta", "oaa")]
@@ -83,4 +83,4 @@ def regressions(target: str) -> list[bytes]:
 
 
 def seeds(target: str) -> list[bytes]:
-    return [*made()[target], *regressions(target)]
+    return [*make_seeds()[target], *regressions(target)]

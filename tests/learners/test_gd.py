@@ -168,7 +168,7 @@ def test_masked_slots_are_never_learned(problem, seed):
     learner = Gd(gd_config(options), options.bits, vw_compat=True)
     before = learner.weights.copy()
     mask = np.random.default_rng(seed).integers(0, 2, 1 << options.bits, np.uint8)
-    learner.mask_with(mask)
+    learner.set_mask(mask)
     learn(lines, options, held, learner=learner)
     np.testing.assert_array_equal(learner.weights[mask == 0], before[mask == 0])
 
@@ -177,7 +177,7 @@ def test_masked_slots_are_never_learned(problem, seed):
 def test_a_mask_of_ones_changes_nothing(problem):
     lines, options, held = problem
     learner = Gd(gd_config(options), options.bits, vw_compat=True)
-    learner.mask_with(np.ones(1 << options.bits, np.uint8))
+    learner.set_mask(np.ones(1 << options.bits, np.uint8))
     same(learn(*problem)[0], learn(lines, options, held, learner=learner)[0])
 
 
@@ -238,7 +238,7 @@ def test_what_does_not_belong_together_is_refused():
         learner.run(batch, Plan(FeatureConfig(bits=11)), results, 0, 1)
     with pytest.raises(ValueError, match="belong together"):
         learner.run(batch, Plan(FeatureConfig(bits=10)), results, 0, 2)
-    learner.mask_with(np.ones(8, np.uint8))
+    learner.set_mask(np.ones(8, np.uint8))
     with pytest.raises(ValueError, match="mask"):
         learner.run(batch, Plan(FeatureConfig(bits=10)), results, 0, 1)
     learner.mask = None

@@ -142,4 +142,4 @@ def test_the_letters_of_pairs_are_sorted_and_told_once():
 
 
 def test_it_stands_below_the_scorer_as_in_vw():
-    assert Lrq(LrqConfig(lrq=("ab2",)), 8).described[0] == ("gd", "lrq", "scorer-identity")
+    assert Lrq(LrqConfig(lrq=("ab2",)), 8).description[0] == ("gd", "lrq", "scorer-identity")

@@ -31,7 +31,7 @@ def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **res
     learner, results, found = Gd(GdConfig(**rest), bits, vw_compat=not strict), Results(), []
     learner.kernel.simd_width = simd_width
     if masked:
-        learner.mask_with(np.ones(1 << bits, np.uint8))
+        learner.set_mask(np.ones(1 << bits, np.uint8))
     try:
         for part in (text[:half], text[half:]) * 2:
             batch = parse_text("\n".join(part).encode(), text_format(config, skip_malformed=False))

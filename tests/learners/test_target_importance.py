@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 
 import vwlite
 from vwlite.errors import ModelError, UsageError
-from vwlite.learners.active import aimed
+from vwlite.learners.active import target_importance_learner
 from vwlite.learners.row_results import Results
 
 RATE = 0.1
@@ -91,7 +91,7 @@ def test_of_dyadic_models_it_is_the_integral_along_the_flow(loss):
     function = (LOSSES | MORE_LOSSES)[loss]
     end = brentq(lambda s: flow.p(s) - x, -5, 5, xtol=1e-14)
     wanted = quad(lambda s: 1 / (RATE * function.slope(flow.p(s), y)), 0, end)[0]
-    learner = aimed(case.learner, x, raw=True)
+    learner = target_importance_learner(case.learner, x, raw=True)
     results, batch = Results(), parse(f"{y} {row}")
     results.want_flip_importance()
     results.reserve(1)

@@ -1,4 +1,4 @@
-"""What the macros of templates make of a token, one character after the other."""
+"""The values of the template macros at a token, computed one character at a time."""
 
 import re
 
@@ -17,21 +17,21 @@ def character_type(word):
 
 
 def chunks_of(labels):
-    """Lists of the places of tokens."""
-    found = []
+    """The chunks of a sentence, each a list of positions of tokens."""
+    chunks = []
     for place, label in enumerate(labels):
         mark, kind = mark_and_type(label)
         before = mark_and_type(labels[place - 1]) if place else ("O", "")
         inside = mark in ("I", "E", "L") and before in (("B", kind), ("I", kind))
         if inside:
-            found[-1].append(place)
+            chunks[-1].append(place)
         else:
-            found.append([place])
-    return found
+            chunks.append([place])
+    return chunks
 
 
 def mark_and_type(label):
-    """Of ``b_np`` B and np."""
+    """The mark and the type of a chunk label: ``("B", "np")`` for ``b_np``, ``("O", "")`` outside of chunks."""
     plain = len(label) != 1 and (len(label) < 3 or label[1] not in "-_")
     return ("O", "") if plain or label[0] not in "BIELbiel" else (label[0].upper(), label[2:])
 
@@ -41,8 +41,8 @@ def values(sentence, place, kind, row, column, sizes=(), regex=None):
     if kind == "k":
         chunks = chunks_of([token[column] for token in sentence])
         own = next(number for number, chunk in enumerate(chunks) if place in chunk)
-        wanted = own + row
-        return [sentence[at][0] for at in chunks[wanted]] if 0 <= wanted < len(chunks) else []
+        index = own + row
+        return [sentence[at][0] for at in chunks[index]] if 0 <= index < len(chunks) else []
     at = place + row
     if at < 0 or at >= len(sentence):
         missing = f"_B-{-at}" if at < 0 else f"_B+{at + 1 - len(sentence)}"
@@ -59,5 +59,5 @@ def values(sentence, place, kind, row, column, sizes=(), regex=None):
         return ["".join(characters[i] for i in range(size)) for size in sizes if size <= len(characters)]
     if kind == "s":
         return ["".join(characters[i] for i in range(-size, 0)) for size in sizes if size <= len(characters)]
-    matches = [found.group() for found in re.finditer(regex, word)]
+    matches = [match.group() for match in re.finditer(regex, word)]
     return matches[:1] if matches and matches[0] else []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fuzz import altered, doors
 from fuzz.sealing import sealed_model, unsealed_model
-from fuzz.seeds import made
+from fuzz.seeds import make_seeds
 
 FEW = 100
 
@@ -20,7 +20,7 @@ def here(tmp_path, monkeypatch):
 
 def seed_of(learner, **options):
     """Of the first model of a learner, some options of its header's ``config`` or ``features`` changed."""
-    seed = next(seed for seed in made()["sealed_model"] if altered.learner_of(seed) == learner)
+    seed = next(seed for seed in make_seeds()["sealed_model"] if altered.learner_of(seed) == learner)
     size = int.from_bytes(seed[:4], "little")
     header = json.loads(seed[4 : 4 + size])
     for part in ("config", "features"):
@@ -31,12 +31,12 @@ def seed_of(learner, **options):
 
 
 def test_altered_headers_are_refused_or_work():
-    draw, seeds, statuses = random.Random(1), made()["sealed_model"], set()
+    draw, seeds, statuses = random.Random(1), make_seeds()["sealed_model"], set()
     for number in range(FEW):
         seed = seeds[number % len(seeds)]
         learner = altered.learner_of(seed)
         command = draw.choice(doors.commands_for(learner))
-        statuses.add(altered.attempt(sealed_model(altered.altered(draw, seed)), command, learner))
+        statuses.add(altered.attempt(sealed_model(altered.change_header_or_learner(draw, seed)), command, learner))
     assert {0, 76} <= statuses <= {0, 1, 2, 65, 66, 70, 76}
 
 
@@ -45,13 +45,13 @@ def test_altered_checkpoints_are_refused_or_work():
     draw, seed, statuses = random.Random(2), unsealed_model(altered.checkpoint()), set()
     assert altered.attempt(sealed_model(seed), doors.RESUMED, "gd") == 0
     for _ in range(FEW // 4):
-        statuses.add(altered.attempt(sealed_model(altered.altered(draw, seed)), doors.RESUMED, "gd"))
+        statuses.add(altered.attempt(sealed_model(altered.change_header_or_learner(draw, seed)), doors.RESUMED, "gd"))
     assert 76 in statuses <= {0, 2, 66, 70, 76}
 
 
 def test_what_is_not_altered_works():
     altered.corpus()
-    for seed in made()["sealed_model"]:
+    for seed in make_seeds()["sealed_model"]:
         learner = altered.learner_of(seed)
         assert altered.attempt(sealed_model(seed), doors.commands_for(learner)[0], learner) == 0
 
@@ -73,26 +73,26 @@ SPOILED = (np.nan, np.inf, 3e38)
 )
 @pytest.mark.parametrize("number", SPOILED)
 def test_arrays_of_odd_numbers_end_nothing_with_a_traceback(kind, number):
-    seed = next(seed for seed in made()["sealed_model"] if altered.learner_of(seed) == kind)
-    header, arrays = altered.parts_of(seed)
+    seed = next(seed for seed in make_seeds()["sealed_model"] if altered.learner_of(seed) == kind)
+    header, arrays = altered.split_seed(seed)
     commands = {"pca": ["pca text -i model -f out --quiet"], "cluster": ["cluster text -i model -f out --quiet"]}
     for place, spec in enumerate(header["arrays"]):
         if spec["dtype"].startswith("<f"):
             spoiled = np.full(spec["shape"], number, spec["dtype"]).tobytes()
-            data = sealed_model(altered.seed_of(header, [*arrays[:place], spoiled, *arrays[place + 1 :]]))
+            data = sealed_model(altered.join_seed(header, [*arrays[:place], spoiled, *arrays[place + 1 :]]))
             for command in ("inspect model", "inspect model --json -", *commands.get(kind, [])):
                 assert altered.attempt(data, command, kind) in (0, 2, 70, 76)
 
 
 def changed(seed, path, value):
     """A seed with another value in its header, under the names in ``path``; None: without it."""
-    header, arrays = altered.parts_of(seed)
+    header, arrays = altered.split_seed(seed)
     place = header
     *names, last = path.split(".")
     for name in names:
         place = place[name]
     place.pop(last) if value is None else place.update({last: value})
-    return sealed_model(altered.seed_of(header, arrays))
+    return sealed_model(altered.join_seed(header, arrays))
 
 
 WRONG = [
@@ -128,10 +128,10 @@ def test_damaged_deltas_are_not_merged(path, value):
 
 def test_a_delta_of_fewer_columns_than_its_base_is_refused():
     seed = next(seed for kind, seed in altered.corpus() if kind == "delta")
-    header, arrays = altered.parts_of(seed)
+    header, arrays = altered.split_seed(seed)
     names = [spec["name"] for spec in header["arrays"]]
     del header["arrays"][names.index("column_2")], arrays[names.index("column_2")]
-    data = sealed_model(altered.seed_of(header, arrays))
+    data = sealed_model(altered.join_seed(header, arrays))
     assert altered.attempt(data, "merge model other.delta --base base -f out", "delta") == 76
 
 

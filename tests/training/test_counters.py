@@ -55,7 +55,7 @@ def run(counters, data, cuts=(), held=True):
             row = counters.tally(data, data, data.held if held else None, row, end)
             if counters.row_due:
                 due.append((row - 1, counters.array.tobytes()))
-                counters.dumped()
+                counters.start_interval()
     return due
 
 
@@ -162,20 +162,20 @@ def test_doubling_and_additive_rows():
 def test_dump_interval_is_rounded_to_float32():
     counters = Counters(ProgressRule(False, float(np.float32(1.1))))
     counters.labeled_weight = 16777217.0
-    counters.dumped()
+    counters.start_interval()
     assert counters.dump_interval == float(np.float32(16777216) * np.float32(1.1))
     counters = Counters(ProgressRule(True, 1.0))
     counters.labeled_weight = 16777217.0
-    counters.dumped()
+    counters.start_interval()
     assert counters.dump_interval == 16777216.0
 
 
 def test_holdout_stretch_ends_only_with_a_row_that_showed_it():
     counters = Counters()
     run(counters, rows((1, 2, 0, 1, 3, 1)))
-    counters.dumped()
+    counters.start_interval()
     assert counters.holdout_loss_since_dump == 3
-    counters.dumped(holdout=True)
+    counters.start_interval(holdout=True)
     assert (counters.holdout_loss_since_dump, counters.holdout_weight_since_dump) == (0, 0)
     assert counters.holdout_loss == 3
 

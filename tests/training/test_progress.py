@@ -60,7 +60,7 @@ def table(counters, data, predictions, holdout=False):
             label, prediction = value_text(data.label[at - 1]), value_text(predictions[at - 1])
             features = int(data.features[at - 1])
             text += format_row(counters, label, prediction, features, holdout) + "\n"
-            counters.dumped(holdout)
+            counters.start_interval(holdout)
     return text
 
 

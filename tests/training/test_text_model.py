@@ -110,7 +110,7 @@ def test_file_of_a_run(tmp_path, predict_only):
     learner.weights[77, 0] = 2
     output = SimpleNamespace(predict_only_model=predict_only, hexfloat_weights=False)
     config = SimpleNamespace(features=FeatureConfig(), output=output)
-    saver = SimpleNamespace(learner=learner, kept_counts=counters.state, config=config, passes=3)
+    saver = SimpleNamespace(learner=learner, saved_counters=counters.state, config=config, passes=3)
     ModelWriter.write_text(saver, str(tmp_path / "m.txt"), {77: "a^x"}, atomic_output)
     lines = (tmp_path / "m.txt").read_text().splitlines()
     assert lines[-1] == "a^x:77:2" + ("" if predict_only else " 0 0")
@@ -163,7 +163,7 @@ def trained(text, features, config, step=None, passes=1):
         while row < len(batch):
             row = counters.tally(batch, results, None, row, len(batch))
             if counters.row_due:
-                counters.dumped()
+                counters.start_interval()
         learner.end_pass()
     return learner, counters, book.names
 

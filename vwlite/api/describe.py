@@ -19,7 +19,7 @@ from vwlite.evaluation import inspect_model
 from vwlite.evaluation.inspect_model import Inspection
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.active import aimed
+from vwlite.learners.active import target_importance_learner
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Config
@@ -140,7 +140,7 @@ class Described:
             model, config = resumable(self._current()), self._for_test(threads, self._format_of(data, kind))
             columns = {"y": y, "base": base, "names": names, "namespaces": namespaces}
             limits = bad_lines_config(self._typed, bad_lines)
-            learner = aimed(self._learner, target, raw)
+            learner = target_importance_learner(self._learner, target, raw)
             return memory_run.importances(config, learner, model, input_opener(data, columns), limits)
 
     @property
@@ -162,7 +162,7 @@ class Described:
     def counters(self) -> dict[str, Any]:
         """What has been counted of all examples learned."""
         with self._lock:
-            return dict(self._writer().kept_counts())
+            return dict(self._writer().saved_counters())
 
     @property
     def classes(self) -> list[int | str]:

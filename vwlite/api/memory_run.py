@@ -197,7 +197,7 @@ def model_after(parts: LearningParts) -> Restored:
         learner=parts.learner,
         features=writer.config.features,
         plan=parts.plan,
-        counters=writer.kept_counts(),
+        counters=writer.saved_counters(),
         negative_label=getattr(parts.policy.labels, "negative", None),
         passes=writer.passes,
         header={**writer.input.kept, "resumable": True, "names": names is not None},
@@ -307,7 +307,7 @@ class ImportanceArrays(PredictionArrays):
 def importances(
     config: RunConfig, learner: Learner, model: Restored, open_inputs: OpenInputs, bad_lines: BadLinesConfig
 ) -> np.ndarray:
-    """float32[n], those that ``learner`` (see ``vwlite.learners.active.aimed``) tells. Raises as ``run``."""
+    """float32[n]: the importances that a ``target_importance_learner`` finds. Raises as ``run``."""
     collected = ImportanceArrays(learner, fill_gaps=True)
     run = InferenceRun(config, learner, model, open_inputs, bad_lines, [collected], check_labels=True)
     run.trainer.results.want_flip_importance()

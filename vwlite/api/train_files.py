@@ -191,7 +191,7 @@ def with_classes(request: Request, say: Say) -> Request:
         return request if typed != AUTO else request.having({key: 1})
     if typed not in (AUTO, len(names)):
         all_of_them = f"{option} {AUTO} takes all of them, --named_labels lists those that may come"
-        raise UsageError(f"{inputs.described} has {len(names)} classes, not {typed}: {all_of_them}")
+        raise UsageError(f"{inputs.description} has {len(names)} classes, not {typed}: {all_of_them}")
     some = escaped(", ".join(names[:SHOWN_NAMES])) + ", ..." * (len(names) > SHOWN_NAMES)
     say(f"{len(names)} classes: {some}")
     return request.having({key: len(names), "named_labels": tuple(names)})

@@ -1,4 +1,4 @@
-"""What ``vwlite train --workers`` does with files, and ``vwlite.train`` with an executor."""
+"""Training in shards: ``vwlite train --workers`` for files, and ``vwlite.train`` with an executor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vwlite.training.listener import Display
 
 
 def engine_of(workers: int | None, scheduler: str | None) -> Engine:
-    """What learns shards: processes, or the workers of a Dask scheduler. Raises ExtraMissing, WorkerLost."""
+    """The engine that learns shards: processes, or the workers of a Dask scheduler. Raises ExtraMissing, WorkerLost."""
     if scheduler is None:
         return Processes(workers or 1)
     from vwlite.distributed.engines import OnScheduler
@@ -38,33 +38,39 @@ def train_shards(
     display: Callable[[OutputConfig], Display],
     interrupts: Callable[[], AbstractContextManager[Guard]] = lambda: nullcontext(Guard()),
 ) -> tuple[Rounds, Model] | None:
-    """Learn the files that ``request`` names in rounds; None where all was learned before.
+    """Learn the files of ``request`` in rounds; returns rounds and model, None if all files were learned before.
 
-    As ``vwlite.api.train_files.train_files``; shards are learned by what ``engine`` makes. The rounds are over. Raises
-    as ``Rounds.run``, and UsageError for options that do not go with shards.
+    The parameters are those of ``vwlite.api.train_files.train_files``, and ``engine``, which makes the engine that
+    learns shards. Raises the errors of ``Rounds.run``, and UsageError for options that do not go with shards.
     """
     sharding = request.config(ShardConfig)
     files = RunFiles.of(request, Remarks.of(say, bool(request.values.get("quiet"))))
-    with ExitStack() as held:
-        begun = begin(request, files, held)
-        if begun is None:
+    with ExitStack() as closing:
+        start = begin(request, files, closing)
+        if start is None:
             return None
-        config, model = begun
+        config, model = start
         if config.output.by_file:
             raise UsageError("--progressive-by-file does not go with shards, which are learned at the same time")
         if files.restart.every:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
         rule_of(config.learner, sharding.count)
         check_run(config)
-        held_out, config = config.holdout, replace(config, holdout=HoldoutConfig())
-        then = None
+        holdout, config = config.holdout, replace(config, holdout=HoldoutConfig())
+        final_step = None
         if sharding.then_bfgs:
-            config, then = gradients.followed(config, model, sharding.then_bfgs)
+            config, final_step = gradients.followed(config, model, sharding.then_bfgs)
         base = base_of(config, sharding.count, model)
-        rounds = sharding.count, sharding.passes, held_out.path
-        settings = Settings(*rounds, held_out.early_terminate, files.restart.resume, then)
+        settings = Settings(
+            sharding.count,
+            sharding.passes,
+            holdout.path,
+            holdout.early_terminate,
+            files.restart.resume,
+            final_step,
+        )
         ledger = files.ledger(config.input.paths)
-        guard, bad_lines = held.enter_context(interrupts()), request.config(BadLinesConfig)
+        guard, bad_lines = closing.enter_context(interrupts()), request.config(BadLinesConfig)
         driver = Rounds(config, settings, base, engine(), bad_lines, display(config.output), guard)
-        held.callback(driver.close)
+        closing.callback(driver.close)
         return driver, driver.run(ledger.write if ledger else None)

@@ -26,7 +26,7 @@ from vwlite.storage.output_checks import CHECKPOINT, LEDGER, LOCK
 
 output = options.family(
     "Output",
-    options.json_option("Write the facts of the training as JSON; - is stdout."),
+    options.json_option("Write counts and losses of the training as JSON; - is stdout."),
     options.quiet(),
 )
 

@@ -47,8 +47,8 @@ def command(**arguments: Any) -> int:
     vwlite check train.vw --command
     vwlite check news.vw --oaa 3 --named_labels sports,arts,money
 
-    What the labels are - numbers, names, sequences of names, costs, lists, groups of lines with costs - is told by the
-    first lines, unless an option says it as 'vwlite train' and 'vwlite l1' have it; labels that are not of this kind
+    What the labels are - numbers, names, sequences of names, costs, lists, groups of lines with costs - is detected
+    from the first lines, unless an option of 'vwlite train' or 'vwlite l1' says it; labels that are not of this kind
     make malformed lines.
 
     Counts of lines, labels, importance, tags, namespaces, features and their values; the losses or options that take

@@ -43,7 +43,7 @@ from vwlite.training.config import CurriculumConfig
 @options.bad_line_options
 @options.names_option
 @options.restart_options
-@options.json_option("Write the facts of the training as JSON; - is stdout.")
+@options.json_option("Write counts and losses of the training as JSON; - is stdout.")
 @options.quiet()
 def command(**arguments: Any) -> int:
     """Learn to rank and to predict at once: one linear model out of random examples and random candidate pairs.

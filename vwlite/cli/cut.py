@@ -65,15 +65,15 @@ def run(arguments: dict[str, Any]) -> int:
         if inputs.hint:
             raise UsageError(f"the table has no column of nodes{inputs.hint}")
         edges = read_edges(inputs, reader.policy, entry_check(memory))
-        found = find(edges, config, memory, input.threads, DisplayMonitor(reader.display, "products"))
+        cut = find(edges, config, memory, input.threads, DisplayMonitor(reader.display, "products"))
         with PredictionWriter(arguments["predictions"]) as writer:
-            writer.write_bytes(lines_of(found))
+            writer.write_bytes(lines_of(cut))
     if arguments["json_path"]:
         lines = {"lines": reader.policy.lines, "bad_lines": reader.policy.bad}
-        write_json(arguments["json_path"], {**lines, **found.facts()})
+        write_json(arguments["json_path"], {**lines, **cut.facts()})
     return 141 if writer.broken else 0
 
 
-def lines_of(found: Cut) -> bytes:
-    shown = [b"none" if number < 0 else b"%d" % number for number in found.cluster.tolist()]
-    return b"".join(b"%s\t%s\n" % pair for pair in zip(found.nodes, shown, strict=True))
+def lines_of(cut: Cut) -> bytes:
+    clusters = [b"none" if number < 0 else b"%d" % number for number in cut.cluster.tolist()]
+    return b"".join(b"%s\t%s\n" % pair for pair in zip(cut.nodes, clusters, strict=True))

@@ -34,7 +34,7 @@ def command(**arguments: Any) -> int:
     For classes there is a sum for each, of which the answer's and the next best are shown.
 
     The names are those of the text, and need not be in the model. Labels do not matter. A malformed line is reported;
-    all others are explained, and the exit status tells at the end: 65 beyond --max-bad-ratio.
+    all others are explained, and the exit status reports it at the end: 65 beyond --max-bad-ratio.
     """
     from vwlite.cli.runs.explain import run
 

@@ -14,11 +14,11 @@ from vwlite.features.config import FeatureConfig
 @click.command("landmarks", cls=Command, context_settings=SETTINGS, short_help="Choose lines for --landmarks.")
 @options.data_files
 @options.count("--count", help="Lines to choose.", default=1000, show_default=True)
-@click.option("--seed", "--random_seed", "seed", type=int, default=0, show_default=True, help="Of the choice.")
-@options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Where they go. [default: stdout]")
+@click.option("--seed", "--random_seed", "seed", type=int, default=0, show_default=True, help="Seed of the choice.")
+@options.file(Writes("text", stdout=True), "-o", "--out", default="-", help="Output file. [default: stdout]")
 @click.option(
     "--by", type=Choice(("uniform", "kmeans")), default="uniform", show_default=True,
-    help="Choose lines at random, or write the means of so many clusters.",
+    help="Choose lines at random, or write the means of as many clusters.",
 )
 @options.options_in(FeatureConfig, only=("bits",))
 @options.bad_line_options

@@ -32,7 +32,7 @@ def command() -> None:
 @options.options_in(LmConfig)
 @options.usual_memory_option
 @options.restart_options
-@options.json_option("Write the facts of the training as JSON; - is stdout.")
+@options.json_option("Write counts and losses of the training as JSON; - is stdout.")
 @options.quiet()
 def train(**arguments: Any) -> int:
     """Learn from plain text, a sentence or a document a line, which word may end a window of words.

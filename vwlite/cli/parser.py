@@ -129,7 +129,7 @@ class Command(click.Command):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         if self.settable:
-            help = "Options that are not typed, as TOML: a table for each command."
+            help = "Read options that are not typed from this TOML file, which has a table for each command."
             kind = Reads("configuration")
             more: dict[str, Any] = {"type": kind, "metavar": "FILE", "envvar": VARIABLE, "help": help}
             self.params.append(click.Option(["--config", "config_file"], **more))

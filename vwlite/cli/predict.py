@@ -93,7 +93,8 @@ def command(**arguments: Any) -> int:
     that move it most first; the names are those of the line, and need not be in the model.
 
     A malformed line is reported, and its prediction is 'nan', so that predictions stay beside their lines; however many
-    there are, all others have their answers, in pipes and in files, and the exit status tells at the end: 65 beyond
+    there are, all others have their answers, in pipes and in files, and the exit status reports it at the end: 65
+    beyond
     --max-bad-ratio (70 where features were so large that a prediction is not a finite number). Empty lines have none.
     Labels do not matter to predictions. A model of labels by name predicts these: for sequences the most likely one
     (Viterbi), whose empty lines are kept; --probabilities adds 'label:probability' of all labels (marginals, in

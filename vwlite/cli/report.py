@@ -21,7 +21,7 @@ from vwlite.cli.root import SETTINGS
 @options.bad_line_options
 @options.quiet("Print nothing but errors, and what was asked for.")
 def command(**arguments: Any) -> int:
-    """Draw runs from what 'vwlite train --json' and others wrote, several over one another.
+    """Draw runs from the reports of 'vwlite train --json' and others, several in one chart.
 
     \b
     vwlite train train.vw -f model --json run.json

@@ -42,7 +42,7 @@ from vwlite.training.config import INITIAL, OutputConfig
 @options.options_in(
     OutputConfig, "Progress",
     only=("progress", "by_file", "quiet"),
-    quiet={"help": "Print nothing but errors. Files that are learned again are warned of."},
+    quiet={"help": "Print nothing but errors. Files that are learned again are still warned about."},
 )
 @options.bar_options
 def command(**arguments: Any) -> int:
@@ -56,7 +56,7 @@ def command(**arguments: Any) -> int:
     zcat days/*.gz | vwlite train -f model -b 24 -q ui
     vwlite train more.vw -i model -f model            (go on with more data)
     vwlite train ratings.vw -f model -c --passes 10   (holds out every tenth line)
-    vwlite train ratings.vw -f model --folds 5        (says how well it would do on other data)
+    vwlite train ratings.vw -f model --folds 5        (estimates the loss on other data)
 
     Malformed lines are never learned from: they are counted, and the first ten shown. Labels of two-class losses are
     0/1 or -1/1. Predictions of a logistic model are probabilities, those of a poisson model expected counts.

@@ -35,8 +35,9 @@ run_options = options.family(
         "--experimental_full_name_interactions", help="Cross namespaces by their full names.", metavar="A|B"
     ),
     click.option("--random_weights", "uniform_weights", is_flag=True, help="Begin with uniform random weights."),
-    click.option("--normal_weights", is_flag=True, help="Begin with normal ones."),
-    click.option("--truncated_normal_weights", is_flag=True, help="Begin with normal ones below two deviations."),
+    click.option("--normal_weights", is_flag=True, help="Begin with normal random weights."),
+    click.option("--truncated_normal_weights", is_flag=True, help="Begin with normal random weights within two "
+    "deviations."),
     options.options_of_vw_alone(FeatureConfig),
     options.options_of_vw_alone(RunConfig),
     options.options_of_vw_alone(OutputConfig),
@@ -53,7 +54,7 @@ run_options = options.family(
     click.option("--port", type=Whole(), metavar="N", help="Port of --daemon (26542); 0 for any that is free."),
     options.file(Writes("port"), "--port_file", help="Write the port of --daemon there."),
     options.file(Writes("process id"), "--pid_file", help="Write the process id of --daemon there."),
-    click.option("--dry_run", is_flag=True, help="Only look at the options."),
+    click.option("--dry_run", is_flag=True, help="Only check the options."),
 )
 # vw's options that change nothing here: results never depend on threads, models can always go on, learning is the
 # same with any of them.

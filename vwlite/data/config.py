@@ -63,7 +63,7 @@ class InputConfig(Config):
         None, "Write the cache to FILE.", section="Cache", spelled=("--cache_file",), key="cache_file", writes="cache"
     )
     kill_cache: bool = option(
-        False, "Make the cache anew even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache"),
+        False, "Write the cache again even if it is up to date.", section="Cache", spelled=("-k", "--kill_cache"),
         needs=("cache", "cache_file"),
     )
     examples: int = option(0, "Read N examples at most, 0 for all.", section="Input", low=0)
@@ -72,7 +72,7 @@ class InputConfig(Config):
         shown="with --dotproduct",
     )
     shuffle_first: bool = option(
-        False, "Read all first, then learn it in random order in every pass, as sorted data need.", section="Passes",
+        False, "Read all data first, then learn in random order in every pass, as sorted data need.", section="Passes",
         spelled=("--shuffle-first",),
     )
     seed: int = 0  # of these orders
@@ -187,7 +187,8 @@ class ShardConfig(Config):
     """Which parts of the data are learned apart."""
 
     shard: str | None = option(
-        None, "Learn only part K of S and write to -f what it changes of -i, for 'vwlite merge'.", section="Shards",
+        None, "Learn only part K of S, and write its changes to the model of -i to -f, for 'vwlite merge'.",
+        section="Shards",
         metavar="K/S", needs=("model",),
     )
 
@@ -209,8 +210,8 @@ class ShardConfig(Config):
     )
     then_bfgs: int | None = option(
         None,
-        "After the rounds, so many passes of L-BFGS by gradients summed over shards; --l2 then is for these only, of "
-        "the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
+        "After the rounds, make this number of passes of L-BFGS with gradients summed over shards; --l2 is then for "
+        "these only, on the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
         spelled=("--then-bfgs",),
     )
 
@@ -254,6 +255,7 @@ class BadLinesConfig(Config):
     )
     strict: bool = option(False, "Fail at the first malformed line.", section="Malformed lines")
     keep: str | None = option(
-        None, "Keep malformed lines there.", section="Malformed lines", spelled=("--bad-lines",), key="bad_lines",
+        None, "Write malformed lines to this file.", section="Malformed lines", spelled=("--bad-lines",),
+        key="bad_lines",
         writes="malformed lines",
     )

@@ -113,7 +113,7 @@ class Inputs:
         self.config = replace(config, columns=str(kept))
         label = columns.roles.get("label")
         if config.kind == "jsonl":
-            self.met = ColumnsMet(columns, self.described)
+            self.met = ColumnsMet(columns, self.description)
         elif label and "label" not in found.roles:
             self.unlabelled = f"{source} has no column {label.name!r}{proposal(label.name, self.column_names)}"
 
@@ -189,7 +189,7 @@ class Inputs:
         return f"{self.hint[:-1]}; perhaps {escaped(self.proposed)})" if self.proposed else self.hint
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """The names of the inputs, for messages."""
         first, more = display_name(self.config.paths[0]), len(self.config.paths) - 1
         return f"{first} and {more} more" if more else first

@@ -105,7 +105,7 @@ class MemoryInputs(Inputs):
         """There is no file."""
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         return "the data"
 
     def size(self) -> int | None:

@@ -119,7 +119,7 @@ class Rounds:
         self.folder.cleanup()
 
     @property
-    def described(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """What decides the bytes, as JSON data."""
         pieces = [[piece._asdict() for piece in shard.pieces] for shard in self.shards]
         settings = {**self.settings._asdict(), "resume": None}
@@ -134,7 +134,7 @@ class Rounds:
         try:
             if found is None:
                 raise ModelError(f"{self.checkpoint} is no checkpoint of rounds")
-            then, now = dict(found["told"]), self.described
+            then, now = dict(found["told"]), self.description
             if then.pop("pieces") != now.pop("pieces"):
                 raise ModelError(f"the input has changed since {self.checkpoint} was written: drop --resume")
             check_same(self.checkpoint, then, now)
@@ -251,7 +251,7 @@ class Rounds:
         if not last:
             reports = [asdict(one) for one in state.reports]
             counts = {"lines": state.lines, "bad": state.bad, "best": state.best}
-            rounds = {"told": self.described, "reports": reports, **counts}
+            rounds = {"told": self.description, "reports": reports, **counts}
             self.write_beside(self.checkpoint, model._replace(header={**model.header, "rounds": rounds}))
             self.base = self.checkpoint
         self.display.line(report.line)

@@ -40,7 +40,7 @@ class RankingConfig(Config):
 class ValueConfig(Config):
     """How policies are valued."""
 
-    value: bool = option(False, "What the policy of a model of --cb or --cb_adf costs, which is all that it tells.")
+    value: bool = option(False, "What the policy of a model of --cb or --cb_adf costs; other metrics are not reported.")
     cost_range: str = option(
         "", "The least and the highest cost that there may be, for intervals.", metavar="LOW,HIGH",
         shown="those of the data",
@@ -78,11 +78,11 @@ class RecommendConfig(Config):
         (), "List the features that are most like this one of the same namespace instead, by cosine.",
         metavar="NS=NAME",
     )
-    top: int = option(10, "So many for each example.", low=1, spelled=("--top", "-n"), metavar="N")
+    top: int = option(10, "Number of items for each example.", low=1, spelled=("--top", "-n"), metavar="N")
     exclude: tuple[str, ...] = option(
         (), "Leave out what a person has in these examples, such as the training data.", reads="data"
     )
-    test: str | None = option(None, "Print how well these ratings are found instead.", reads="test data")
+    test: str | None = option(None, "Print metrics of the lists on these ratings instead.", reads="test data")
     relevant: float = option(
         1.0, "With --test: items of examples with a label of X or more are relevant.", needs=("test",), metavar="X"
     )
@@ -98,7 +98,7 @@ class TuneConfig(Config):
     tests: tuple[str, ...] = option(
         (), "Measure on this.", spelled=("--test",), key="tests", reads="test data", shown="every fifth example"
     )
-    metric: str = option("loss", "What 'vwlite evaluate' calls it.", metavar="NAME")
+    metric: str = option("loss", "Metric, by its name in 'vwlite evaluate'.", metavar="NAME")
     scheme: str | None = again(PhraseConfig, "scheme", None, shown="guessed")
     vary: tuple[str, ...] = option(
         (), "Low..high or a|b|c.", metavar="'OPTION VALUES'", shown="the command's rates and penalties"

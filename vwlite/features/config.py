@@ -81,7 +81,7 @@ MOST_WHITENED = 8192  # landmarks
 STEP, MOST = 64, 2**20  # of the number of random features
 MOST_DIRECTIONS = 2**26  # numbers that laplace keeps in memory
 CROSSINGS = ("quadratic", "cubic", "interactions", "dotproduct")
-LEARNED = "What is learned of namespaces"
+LEARNED = "Learning of namespaces"
 OF_THETA = "Features of Theta"
 LATER = (WEIGHTING, RANDOM, LEARNED, OF_THETA)  # sections of options that models do not tell of where they are usual
 
@@ -105,7 +105,8 @@ class FeatureConfig(Config):
         low=1, high=32, unit="bits", shape=True,
     )
     hash: str = feature(
-        "strings", "Whether digits are numbers (strings) or names (all).", section=TABLE, choices=("strings", "all"),
+        "strings", "Whether names of digits are numbers (strings) or hashed as names (all).", section=TABLE,
+        choices=("strings", "all"),
         shape=True,
     )
     hash_seed: int = feature(0, "Seed of the hash.", section=TABLE, low=0, high=2**32 - 1, shape=True)
@@ -161,11 +162,12 @@ class FeatureConfig(Config):
         section=LEARNED, spelled=("--mask-ids",), metavar="NS=P",
     )
     freeze: tuple[str, ...] = feature(
-        (), "What stands while the rest learns: namespaces, the Constant, all latent vectors or linear weights.",
+        (), "Parts that do not change while the rest learns: namespaces, the Constant, all latent vectors or linear "
+        "weights.",
         section=LEARNED, metavar="latent,NS,...",
     )
     centred: tuple[str, ...] = feature(
-        (), "Take from the features of a namespace, which every example has, their running means; _: the nameless one.",
+        (), "Subtract running means from the features of a namespace that every example has; _: the anonymous one.",
         section=LEARNED, metavar="NS", shape=True,
     )
 
@@ -178,7 +180,7 @@ class FeatureConfig(Config):
     )
     unit: bool = feature(False, "Scale examples to length 1.", section=WEIGHTING)
     min_df: int = feature(
-        3, "Leave out what fewer examples have.", section=WEIGHTING, low=1, unit="examples", needs=("weight",),
+        3, "Leave out terms that fewer examples have.", section=WEIGHTING, low=1, unit="examples", needs=("weight",),
     )
 
     random_features: str = feature(
@@ -190,11 +192,11 @@ class FeatureConfig(Config):
         above=0, shown="1 / the median distance of pairs of the first 2,000 examples", shape=True,
     )
     random_of: tuple[str, ...] = feature(
-        (), "Of these namespaces' features, not of all terms.", section=RANDOM, metavar="ABC", shape=True,
+        (), "Make them of these namespaces' features, not of all terms.", section=RANDOM, metavar="ABC", shape=True,
         needs=("random_features", "landmarks"), letters=True,
     )
     random_only: bool = feature(
-        False, "In place of the terms that they are made from.", section=RANDOM, shape=True,
+        False, "Replace the terms that they are made from.", section=RANDOM, shape=True,
         needs=("random_features", "landmarks"),
     )
     fold: int = feature(
@@ -208,7 +210,8 @@ class FeatureConfig(Config):
         once="one file has the lines of all landmarks",
     )
     whiten: bool = feature(
-        False, "So that dot products of landmark features are about the kernel's.", section=RANDOM, shape=True,
+        False, "Transform landmark features so that their dot products approximate the kernel.", section=RANDOM,
+        shape=True,
         needs=("landmarks",),
     )
     nearest: int = feature(
@@ -387,7 +390,7 @@ class QueryConfig(Config):
     """``by`` is ``"tag"``, ``"none"`` (all rows are one query), a namespace's name, or None: tags if there are any."""
 
     by: str | None = option(
-        None, "What tells queries apart: tag, none, or a namespace.", spelled=("--qid",), key="qid", metavar="NS",
+        None, "What identifies a query: tag, none, or a namespace.", spelled=("--qid",), key="qid", metavar="NS",
         shown="tags",
     )
 

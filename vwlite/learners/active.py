@@ -110,8 +110,8 @@ class Active(Gd):
         return f"{prediction} {tag}" + (f" {asked:.6f}" if asked >= 0 else "")
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        (bottom, *rest), labels, predictions = super().described
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        (bottom, *rest), labels, predictions = super().description
         if not (self.learning or self.config.active):
             return (bottom, *rest), labels, predictions
         own = "confidence" if self.config.confidence else "active-simulation" if self.config.simulation else "active"
@@ -223,7 +223,7 @@ class ActiveDyadic(Asking, Dyadic):
         return {**super().header(), **self.asked_header()}
 
 
-def aimed(learner: Learner, target: float, raw: bool = False) -> Learner:
+def target_importance_learner(learner: Learner, target: float, raw: bool = False) -> Learner:
     """A learner on the same tables that only tests, and fills ``Results.flip_importance`` with another importance.
 
     It is the least with which an update with the row's label would carry the prediction to ``target``: h_min(x, y) of
@@ -240,9 +240,9 @@ def aimed(learner: Learner, target: float, raw: bool = False) -> Learner:
             "importances to reach a prediction are of models of one number by gradient descent (also --ftrl) or dot "
             "products, without --levels"
         )
-    if isinstance(learner, Gd) and learner.stride != learner.columns_held(learner.config, True):
+    if isinstance(learner, Gd) and learner.stride != learner.column_count(learner.config, True):
         raise UsageError("importances to reach a prediction need the rates of training, which this model does not keep")
-    other = learner.aim() if isinstance(learner, Gd) else learner.tester()
+    other = learner.tester_with_rates() if isinstance(learner, Gd) else learner.tester()
     loss, number = learner.config.loss, np.float32(before_link("identity" if raw else learner.config.link, target))
     other.native = gd_kernel if linear else other.native
     other.kernel.target, other.custom_output = float(number), False

@@ -98,8 +98,8 @@ class Average(Gd):
         other.native = gd_kernel
         return other
 
-    def weights_alone(self) -> np.ndarray:
-        return self.averaged(1) if self.learning else super().weights_alone()
+    def prediction_weights(self) -> np.ndarray:
+        return self.averaged(1) if self.learning else super().prediction_weights()
 
     def apply_shrinkage(self) -> None:
         if self.learning and self.owes_shrinkage:

@@ -143,10 +143,10 @@ class Bandit(Gd):
         self.set(regressor_multiplier=1.0)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         if self.config.eval_:
-            return (*super().described[0], "csoaa", "cb-eval"), "CB_EVAL", "MULTICLASS"
-        stack = (*super().described[0], "csoaa_ldf-rank", "cb_adf", "shared_feature_merger", "cb_to_cbadf")
+            return (*super().description[0], "csoaa", "cb-eval"), "CB_EVAL", "MULTICLASS"
+        stack = (*super().description[0], "csoaa_ldf-rank", "cb_adf", "shared_feature_merger", "cb_to_cbadf")
         return stack, "CB", "MULTICLASS"
 
     @property

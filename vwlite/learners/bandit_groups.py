@@ -28,8 +28,8 @@ class BanditGroups(Bandit):
     shares_features = False  # shared lines have some, and nothing is crossed with them
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack = super().described[0][:-1]
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        stack = super().description[0][:-1]
         return stack, "CB", "ACTION_SCORES"
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:

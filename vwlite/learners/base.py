@@ -27,7 +27,7 @@ class CommonConfig:
     """The configuration that every kernel reads: loss, link, compatibility."""
 
     rule: Any = None  # a capsule, see ``cython_ext/learners/update_rule.pxd``; None: gradient descent or FTRL
-    target: float | None = None  # see ``vwlite.learners.active.aimed``
+    target: float | None = None  # see ``vwlite.learners.active.target_importance_learner``
     ends: tuple[float, float] | None = None  # labels of rows without one, there; None: those of training
 
     def __init__(self, config: Any, *, vw_compat: bool, frozen: bool) -> None:
@@ -56,7 +56,7 @@ class Learner:
     weights: np.ndarray
     kernel: Any = None  # the configuration that the kernel reads
     supports_confidence = False  # fills Results.flip_importance
-    supports_audit = False  # has ``audited`` and all else that --audit needs
+    supports_audit = False  # has ``audited_classes`` and all else that --audit needs
     is_sum = False  # predictions are sums of terms, see ``weighted_sums`` and ``crossed_terms``
     has_latent_vectors = False  # has ``latent``, the vectors of each pair of namespaces
     has_distributions = False  # ``score`` may have a probability for each label; ``label_numbers`` what that stands for
@@ -221,7 +221,7 @@ class Learner:
         return np.full(1, np.nan, np.float32)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         """The stack of learners from the bottom, the type of labels and that of predictions, by vw's names."""
         return (self.bottom or self.name, f"scorer-{self.config.link}"), "SIMPLE", "SCALAR"
 
@@ -342,7 +342,7 @@ class Learner:
         raise NotImplementedError
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         """Names of the arrays to load from a model with this header; None for all."""
         return None
 

@@ -49,9 +49,9 @@ class ClassLearners(Ensemble):
         self.log_loss = np.zeros((2, 2))  # as in PerClass
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        _, labels, predictions = PerClass.described.fget(self)  # type: ignore[attr-defined]
-        return (*self.nodes[0].described[0], self.config.kind), labels, predictions
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        _, labels, predictions = PerClass.description.fget(self)  # type: ignore[attr-defined]
+        return (*self.nodes[0].description[0], self.config.kind), labels, predictions
 
     def tester(self, **changes: bool) -> ClassLearners:
         other = super().tester(**changes)

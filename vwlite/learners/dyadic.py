@@ -211,7 +211,7 @@ class Dyadic(RatesOfPasses):
         return super().config_from({"dot_rates": "global", **before, **stored}, changes)
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:

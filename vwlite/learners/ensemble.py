@@ -131,7 +131,7 @@ class Ensemble(ClassCosts, PerClass):
             learner_class(config.base.learner).check_size(node, config.base)
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:

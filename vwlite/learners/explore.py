@@ -43,13 +43,13 @@ class Exploration(Bandit):
         self.want_scores()
 
     @staticmethod
-    def columns_held(config: Any, learning: bool) -> int:
-        return Bandit.columns_held(config, learning or config.bounds)
+    def column_count(config: Any, learning: bool) -> int:
+        return Bandit.column_count(config, learning or config.bounds)
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         config = header["config"]
-        return super().wanted(header, learning or bool(config["regcb"] or config["regcbopt"] or config["elim"]))
+        return super().needed_arrays(header, learning or bool(config["regcb"] or config["regcbopt"] or config["elim"]))
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         super().load(arrays, scalars, whole)
@@ -74,8 +74,8 @@ class Exploration(Bandit):
         return [*first, *(f"{name} {n}" for n in range(2, config.policies + 1) for name in first)]
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack = list(super().described[0])
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        stack = list(super().description[0])
         name = f"cb_explore_adf_{VW_NAMES.get(self.config.explorer, self.config.explorer)}"
         stack.insert(stack.index("cb_adf") + 1, name)
         return tuple(stack), "CB", "ACTION_PROBS"

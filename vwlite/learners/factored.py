@@ -61,7 +61,7 @@ class Factored(Outputs):
         self.losses = np.zeros((2, outputs, 2))  # as in Outputs
 
     @staticmethod
-    def columns_held(config: FactoredConfig, learning: bool) -> int:
+    def column_count(config: FactoredConfig, learning: bool) -> int:
         return 1
 
     @classmethod
@@ -80,8 +80,8 @@ class Factored(Outputs):
         return self.output_weights.reshape(self.config.outputs, -1)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        return ("factored",), *super().described[1:]
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        return ("factored",), *super().description[1:]
 
     @property
     def own_settings(self) -> list[str]:
@@ -136,7 +136,7 @@ class Factored(Outputs):
         return tables
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
     def header(self) -> dict[str, Any]:

@@ -36,8 +36,8 @@ LABEL_SUMS = (  # of the labels learned, where these are in units of their sprea
     "label_weight",  # sum of importance
     "label_count",  # examples
     "label_mean",
-    "label_variance",  # to which one example adds as much as there is at most
-    "label_variance_all",  # without this limit
+    "label_variance",  # in which one example at most doubles the sum
+    "label_variance_all",  # the same without this limit
     "label_deviation",  # mean distance from the mean
 )
 NORMAL_RATIO = 1.2533  # of label_units.pxd
@@ -45,7 +45,7 @@ COLUMNS = ("w", "adaptive", "normalized")  # of the table; a fourth is scratch
 
 
 class KernelConfig(CommonConfig):
-    """``GdConfig`` in the words of the kernel."""
+    """``GdConfig`` under the names that the kernel reads."""
 
     def __init__(self, config: GdConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
@@ -70,13 +70,13 @@ class Gd(Learner):
     native = kernel
     kernel_config: ClassVar[type[KernelConfig]] = KernelConfig
     label_sums: np.ndarray | None = None  # float64[len(LABEL_SUMS)]; None where labels are learned as they are
-    names_zero_weights = False  # in vw's text of a model; of a slot whose weight is 0 something else is known
+    names_zero_weights = False  # whether vw's text of a model lists slots of weight 0
 
     def __init__(
         self, config: GdConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
     ) -> None:
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat)
-        self.stride = self.columns_held(config, learning)
+        self.stride = self.column_count(config, learning)
         self.weights = zeros(1 << bits, self.stride)
         self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
         self.mask: np.ndarray | None = None  # uint8[2^bits], 0 where nothing is learned
@@ -86,33 +86,33 @@ class Gd(Learner):
             self.set_weights()
 
     def start_labels(self) -> None:
-        """The sums of labels before the first."""
+        """Set the sums of labels to their values before the first example."""
         if self.config.label_units == "spread":
             self.label_sums = np.zeros(len(LABEL_SUMS))
 
     @staticmethod
-    def columns_held(config: GdConfig, learning: bool) -> int:
+    def column_count(config: GdConfig, learning: bool) -> int:
         adaptive, normalized, _ = config.modes
         return 4 if learning and (adaptive or normalized) else 1
 
     @classmethod
     def slot_bytes(cls, config: GdConfig, learning: bool) -> float:
-        return 4.0 * cls.columns_held(config, learning)
+        return 4.0 * cls.column_count(config, learning)
 
     def set_scalars(self) -> None:
-        """The numbers before the first example."""
+        """Set the scalars to their values before the first example."""
         config = self.config
-        own = not self.vw_compat and self.learns_numbers  # of classes vw has the clipped scores
-        first = FREE if config.label_units == "spread" else config.loss.start_range(own)
+        unclipped = not self.vw_compat and self.learns_numbers  # vw clips the scores of classes
+        first = FREE if config.label_units == "spread" else config.loss.start_range(unclipped)
         low, high = config.prediction_bounds or (first if self.learning else (0.0, 0.0))
         self.set(contraction=1.0, min_label=low, max_label=high, multiplier=1.0)
-        self.start_time = config.start_time  # of the first run; a model hands it on
+        self.start_time = config.start_time  # of the first run, saved in models
         self.set(time=np.float32(config.start_time), rate=config.initial_learning_rate)
         if config.initial_t and not config.ftrl:
             self.set(norm_sum=self.get("time"), norm_weight=self.get("time"))
 
     def set_weights(self) -> None:
-        """The table before the first example. In a table that is not empty only slots of zeros are set."""
+        """Set the weights to their values before the first example. In a loaded table only slots of zeros are set."""
         config, constant = self.config, self.constant_slot
         initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
         if not (initial_t or config.initial_weight or config.constant or config.random_weights):
@@ -130,88 +130,91 @@ class Gd(Learner):
             self.weights[constant, 0] = config.constant
 
     def random_start(self) -> np.ndarray:
-        """float32[2^bits], vw's random weights: uniform ones in a sequence, normal ones by the place of their slot."""
+        """float32[2^bits], vw's random weights: uniform ones in sequence, normal ones by the number of the slot."""
         from vwlite.learners.vw_random import normal, truncated, uniform
 
         slots, config = len(self.weights), self.config
         if config.random_weights == "uniform":
             return uniform(config.weights_seed, slots) - np.float32(0.5)
-        drawn = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stride))
-        return truncated(drawn) if config.random_weights == "truncated" else drawn
+        weights = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stride))
+        return truncated(weights) if config.random_weights == "truncated" else weights
 
     @property
     def learns_numbers(self) -> bool:
-        """Whether what is learned are the labels themselves, not whether a row has a label."""
+        """Whether the labels themselves are learned, rather than the presence of a label."""
         return self.simple_labels
 
     @property
     def first_norms(self) -> tuple[float, float]:
-        """``norm_sum`` and ``norm_weight``: of several sets of weights, those of the first."""
+        """``norm_sum`` and ``norm_weight``; with several sets of weights, those of the first set."""
         return self.get("norm_sum"), self.get("norm_weight")
 
     @classmethod
     def with_confidence(cls) -> type[Learner]:
-        """The learner that predicts with this one's models and tells how sure it is."""
+        """The learner that predicts with models of this learner and reports how sure it is."""
         return learner_class("active")
 
     @property
     def is_plain(self) -> bool:
-        """Whether it can be given a mask, and shrinkage that is outstanding."""
+        """Whether the learner takes a mask, and models whose weights have not been shrunk yet."""
         return type(self) is Gd
 
-    def mask_with(self, mask: np.ndarray) -> None:
+    def set_mask(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
         self.mask = mask
 
-    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+    def audited_classes(self, batch: Batch, row: int) -> Iterable[int]:
         """The classes that a row's audit shows, from 0."""
         return (0,)
 
-    def clipped(self, results: Results, row: int, number: int) -> float:
+    def clipped_prediction(self, results: Results, row: int, number: int) -> float:
         """Class ``number``'s prediction for the row just run, before the link."""
         raw, (low, high) = float(results.raw[row]), self.label_range
         return 0.0 if np.isnan(raw) else min(max(raw, low), high)
 
-    def spoken(self, results: Results, row: int, classes: Iterable[int]) -> Iterator[tuple[int, bool, float]]:
-        """Of the row just run: the predictions of these classes, and whether each was made after they had learned."""
-        return ((number, False, self.clipped(results, row, number)) for number in classes)
+    def reported_predictions(
+        self, results: Results, row: int, classes: Iterable[int]
+    ) -> Iterator[tuple[int, bool, float]]:
+        """Number, whether it had learned the row before, and prediction of each class, for the row just run."""
+        return ((number, False, self.clipped_prediction(results, row, number)) for number in classes)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         end = super().run(batch, plan, results, begin, end)
         if self.config.binary:
             batch, rows = self.counted(batch), slice(begin, end)
-            shown = batch.flags[rows] & (BLANK | SAVE) == 0
+            predicted = batch.flags[rows] & (BLANK | SAVE) == 0
             answer = np.where(results.prediction[rows] > self.middle, np.float32(1), np.float32(-1))
-            wrong = shown & ~np.isnan(batch.label[rows]) & (answer != batch.label[rows]) & (batch.importance[rows] > 0)
-            results.prediction[rows] = np.where(shown, answer, 0)
+            counts = predicted & ~np.isnan(batch.label[rows]) & (batch.importance[rows] > 0)
+            wrong = counts & (answer != batch.label[rows])
+            results.prediction[rows] = np.where(predicted, answer, 0)
             loss = np.where(wrong, batch.importance[rows], 0)
-            if self.vw_compat:  # of another label it has the loss function's
+            if self.vw_compat:  # other labels have the loss of the loss function
                 loss = np.where(abs(batch.label[rows]) == 1, loss, results.loss[rows])
             results.loss[rows] = loss
         return end
 
-    tests_on_copy = False  # its kernel predicts with a table that has the weights only
+    tests_on_copy = False  # whether the kernel needs a table of the weights alone to predict
 
     def tester(self, **changes: Any) -> Gd:
         other = super().tester(**changes)
         if self.label_sums is not None:
             other.label_sums = self.label_sums.copy()
         if self.tests_on_copy or self.owes_shrinkage:
-            other.stride, other.weights = 1, self.weights_alone()
+            other.stride, other.weights = 1, self.prediction_weights()
             other.kernel = self.kernel_config(other.config, vw_compat=self.vw_compat, frozen=True)
             other.apply_shrinkage()
         return other
 
     def stop_learning(self) -> None:
-        """From now on only predict, with the rates of training at hand."""
+        """Only predict from now on; the learning rates are kept."""
         self.learning = False
 
-    def aim(self) -> Gd:
-        """As ``tester``, with the rates."""
+    def tester_with_rates(self) -> Gd:
+        """A learner as ``tester`` makes it, which also has the learning rates, so that updates can be tried on it."""
         other = super().tester()
         other.kernel.frozen = self.config.prediction_bounds is not None
         other.label_sums = None if self.label_sums is None else self.label_sums.copy()
-        if not other.weights.flags.writeable:  # where updates are tried
+        if not other.weights.flags.writeable:  # since updates are tried on it
             other.weights = np.array(other.weights)
         return other
 
@@ -238,7 +241,7 @@ class Gd(Learner):
 
     @property
     def spread(self) -> float:
-        """The unit that labels are learned in."""
+        """The unit in which labels are learned, 1 by default."""
         if self.label_sums is None:
             return 1.0
         if self.kernel.by_deviation:
@@ -260,8 +263,8 @@ class Gd(Learner):
             return ""
         return f"labels: mean {self.label_mean:.6g}, spread {self.spread:.6g}"
 
-    def weights_alone(self) -> np.ndarray:
-        """float32[2^bits, 1], a copy of the weights that predict."""
+    def prediction_weights(self) -> np.ndarray:
+        """float32[2^bits, 1], a copy of the weights that are used for predictions."""
         return np.array(self.weights[:, :1])
 
     def pages(self) -> PageToucher | None:
@@ -269,22 +272,22 @@ class Gd(Learner):
 
     @property
     def middle(self) -> float:
-        """Between the two classes on the scale of predictions; to vw always 0."""
+        """The threshold between the two classes, on the scale of predictions; 0 in vw mode."""
         return 0.0 if self.vw_compat else {"logistic": 0.5, "poisson": 1.0}.get(self.config.link, 0.0)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack, labels, predictions = super().described
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        stack, labels, predictions = super().description
         return (*stack, "binary") if self.config.binary else stack, labels, predictions
 
     @property
     def owes_shrinkage(self) -> bool:
-        """Whether there is regularisation that the weights have not taken yet."""
+        """Whether the table has not had all shrinkage by regularisation applied yet."""
         return bool(self.get("gravity") or self.get("contraction") != 1)
 
     @property
     def overshrunk(self) -> bool:
-        """Whether a step's share of ``l2`` was more than there is of all weights."""
+        """Whether a step shrank the weights by more than their size, and so changed their sign."""
         return bool(self.kernel.overshrunk[0])
 
     def apply_shrinkage(self) -> None:
@@ -297,42 +300,42 @@ class Gd(Learner):
         if not self.overshrunk:
             return super().warnings()
         l2 = f"{self.config.l2:g}"
-        turned = f"--l2 {l2} turned the sign of all weights where a step's rate times {l2} was above 1"
-        return [*super().warnings(), f"{turned}: a smaller --l2 or -l shrinks them"]
+        cause = f"--l2 {l2} turned the sign of all weights where a step's rate times {l2} was above 1"
+        return [*super().warnings(), f"{cause}: a smaller --l2 or -l shrinks them"]
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the table's columns that a model keeps."""
+        """Names of the columns of the table that models contain."""
         if self.stride == 1:
             return COLUMNS[:1]
         return (*COLUMNS, "rate") if self.config.sparse_l2 else COLUMNS
 
     @property
     def text_columns(self) -> list[int]:
-        """Numbers of the columns that vw's text of a model shows, where it is one to go on learning with."""
+        """Numbers of the columns in vw's text of a model that can be trained further."""
         adaptive, normalized, _ = self.config.modes
-        wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
-        return [COLUMNS.index(name) for name in wanted if name in self.columns]
+        names = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
+        return [COLUMNS.index(name) for name in names if name in self.columns]
 
     def header(self) -> dict[str, Any]:
-        found = {**super().header(), "start_time": self.start_time}
+        header = {**super().header(), "start_time": self.start_time}
         if self.label_sums is not None:
-            found["scalars"] |= dict(zip(LABEL_SUMS, self.label_sums.tolist(), strict=True))
-        return found
+            header["scalars"] |= dict(zip(LABEL_SUMS, self.label_sums.tolist(), strict=True))
+        return header
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return {"weights": Table(self.weights, self.columns[:1] if predict_only else self.columns)}
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None if learning and header["resumable"] else ("weights.w",)
 
     def load_labels(self, scalars: Mapping[str, float]) -> None:
-        """Take the sums of labels of a model. Raises ValueError."""
+        """Set the sums of labels to those of a model. Raises ValueError."""
         if self.label_sums is not None:
             self.label_sums[:] = [scalars[name] for name in LABEL_SUMS]
             if not (np.isfinite(self.label_sums).all() and np.delete(self.label_sums, 2).min() >= 0):
-                raise ValueError("sums of labels that cannot be")
+                raise ValueError("the sums of labels are negative or not finite")
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         for name in SCALARS:

@@ -190,7 +190,7 @@ class Ksvm(Gd):
         return dict(zip(ARRAYS, (*self.machine.vectors(), self.machine.numbers()[0]), strict=True))
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None if learning and header["resumable"] else ARRAYS
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:

@@ -196,7 +196,7 @@ class Lfl(LabelVectors):
         return super().shows_scores or self.config.answer != "class"
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         return ("lfl", self.config.lfl_loss), "MULTICLASS", "SCALARS" if self.shows_scores else "MULTICLASS"
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:

@@ -254,12 +254,13 @@ class LossConfig(Config):
         None, "The expectile loss's q, in (0, 0.5].", section="Loss", above=0, high=0.5
     )
     logistic_min: float = option(
-        -1.0, "Label that means 'never'. Typed, it allows labels between the two.", section="Loss"
+        -1.0, "Label that means 'never'. If it is given, labels between the two are allowed.", section="Loss"
     )
-    logistic_max: float = option(1.0, "Label that means 'always', likewise.", section="Loss")
+    logistic_max: float = option(1.0, "Label that means 'always'; see --logistic_min.", section="Loss")
     limited: bool = False  # these two were typed, and labels are what lies between; else labels are two classes
     loss_scale: float = option(
-        1.0, "Residuals beyond are outliers to bounded losses, and to lp below the power 1.", section="Loss", above=0
+        1.0, "Residuals beyond this are outliers to bounded losses, and to lp with a power below 1.", section="Loss",
+        above=0
     )
     lp_power: float = option(
         1.5, "The power of the lp loss; below 1, residuals below loss_scale count by their squares.", section="Loss",

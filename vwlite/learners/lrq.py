@@ -53,8 +53,8 @@ class Lrq(Gd):
         self.ends = 0  # of passes in this run, under ``vwlite vw``: to vw each is an example too
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack, labels, predictions = super().described
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        stack, labels, predictions = super().description
         return (stack[0], "lrq", *stack[1:]), labels, predictions
 
     def crossed_terms(self, batch: Batch, plan: Plan, row: int) -> list[CrossedTerms]:
@@ -110,7 +110,7 @@ class VwRank(Gd):
     owes_shrinkage = False
 
     @staticmethod
-    def columns_held(config: GdConfig, learning: bool) -> int:
+    def column_count(config: GdConfig, learning: bool) -> int:
         return 2 * config.vw_rank + 1  # type: ignore[attr-defined, no-any-return]
 
     @property
@@ -135,7 +135,7 @@ class VwRank(Gd):
         return {"weights": Table(self.weights, self.columns)}
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
     @classmethod

@@ -53,7 +53,7 @@ class Multiline(Gd):
         return other
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         config = self.config
         suffix = "-rank" if config.csoaa_rank else "-prob" if config.probabilities else ""
         predictions = {"": "MULTICLASS", "-rank": "ACTION_SCORES", "-prob": "SCALARS"}[suffix]

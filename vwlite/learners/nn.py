@@ -152,7 +152,7 @@ class Nn(NetworkTables, Gd):
         return self.network_tables(predict_only)
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
@@ -199,8 +199,8 @@ class NnClasses(NetworkTables, Multiclass):
         return cls.bytes_per_slot(config, learning)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        _, labels, predictions = super().described
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        _, labels, predictions = super().description
         return ("nn", self.config.class_loss), labels, predictions
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
@@ -248,8 +248,8 @@ class VwNn(Gd):
         self.random_state = np.array([config.random_seed], np.uint64)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        (_, *others), labels, predictions = super().described
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        (_, *others), labels, predictions = super().description
         return ("gd", "nn", *others), labels, predictions
 
     def header(self) -> dict[str, Any]:

@@ -140,16 +140,16 @@ class Outputs(Gd):
     @staticmethod
     def shares_sums(config: OutputsConfig, learning: bool) -> bool:
         """Whether there is a table ``rates``."""
-        return bool(config.shared_rates) and Gd.columns_held(config, learning) > 1
+        return bool(config.shared_rates) and Gd.column_count(config, learning) > 1
 
     @staticmethod
-    def columns_held(config: OutputsConfig, learning: bool) -> int:
-        return 1 if config.shared_rates else Gd.columns_held(config, learning)
+    def column_count(config: OutputsConfig, learning: bool) -> int:
+        return 1 if config.shared_rates else Gd.column_count(config, learning)
 
     @classmethod
     def slot_bytes(cls, config: OutputsConfig, learning: bool) -> float:
         sums = cls.shares_sums(config, learning)
-        return 4.0 * cls.columns_held(config, learning) + sums * 16.0 / (1 << shift_of(config))
+        return 4.0 * cls.column_count(config, learning) + sums * 16.0 / (1 << shift_of(config))
 
     def set_scalars(self) -> None:
         self.take_scalars(np.zeros((self.config.outputs, len(SCALARS))))
@@ -243,8 +243,8 @@ class Outputs(Gd):
         return OutputLabels(self.config.loss, self.config.outputs, log)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        return (*super().described[0], "outputs"), "NUMBERS", "SCALARS"
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        return (*super().description[0], "outputs"), "NUMBERS", "SCALARS"
 
     @property
     def outputs(self) -> Sequence[str]:  # type: ignore[override]
@@ -267,7 +267,7 @@ class Outputs(Gd):
             other.take_label_sums(self.output_label_sums.copy())
         other.losses = np.zeros_like(self.losses)
         if other.owes_shrinkage:
-            other.stride, other.weights, other.rates = 1, self.weights_alone(), None
+            other.stride, other.weights, other.rates = 1, self.prediction_weights(), None
             other.apply_shrinkage()
         return other
 
@@ -311,10 +311,10 @@ class Outputs(Gd):
     def answer_of(self, results: Results, row: int) -> str:
         return ",".join(f"{value:g}" for value in self.score[row].tolist())
 
-    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+    def audited_classes(self, batch: Batch, row: int) -> Iterable[int]:
         return range(self.config.outputs)
 
-    def clipped(self, results: Results, row: int, number: int) -> float:
+    def clipped_prediction(self, results: Results, row: int, number: int) -> float:
         low, high = (self.output_scalars[number, SCALARS.index(name)] for name in ("min_label", "max_label"))
         return float(min(max(self.raw[row, number], low), high))
 

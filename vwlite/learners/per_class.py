@@ -105,12 +105,12 @@ class PerClass(Gd):
         batch.label[begin:end] = np.nan
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         config = self.config
         suffix = "-prob" if config.probabilities else "-scores" if config.scores else ""
         labels = {"oaa": "MULTICLASS", "csoaa": "CS", "multilabel_oaa": "MULTILABEL"}[config.kind]
         predictions = "SCALARS" if suffix else "MULTILABELS" if labels == "MULTILABEL" else "MULTICLASS"
-        return (*super().described[0], config.kind + suffix), labels, predictions
+        return (*super().description[0], config.kind + suffix), labels, predictions
 
     def labels(self, log: LogFunction | None = None) -> ClassLabels:
         """What reads the labels of batches; see ``ClassLabels``."""
@@ -200,7 +200,7 @@ class PerClass(Gd):
             chosen = self.chosen(row)
         else:
             chosen = np.arange(self.config.count) == int(results.prediction[row]) - first
-        scores = {number: float(self.raw[row, number]) for number in self.audited(batch, row)}
+        scores = {number: float(self.raw[row, number]) for number in self.audited_classes(batch, row)}
         sign = 1 if self.lowest_first else -1
         best = sorted(scores, key=lambda number: (not chosen[number], sign * scores[number]))[:classes]
         name = self.config.classes.display_name
@@ -216,7 +216,7 @@ class PerClass(Gd):
             return self.set_text(row)
         return self.config.classes.display_name(int(results.prediction[row]))
 
-    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+    def audited_classes(self, batch: Batch, row: int) -> Iterable[int]:
         self.want_scores()
         first = int(self.get("first") != 0)  # rows are audited one by one
         listed = [number - first for number in self.listed(batch, row)]
@@ -229,7 +229,7 @@ class PerClass(Gd):
             return []
         return lists.indices[lists.row(row)].tolist()
 
-    def clipped(self, results: Results, row: int, number: int) -> float:
+    def clipped_prediction(self, results: Results, row: int, number: int) -> float:
         return float(self.score[row, number])
 
     def label_text(self, batch: Batch, row: int) -> str:

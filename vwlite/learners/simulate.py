@@ -36,8 +36,8 @@ class Simulation(Exploration):
     limits_answers = shows_actions = held_out_in_vw = False
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        return (*super().described[0], "cbify"), "MULTICLASS", "MULTICLASS"
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        return (*super().description[0], "cbify"), "MULTICLASS", "MULTICLASS"
 
     @property
     def shows_probabilities(self) -> bool:

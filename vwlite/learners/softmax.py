@@ -83,7 +83,7 @@ class Multiclass(PerClass):
         return 4.0 * (2 + per_row + (3 + per_row) * config.average + 3 * per_row * bool(config.group_l1))
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         predictions = "SCALARS" if self.config.probabilities or self.config.scores else "MULTICLASS"
         return ("multiclass", self.config.class_loss), "MULTICLASS", predictions
 
@@ -98,7 +98,7 @@ class Multiclass(PerClass):
         classes = Classes(self.config.count, self.config.named_labels, None if first < 0 else first)
         return ShareLabels(classes, log, strict=self.config.strict_shares)
 
-    def clipped(self, results: Results, row: int, number: int) -> float:
+    def clipped_prediction(self, results: Results, row: int, number: int) -> float:
         return float(self.raw[row, number])
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
@@ -167,7 +167,7 @@ class Multiclass(PerClass):
         """Classes have no numbers of their own in the header."""
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

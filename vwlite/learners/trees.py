@@ -40,8 +40,8 @@ class Tree(PerClass):
         self.trace_size = 0
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack = super(PerClass, self).described[0]
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        stack = super(PerClass, self).description[0]
         return (*stack, self.config.option), "MULTICLASS", "MULTICLASS"
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
@@ -62,11 +62,13 @@ class Tree(PerClass):
     def class_names(self) -> Sequence[str]:
         return ()  # weights are of contests
 
-    def audited(self, batch: Batch, row: int) -> Iterable[int]:
+    def audited_classes(self, batch: Batch, row: int) -> Iterable[int]:
         self.want_sums()
         return range(self.config.models)
 
-    def spoken(self, results: Results, row: int, classes: Iterable[int]) -> Iterator[tuple[int, bool, float]]:
+    def reported_predictions(
+        self, results: Results, row: int, classes: Iterable[int]
+    ) -> Iterator[tuple[int, bool, float]]:
         """``(set, whether it had learned the row, score)`` in the order of the predictions."""
         calls = self.trace_calls[: self.trace_size].tolist()
         scores = self.trace_scores[: self.trace_size].tolist()
@@ -159,8 +161,8 @@ class LogMulti(Tree):
         return {**super().tables(predict_only), **dict(zip(ARRAYS, tree, strict=True))}
 
     @classmethod
-    def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
-        weights = super().wanted(header, learning)
+    def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
+        weights = super().needed_arrays(header, learning)
         return None if weights is None else (*weights, *ARRAYS)
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
@@ -306,7 +308,7 @@ class ScoringTree(ClassCosts, LabelVectors):
         super().run(batch, plan, results, begin, end)
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
+    def description(self) -> tuple[tuple[str, ...], str, str]:
         predictions = "SCALARS" if self.shows_scores else "MULTICLASS"
         labels = "CS" if self.config.costs else "MULTICLASS"
         return ("filter_tree", "scoring", self.config.loss.name), labels, predictions
@@ -335,8 +337,8 @@ class FilterTree(Ensemble):
     one_less = 1
 
     @property
-    def described(self) -> tuple[tuple[str, ...], str, str]:
-        stack = self.nodes[0].described[0]
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        stack = self.nodes[0].description[0]
         return (*stack, "filter_tree"), "CS" if self.config.costs else "MULTICLASS", "MULTICLASS"
 
     def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:

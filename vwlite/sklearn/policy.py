@@ -30,7 +30,7 @@ class VWPolicy(LinearEstimator):
     cost_offset : float, "max" or None, default=None
         Learn costs as differences to this number, or to the highest cost so far.
     clip_p : float, default=0.0
-        Take probabilities below this for this.
+        Raise probabilities below this to this.
     exploration : dict or None, default=None
         Options of an explorer by their names, such as ``{"epsilon": 0.1}`` or ``{"softmax": True, "lambda": 4}``; None:
         the best action is always shown.

@@ -42,7 +42,7 @@ class Audit(Listener):
 
     def before(self, batch: Batch, begin: int, end: int) -> None:
         if self.row_by_row:
-            classes = self.learner.audited(batch, begin) if end > begin else ()
+            classes = self.learner.audited_classes(batch, begin) if end > begin else ()
             self.lines = {number: audit_line(batch, self.plan, self.learner, begin, number) for number in classes}
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -110,7 +110,7 @@ def audit_text(
     tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
     text = batch.text if len(batch.text) else None
     shown = b""
-    for number, learned, prediction in learner.spoken(results, row, lines):
+    for number, learned, prediction in learner.reported_predictions(results, row, lines):
         value = np.full(1, prediction, np.float32)
         line = line_now(number) if learned else lines[number]
         flags, small = batch.flags[row : row + 1], learner.config.takes_any_unit

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 INITIAL = Option(
-    "Go on exactly where this model stopped.", section="Output", spelled=("-i", "--initial_regressor"), key="initial",
+    "Continue exactly where this model stopped.", section="Output", spelled=("-i", "--initial_regressor"),
+    key="initial",
     reads="model", beside=(LEDGER,), name="initial", type="str",
 )
 
@@ -44,7 +45,8 @@ class OutputConfig(Config):
         spelled=("-p", "--predictions"), writes="predictions", beside=(CHECKPOINT,),
     )
     raw_predictions: str | None = option(
-        None, "The same before clipping and link.", section="Output", spelled=("-r", "--raw_predictions"),
+        None, "Write these predictions before clipping and link.", section="Output",
+        spelled=("-r", "--raw_predictions"),
         writes="predictions", beside=(CHECKPOINT,),
     )
     log: str | None = option(
@@ -55,10 +57,10 @@ class OutputConfig(Config):
         None, "Write the model as text.", section="Output", writes="text", beside=(BEST,)
     )
     invert_hash: str | None = option(
-        None, "Write it as text with the features' names.", section="Output", writes="text", beside=(BEST,)
+        None, "Write the model as text with the names of its features.", section="Output", writes="text", beside=(BEST,)
     )
     support: str | None = option(
-        None, "Write the examples with dual variables other than 0 there, one a line, with these.", section="Output",
+        None, "Write the examples whose dual variable is not 0, one a line, with that variable.", section="Output",
         writes="text", needs=("dual", "ksvm"),
     )
     names: bool = option(
@@ -89,7 +91,7 @@ class OutputConfig(Config):
         metavar="N|X.Y", read_as="progress", shown="2.0",
     )
     by_file: bool = option(
-        False, "Measure the model on each file before learning it, which drift spoils; a table, and in --json.",
+        False, "Measure the model on each file before learning it, which shows drift: a table, also in --json.",
         section="Progress", spelled=("--progressive-by-file",),
     )
     quiet: bool = option(False, "Print nothing but errors.", section="Progress")
@@ -104,17 +106,18 @@ class CheckpointConfig(Config):
     """How a run goes on where it, or one before it, was stopped. ``every`` and ``lock_wait`` are seconds."""
 
     every: float | None = option(
-        None, "Write MODEL.ckpt every so often: 90s, 10m, 2h.", section="Stopping and going on",
+        None, "Write MODEL.ckpt at this interval: 90s, 10m, 2h.", section="Stopping and going on",
         spelled=("--checkpoint-every",), key="checkpoint_every", metavar="TIME", read_as="duration", low=0,
         needs=("model",),
     )
     resume: bool = option(
-        False, "Go on where this command was stopped, from MODEL.ckpt if there is one.",
+        False, "Continue where this command was stopped, from MODEL.ckpt if there is one.",
         section="Stopping and going on", needs=("model",),
     )
     skip_seen: bool = option(
         False,
-        "Skip files that the model of -i has learned, after MODEL.ledger. With -i M -f M: begin where there is no M.",
+        "Skip files that the model of -i has learned, according to MODEL.ledger. With -i M -f M: start a new model if "
+        "there is no M.",
         section="Stopping and going on", spelled=("--skip-seen",), needs=("initial",),
     )
     lock_wait: float = option(
@@ -138,15 +141,16 @@ class CurriculumConfig(Config):
     """
 
     order: str | None = option(
-        None, "Begin with the easiest examples, the hardest or any; every pass or step admits more, in the end all.",
+        None, "Begin with the easiest, the hardest or random examples; each pass or step adds more, until all take "
+        "part.",
         section="Curriculum", spelled=("--curriculum",), key="curriculum_order", choices=("easy", "anti", "random"),
     )
     by: str = option(
-        "length", "What makes them hard: length, rarest, margin:MODEL, loss:MODEL, value:NAMESPACE.",
+        "length", "Measure of difficulty: length, rarest, margin:MODEL, loss:MODEL, value:NAMESPACE.",
         spelled=("--curriculum-by",), key="curriculum_by", read_as="difficulty", **OF_CURRICULUM,
     )
     start: float = option(
-        0.25, "Share of the first pass; of the first step, to which each step adds as much.",
+        0.25, "Share of the examples in the first pass or step; each further step adds as much.",
         spelled=("--curriculum-start",), key="curriculum_start", above=0, high=1, **OF_CURRICULUM,
     )
     passes: int | None = option(
@@ -164,7 +168,7 @@ class CurriculumConfig(Config):
         **OF_CURRICULUM,
     )
     width: float | None = option(
-        None, "How wide the fall from weight 1 to 0 is, as a share of the examples.",
+        None, "Width of the fall from weight 1 to 0, as a share of the examples.",
         spelled=("--curriculum-width",), key="curriculum_width", above=0, shown="0.2", **OF_CURRICULUM,
     )
     sample: bool = option(

@@ -1,4 +1,4 @@
-"""The run's counters (examples, weights, losses, labels seen) and the rule for progress rows."""
+"""The counters of a run (examples, weights, losses, labels seen) and the rule for rows of the progress table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vwlite.training.config import ProgressRule
 
 NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out
 
-MOST_ENTRIES = 512  # of a history, between two ends of passes
+MAX_ENTRIES = 512  # of a history in one pass
 
 _CONFIGURED = frozenset({"progress_additive", "progress_step", "simple_labels", "row_due"})
 _SAVED = tuple(name for name in INDEX if name not in _CONFIGURED)
@@ -114,7 +114,7 @@ class Counters:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything counted; the progress rule and the kind of labels stay."""
+        """Set all counters to zero; the progress rule and the kind of labels stay."""
         for name in _SAVED:
             setattr(self, name, 0.0)
         self.first_label = self.second_label = _UNSET_LABEL
@@ -138,7 +138,7 @@ class Counters:
 
     @contextmanager
     def uninterrupted(self) -> Iterator[None]:
-        """No progress row is due meanwhile; the next one stays as far away as it is."""
+        """A context in which no progress row is due; the distance to the next one stays the same."""
         distance, self.dump_interval = self.dump_interval, math.inf
         try:
             yield
@@ -146,15 +146,15 @@ class Counters:
             self.dump_interval = distance
 
     def record_labels(self, batch: Batch, begin: int, end: int) -> None:
-        """Remember labels that are there, of rows that will count as unlabelled."""
+        """Record the labels of rows that are going to be counted as unlabelled."""
         record_labels(self.array, batch.label, batch.flags, begin, end)
 
     def count_queries(self, labels: int) -> None:
-        """So many more labels were asked for."""
+        """Add to the number of labels that were asked for."""
         self.queries += labels
 
-    def dumped(self, holdout: bool = False) -> None:
-        """Start the stretch after a progress row, which showed held-out losses if ``holdout``."""
+    def start_interval(self, holdout: bool = False) -> None:
+        """Start the interval after a progress row; ``holdout``: the row showed held-out losses."""
         if holdout:
             self.holdout_weight_since_dump = self.holdout_loss_since_dump = 0.0
         self.sum_loss_since_dump = 0.0
@@ -184,11 +184,11 @@ class Counters:
         return self.holdout_loss_since_pass / weight if weight else None
 
     def drop_pass(self) -> None:
-        """Close a pass whose held-out loss tells nothing."""
+        """Close a pass without comparing its held-out loss."""
         self.holdout_weight_since_pass = self.holdout_loss_since_pass = 0.0
 
     def labels(self) -> LabelSummary:
-        """What the best constant is reckoned from."""
+        """The sums from which the best constant is computed."""
         first, second = self.first_label, self.second_label
         return LabelSummary(
             first=None if math.isnan(first) else first,
@@ -222,21 +222,21 @@ class Counters:
 
 
 class History:
-    """``entries``: at each row of the progress table, and at the end of each pass.
+    """The losses of a run: ``entries`` has one for each row of the progress table and for the end of each pass.
 
-    ``loss`` and ``since_last``, of the examples since the entry before, are those before each example was learned;
-    ``holdout`` is that of the examples held out, in this pass; each None where nothing was counted. Of more than
-    MOST_ENTRIES of a pass every second one is kept.
+    ``loss`` and ``since_last``, which is over the examples since the entry before, are progressive: each example is
+    predicted before it is learned. ``holdout`` is the held-out loss of the pass. Each is None without examples. When
+    a pass has more than MAX_ENTRIES, every second one is dropped.
     """
 
     def __init__(self, counters: Counters) -> None:
         self.counters = counters
         self.entries: list[dict[str, Any]] = []
-        self.first = 0  # of this pass
-        self.weight = self.loss = 0.0  # when the last entry was made
+        self.first = 0  # index of the first entry of this pass
+        self.weight = self.loss = 0.0  # as of the last entry
 
     def add(self, number: int) -> None:
-        """Pass ``number`` has come so far."""
+        """Add an entry for the present point of pass ``number``."""
         counters = self.counters
         weight, loss = counters.labeled_weight, counters.sum_loss
         self.entries.append(
@@ -249,7 +249,7 @@ class History:
             }
         )
         self.weight, self.loss = weight, loss
-        if len(self.entries) - self.first > MOST_ENTRIES:
+        if len(self.entries) - self.first > MAX_ENTRIES:
             del self.entries[self.first :: 2]
 
     def end_pass(self, number: int) -> None:

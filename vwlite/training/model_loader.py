@@ -81,7 +81,7 @@ def restore(
             kind = kind.with_confidence()
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
         kind.check_memory(config, features.bits, learning or rates, max_memory)
-        wanted = kind.wanted(header, learning or rates)
+        wanted = kind.needed_arrays(header, learning or rates)
         kept = () if wanted is None else arrays_of_features(header, features)
         loaded = model_file.load(path, want=None if wanted is None else [*wanted, *kept], grows=learning)
         pairs = header["config"].get("pairs", 0)

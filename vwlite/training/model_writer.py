@@ -304,7 +304,7 @@ class ModelWriter(Listener):
         return {
             **self.learner.header(),
             "features": self.config.features.header(),
-            "counters": self.kept_counts(),
+            "counters": self.saved_counters(),
             "negative_label": self.labels.negative if self.labels else None,
             "seen": sorted(self.plan.seen),
             "passes": self.passes,
@@ -314,7 +314,7 @@ class ModelWriter(Listener):
             "names": names,
         }
 
-    def kept_counts(self) -> dict[str, float | int | None]:
+    def saved_counters(self) -> dict[str, float | int | None]:
         """What the model says of its examples: nothing that depends on where a run was stopped and resumed."""
         return (self.totals or self.counters).totals()
 
@@ -327,7 +327,7 @@ class ModelWriter(Listener):
                 file,
                 self.learner.predicting(),
                 self.config.features,
-                {**Counters().state(), **self.kept_counts(), "current_pass": self.passes},
+                {**Counters().state(), **self.saved_counters(), "current_pass": self.passes},
                 predict_only=output.predict_only_model,
                 names=names,
                 hexfloat=output.hexfloat_weights,

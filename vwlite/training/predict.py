@@ -32,13 +32,14 @@ def predict(
     display: Display | None = None,
     open_answers: Callable[..., list[Predictions]] = open_predictions,
 ) -> bool:
-    """Predict every example, whatever its label; a malformed line's prediction is ``nan``.
+    """Predict every example, whatever its label; the prediction for a malformed line is ``nan``.
 
-    ``confidence`` adds the importance that would flip the prediction's sign, ``importance_to`` that which would carry
-    the prediction there (see ``vwlite.learners.active.aimed``; with ``as_raw`` before the link); ``as_raw`` writes
-    answers of a model of classes as raw predictions are; ``top``: of scores or probabilities, those of so many classes;
-    ``with_labels``: labels that are words are read, too; ``quiet``: no messages; ``open_answers`` opens what writes
-    them. True when the reader of the predictions went away.
+    ``confidence`` adds the importance that would flip the sign of the prediction, ``importance_to`` the importance
+    that would move the prediction to this value (see ``vwlite.learners.active.target_importance_learner``; before the
+    link with ``as_raw``). ``as_raw``: write answers of a model of classes in the format of raw predictions; ``top``:
+    write scores or probabilities of this number of classes; ``with_labels``: also read labels that are words;
+    ``quiet``: print no messages; ``open_answers``: opens the writer of the answers. Returns whether the predictions
+    went to a pipe that was closed.
 
     Raises UsageError when the model, which is to be started for it, cannot tell. DataError (too many lines were
     malformed) and Diverged (a prediction was not a finite number) are raised only at the end, when all predictions are
@@ -47,14 +48,14 @@ def predict(
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
     if importance_to is not None:
-        from vwlite.learners.active import aimed  # which other predictions need not
+        from vwlite.learners.active import target_importance_learner  # imported only here
 
-        learner = aimed(resumable(model).learner, importance_to, as_raw)
+        learner = target_importance_learner(resumable(model).learner, importance_to, as_raw)
     say = None if quiet else display.message
     words = with_labels and config.learner.label_words is not None
-    wanted = words or importance_to is not None  # labels
+    needs_labels = words or importance_to is not None
     policy = malformed_line_policy(
-        config, learner, model, bad_lines, say, check_labels=wanted, to_the_end=True, insist=display.message
+        config, learner, model, bad_lines, say, check_labels=needs_labels, to_the_end=True, insist=display.message
     )
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)

@@ -161,7 +161,7 @@ SETS = "MULTILABEL"
 
 def label_kind(learner: Learner) -> str:
     """By vw's names; ``NUMBERS`` of learners of several outputs."""
-    return learner.described[1]
+    return learner.description[1]
 
 
 def check_labels_shown(learner: Learner) -> None:

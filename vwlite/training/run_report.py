@@ -34,7 +34,7 @@ def format_row(
     Losses and counts are cut to their columns, not rounded; label and prediction (``value_text``,
     or a class name) end in ``...`` when longer than 14 characters. ``holdout`` shows the held-out
     losses (from the second pass on), ``small`` digits of small losses and the size of large ones. Does
-    not start the next stretch: see ``Counters.dumped``.
+    not start the next stretch: see ``Counters.start_interval``.
     """
     average, since = _holdout_losses(counters, small) if holdout else _losses(counters, small)
     columns = (
@@ -203,7 +203,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
         lines.append("learning rate in pass j of P, from 0: sqrt(1 - j / P) of it")
     elif passes > 1:
         lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
-    stack, labels, predictions = learner.described
+    stack, labels, predictions = learner.description
     if not config.output.dont_output_best_constant and learner.simple_labels:
         stack = (*stack, "count_label")
     lines += [f"Enabled learners: {', '.join(stack)}", f"Input label = {labels}", f"Output pred = {predictions}"]
@@ -233,7 +233,7 @@ class Counting(Listener):
 
     def row_due(self, batch: Batch, results: Results, row: int) -> None:
         """The progress table is due a line, of the row counted last."""
-        self.counters.dumped()
+        self.counters.start_interval()
 
     def state(self) -> dict[str, object]:
         return {"counters": self.counters.state()}
@@ -272,7 +272,7 @@ class ProgressTable(Counting):
                 self.show()
         if not self.learner.gathers(self.pass_number):
             self.history.add(self.pass_number)
-        self.counters.dumped(holdout=held)
+        self.counters.start_interval(holdout=held)
 
     def pass_read(self, number: int) -> None:
         self.history.end_pass(self.pass_number)
@@ -378,7 +378,7 @@ class OwnSummary(Summary):
             loss, least = counters.holdout_best_loss, self.labels.held_loss if constant and self.labels else None
         if least and counters.example_number >= ENOUGH and loses_to_constant(loss, least):
             self.display.note(f"always predicting the best constant has a smaller loss, {least:g}{self.remedy}")
-        if self.learner.described[1] == "MULTILABEL" and counters.unlabeled_weight:
+        if self.learner.description[1] == "MULTILABEL" and counters.unlabeled_weight:
             self.display.note("examples without a label were not learned: the empty set is a comma alone")
         majority = self.classes.majority if self.classes and all_count else None
         if majority and counters.example_number >= ENOUGH and loses_to_constant(loss, majority[1]):

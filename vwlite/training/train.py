@@ -123,7 +123,7 @@ class Training:
         only_of_text = inputs.format.groups or inputs.format.makes_features  # which says so itself
         if config.learning and self.fresh and inputs.proposed and not only_of_text:
             self.source.close()
-            raise no_labels(inputs.described + inputs.advice, config.output.model)
+            raise no_labels(inputs.description + inputs.advice, config.output.model)
         self.writer.input = inputs.config
         if ledger:
             ledger.watch(self.source)
@@ -184,7 +184,7 @@ class Training:
             NumberedSides(self.plan, display) if NumberedSides.concerns(config) else None,
             MalformedLineCheck(self.policy),
             ColumnCheck(inputs, say) if config.learning else None,
-            LabelledExampleCheck(counters, inputs.described + inputs.hint, config.output.model, wanted),
+            LabelledExampleCheck(counters, inputs.description + inputs.hint, config.output.model, wanted),
             ThetaCheck(self.plan.theta),
             self.writer,
             self.support(),

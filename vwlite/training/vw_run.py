@@ -1,4 +1,4 @@
-"""A run as ``vw`` has it: another choice of listeners, some of which count, write and log as ``vw`` does."""
+"""The run of ``vwlite vw``: a loop with other listeners, some of which count, write and log as ``vw`` does."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class VwLog:
         *,
         strict_parse: bool = False,
     ) -> None:
-        """``classes`` reads labels that are no simple numbers."""
+        """``classes`` checks labels that are classes; None: labels are numbers."""
         self.log, self.classes, self.strict_parse = log, classes, strict_parse
         self.examples = 0
 
@@ -79,11 +79,11 @@ class VwLog:
     first_cached = relabel
 
     def recall(self, lines: int, bad: int) -> None:
-        """Do nothing: the lines that a cache lacks were logged when it was made."""
+        """Does nothing: malformed lines are logged when the cache is written, not when it is read."""
 
 
 class VwProgressTable(ProgressTable):
-    """Where no line is shown, the next one stays as far away as it is."""
+    """Batches of which no row is shown do not move the next row of the table."""
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         with nullcontext() if self.shown else self.counters.uninterrupted():
@@ -91,12 +91,12 @@ class VwProgressTable(ProgressTable):
 
 
 class VwModelWriter(ModelWriter):
-    """Writes a model where an example's tag says so, too, and whatever the numbers in it are."""
+    """Also writes the model when the tag of an example asks for it, and even if weights are not finite."""
 
     finite = False
 
     def __init__(self, *state: Any, names: NameIndex | None, passes: int, display: Display) -> None:
-        """``passes``, those before this run's, count on in the model."""
+        """``passes``: the passes of earlier runs, which the model adds to its own."""
         super().__init__(*state, names=names)
         self.passes, self.display = passes, display
 
@@ -105,19 +105,19 @@ class VwModelWriter(ModelWriter):
             self.save(batch.tag(begin))
 
     def save(self, tag: bytes) -> None:
-        """As the tag ``save`` or ``save_PATH`` says."""
+        """Write the model for a tag ``save`` or ``save_PATH``."""
         name = tag.removeprefix(b"save").removeprefix(b"_").decode("utf-8", "surrogateescape")
         path = name or self.config.output.model
         if path:
             self.display.line(f"saving regressor to {path}")
             self.write_model(path)
 
-    def kept_counts(self) -> dict[str, float | int | None]:
+    def saved_counters(self) -> dict[str, float | int | None]:
         return self.counters.state()
 
 
 class PassLength(Listener):
-    """``--initial_pass_length``: a first pass that was cut short is followed by longer ones."""
+    """``--initial_pass_length``: after a first pass that reaches this length, passes become longer."""
 
     def __init__(self, config: RunConfig, source: FileBatches) -> None:
         self.length, self.cached, self.source = config.initial_pass_length, bool(config.input.cache), source
@@ -130,8 +130,8 @@ class PassLength(Listener):
             self.run.extend(self.run.passes)
 
     @property
-    def cut(self) -> int:
-        """How often a pass ended early without a cache to begin again with."""
+    def early_ends(self) -> int:
+        """How many passes ended early, without a cache that could be read again."""
         length, left, passes = self.length, self.source.rows, 0
         if length > 0 and not self.cached:
             while left >= length:
@@ -140,7 +140,7 @@ class PassLength(Listener):
 
 
 class VwSummary(Summary):
-    """Counts passes that ended early, and those of the model that is gone on from."""
+    """Also counts passes that ended early, and the passes of the initial model."""
 
     def __init__(self, *state: Any, earlier_passes: int, length: PassLength) -> None:
         super().__init__(*state, vw_constant_of)
@@ -150,7 +150,7 @@ class VwSummary(Summary):
         self.passes = self.earlier_passes + number
 
     def end(self) -> None:
-        self.passes += self.length.cut
+        self.passes += self.length.early_ends
         super().end()
 
 
@@ -178,9 +178,10 @@ def run_like_vw(
     regularizer: str | None = None,
     dry_run: bool = False,
 ) -> bool:
-    """``earlier_passes``, of the model, count as this run's; ``regularizer`` is a file for the weights as text.
+    """Run ``vwlite vw``. Returns whether the predictions went to a pipe that was closed.
 
-    True when the reader of the predictions went away.
+    ``earlier_passes``: the passes of the initial model, which are added to those of this run; ``regularizer``: a file
+    to which the weights are written as text.
     """
     names = names_of(config, learner, plan)
     state = config, learner, plan, counters
@@ -189,7 +190,7 @@ def run_like_vw(
     holds_out = config.holdout.active(config.passes)
 
     def held_out_loss() -> float | None:
-        """NaN where nothing was held out yet of what is to be."""
+        """The average loss; NaN if nothing has been held out yet, None if nothing will be."""
         loss = counters.held_out_loss()
         return math.nan if loss is None and holds_out else loss
 
@@ -225,13 +226,13 @@ def run_like_vw(
             present[0].begin(trainer)
         else:
             trainer.run()
-    return any(one.writer.broken for one in predictions)
+    return any(listener.writer.broken for listener in predictions)
 
 
 def weight_names(
     config: RunConfig, learner: Learner, plan: Plan, closing: ExitStack, display: Display
 ) -> Listener | None:
-    """What names the weights of a model (``--audit_regressor``), if that is asked for."""
+    """The listener that writes the names of weights for ``--audit_regressor``, if it is given."""
     if config.output.audit_regressor is None:
         return None
     from vwlite.training.audit import WeightNames

@@ -180,7 +180,7 @@ def test_remarks(corpus):
 def test_bad_input(corpus):
     few, others = corpus(lines_of(9, 1)), corpus(lines_of(20, 2, label=False))
     one = corpus([line for line in lines_of(30, 1) if line.startswith("sea")])
-    with pytest.raises(DataError, match="the labels name 1 classes"):
+    with pytest.raises(DataError, match="the data have 1 classes"):
         cotrain(one, others, CONFIG, TARGET)
     with pytest.raises(DataError, match="one class only: a smaller --holdout"):
         cotrain(few, others, CotrainConfig(holdout=0.9), TARGET)

@@ -82,7 +82,7 @@ def test_theta_hands_its_weights_to_the_model_and_both_to_their_files(tmp_path):
     assert again.scores(data).tobytes() == target.scores(data).tobytes()
     plain = learn(LearnConfig((read_aux("freq-k:2"),), dim=3), data, None).theta
     assert plain.words.idf is None and not np.array_equal(plain.matrix, theta.matrix)
-    with pytest.raises(UsageError, match="learned without it"):
+    with pytest.raises(UsageError, match="learned without --idf"):
         train(few, plain, TargetConfig(idf=True))
 
 

@@ -153,7 +153,7 @@ def vw_run(arguments: Arguments, typed: Arguments, ready: Ready = lambda: None) 
     if not model:
         learner.set(**outstanding(typed))
     if arguments["feature_mask"]:
-        learner.mask_with((learner.weights[:, 0] != 0).astype(np.uint8))
+        learner.set_mask((learner.weights[:, 0] != 0).astype(np.uint8))
     if is_daemon(arguments):
         return serve_daemon(config, learner, plan, model, arguments, ready)
     counters = Counters(config.output.progress, learner.simple_labels)

@@ -20,12 +20,13 @@ class LoggedConfig(GdConfig):
     """As ``GdConfig``; what learners from logged decisions have in common."""
 
     cb_type: str = option(
-        "mtr", "How costs that nobody saw are made up for: by importance-weighted regression, inverse propensity "
+        "mtr", "How the costs of actions that were not shown are estimated: by importance-weighted regression, "
+        "inverse propensity "
         "scores, a cost of 0, doubly robust, or not at all (direct); sm, of 'vwlite vw', is vw's softmax.",
         section=SECTION, choices=TYPES, shape=True,
     )
     clip_p: float = option(
-        0.0, "Take probabilities below this for this.", section=SECTION, low=0, high=1
+        0.0, "Raise probabilities below this to this.", section=SECTION, low=0, high=1
     )
     cost_offset: str = option(
         "", "Learn costs as differences to this number, or to the highest cost so far.", section=SECTION,

@@ -32,7 +32,8 @@ class BfgsConfig(GdConfig):
         0.001, "Stop when the loss falls by a smaller share than this.", section="Batch optimisation", low=0, below=1
     )
     no_bias_regularization: bool = option(
-        False, "--l2 leaves the constant alone.", section="Batch optimisation", vw_only=True, in_vw_models="forgotten",
+        False, "--l2 does not shrink the constant.", section="Batch optimisation", vw_only=True,
+        in_vw_models="forgotten",
     )
 
     learner: ClassVar[str] = "bfgs"

@@ -21,7 +21,7 @@ SMALL_SLOPE_ADAPTIVE, OTHER_ADAPTIVE, POWER, PASS_DECAYS = (0.5, 0.21), (0.5, 0.
 ONE_RATE = "add --dot-rates global"
 SMALL_SLOPE_LOSSES = ("hinge", "quantile", "truncated", "geman_mcclure", "tanh", "logistic")
 SECTION = "Dot products of latent vectors"
-NEGATIVES = "Examples that are not wanted, drawn for --dotproduct"
+NEGATIVES = "Negative examples for --dotproduct"
 
 
 def check_flow(loss: LossConfig, option: str) -> None:
@@ -82,7 +82,7 @@ class DyadicConfig(LearnerConfig):
         settled=True,
     )
     dot_rates: str | None = option(
-        "global", "Learning rates of their own for every vector and weight (adaptive), or one for all (global).",
+        "global", "A learning rate for each vector and weight (adaptive), or one for all (global).",
         section=SECTION, spelled=("--dot-rates",), choices=("adaptive", "global"), settled=True,
     )
     learning_rate: float | None = again(GdConfig, "learning_rate", None, shown=by_loss(0))
@@ -100,11 +100,12 @@ class DyadicConfig(LearnerConfig):
         read_as="decays", metavar="X|NS=X,...", shown=by_loss(1),
     )
     dot_l2_power: float | None = option(
-        None, "What was updated n times before decays with (1 + n)^-X of the L2.", section=SECTION,
+        None, "Vectors and weights that were updated n times decay with (1 + n)^-X of the L2.", section=SECTION,
         spelled=("--dot-l2-power",), low=0, shown="0",
     )
     dot_pass_l2: float | None = option(
-        None, "Of adaptive rates: from the second pass on, what is updated n times a pass also decays with X / n.",
+        None, "Of adaptive rates: from the second pass on, a vector or weight that is updated n times a pass also "
+        "decays with X / n.",
         section=SECTION, spelled=("--dot-pass-l2",), low=0, shown="by the loss, 1.5 or 4",
     )
     dot_l2_of: str = option(
@@ -115,11 +116,13 @@ class DyadicConfig(LearnerConfig):
         0.0, "L2 decay of the linear weights of these namespaces.", section=SECTION, spelled=("--linear-l2",), low=0
     )
     dot_init: float | None = option(
-        None, "Scale of their start values.", section=SECTION, spelled=("--dot-init",), low=0, settled=True,
+        None, "Scale of the start values of latent vectors.", section=SECTION, spelled=("--dot-init",), low=0,
+        settled=True,
         shown="0.1 / sqrt(rank)",
     )
     dot_init_kind: str = option(
-        "uniform", "Their distribution.", section=SECTION, spelled=("--dot-init-kind",), choices=("uniform", "normal"),
+        "uniform", "Distribution of these start values.", section=SECTION, spelled=("--dot-init-kind",),
+        choices=("uniform", "normal"),
         settled=True,
     )
     dot_offset: float = option(
@@ -137,7 +140,7 @@ class DyadicConfig(LearnerConfig):
         unit="updates",
     )
     negatives: int = option(
-        0, "Behind each example learn N that are not wanted: the same with other items, drawn from those met so far.",
+        0, "After each example learn N negative ones: the same with other items, drawn from those seen so far.",
         section=NEGATIVES, low=0, high=10_000, metavar="N", shown="none",
     )
     negatives_of: str = option(
@@ -145,7 +148,8 @@ class DyadicConfig(LearnerConfig):
         needs=("negatives",), shown="the second of --dotproduct",
     )
     negative_label: float | None = option(
-        None, "The label of what is not wanted; examples with it are not, either.", section=NEGATIVES,
+        None, "The label of negative examples; examples of the data with this label are negative, too.",
+        section=NEGATIVES,
         spelled=("--negative-label",), needs=("negatives",), shown="-1 with losses of two classes, else 0",
     )
     negative_weight: float = option(

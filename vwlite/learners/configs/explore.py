@@ -26,13 +26,15 @@ class ExplorationConfig(LoggedConfig):
         shown="0.05, of other explorers 0",
     )
     first: int = option(
-        0, "Show all actions alike until N events were learned, then the best.", section=SECTION, low=1, shown=""
+        0, "Show all actions with equal probability until N events were learned, then the best.", section=SECTION,
+        low=1, shown=""
     )
     softmax: bool = option(
         False, "Probabilities fall exponentially with the cost predicted.", section=SECTION
     )
     lambda_: float = option(
-        1.0, "How fast.", section=SECTION, spelled=("--lambda",), key="lambda_", needs=("softmax",)
+        1.0, "How fast probabilities fall with the predicted cost.", section=SECTION, spelled=("--lambda",),
+        key="lambda_", needs=("softmax",)
     )
     bag: int = option(
         0, "N policies, each of which learns an event a random number of times, vote.", section=SECTION, low=1,
@@ -42,21 +44,22 @@ class ExplorationConfig(LoggedConfig):
     squarecb: bool = option(
         False, "Probabilities fall with the inverse of what an action costs more than the best.", section=SECTION
     )
-    gamma_scale: float = option(10.0, "How fast.", section=SECTION, low=0, needs=("squarecb",))
+    gamma_scale: float = option(10.0, "How fast probabilities fall.", section=SECTION, low=0, needs=("squarecb",))
     gamma_exponent: float = option(
-        0.5, "How this grows with the events learned.", section=SECTION, needs=("squarecb",)
+        0.5, "The exponent of its growth with the number of events learned.", section=SECTION, needs=("squarecb",)
     )
     elim: bool = option(
         False, "Of --squarecb: show only actions that may be the best.", section=SECTION, needs=("squarecb",)
     )
     regcb: bool = option(
-        False, "Show, alike, the actions that may be the best by the bounds of their costs.", section=SECTION
+        False, "Show, with equal probability, the actions that may be the best by the bounds of their costs.",
+        section=SECTION
     )
-    regcbopt: bool = option(False, "Show the one that may cost least.", section=SECTION)
+    regcbopt: bool = option(False, "Show the action whose cost has the lowest bound.", section=SECTION)
     cb_min_cost: float = option(
-        0.0, "The least cost there is.", section=SECTION, needs=("regcb", "regcbopt", "elim")
+        0.0, "The lowest possible cost.", section=SECTION, needs=("regcb", "regcbopt", "elim")
     )
-    cb_max_cost: float = option(1.0, "The highest.", section=SECTION, needs=("regcb", "regcbopt", "elim"))
+    cb_max_cost: float = option(1.0, "The highest possible cost.", section=SECTION, needs=("regcb", "regcbopt", "elim"))
     mellowness: float | None = again(
         ActiveConfig, "mellowness", None, section=SECTION, shown="0.1, of --squarecb 0.001"
     )
@@ -64,7 +67,7 @@ class ExplorationConfig(LoggedConfig):
         0, "N policies, each of which learns to choose what the others do not.", section=SECTION, low=1,
         unit="policies", shown="", shape=True,
     )
-    psi: float = option(1.0, "How much they differ.", section=SECTION, low=0, needs=("cover",))
+    psi: float = option(1.0, "How much the policies differ.", section=SECTION, low=0, needs=("cover",))
     nounif: bool = option(
         False, "Of --cover: do not show what no policy chooses.", section=SECTION, needs=("cover",)
     )

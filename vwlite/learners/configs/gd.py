@@ -85,10 +85,11 @@ class GdConfig(LearnerConfig):
     )
     binary: bool = option(False, "Predict -1 or 1; the loss is the share of errors.", section="Classes")
     ftrl: bool = option(
-        False, "FTRL-proximal updates instead, with --l1 and --l2 as it has them.", section="Update", settled=True
+        False, "FTRL-proximal updates, with the --l1 and --l2 of that method.", section="Update", settled=True
     )
     ftrl_alpha: float | None = option(
-        None, "Its learning rate.", section="Update", above=0, shown="0.5", settled=True, in_vw_models="forgotten",
+        None, "Learning rate of FTRL, coin betting or PiSTOL.", section="Update", above=0, shown="0.5", settled=True,
+        in_vw_models="forgotten",
     )
     ftrl_beta: float | None = option(
         None, "Added to the root of the squared gradients' sum.", section="Update", low=0, shown="1", settled=True,
@@ -195,7 +196,7 @@ class CoinConfig(GdConfig):
         GdConfig, "ftrl_beta", None, low=None, above=0, shown="1 with --coin, 0.5 with --pistol"
     )
     coin: bool = option(False, "Coin betting, which needs no learning rate.", section="Update")
-    pistol: bool = option(False, "PiSTOL, which needs none either.", section="Update")
+    pistol: bool = option(False, "PiSTOL updates, which need no learning rate either.", section="Update")
 
     learner: ClassVar[str] = "coin"
     selected_by: ClassVar[tuple[str, ...]] = ("coin", "pistol")
@@ -267,7 +268,7 @@ class AverageConfig(GdConfig):
         settled=True,
     )
     average_after: int | None = option(
-        None, "Examples before the mean begins.", section="Update", unit="examples", low=0, settled=True,
+        None, "Examples learned before the mean begins.", section="Update", unit="examples", low=0, settled=True,
         shown="so that it is of the last half, or up to three quarters",
     )
 

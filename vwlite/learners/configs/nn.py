@@ -28,10 +28,11 @@ class NnConfig(GdConfig):
     """As ``GdConfig``, of which loss, rate and bounds matter; ``nn`` has the units of every hidden layer."""
 
     nn: str = option(
-        "", "Hidden layers of so many tanh units: --nn 100, or --nn 300,300,300.", section=SECTION, metavar="N,...",
+        "", "Numbers of tanh units in the hidden layers: --nn 100, or --nn 300,300,300.", section=SECTION,
+        metavar="N,...",
         read_as="units", shape=True,
     )
-    inpass: bool = option(False, "Features go to the output directly as well.", section=SECTION, shape=True)
+    inpass: bool = option(False, "Also connect the features directly to the output.", section=SECTION, shape=True)
     dropout: bool = option(False, "Leave half of the units out of each step, by chance.", section=SECTION)
     random_seed: int = random_seed()
 

@@ -21,7 +21,8 @@ class OutputsConfig(GdConfig):
     """As ``GdConfig``, for ``outputs`` numbers each. ``shared_rates`` None becomes whether the update can share."""
 
     outputs: int = option(
-        0, "K numbers from the same features; labels are lists like 3.5,-1,2, in which some may be missing: 3.5,,2.",
+        0, "Predict N numbers from the same features; labels are lists like 3.5,-1,2, in which some may be missing: "
+        "3.5,,2.",
         section="Outputs", unit="outputs", low=1, high=MAX_OUTPUTS, shown="", shape=True, needed=False,
     )
     named_outputs: tuple[str, ...] = option(
@@ -107,7 +108,7 @@ class FactoredConfig(OutputsConfig):
 
     rank: int = again(DyadicConfig, "rank", 10, low=1, shape=True)
     trace: float = option(
-        0.0, "Price, at each example, of the singular values of the weights, features by outputs: few directions.",
+        0.0, "Penalty, at each example, on the singular values of the weights, features by outputs: few directions.",
         section="Outputs", above=0, shown="off", settled=True,
     )
     random_seed: int = random_seed()  # where the rows of the outputs begin

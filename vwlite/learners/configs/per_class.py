@@ -41,7 +41,7 @@ class PerClassConfig(GdConfig):
         metavar="NAME,...|@FILE", read_as="names", shown="those in the files, sorted",
     )
     indexing: int | None = option(
-        None, "Number of the first class, 0 or 1.", section="Classes", low=0, high=1, shown="as the data tell"
+        None, "Number of the first class, 0 or 1.", section="Classes", low=0, high=1, shown="as in the data"
     )
     probabilities: bool = option(
         False, "Predict the probability of every class (with --loss_function logistic).", section="Classes",
@@ -49,7 +49,7 @@ class PerClassConfig(GdConfig):
     )
     scores: bool = option(False, "Predict the score of every class.", section="Classes", in_vw_models="forgotten")
     oaa_subsample: int = option(
-        0, "Teach the label's class and N others each time, not all.", section="Classes", shown="",
+        0, "Update the class of the label and N random others, not all.", section="Classes", shown="",
         in_vw_models="forgotten",
     )
     random_seed: int = random_seed()  # which others
@@ -191,7 +191,7 @@ class MultilineConfig(GdConfig):
         "one costs least (mc). A group's first line 'shared | features' adds to all of them."
     )
     wap_ldf: str = way("The same from differences of two lines.")
-    ldf_override: str = way("In place of what these two say.", in_vw_models="forgotten")
+    ldf_override: str = way("The kind to use in place of the one that these two name.", in_vw_models="forgotten")
     csoaa_rank: bool = option(
         False, "Predict all classes of a group, the cheapest first, with their scores.", section="Groups of lines"
     )

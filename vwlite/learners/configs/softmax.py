@@ -30,7 +30,7 @@ class MulticlassConfig(PerClassConfig):
         AverageConfig, "average_after", None, shown=options_of(AverageConfig)["average_after"].shown
     )
     group_l1: float = option(
-        0.0, "Penalty, at each example, on the length of a feature's weights for all classes, which vanish together.",
+        0.0, "Penalty, at each example, on the norm of a feature's weights for all classes, which become 0 together.",
         section="Update", low=0, shown="off", settled=True,
     )
     label_shares: bool = option(
@@ -40,7 +40,8 @@ class MulticlassConfig(PerClassConfig):
         False, "Shares add up to 1 within 1e-4; else they are divided by their sum.", section="Classes", settled=True,
     )
     smoothing: float = option(
-        0.0, "Mix this share of all classes alike into labels of one class.", section="Classes", low=0, below=1,
+        0.0, "Label smoothing: spread this share of each label evenly over all classes.", section="Classes", low=0,
+        below=1,
         shown="", settled=True,
     )
 

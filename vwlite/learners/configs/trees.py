@@ -57,7 +57,7 @@ class LogMultiConfig(TreeConfig):
 
     log_multi: int = classes("N classes in a tree that grows with the examples, about log N steps deep.")
     swap_resistance: int = option(
-        4, "How much fuller than the emptiest a leaf is that takes its place.", section="Classes",
+        4, "How much fuller than the emptiest leaf another one must be to take its place.", section="Classes",
         low=0, high=(1 << 32) - 1,
     )
 

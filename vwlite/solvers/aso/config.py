@@ -93,7 +93,9 @@ class ContinuedConfig(Config):
 class SelectionConfig(Config):
     """How ``aso train`` chooses options. ``folds`` None: it does not; ``vary``: texts for ``selection.read_vary``."""
 
-    folds: int | None = option(None, "Choose options by so many folds of cross-validation.", low=2, section="Choice")
+    folds: int | None = option(
+        None, "Choose options by cross-validation with this number of folds.", low=2, section="Choice"
+    )
     vary: tuple[str, ...] = option(
         (), "Values to choose from, as in 'theta-scale 0.1|0.3|1'; no Theta is always tried.", section="Choice",
         metavar="'OPTION A|B'", needs=("folds",),

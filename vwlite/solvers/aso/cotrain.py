@@ -23,7 +23,15 @@ from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
 from vwlite.options import USUAL_MEMORY, check_memory
 from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
-from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined, labels_of, scale_for, with_shared
+from vwlite.solvers.aso.classifier import (
+    Target,
+    check_idf,
+    classes_in,
+    labels_of,
+    merge_vocabularies,
+    scale_for,
+    with_shared,
+)
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import solve, targets, zero_weights
@@ -209,8 +217,8 @@ def rounds_of(
     say = monitor.remark
     check_idf(theta, target)
     classes, seed = classes_in(labelled, False), target.solver.seed
-    words = joined(labelled.vocabulary(), unlabelled.vocabulary(idf=target.idf))
-    words = joined(words, theta.words) if theta else words
+    words = merge_vocabularies(labelled.vocabulary(), unlabelled.vocabulary(idf=target.idf))
+    words = merge_vocabularies(words, theta.words) if theta else words
     seen, count = views_of(config, spaces, words, seed), len(classes.names)
     what = f"the weights of {count:,} classes and {len(words):,} features"
     check_memory(4.0 * (len(seen) + 1) * len(words) * count, memory, what, "are the labels names of classes?")

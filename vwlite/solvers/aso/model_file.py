@@ -11,7 +11,7 @@ from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import opened, theta_from, theta_parts
 from vwlite.options import USUAL_MEMORY
-from vwlite.solvers.aso.classifier import Target, check_room, joined, labels_of, with_shared
+from vwlite.solvers.aso.classifier import Target, check_room, labels_of, merge_vocabularies, with_shared
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Position, Stopped, solve, zero_weights
@@ -105,7 +105,7 @@ def learn_on(
     how sequences are decoded, DataError, Diverged.
     """
     classes = extended(target.classes, corpus, new_classes)
-    words = joined(corpus.vocabulary(), target.words)
+    words = merge_vocabularies(corpus.vocabulary(), target.words)
     check_room(classes, words, memory)
     labelled, made = labels_of(corpus, classes)
     if not len(labelled):

@@ -18,7 +18,7 @@ from vwlite.features.sparse_rows import Rows
 from vwlite.features.theta import Theta
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.aso.auxiliary import mixed
-from vwlite.solvers.aso.classifier import check_idf, classes_in, joined, labels_of, scale_for, with_shared
+from vwlite.solvers.aso.classifier import check_idf, classes_in, labels_of, merge_vocabularies, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Targets, solve, targets, zero_weights
@@ -220,7 +220,7 @@ def prepared(
     plain = corpus.rows(own, config.unit).take(labelled)
     weighted, shared = plain, {}
     if theta:
-        words = joined(own, theta.words)
+        words = merge_vocabularies(own, theta.words)
         whole = corpus.rows(words, config.unit).take(labelled)
         unscaled = replace(config, theta_scale=1.0)
         shared = {dim: with_shared(whole, words, theta.cut(dim), unscaled).extra for dim in dims}

@@ -253,7 +253,7 @@ class TrainClasses(AsoSolver):
 
     def fit(self, monitor: Monitor) -> None:
         config, theta, selection, chosen = self.config, self.theta, self.selection, {}
-        self.progress = Progress.restored(*self.stopped) if self.stopped else Progress()
+        self.progress = Progress.restore(*self.stopped) if self.stopped else Progress()
         more: dict[str, Any] = {"memory": self.memory, "monitor": monitor, "stopped": self.progress.stopped}
         if selection.folds:
             found = select(self.text, theta, config, selection, self.several, monitor, self.progress.counts)
@@ -306,7 +306,7 @@ class ContinueClasses(AsoSolver):
         threads = values.get("threads") or available_cores()
         solver = replace(self.target.config.solver, passes=values["passes"], threads=threads)
         new = self.request.config(ContinuedConfig).new_classes
-        self.progress = Progress.restored(*self.stopped) if self.stopped else Progress()
+        self.progress = Progress.restore(*self.stopped) if self.stopped else Progress()
         self.found = learn_on(self.target, self.text, solver, new, self.memory, monitor, self.progress.stopped)
         examples = int((self.text.label >= 0).sum())
         self.facts = {**self.kept_facts, "examples": examples, "classes": self.found.classes.names}

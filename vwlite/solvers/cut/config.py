@@ -12,7 +12,9 @@ class CutConfig(Config):
     """``combine``: the weight of an edge that stands at both of its ends; at one end alone it has that weight."""
 
     clusters: int = option(2, "Clusters.", spelled=("-k", "--clusters"), low=2, shown="", required=True)
-    combine: str = option("max", "What two weights of an edge, one at either end, come to.", choices=COMBINE)
+    combine: str = option(
+        "max", "How the two weights of an edge that stands at both ends are combined.", choices=COMBINE
+    )
     shift: float = option(
         0.0, "Share of its degree that every node has as an edge to itself while nodes are moved.", low=0
     )

@@ -117,7 +117,7 @@ class Texts:
             batches = map(self.policy.relabel, inputs.cached())
         else:
             batches = (self.policy.examine(part) for part in inputs.texts())
-        return self.lines_of(batches, inputs.described, ranked)
+        return self.lines_of(batches, inputs.description, ranked)
 
     def lines_of(self, batches: Iterable[Batch], described: str, ranked: Difficulties | None = None) -> Lines:
         """Of batches whose labels were checked. Raises DataError where there is none."""
