@@ -173,7 +173,7 @@ vwlite.cli.runs: model_dispatch predict
 vwlite.data: batch block_parser blocks config dataset digests input_stream label_vocabulary malformed_lines parse_errors
     text_format
 vwlite.features: config feature_plan hashing interactions side_names
-vwlite.learners: base best_constant configs gd label_check losses row_results
+vwlite.learners: abilities base best_constant configs gd label_check losses row_results
 vwlite.learners.configs: base dyadic gd
 vwlite.storage: archive_reader archive_writer atomic_file model_file named_files ordered_pool output_checks table_codec
     weight_table
@@ -191,7 +191,7 @@ vwlite.cli.runs: train
 vwlite.data: csr
 vwlite.distributed: config
 vwlite.evaluation: config
-vwlite.learners.configs: active bandit bfgs dual explore label_vectors lfl nn outputs per_class softmax trees
+vwlite.learners.configs: active bandit bfgs dual explore label_vectors lfl nn outputs lrq per_class trees
 vwlite.storage: file_lock
 vwlite.training: best_pass checkpoint label_sample ledger model_writer namespace_report run_report train
 : string

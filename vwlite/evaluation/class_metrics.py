@@ -24,7 +24,8 @@ from vwlite.evaluation.metric_table import (
     names_of,
 )
 from vwlite.evaluation.metrics import COMPUTED, Sample
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import LabelDistribution, Reporting
+from vwlite.learners.base import Learner, want_scores
 from vwlite.learners.class_costs import set_costs
 from vwlite.learners.configs.per_class import SET_LOSSES
 from vwlite.learners.row_results import Results
@@ -172,7 +173,7 @@ class TopClasses:
         self.hits, self.weight, self.labels = dict.fromkeys(asked, 0.0), 0.0, 0.0
         if reason := no_scores(learner.config):
             raise UsageError(f"--metric {next(iter(asked))} is of the scores of all classes; {reason}")
-        learner.want_scores()
+        want_scores(learner)
 
     def add(self, rows: np.ndarray, meant: Csr, weight: np.ndarray) -> None:
         """Rows int64[n] of the batch run last, with their labels as places and float32[n] importance."""
@@ -203,7 +204,7 @@ class SecondClass:
     def __init__(self, learner: Any) -> None:
         """``learner``: one that has scores."""
         self.learner, self.columns = learner, list[np.ndarray]()
-        learner.want_scores()
+        want_scores(learner)
 
     def add(self, rows: np.ndarray, place: np.ndarray, weight: np.ndarray) -> None:
         """Rows int64[n] of the batch run last: the places int64[n] of their labels, and float32[n] importance."""
@@ -223,7 +224,7 @@ class SecondClass:
 
 def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
     """Of a learner that has a probability for each label, in one model; None of others."""
-    return Distributions(learner, asked) if learner.has_distributions else None
+    return Distributions(learner, asked) if isinstance(learner, LabelDistribution) else None
 
 
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
@@ -306,7 +307,8 @@ class ClassOutcomes(Listener):
             report |= of_sets(*self.sets) | of_costs(self.costs / total, count)
             if names is not None:
                 report |= {name: report[other] for name, other in SYNONYMS.items()}
-        for _, log_loss in self.learner.summary_lines(held=False):
+        own = self.learner.summary_lines(held=False) if isinstance(self.learner, Reporting) else ()
+        for _, log_loss in own:
             report["log_loss"] = log_loss
         report |= self.top.report() if self.top else {}
         kinds = [KINDS[kind]]

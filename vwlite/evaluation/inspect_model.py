@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -11,10 +11,10 @@ import numpy as np
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.features.name_index import name_index_from_arrays
-from vwlite.learners.base import plain
+from vwlite.learners.abilities import FactoredWeights, PairFactors, WeightsByClass
+from vwlite.learners.base import Learner, output_names, plain, predicting
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.softmax import MulticlassConfig
+from vwlite.learners.configs.per_class import MulticlassConfig, PerClassConfig
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.weight_table import set_slots
@@ -109,9 +109,9 @@ class Inspection:
     def norms(self) -> dict[str, Any]:
         """Those of the weights of classes or outputs, a row for each feature."""
         learner = self.restored.learner
-        if own := learner.own_norms():
-            return own
-        classes, shift = len(learner.class_names), learner.layout[0]
+        if isinstance(learner, FactoredWeights):
+            return learner.own_norms()
+        classes, shift = len(class_names(learner)), learner.layout[0]
         if classes < 2:
             return {}
         slots = set_slots(learner.weights)
@@ -127,7 +127,7 @@ class Inspection:
         """
         learner = self.restored.learner
         weights, slots = learner.weights[:, 0], set_slots(learner.weights)
-        names, sets = list(learner.class_names), slots & np.uint32((1 << learner.layout[0]) - 1)
+        names, sets = list(class_names(learner)), slots & np.uint32((1 << learner.layout[0]) - 1)
         if not by_class:
             return [self.entry(slot, names) for slot in slots[largest(weights[slots], slots, count)].tolist()]
         if not names:
@@ -176,7 +176,7 @@ def label_units_of(learner: Any) -> dict[str, Any]:
         return {}
     units = learner.config.label_units
     mean, spread = learner.label_mean, learner.spread
-    if learner.outputs:
+    if output_names(learner):
         mean, spread = (numbers.tolist() for numbers in learner.units)
     return {"label_units": units, "label_mean": mean, "label_spread": spread}
 
@@ -200,7 +200,7 @@ def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
     restored = restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={})
     units = label_units_of(restored.learner)
-    restored = replace(restored, learner=restored.learner.predicting())
+    restored = replace(restored, learner=predicting(restored.learner))
     return Inspection(path, restored, stored_names(path, restored), units)
 
 
@@ -251,9 +251,14 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
     return [side_factors(inspection, model.learner, pairs[number], number, side) for number, side in sides]
 
 
+def class_names(learner: Learner) -> Sequence[str]:
+    """Whose weights a feature's slots are; none where these are of something else."""
+    return learner.class_names if isinstance(learner, WeightsByClass) else ()
+
+
 def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[tuple[int, int]]:
     """The pairs that the namespace belongs to and its side, 0 or 1, in each. Raises as ``factors_of``."""
-    if not model.learner.has_latent_vectors:
+    if not isinstance(model.learner, PairFactors):
         alone = " and without --multiclass" if model.learner.config.selected_together else ""
         raise UsageError(f"{name} has no latent vectors: train with --dotproduct{alone}")
     pairs = model.features.dotproduct

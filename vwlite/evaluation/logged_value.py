@@ -18,7 +18,9 @@ from vwlite.evaluation import policy_value
 from vwlite.evaluation.evaluate import Opened, evaluate
 from vwlite.evaluation.metric_table import SERIES
 from vwlite.evaluation.policy_value import Estimate, Weighted
+from vwlite.learners.abilities import LoggedDecisions
 from vwlite.learners.bandit import Bandit
+from vwlite.learners.base import collect_non_finite, want_scores
 from vwlite.learners.configs.bandit import BanditConfig, BanditGroupsConfig
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener, Run
@@ -51,7 +53,7 @@ class Decisions(Listener):
         """``cost_model``: what predicts ``costs``; the learner itself where it is "policy", none where it is empty.
         ``doubts``: sentences about the value.
         """
-        learner.want_scores()
+        want_scores(learner)
         self.learner, self.cost_model, self.costs, self.doubts = learner, cost_model, costs, doubts
         self.parts: list[np.ndarray] = [np.zeros((len(COLUMNS), 0))]
 
@@ -92,7 +94,7 @@ class CostsOfActions(Listener):
     """Collects what a learner predicts of the actions of decisions with a cost."""
 
     def __init__(self, learner: Bandit, costs: Costs) -> None:
-        learner.want_scores()
+        want_scores(learner)
         self.learner, self.costs = learner, costs
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -112,8 +114,8 @@ class Folds(Listener):
     def prepare(self, learning: bool) -> None:
         self.learning = learning
         for learner in self.pair:
-            learner.want_scores()
-            learner.collect_non_finite()
+            want_scores(learner)
+            collect_non_finite(learner)
 
     def begin(self, run: Run) -> None:
         self.plan, self.count = run.plan, 0
@@ -161,7 +163,7 @@ def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> 
     """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
     found, other = decisions_of(opened, reading, quiet=False), None
     if against:
-        if not against.model.learner.logs_decisions:
+        if not isinstance(against.model.learner, LoggedDecisions):
             raise UsageError("--against takes another model of --cb or --cb_adf here")
         other = decisions_of(against, reading, quiet=True)
     return value_report(found, reading.span, other)
@@ -177,7 +179,7 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
     elif predicts_costs(learner) and not opened.learned:
         cost_model = POLICY
     elif reading.folds and all(map(os.path.isfile, opened.config.input.paths)):
-        kind = BanditGroupsConfig(cb_adf=True) if learner.multiline else BanditConfig(cb=learner.config.cb)
+        kind = BanditGroupsConfig(cb_adf=True) if learner.config.multiline else BanditConfig(cb=learner.config.cb)
         cost_model = FOLDS
         before = [Folds(replace(kind, cb_type="direct", cost_offset=learner.config.cost_offset), opened, costs)]
         reading.once_more(opened, before[0])
@@ -193,7 +195,7 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
 def checked(regressor: Opened) -> Bandit:
     """Raises UsageError for a model that predicts no costs, or has learned the decisions that are valued."""
     learner = regressor.model.learner
-    if not (learner.logs_decisions and predicts_costs(learner)):
+    if not (isinstance(learner, LoggedDecisions) and predicts_costs(learner)):
         raise UsageError("--regressor takes a model of costs: one of --cb or --cb_adf with --cb_type mtr or direct")
     if regressor.learned:
         raise UsageError(f"--regressor takes a model that has not learned the data: {regressor.learned[0]}")

@@ -30,6 +30,8 @@ from vwlite.evaluation.metric_table import (
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
 from vwlite.features.config import QueryConfig
 from vwlite.features.group_columns import Queries
+from vwlite.learners.abilities import LoggedDecisions
+from vwlite.learners.base import has_simple_labels, output_names
 from vwlite.learners.best_constant import fitted_constant
 from vwlite.learners.label_check import Levels
 from vwlite.learners.losses import LINK_RANGES
@@ -80,7 +82,7 @@ class OutputOutcomes(Listener):
 
     def __init__(self, learner: Any) -> None:
         self.learner, self.rows, self.weight = learner, 0, 0.0
-        self.each = [Outcomes() for _ in learner.outputs]
+        self.each = [Outcomes() for _ in output_names(learner)]
 
     def __len__(self) -> int:
         """How many rows are collected."""
@@ -100,7 +102,7 @@ class OutputOutcomes(Listener):
     def of_each(self) -> list[dict[str, Any]]:
         """A row of metrics for each output, NaN of one without labels."""
         losses, table = self.learner.average_losses(held=False).tolist(), []
-        for name, outcomes, loss in zip(self.learner.outputs, self.each, losses, strict=True):
+        for name, outcomes, loss in zip(output_names(self.learner), self.each, losses, strict=True):
             of_it = sample(*outcomes.columns(), "regression")
             found = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
             table.append({"output": name, "weight": of_it.total, "loss": loss, **found})
@@ -198,7 +200,7 @@ def measure(
     fit, DataError without labelled examples.
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
-    if model.learner.logs_decisions:
+    if isinstance(model.learner, LoggedDecisions):
         if asked not in (None, LOSS) or qid:
             raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
         from vwlite.evaluation.logged_value import Reading, measure_policy
@@ -210,9 +212,9 @@ def measure(
     if regressor or (valued and (valued.value or valued.cost_range)):
         option = "value" if valued and valued.value else "regressor" if regressor else "cost_range"
         raise UsageError(f"--{option} is for models of --cb and --cb_adf")
-    if not model.learner.simple_labels:
+    if not has_simple_labels(model.learner):
         if qid or against:
-            what = "several outputs" if model.learner.outputs else "classes"
+            what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
         return measure_classes(config, model, bad_lines, asked, how)
     names = chosen(asked)
@@ -330,7 +332,7 @@ def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | No
     needless += ["--against"] if against else []
     if needless and not ranked:
         raise UsageError(f"{needless[0]} is for metrics of rankings: {', '.join(names_of(QUERIES))}")
-    if against and not against.model.learner.simple_labels:
+    if against and not has_simple_labels(against.model.learner):
         raise UsageError("--against does not go with a model of classes")
 
 
@@ -363,7 +365,7 @@ def measure_classes(
 ) -> dict[str, Any]:
     names = chosen(asked)
     learner = model.learner
-    outcomes = OutputOutcomes(learner) if learner.outputs else ClassOutcomes(learner, names)
+    outcomes = OutputOutcomes(learner) if output_names(learner) else ClassOutcomes(learner, names)
     evaluate(config, model, bad_lines, collectors=[outcomes], **how)
     if not len(outcomes):
         raise DataError(NO_LABELS)

@@ -12,6 +12,7 @@ from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.abilities import GroupsOfLines
 from vwlite.learners.bandit import Bandit, Shown, cheapest_first, decimals, pairs_text
 from vwlite.learners.configs.bandit import BanditGroupsConfig
 from vwlite.learners.configs.explore import ExploreGroupsConfig
@@ -20,12 +21,11 @@ from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results, WeightedSum
 
 
-class BanditGroups(Bandit):
+class BanditGroups(Bandit, GroupsOfLines):
     """An action is the place of its line, from 0; the results of a group are those of its last row."""
 
     name = "cb_adf"
     config_type = BanditGroupsConfig
-    multiline = bare_lines = supports_audit = True
     shares_features = False  # shared lines have some, and nothing is crossed with them
 
     @property

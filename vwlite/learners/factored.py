@@ -9,7 +9,8 @@ import numpy as np
 
 from vwlite._native import factored as kernel
 from vwlite.errors import UsageError
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import FactoredWeights
+from vwlite.learners.base import Learner, table_of
 from vwlite.learners.configs.outputs import FactoredConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.outputs import Outputs, OutputsKernelConfig
@@ -30,7 +31,7 @@ def shift_of(config: FactoredConfig) -> int:
     return max((config.rank - 1).bit_length(), 3)
 
 
-class Factored(Outputs):
+class Factored(Outputs, FactoredWeights):
     """``weights`` float32[2^bits, 1]: of every feature W latent weights; ``output_weights`` float32[outputs * W, 1].
 
     W is 8 or a larger power of two. ``rates`` float32[2^bits / W, 4] is of features, its columns are RATES;
@@ -42,7 +43,7 @@ class Factored(Outputs):
     config_type = FactoredConfig
     native = kernel
     kernel_config = FactoredKernelConfig
-    supports_audit = is_sum = owes_shrinkage = False
+    is_sum = owes_shrinkage = False
     class_names = ()
 
     def __init__(
@@ -84,7 +85,7 @@ class Factored(Outputs):
         return ("factored",), *super().described[1:]
 
     @property
-    def own_settings(self) -> list[str]:
+    def own_settings(self) -> list[str]:  # type: ignore[override]
         most = ", the number of outputs" if self.config.rank == self.config.outputs else ""
         return [f"rank = {self.config.rank}{most}"]
 
@@ -153,7 +154,7 @@ class Factored(Outputs):
             self.weights, self.rates = self.shrunk_weights(), None
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        self.weights = self.checked(arrays, "weights", 1)
+        self.weights = table_of(arrays, "weights", 1 << self.bits, 1)
         self.output_weights = like(arrays, "output_weights", self.output_weights)
         if whole:
             self.set(rate=float(scalars["rate"]))

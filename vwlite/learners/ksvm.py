@@ -16,6 +16,7 @@ from vwlite.data.csr import Csr
 from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
+from vwlite.learners.abilities import PassByPass, SupportVectors
 from vwlite.learners.base import UNSTABLE, Learner
 from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.gd import Gd
@@ -67,13 +68,12 @@ class Rows:
         return (0 if learner.vw_compat and status == UNSTABLE else status), row
 
 
-class Ksvm(Gd):
+class Ksvm(Gd, PassByPass, SupportVectors):
     """Support vectors, which a ``KernelMachine`` has; the table of weights stays empty."""
 
     name = bottom = "ksvm"
     config_type = KsvmConfig
-    resumable = False
-    supports_audit = is_sum = False
+    is_sum = False
     native = Rows
 
     def __init__(
@@ -93,15 +93,11 @@ class Ksvm(Gd):
         return 8.0
 
     @property
-    def is_plain(self) -> bool:
-        return False
-
-    @property
     def columns(self) -> tuple[str, ...]:
         return ("w",)
 
     @property
-    def own_settings(self) -> list[str]:
+    def own_settings(self) -> list[str]:  # type: ignore[override]
         config = self.config
         own = {"poly": [f"degree = {config.degree}"], "rbf": [f"bandwidth = {config.bandwidth:g}"]}
         return [f"Lambda = {config.strength:g}", f"Kernel = {config.kernel}", *own.get(config.kernel, [])]
@@ -150,7 +146,7 @@ class Ksvm(Gd):
         return self.machine.numbers()[1]
 
     @property
-    def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[override]
         """a, labels, largest a, and margins y p of the support vectors, float32[n] each. Raises Interrupted."""
         (a, _, label, most), margin = self.machine.numbers()[0], np.zeros(self.machine.support, np.float32)
         task = np.full(len(margin), PREDICT, np.uint8)

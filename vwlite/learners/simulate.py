@@ -15,11 +15,10 @@ from vwlite.data.multiline import LineLabels
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.bandit_groups import ExploreGroups
-from vwlite.learners.base import value_text
 from vwlite.learners.configs.explore import SimulateConfig, SimulateGroupsConfig
 from vwlite.learners.explore import Exploration
 from vwlite.learners.multiline import line_of
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, value_text
 
 
 class Played(NamedTuple):
@@ -35,7 +34,7 @@ class Played(NamedTuple):
 class Simulation(Exploration):
     """What simulated bandits have in common."""
 
-    limits_answers = shows_actions = held_out_in_vw = False
+    limits_answers = shows_actions = False
 
     @property
     def described(self) -> tuple[tuple[str, ...], str, str]:
@@ -137,7 +136,6 @@ class SimulateGroups(Simulation, ExploreGroups):
 
     name = "cbify_ldf"
     config_type = SimulateGroupsConfig
-    bare_lines = supports_audit = False
 
     def labels(self, log: LogFunction | None = None) -> LineLabels:  # type: ignore[override]
         return LineLabels(log)

@@ -13,6 +13,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.base import is_finished, is_measured
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
@@ -110,12 +111,12 @@ class EarlyStopping(Listener):
         if not self.active:
             return False
         learner, counters = self.run.learner, self.counters
-        if not learner.measured or (self.needs_loss and counters.held_out_loss() is None):
+        if not is_measured(learner) or (self.needs_loss and counters.held_out_loss() is None):
             counters.drop_pass()
             return False
         if counters.end_pass(number):
             self.failures = 0
-            if number < self.run.passes and not learner.finished:
+            if number < self.run.passes and not is_finished(learner):
                 self.writer.keep_best()
             return False
         self.failures += bool(counters.holdout_best_pass)

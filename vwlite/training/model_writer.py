@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import SupportVectors
+from vwlite.learners.base import Learner, apply_shrinkage, counted_rows, predicting
 from vwlite.learners.row_results import Results
 from vwlite.numerals import FLOAT32_MAX
 from vwlite.storage import model_file
@@ -77,14 +78,14 @@ class ModelWriter(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:
-            counted = self.learner.counted(batch)
+            counted = counted_rows(self.learner, batch)
             if counted is not batch:
                 self.totals.record_labels(batch, begin, end)
             self.totals.tally(counted, results, results.holdout_mask, begin, end)
 
     def pass_read(self, number: int) -> None:
         if self.config.output.predict_only_model:
-            self.learner.apply_shrinkage()
+            apply_shrinkage(self.learner)
 
     def end_pass(self, number: int) -> None:
         self.passes += 1
@@ -95,7 +96,7 @@ class ModelWriter(Listener):
 
     def end(self) -> None:
         """The model and its texts, of the best pass where early stopping ended the run."""
-        if self.learner.has_no_model:
+        if isinstance(self.learner, SupportVectors) and self.learner.has_no_model:
             self.best.drop()
         elif self.ends_with_best:
             self.name_best()
@@ -200,7 +201,7 @@ class ModelWriter(Listener):
         with open_output(path) as file:
             write_readable(
                 file,
-                self.learner.predicting(),
+                predicting(self.learner),
                 self.config.features,
                 {**Counters().state(), **self.kept_counts(), "current_pass": self.passes},
                 predict_only=output.predict_only_model,

@@ -38,6 +38,7 @@ class LoggedConfig(GdConfig):
     cover: ClassVar[int] = 0  # policies of the explorer of this name
     supports_trees: ClassVar[bool] = False
     is_reduction: ClassVar[bool] = True
+    supports_audit: ClassVar[bool] = False
     supports_levels: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     label_words: ClassVar[bool] = True
@@ -140,6 +141,8 @@ class BanditGroupsConfig(LoggedConfig):
         False, "Write all actions with their scores.", section=SECTION, vw_only=True
     )
 
+    supports_audit: ClassVar[bool] = True
+    bare_lines: ClassVar[bool] = True
     learner: ClassVar[str] = "cb_adf"
     selected_by: ClassVar[tuple[str, ...]] = ("cb_adf",)
     exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"

@@ -169,6 +169,8 @@ class ExploreGroupsConfig(ExplorationConfig):
         above=0, shown="the least of them so far",
     )
 
+    supports_audit: ClassVar[bool] = True
+    bare_lines: ClassVar[bool] = True
     learner: ClassVar[str] = "cb_explore_adf"
     selected_by: ClassVar[tuple[str, ...]] = ("cb_explore_adf",)
     exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"
@@ -192,6 +194,7 @@ class SimulationConfig(ExplorationConfig):
     """As ``ExplorationConfig``; the loss is the cost of the action drawn."""
 
     takes: ClassVar[str]  # one of SIMULATED
+    held_out_in_vw: ClassVar[bool] = False
 
     @property
     def simulation(self) -> dict[str, Any]:

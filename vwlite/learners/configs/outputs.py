@@ -112,6 +112,7 @@ class FactoredConfig(OutputsConfig):
     )
     random_seed: int = random_seed()  # where the rows of the outputs begin
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "factored"
     selected_by: ClassVar[tuple[str, ...]] = ()
     selected_together: ClassVar[tuple[str, ...]] = ("outputs", "trace")

@@ -9,7 +9,7 @@ from vwlite.learners.configs.base import no_scores, show_classes
 from vwlite.learners.configs.dyadic import DyadicConfig, check_flow
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
-from vwlite.learners.configs.per_class import PerClassConfig, classes
+from vwlite.learners.configs.per_class import EnsembleConfig, PerClassConfig, classes
 from vwlite.options import again, config, option
 
 WHY_NOT = {
@@ -100,16 +100,15 @@ class EctConfig(TreeConfig):
 
 
 @config
-class FilterTreeConfig(PerClassConfig):
+class FilterTreeConfig(EnsembleConfig):
     """``base`` is the configuration of every node's learner; with ``costs`` labels are as those of ``csoaa``."""
 
     filter_tree: int = classes(
         "N classes by a tournament of learners of two classes, of any kind.", low=2, high=4096
     )
     costs: bool = option(False, "Labels of --filter_tree are words class:cost.", section="Classes", shape=True)
-    base: Any = None
-    pairs: int = 0  # of dot products, those of the base
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "filter_tree"
     selected_by: ClassVar[tuple[str, ...]] = ("filter_tree",)
     is_reduction: ClassVar[bool] = False  # ``base`` is the options of any learner of numbers
