@@ -149,7 +149,7 @@ def examples(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
 
 def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
     """Ascending: the slots of any of them."""
-    return united(*(delta.slots for delta in deltas))
+    return united(*[delta.slots for delta in deltas])
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:

@@ -40,8 +40,8 @@ class OutcomeCollector(Listener):
         self.outcomes = outcomes
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        columns = (batch.label, results.prediction, batch.importance, results.raw)
-        self.outcomes.add(*(column[begin:end] for column in columns))
+        rows = slice(begin, end)
+        self.outcomes.add(batch.label[rows], results.prediction[rows], batch.importance[rows], results.raw[rows])
 
 
 def evaluate(

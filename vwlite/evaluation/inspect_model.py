@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.features.name_index import name_index_from_arrays
@@ -70,13 +71,13 @@ class Inspection:
     path: str
     restored: Restored
     names: dict[int, str]
-    label_units: dict[str, Any] = field(default_factory=dict)  # see ``label_units_of``
+    label_units: JsonObject = field(default_factory=dict)  # see ``label_units_of``
 
     @property
     def has_names(self) -> bool:
         return bool(self.names)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         """Plain facts about the model, as JSON data."""
         header, learner = self.restored.header, self.restored.learner
         counters = header["counters"]
@@ -106,7 +107,7 @@ class Inspection:
             return {}
         return {name: self.restored.header["scalars"][name] for name in ("min_label", "max_label")}
 
-    def norms(self) -> dict[str, Any]:
+    def norms(self) -> JsonObject:
         """Those of the weights of classes or outputs, a row for each feature."""
         learner = self.restored.learner
         if isinstance(learner, FactoredWeights):
@@ -119,7 +120,7 @@ class Inspection:
         weight = learner.weights[slots, 0].astype(np.float64)
         return {"norms": norms(slots >> shift, slots & ((1 << shift) - 1), weight, classes)}
 
-    def top(self, count: int, by_class: bool = False) -> list[dict[str, Any]]:
+    def top(self, count: int, by_class: bool = False) -> list[JsonObject]:
         """The ``count`` weights that are largest in size, with slot and name (None when unknown), and with the class
         that they are of, if they are; ``by_class``: as many of every class, one class after the other.
 
@@ -137,7 +138,7 @@ class Inspection:
             self.entry(slot, names) for own in parts for slot in own[largest(weights[own], own, count)].tolist()
         ]
 
-    def entry(self, slot: int, classes: list[str]) -> dict[str, Any]:
+    def entry(self, slot: int, classes: list[str]) -> JsonObject:
         learner = self.restored.learner
         found = {"weight": float(learner.weights[slot, 0]), "slot": slot, "name": self.names.get(slot)}
         number = slot & ((1 << learner.layout[0]) - 1)
@@ -170,7 +171,7 @@ def gamma_of(restored: Restored) -> dict[str, float]:
     return {"gamma": random.gamma} if random and random.gamma is not None else {}
 
 
-def label_units_of(learner: Any) -> dict[str, Any]:
+def label_units_of(learner: Any) -> JsonObject:
     """The units that labels were learned in, where these are not the labels' own."""
     if learner.config.label_units == "raw":
         return {}
@@ -181,7 +182,7 @@ def label_units_of(learner: Any) -> dict[str, Any]:
     return {"label_units": units, "label_mean": mean, "label_spread": spread}
 
 
-def changed_options(restored: Restored) -> dict[str, Any]:
+def changed_options(restored: Restored) -> JsonObject:
     """Options that are not at their default, as JSON data."""
     header = restored.header
     learner = {key: value for key, value in header["config"].items() if key not in ("loss", "link")}
@@ -190,7 +191,7 @@ def changed_options(restored: Restored) -> dict[str, Any]:
     return {name: value for name, value in stored.items() if value != defaults.get(name)}
 
 
-def default_options() -> dict[str, Any]:
+def default_options() -> JsonObject:
     of_classes = {field.name: field.default for field in fields(PerClassConfig)}
     merged = {**asdict(FeatureConfig()), **of_classes, **asdict(GdConfig())}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in merged.items()}
@@ -222,7 +223,7 @@ def require_names(inspection: Inspection) -> None:
         raise UsageError(f"{inspection.path} holds no names: train with --names to see them")
 
 
-def average_loss(counters: dict[str, Any]) -> float | str | None:
+def average_loss(counters: Mapping[str, object]) -> float | str | None:
     """From a model's counters, in which infinite numbers are text and NaN is None."""
     loss, weight = counters["sum_loss"], counters["labeled_weight"]
     return plain(float(loss) / float(weight)) if weight and loss is not None else None

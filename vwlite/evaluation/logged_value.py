@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import policy_value
-from vwlite.evaluation.evaluate import Opened, evaluate
+from vwlite.evaluation.evaluate import Opened
 from vwlite.evaluation.metric_table import SERIES
 from vwlite.evaluation.policy_value import Estimate, Weighted
 from vwlite.learners.abilities import LoggedDecisions
@@ -139,27 +140,27 @@ class Folds(Listener):
 
 
 class Reading(NamedTuple):
-    """How a log is read to value policies. ``how``: arguments of ``evaluate``; ``span``: of costs, None: as seen.
+    """How a log is read to value policies. ``read``: ``evaluate`` with arguments; ``span``: of costs, None: as seen.
 
     ``folds``: whether a policy that predicts no costs is given a model of them, where the data can be read twice.
     """
 
     bad_lines: BadLinesConfig | None
-    how: Mapping[str, Any]
+    read: Callable[..., object]
     span: tuple[float, float] | None
     regressor: Opened | None
     folds: bool
 
     def once_more(self, opened: Opened, collector: Listener) -> None:
         """Read the data without a word; of malformed lines the reading for the policy tells."""
-        how = {**self.how, "quiet": True, "display": None}
-        evaluate(opened.config, opened.model, BadLinesConfig(max_ratio=1.0), collectors=[collector], **how)
+        how = {"collectors": [collector], "quiet": True, "display": None}
+        self.read(opened.config, opened.model, BadLinesConfig(max_ratio=1.0), **how)
 
 
 POLICY, FOLDS = "policy", "two folds"  # models of costs
 
 
-def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> dict[str, Any]:
+def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> JsonObject:
     """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
     found, other = decisions_of(opened, reading, quiet=False), None
     if against:
@@ -186,9 +187,9 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
     elif reading.folds:
         doubts.append("there is no dr, whose model of costs needs data that can be read twice: give a file")
     found = Decisions(learner, cost_model, costs, doubts)
-    how = {**reading.how, "quiet": True} if quiet else reading.how
+    how = {"quiet": True} if quiet else {}
     bad_lines = replace(reading.bad_lines or BadLinesConfig(), keep=None) if quiet else reading.bad_lines
-    evaluate(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
+    reading.read(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
     return found
 
 
@@ -202,7 +203,7 @@ def checked(regressor: Opened) -> Bandit:
     return learner
 
 
-def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> dict[str, Any]:
+def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> JsonObject:
     """``span``: that of costs, None: as seen. Raises UsageError where costs are outside of it."""
     of = weighted(found, found.weights(), span)
     report = diagnostics(found, of)
@@ -285,7 +286,7 @@ def constant(found: Decisions, span: tuple[float, float] | None) -> Estimate:
     return policy_value.cv(every._replace(weight=every.weight[valued], cost=every.cost[valued]))
 
 
-def diagnostics(found: Decisions, of: Weighted) -> dict[str, Any]:
+def diagnostics(found: Decisions, of: Weighted) -> JsonObject:
     weight, inverse = of.weight, 1 / found.probability
     total = float(weight.sum())
     return {

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import INNER, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
@@ -57,12 +59,12 @@ class LevelOutcomes(Listener):
         part = np.stack([column[begin:end] for column in columns]).astype(float)
         self.parts.append(part[:, ~np.isnan(part[0]) & (part[3] > 0)])
 
-    def report(self, names: Collection[str] | None) -> dict[str, Any]:
+    def report(self, names: Collection[str] | None) -> JsonObject:
         """The metrics by name; ``names`` chooses some of ``OWN``."""
         label, level, number, weight = np.concatenate(self.parts, axis=1)
         if not len(label):
             return {name: math.nan for name in names or OWN if name != "confusion_matrix"}
-        report: dict[str, Any] = {
+        report: JsonObject = {
             "accuracy": float(np.average(label == level, weights=weight)),
             "mae_raw": float(np.average(np.abs(label - number), weights=weight)),
             "rmse_raw": math.sqrt(np.average(np.square(label - number), weights=weight)),
@@ -99,7 +101,7 @@ class OutputOutcomes(Listener):
             found = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
             outcomes.add(labels[rows, place], *found)
 
-    def of_each(self) -> list[dict[str, Any]]:
+    def of_each(self) -> list[JsonObject]:
         """A row of metrics for each output, NaN of one without labels."""
         losses, table = self.learner.average_losses(held=False).tolist(), []
         for name, outcomes, loss in zip(output_names(self.learner), self.each, losses, strict=True):
@@ -108,7 +110,7 @@ class OutputOutcomes(Listener):
             table.append({"output": name, "weight": of_it.total, "loss": loss, **found})
         return table
 
-    def report(self, names: list[str] | None) -> dict[str, Any]:
+    def report(self, names: list[str] | None) -> JsonObject:
         """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
         table = self.of_each()
         means = {name: mean([row[name] for row in table]) for name in ("loss", *OF_EACH)}
@@ -190,7 +192,7 @@ def measure(
     regressor: Opened | None = None,
     learned: Sequence[str] = (),
     open_inputs: Callable[..., Inputs] = Inputs,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
@@ -199,14 +201,14 @@ def measure(
     model only tests; one of classes shows its probabilities where it has any. Raises UsageError for metrics that do not
     fit, DataError without labelled examples.
     """
-    how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
+    read = partial(evaluate, quiet=quiet, display=display, open_inputs=open_inputs)
     if isinstance(model.learner, LoggedDecisions):
         if asked not in (None, LOSS) or qid:
             raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
         from vwlite.evaluation.logged_value import Reading, measure_policy
 
         span = valued.span if valued else None
-        reading = Reading(bad_lines, how, span, regressor, folds=asked is None and open_inputs is Inputs)
+        reading = Reading(bad_lines, read, span, regressor, folds=asked is None and open_inputs is Inputs)
         report = measure_policy(Opened(config, model, learned), against, reading)
         return {**({LOSS: report["estimates"][0]["value"]} if asked else {}), **report}
     if regressor or (valued and (valued.value or valued.cost_range)):
@@ -216,7 +218,7 @@ def measure(
         if qid or against:
             what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
-        return measure_classes(config, model, bad_lines, asked, how)
+        return measure_classes(config, model, bad_lines, asked, read)
     names = chosen(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
     of_levels = [name for name in names or () if levels and name in OWN]
@@ -227,7 +229,7 @@ def measure(
     rankings = rankings_of(config, qid, ranking) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
     collectors = [one for one in (rankings, levels) if one]
-    counters, outcomes = evaluate(config, model, bad_lines, collectors=collectors, grades=graded, **how)
+    counters, outcomes = read(config, model, bad_lines, collectors=collectors, grades=graded)
     if not len(outcomes):
         raise DataError(NO_LABELS)
     columns, kind = comparable(config, outcomes, graded)
@@ -251,8 +253,8 @@ def measure(
             report["intervals"] = intervals(found, ranked, ranking.bootstrap)
         if against:
             others = rankings_of(against.config, qid, ranking)
-            how.update(quiet=True, collectors=[others], grades=graded)
-            evaluate(against.config, against.model, replace(bad_lines, keep=None), **how)
+            alone = replace(bad_lines, keep=None)
+            read(against.config, against.model, alone, quiet=True, collectors=[others], grades=graded)
             report["against"] = compared(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
@@ -336,7 +338,7 @@ def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | No
         raise UsageError("--against does not go with a model of classes")
 
 
-def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> list[dict[str, Any]]:
+def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> list[JsonObject]:
     """The ends of 95% intervals over queries."""
     rows = []
     for name in names:
@@ -349,7 +351,7 @@ def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> 
 
 def compared(
     found: ranking_metrics.Ranking, other: ranking_metrics.Ranking, names: list[str], rounds: int
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Metrics of the other model, and how far the first is above it. Raises DataError for models of other queries."""
     if not (np.array_equal(found.query, other.query) and np.array_equal(found.size, other.size)):
         raise DataError("--against: the two models read other examples or other queries from the same data")
@@ -361,12 +363,12 @@ def compared(
 
 
 def measure_classes(
-    config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, how: dict[str, Any]
-) -> dict[str, Any]:
+    config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, read: Callable[..., object]
+) -> JsonObject:
     names = chosen(asked)
     learner = model.learner
     outcomes = OutputOutcomes(learner) if output_names(learner) else ClassOutcomes(learner, names)
-    evaluate(config, model, bad_lines, collectors=[outcomes], **how)
+    read(config, model, bad_lines, collectors=[outcomes])
     if not len(outcomes):
         raise DataError(NO_LABELS)
     return outcomes.report(names)

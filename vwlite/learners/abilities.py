@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ class PairFactors(LatentVectors):
 class FactoredWeights:
     """Weights are a product of matrices."""
 
-    def own_norms(self) -> dict[str, Any]:
+    def own_norms(self) -> JsonObject:
         """``norms`` by name and the list ``singular_values``."""
         raise NotImplementedError
 
@@ -296,6 +297,6 @@ class Reporting:
         """Goals that the run failed to reach, a sentence each; reported with --quiet, too."""
         return []
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """Entries of the JSON report of training besides counts and losses."""
         return {}

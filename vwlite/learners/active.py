@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import active as kernel
 from vwlite._native import gd as gd_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
@@ -118,7 +118,7 @@ class Active(Gd, Querying, OwnLines, Confident):
         own = "confidence" if self.config.confidence else "active-simulation" if self.config.simulation else "active"
         return (bottom, own, *rest), labels, predictions
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "chance": int(self.random_state[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
@@ -179,7 +179,7 @@ class Asking(Learner, Querying):
         label, weight = self.label_and_weight[:, : len(batch)]
         return replace(batch, label=label, importance=weight)
 
-    def asked_header(self) -> dict[str, Any]:
+    def asked_header(self) -> JsonObject:
         """What the header of a model keeps of the labels asked for."""
         if not self.config.active:
             return {}
@@ -220,7 +220,7 @@ class ActiveDyadic(Asking, Dyadic):
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.begin_asking()
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), **self.asked_header()}
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from vwlite._native import bandit as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.label_vocabulary import tag_of
@@ -316,13 +317,13 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
             return super().warnings()
         return [*super().warnings(), *offset_advice(at_highest / weight, self.get("highest_cost"))]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         weight, cost, matched, estimate, *_ = self.sums[0].tolist()
         if not weight:
             return {}
         return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "like_vw": self.like_vw}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged
 from vwlite.features.feature_plan import Plan
@@ -155,7 +156,7 @@ class Learner:
             with np.errstate(over="ignore"):
                 self.set(rate=np.float32(self.get("rate")) * np.float32(self.config.decay_learning_rate))
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         """The learner's entries in the header of the model file, as JSON data."""
         config = asdict(self.config)
         if not config.get("levels"):  # a model of before this option

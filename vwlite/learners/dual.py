@@ -11,6 +11,7 @@ import numpy as np
 from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
 from vwlite._native import weigh_terms
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.csr import Csr, joined
 from vwlite.errors import DataError, UsageError
@@ -190,7 +191,7 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         self.solution: DualSolver | None = None  # where it is to be kept
         self.bound = PASSES
         self.classes: list[Dual] = []  # of the first class, till they are fitted: the learners of all classes
-        self.certificate: dict[str, Any] = {}
+        self.certificate: JsonObject = {}
         self.say: Callable[[str], None] = lambda line: None
 
     @classmethod
@@ -327,10 +328,10 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         self.store, self.of_class = first.store, True
         first.classes.append(self)
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return {"dual": self.certificate}
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "dual": self.certificate}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

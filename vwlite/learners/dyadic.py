@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import dyadic as kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.features.config import sides_of_pair
 from vwlite.features.feature_names import GroupTerms, group_terms
@@ -20,7 +20,7 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.negatives import PREFIX, Negatives
 from vwlite.learners.row_results import CrossedTerms, Results, all_pairs, alone, has_length, one_term
 from vwlite.storage.model_file import matrix
-from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
+from vwlite.storage.weight_table import Arrays, Table, any_set, set_slots, zeros
 
 SCALARS = (
     "time",  # sum of importance of the examples learned
@@ -177,14 +177,14 @@ class Dyadic(RatesOfPasses, Reporting, Explainable, PairFactors, Confident):
             return self.negatives.run(super().run, batch, plan, results, begin, end)
         return super().run(batch, plan, results, begin, end)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = {**super().header(), **({"drawn_for": self.negatives.drawn_for} if self.negatives else {})}
         if self.config.own_rates:
             return {**header, "side_squares": self.side_squares.tolist()}
         header["scalars"] = {name: value for name, value in header["scalars"].items() if name not in OWN_SCALARS}
         return header
 
-    def tables(self, predict_only: bool) -> dict[str, Any]:
+    def tables(self, predict_only: bool) -> Arrays:
         columns = (
             *(f"v{number}" for number in range(self.rank)),
             "updates",

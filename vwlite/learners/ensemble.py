@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import learner_class
@@ -114,7 +115,7 @@ class Ensemble(ClassCosts, PerClass, PassByPass):
             for name, table in node.tables(predict_only).items()
         }
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         config = {**asdict(self.config), "base_learner": self.config.base.learner}
         nodes = [{name: value for name, value in node.header().items() if name != "config"} for node in self.nodes]
         return {**Learner.header(self), "config": config, "nodes": nodes, **self.label_order.header()}
@@ -220,7 +221,7 @@ class ClassLearners(Ensemble):
     def own_rows(self) -> Sequence[str]:  # type: ignore[override]
         return own_rows(self.nodes[0])
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """Lists with an entry for each class, unless these are fitted together."""
         found = [node.report() for node in self.nodes if isinstance(node, Reporting)]
         if self.joint or not found:

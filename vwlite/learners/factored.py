@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import factored as kernel
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
 from vwlite.learners.abilities import FactoredWeights
 from vwlite.learners.base import Learner, table_of
@@ -99,7 +100,7 @@ class Factored(Outputs, FactoredWeights):
     def predicting(self) -> Factored:
         return self if self.rates is None else self.tester()
 
-    def own_norms(self) -> dict[str, Any]:
+    def own_norms(self) -> JsonObject:
         table = self.weights.reshape(-1, 1 << self.layout[0])
         rows, outputs = table[table.any(axis=1)].astype(np.float64), self.factor_of_outputs.astype(np.float64)
         values = np.full(self.config.rank, np.nan)
@@ -140,7 +141,7 @@ class Factored(Outputs, FactoredWeights):
     def wanted(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "penalty": float(self.penalty[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

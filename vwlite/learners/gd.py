@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite._native import gd as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
@@ -300,7 +301,7 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
         wanted = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
         return [COLUMNS.index(name) for name in wanted if name in self.columns]
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         found = {**super().header(), "start_time": self.start_time}
         if self.label_sums is not None:
             found["scalars"] |= dict(zip(LABEL_SUMS, self.label_sums.tolist(), strict=True))

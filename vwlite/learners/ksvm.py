@@ -11,6 +11,7 @@ import numpy as np
 from vwlite._native import weigh_terms
 from vwlite._native.ksvm import KernelMachine
 from vwlite._native.loss_functions import link
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.csr import Csr
 from vwlite.features.feature_plan import Plan
@@ -22,7 +23,7 @@ from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import numbers
-from vwlite.storage.weight_table import zeros
+from vwlite.storage.weight_table import Arrays, zeros
 
 ABSENT, PREDICT, LEARN = range(3)  # tasks of rows, as in the kernel
 MEGABYTE = 2**20
@@ -173,7 +174,7 @@ class Ksvm(Gd, PassByPass, SupportVectors):
             *cost,
         ]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """The summary as JSON data."""
         evaluated, _, _, merged = self.machine.counts
         return {"ksvm": {**self.facts, "merged": merged, "kernels": evaluated}}
@@ -183,7 +184,7 @@ class Ksvm(Gd, PassByPass, SupportVectors):
         """What a model tells of its support vectors."""
         return {"support": self.machine.support}
 
-    def tables(self, predict_only: bool) -> dict[str, Any]:
+    def tables(self, predict_only: bool) -> Arrays:
         return dict(zip(ARRAYS, (*self.machine.vectors(), self.machine.numbers()[0]), strict=True))
 
     @classmethod
@@ -199,7 +200,7 @@ class Ksvm(Gd, PassByPass, SupportVectors):
             raise ValueError("the numbers of support vectors")
         self.machine.take(rows, *held)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "chance": self.machine.chance, "ksvm": self.facts}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

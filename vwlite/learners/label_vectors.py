@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite._native import lfl as kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
@@ -140,7 +140,7 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass, LatentVectors, Confident):
     def rates(self) -> dict[str, Table]:
         return {"gradients": Table(self.gradients, ("g",)), "scale": Table(self.scale, ("x", "updates"))}
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**Learner.header(self), **self.asked_header()}
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from vwlite._native import lrq as kernel
 from vwlite._native import vw_rank as vw_rank_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_names import group_terms
@@ -79,7 +79,7 @@ class Lrq(Gd):
         super().end_pass()
         self.ends += self.vw_compat
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "chance": int(self.random_state[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

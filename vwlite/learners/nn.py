@@ -14,7 +14,7 @@ import numpy as np
 from vwlite._native import nn as nn_kernel
 from vwlite._native import nn_classes as nn_classes_kernel
 from vwlite._native import vw_nn as vw_nn_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.errors import UsageError
 from vwlite.features.hashing import mix64
 from vwlite.learners.abilities import SizedByHeader
@@ -206,7 +206,7 @@ class NnClasses(NetworkTables, Multiclass):
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return self.network_tables(predict_only)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = Learner.header(self)
         del header["config"]["group_l1"]  # not an option of networks
         return header
@@ -252,7 +252,7 @@ class VwNn(Gd, SizedByHeader):
         (_, *others), labels, predictions = super().described
         return ("gd", "nn", *others), labels, predictions
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "norms": self.norms.tolist(), "chance": int(self.random_state[0])}
 
     @classmethod

@@ -11,6 +11,7 @@ import numpy as np
 from vwlite._native import outputs as kernel
 from vwlite._native.format_predictions import format_predictions
 from vwlite._native.number_lists import read_number_lists
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.class_labels import LogFunction, read_cost, text_of
 from vwlite.data.csr import Csr, offsets
@@ -333,7 +334,7 @@ class Outputs(Gd, StructuredLabels, OwnLines, SeveralOutputs, WeightsByClass, Si
             found["rates"] = Table(np.ascontiguousarray(self.rates[:, 1:3]), RATES)
         return found
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         rows = self.output_scalars
         if self.output_label_sums is not None:
             rows = np.column_stack([rows, self.output_label_sums])

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from vwlite._native import per_class as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
@@ -311,7 +312,7 @@ class PerClass(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Thre
             return [("average multiclass log loss", f"{loss / self.log_loss[1, 0]:.6f} h")]
         return [("average multiclass log loss", loss / weight)] if weight else []
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "norms": self.norms.tolist(), **self.label_order.header()}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

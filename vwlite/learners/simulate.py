@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch, first_of_group
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.data.csr import Csr
@@ -14,9 +15,8 @@ from vwlite.data.logged_decisions import no_labels
 from vwlite.data.multiline import LineLabels
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit_groups import ExploreGroups
 from vwlite.learners.configs.explore import SimulateConfig, SimulateGroupsConfig
-from vwlite.learners.explore import Exploration
+from vwlite.learners.explore import Exploration, ExploreGroups
 from vwlite.learners.multiline import line_of
 from vwlite.learners.row_results import Results, value_text
 
@@ -55,7 +55,7 @@ class Simulation(Exploration):
         weight, best = self.sums[int(held), [0, 5]].tolist()
         return [] if self.vw_compat or not weight else [("best action's loss", best / weight)]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         weight, best = self.sums[0, [0, 5]].tolist()
         return {"best_action_loss": best / weight if weight else None}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import mean_rows as mean_rows_kernel
 from vwlite._native import softmax as softmax_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, LogFunction, ShareLabels
 from vwlite.errors import UsageError
@@ -154,7 +154,7 @@ class Multiclass(PerClass):
             tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
         return tables
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = Learner.header(self)
         new = () if self.config.average else ("average", "average_after")
         for name in (*new, *(name for name in (*OF_SHARES, "group_l1") if not getattr(self.config, name))):

@@ -18,7 +18,7 @@ from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import first_slots, shifted
 from vwlite.features.term_weights import terms_of_row
-from vwlite.learners.bandit_groups import BanditGroups
+from vwlite.learners.explore import BanditGroups
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.learners.row_results import Results

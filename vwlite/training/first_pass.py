@@ -21,7 +21,7 @@ from vwlite.training.display import Display
 from vwlite.training.listener import Listener, Run
 
 if TYPE_CHECKING:
-    from vwlite.features.theta_map import FeatureMap
+    from vwlite.features.theta import FeatureMap
     from vwlite.training.model_writer import ModelWriter
 
 

@@ -88,7 +88,7 @@ def restore(
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         if typed := feature_changes.get("theta"):
-            from vwlite.features.theta_map import check_same  # which other models need not
+            from vwlite.features.theta import check_same  # which other models need not
 
             check_same(path, header.get("theta", {}).get("digest"), typed)
             feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
@@ -161,7 +161,7 @@ def arrays_of_features(header: Mapping[str, Any], features: FeatureConfig) -> li
 
         found += arrays_of(features)
     if features.theta:
-        from vwlite.features.theta_map import kept_arrays
+        from vwlite.features.theta import kept_arrays
 
         found += kept_arrays(header)
     if features.centred:

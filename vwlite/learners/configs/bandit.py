@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
@@ -87,7 +88,7 @@ class LoggedConfig(GdConfig):
         wrong = "--cb_type sm is for 'vwlite vw', since vw confuses the costs of actions in it; take mtr or dr"
         return wrong if self.cb_type == "sm" else ""
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if what == "probabilities":
             raise UsageError("--probabilities: the policy shows its best action always; --scores has predicted costs")
         return {"scores": what == "scores", **({"as_raw": True} if what == "raw" else {})}

@@ -111,15 +111,15 @@ class LearnerConfig(Config):
         return ""
 
     @property
-    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+    def shows_probabilities_of_classes(self) -> Mapping[str, object]:
         """The changes of options that make a model predict class probabilities; empty if it has none."""
         return {}
 
-    def to_answer(self, how: str) -> dict[str, Any]:
+    def to_answer(self, how: str) -> Mapping[str, object]:
         """The changes of options that make a model predict the ``mean``, ``median`` or ``class``. Raises UsageError."""
         raise UsageError(f"--predict {how} is for models of --dotproduct and --multiclass, not of --{self.option}")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         """The changes of options that make a model output ``probabilities``, ``scores`` or ``raw`` predictions.
 
         With ``as_raw`` among them, predictions are written in the format of raw ones. Raises UsageError for output
@@ -161,7 +161,7 @@ def shown_kind(asked: Mapping[str, Any]) -> str:
 CLASS_SCORES_OFF = {"probabilities": False, "scores": False}
 
 
-def show_number(config: Any, what: str) -> dict[str, Any]:
+def show_number(config: Any, what: str) -> Mapping[str, object]:
     """``to_show`` for learners that predict one number."""
     if what == "scores":
         raise UsageError("--scores is for models of classes: --raw shows the sum that the prediction is made of")
@@ -169,13 +169,13 @@ def show_number(config: Any, what: str) -> dict[str, Any]:
         check_loss(config.loss.name, "logistic", "--raw shows the sums")
         if config.levels:
             raise UsageError("--probabilities does not go with a model of --levels: --raw shows the numbers")
-    changes: dict[str, Any] = {"link": "logistic" if what == "probabilities" else "identity"}
+    changes: dict[str, object] = {"link": "logistic" if what == "probabilities" else "identity"}
     if config.levels:
         changes["levels"] = ()
     return {**changes, "binary": False} if config.binary else changes
 
 
-def show_classes(what: str, loss: str, needed: str) -> dict[str, Any]:
+def show_classes(what: str, loss: str, needed: str) -> Mapping[str, object]:
     """``to_show`` for learners with a score per class; with the loss ``needed`` these are probabilities."""
     if what == "probabilities":
         check_loss(loss, needed, "--scores shows every class's score")

@@ -204,7 +204,7 @@ class DyadicConfig(LearnerConfig):
         before = {} if "revision" in stored else {"revision": 0, "dot_unseen": "start"}
         return super().restore({"dot_rates": "global", **before, **stored}, changes)
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return show_number(self, what)
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import LearnerConfig, check_levels, levels, show_number
@@ -137,7 +138,7 @@ class GdConfig(LearnerConfig):
             return "--label-units spread is none of vw's options"
         return "--levels is none of vw's options" if self.levels else ""
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return show_number(self, what)
 
     @property

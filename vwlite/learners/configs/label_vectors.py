@@ -158,7 +158,7 @@ class LflConfig(LabelVectorsConfig):
     selected_together: ClassVar[tuple[str, ...]] = ("multiclass", "dotproduct")
     asked_as: ClassVar[str] = "--dotproduct and --multiclass"
     default_loss: ClassVar[str] = "logistic"
-    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {"probabilities": True, "scores": False}
+    shows_probabilities_of_classes: ClassVar[Mapping[str, object]] = {"probabilities": True, "scores": False}
     includes: ClassVar[tuple[str, ...]] = ("active_dyadic",)
     exclusivity: ClassVar[str] = "every label has latent vectors and weights of its own"
     fewest_updates: ClassVar[int] = 0
@@ -226,10 +226,10 @@ class LflConfig(LabelVectorsConfig):
         """How many labels have vectors."""
         return self.multiclass - (self.base_label is not None)
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return {**show_classes(what, self.class_loss, "multinomial"), "answer": "class"}
 
-    def to_answer(self, how: str) -> dict[str, Any]:
+    def to_answer(self, how: str) -> Mapping[str, object]:
         if how not in ANSWERS:
             raise UsageError(f"--predict: {not_one_of(how, ANSWERS)}")
         return {"probabilities": False, "scores": False, "answer": how}

@@ -162,7 +162,7 @@ class VwNnConfig(OfVwAlone):
         return "nn"
 
 
-def as_vw_has_it(typed: dict[str, Any], of_others: Collection[str]) -> dict[str, Any]:
+def as_vw_has_it(typed: Mapping[str, object], of_others: Collection[str]) -> Mapping[str, object]:
     """The options of ``vwlite vw`` with ``--nn`` under its own name. Raises UsageError for what does not go with it.
 
     ``of_others``: the options that ask for other learners.

@@ -126,12 +126,12 @@ class PerClassConfig(GdConfig):
             raise UsageError("--label-order does nothing with --set-loss hamming: every label is learned by itself")
 
     @property
-    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+    def shows_probabilities_of_classes(self) -> Mapping[str, object]:
         if not self.oaa or self.loss.name != "logistic":
             return {}
         return {"probabilities": True, "scores": False, "oaa_subsample": 0}
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if self.csoaa and what == "probabilities":
             raise UsageError("--probabilities: costs are none; --scores shows the cost predicted of every class")
         if not self.oaa and what != "probabilities":
@@ -219,7 +219,7 @@ class MultilineConfig(GdConfig):
         if self.binary:
             raise UsageError("--binary does not go with groups of lines, which are answered with one of them: drop it")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return {"probabilities": what == "probabilities", "csoaa_rank": what != "probabilities"}
 
     @property
@@ -348,7 +348,7 @@ class MulticlassConfig(PerClassConfig):
     includes: ClassVar[tuple[str, ...]] = ("average",)
     exclusivity: ClassVar[str] = "the loss is one of all classes together, in a table of its own"
     in_vw: ClassVar[bool] = False
-    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
+    shows_probabilities_of_classes: ClassVar[Mapping[str, object]] = {}
     written_as_text: ClassVar[bool] = False
     default_loss: ClassVar[str] = "logistic"
     refused: ClassVar[tuple[str, ...]] = REFUSED
@@ -375,7 +375,7 @@ class MulticlassConfig(PerClassConfig):
         if self.probabilities and self.class_loss != "multinomial":
             raise UsageError("--probabilities needs --loss_function multinomial")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return show_classes(what, self.class_loss, "multinomial")
 
     @property

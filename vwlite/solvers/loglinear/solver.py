@@ -10,7 +10,7 @@ from vwlite.data.blocks import fingerprint
 from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
-from vwlite.features.theta_map import FeatureMap, check_same
+from vwlite.features.theta import FeatureMap, check_same
 from vwlite.memory_limit import GIB, USUAL, MemoryConfig
 from vwlite.options import Request, check_needs, effective
 from vwlite.solvers.loglinear import model_file
