@@ -9,7 +9,8 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
 from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.configs.gd import AverageConfig, CoinConfig, GdConfig, LrqConfig
+from vwlite.learners.configs.gd import AverageConfig, CoinConfig, GdConfig
+from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig
 from vwlite.learners.configs.per_class import PerClassConfig
 from vwlite.learners.configs.trees import EctConfig

@@ -24,6 +24,8 @@ from typing import (
 
 from vwlite.options import FLOAT32_MAX
 
+# An object of JSON: a header, which ``require`` checks where it is read, or a report, whose schema is in docs/.
+JsonObject = dict[str, Any]
 DOUBLE = (2 - 2**-52) * 2.0**1023  # the largest finite number
 INT_LIMIT = 1 << 64  # whole numbers are smaller than this in size
 COUNT_LIMIT = 2**53  # counts are smaller than this: float64 holds them exactly

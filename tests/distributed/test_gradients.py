@@ -17,7 +17,7 @@ from vwlite.distributed.plan import base_of
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Interrupted
-from vwlite.learners.configs.softmax import MulticlassConfig
+from vwlite.learners.configs.per_class import MulticlassConfig
 from vwlite.storage import model_file
 from vwlite.storage.memory_file import capture_bytes
 from vwlite.training.model_loader import restore

@@ -17,7 +17,9 @@ from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.evaluation.explain import Explainer
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.gd import GdConfig, LrqConfig
+from vwlite.learners.base import collect_non_finite
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.lrq import Lrq
 from vwlite.training.trainer import Trainer
@@ -78,7 +80,7 @@ BEYOND = Options(bits=8, noconstant=False, interactions=[b"aa"], ngram=[], ignor
 def test_terms_and_sums_are_the_twins(lines, options):
     features = feature_config(options)
     learner = random_table(Gd(gd_config(options), options.bits, learning=False))
-    learner.collect_non_finite()
+    collect_non_finite(learner)
     text = text_format(features, skip_malformed=True, names=True)
     found = explained(learner, Plan(features), b"\n".join(lines), text)
     seen, w, wanted = set(), learner.weights[:, 0], []

@@ -173,7 +173,7 @@ def load_model(data: bytes) -> None:
         model = restore(path, learning=learning, vw_compat=False, learner_changes={}, feature_changes={})
         format = text_format(model.features, skip_malformed=True)
         block = Block(bytearray(LINES + SLACK), len(LINES), "", 0)
-        if model.learner.multiline:
+        if model.learner.config.multiline:
             for part in whole_groups(iter([Parser(format.of_words(True, True), "vw")(block)]), True):
                 learn_groups(part.batch, model.features, True, model.learner)
             continue

@@ -10,8 +10,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners.configs.gd import AverageConfig, CoinConfig, GdConfig
-from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.softmax import MulticlassConfig
+from vwlite.learners.configs.per_class import MulticlassConfig, PerClassConfig
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.train import train
 

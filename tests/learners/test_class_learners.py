@@ -10,11 +10,12 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.class_learners import ClassLearners
 from vwlite.learners.configs.dyadic import DyadicConfig
-from vwlite.learners.configs.gd import CoinConfig, LrqConfig
+from vwlite.learners.configs.gd import CoinConfig
+from vwlite.learners.configs.lrq import LrqConfig
 from vwlite.learners.configs.per_class import LABEL_ORDERS, SET_LOSSES, ClassLearnersConfig
 from vwlite.learners.dyadic import Dyadic
+from vwlite.learners.ensemble import ClassLearners
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.lrq import Lrq
 from vwlite.learners.row_results import Results

@@ -9,7 +9,7 @@ from oracle.average import before_mean
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.softmax import LOSSES
+from vwlite.learners.configs.per_class import LOSSES
 from vwlite.learners.row_results import Results
 from vwlite.learners.softmax import Multiclass
 

@@ -15,6 +15,7 @@ from oracle.pipeline import expand
 from passes import run_passes
 from vwtext import gd_config
 
+from vwlite.learners.base import label_range
 from vwlite.learners.coin import NAMES, Coin
 from vwlite.learners.configs.gd import CoinConfig
 
@@ -69,7 +70,7 @@ def test_rows_and_columns_are_the_twins(case, strict):
     learner = learner_of(case, strict)
     np.testing.assert_array_equal(run_passes(learner, *case[2:]), rows)
     np.testing.assert_array_equal(learner.weights[:, : len(NAMES)], table)
-    assert learner.label_range == (twin.low, twin.high)
+    assert label_range(learner) == (twin.low, twin.high)
     if case[0] == "coin":
         assert (learner.get("norm_sum"), learner.get("norm_weight")) == (twin.norms, twin.seen)
 

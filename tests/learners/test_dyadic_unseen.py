@@ -79,8 +79,8 @@ def test_models_from_before_predict_with_start_values():
     """And an offset adds its square to each element of a dot product."""
     stored = Dyadic(DyadicConfig(rank=2), 4).header()["config"]
     old = {name: value for name, value in stored.items() if name not in ("revision", "dot_unseen", "min_updates")}
-    assert Dyadic.config_from(stored, {}) == DyadicConfig(rank=2)
-    config = Dyadic.config_from({**old, "dot_init": 0.1, "dot_offset": 2.0}, {})
+    assert DyadicConfig.restore(stored, {}) == DyadicConfig(rank=2)
+    config = DyadicConfig.restore({**old, "dot_init": 0.1, "dot_offset": 2.0}, {})
     assert (config.fewest_updates, config.dot_init, config.revision) == (0, 0.1, 0)
     assert Dyadic(config, 4).kernel.offset_square == 0
     assert Dyadic(DyadicConfig(rank=2, dot_offset=2.0), 4).kernel.offset_square == 8

@@ -12,6 +12,7 @@ from passes import run_passes
 from vwtext import gd_config
 
 from vwlite.errors import UsageError
+from vwlite.learners.base import label_range
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 
@@ -32,7 +33,7 @@ def check(case, strict):
     learner = learner_of(case[1], case[2][1], strict)
     np.testing.assert_array_equal(run_passes(learner, *case[2:]), rows)
     np.testing.assert_array_equal(learner.weights[:, :3], table)
-    assert learner.label_range == (twin.low, twin.high)
+    assert label_range(learner) == (twin.low, twin.high)
 
 
 @given(

@@ -14,7 +14,8 @@ from passes import run_passes
 from vwtext import gd_config, joined, sequences
 
 from vwlite.errors import Diverged
-from vwlite.learners.configs.gd import LrqConfig, read_pairs
+from vwlite.learners.base import label_range
+from vwlite.learners.configs.lrq import LrqConfig, read_pairs
 from vwlite.learners.lrq import Lrq
 
 from .test_gd import FEATURES, problems, weights
@@ -88,7 +89,7 @@ def test_rows_and_weights_are_the_twins(case, strict):
     learner = learner_of(case, strict)
     np.testing.assert_array_equal(run_passes(learner, *case[2:]), rows)
     np.testing.assert_array_equal(learner.weights[:, :3], table)
-    assert learner.label_range == (twin.gd.low, twin.gd.high)
+    assert label_range(learner) == (twin.gd.low, twin.gd.high)
     shrinkage = twin.gd.gravity, twin.gd.contraction
     assert (learner.get("gravity"), learner.get("contraction")) == shrinkage
     assert int(learner.random_state[0]) == twin.chance.state

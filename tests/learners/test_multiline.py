@@ -16,6 +16,7 @@ from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.base import label_range
 from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.multiline import Multiline
 from vwlite.learners.row_results import Results
@@ -108,7 +109,7 @@ def test_rows_and_weights_are_the_twins(case, folder):
     rows, learner = learn(case, folder)
     np.testing.assert_array_equal(rows[:, :4], wanted)
     np.testing.assert_array_equal(learner.weights[:, :3], table)
-    assert learner.label_range == (twin.low, twin.high)
+    assert label_range(learner) == (twin.low, twin.high)
     assert learner.get("unlabeled_weight") == twin.idle
     assert [learner.get(name) for name in ("norm_sum", "norm_weight")] == [twin.length, twin.total]
 

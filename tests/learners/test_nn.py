@@ -15,6 +15,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.base import has_simple_labels
 from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, row_shift
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.nn import Nn, NnClasses
@@ -45,12 +46,12 @@ def run(learner, text, chunk=None, held=None):
     batch, results = parse_text(b"\n".join(text), text_format(features, skip_malformed=True)), Results()
     results.reserve(len(batch))
     results.holdout_mask = held
-    if not learner.simple_labels:
+    if not has_simple_labels(learner):
         batch.label = learner.labels().check(batch)
         learner.want_scores()
     for begin in range(0, len(batch), chunk or len(batch)):
         learner.run(batch, Plan(features), results, begin, min(begin + (chunk or len(batch)), len(batch)))
-    return results.raw[: len(batch), None] if learner.simple_labels else learner.raw[: len(batch)]
+    return results.raw[: len(batch), None] if has_simple_labels(learner) else learner.raw[: len(batch)]
 
 
 def slopes_of(kind, label, low, high):

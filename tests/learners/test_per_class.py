@@ -16,6 +16,7 @@ from vwtext import feature_config, gd_config, joined, sequences
 from vwlite.data.text_format import parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.base import label_range
 from vwlite.learners.class_costs import Decisions
 from vwlite.learners.configs.per_class import KINDS, LABEL_ORDERS, SET_LOSSES, PerClassConfig
 from vwlite.learners.gd import Gd
@@ -136,7 +137,7 @@ def test_rows_weights_and_norms_are_the_twins(case, set_options):
     norms = [[t.length, t.total, float(t.ratio)] for t in twin.twins]
     np.testing.assert_array_equal(learner.norms, norms)
     shared = twin.twins[0]
-    assert learner.label_range == (shared.low, shared.high)
+    assert label_range(learner) == (shared.low, shared.high)
     assert (learner.get("gravity"), learner.get("contraction")) == (shared.gravity, shared.contraction)
     assert learner.get("first") == (-1 if twin.first is None else twin.first)
 

@@ -8,6 +8,7 @@ import pytest
 import vwlite
 from vwlite.errors import ModelError
 from vwlite.learners import CLASSES, config_class, config_classes, goes_over, learner_class
+from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import LearnerConfig
 
 ROOT = Path(vwlite.__file__).parent
@@ -21,6 +22,11 @@ def test_a_line_of_the_registry_names_learner_and_options(name):
     learner, config = learner_class(name), config_class(name)
     assert learner.name == config.learner == name
     assert issubclass(config, LearnerConfig)
+
+
+def test_a_run_asks_few_things_of_any_learner():
+    members = [name for name in {*vars(Learner), *Learner.__annotations__} if not name.startswith("__")]
+    assert len(members) <= 19, f"{sorted(members)}: what only some have is an ability"
 
 
 def test_an_option_asks_for_one_learner():

@@ -15,7 +15,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
-from vwlite.learners.configs.softmax import LOSSES, MulticlassConfig
+from vwlite.learners.configs.per_class import LOSSES, MulticlassConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
 from vwlite.learners.softmax import Multiclass

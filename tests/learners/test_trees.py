@@ -17,6 +17,7 @@ from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import trees
+from vwlite.learners.base import label_range
 from vwlite.learners.configs.trees import EctConfig, LogMultiConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
@@ -93,7 +94,7 @@ def same_weights(learner, twin):
         np.testing.assert_array_equal(table[:, number], wanted)
     np.testing.assert_array_equal(learner.norms, [[t.length, t.total, float(t.ratio)] for t in twin.twins])
     shared = twin.twins[0]
-    assert learner.label_range == (shared.low, shared.high)
+    assert label_range(learner) == (shared.low, shared.high)
 
 
 def tree_of(learner, number=0):

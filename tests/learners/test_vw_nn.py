@@ -14,6 +14,7 @@ from passes import run_passes
 from vwtext import gd_config
 
 from vwlite.errors import UsageError
+from vwlite.learners.base import label_range
 from vwlite.learners.configs.nn import VwNnConfig, as_vw_has_it
 from vwlite.learners.nn import VwNn
 
@@ -44,7 +45,7 @@ def check(lines, options, units, seed=0, held=None, passes=1):
     wanted = np.column_stack([twin.gd.w, twin.gd.g, twin.gd.n])[:, : learner.stride]
     np.testing.assert_array_equal(learner.weights[:, : wanted.shape[1]], wanted)
     np.testing.assert_array_equal(learner.norms[:, :2], np.array([norms[:2] for norms in twin.norms]))
-    assert learner.label_range == (twin.gd.low, twin.gd.high)
+    assert label_range(learner) == (twin.gd.low, twin.gd.high)
     assert int(learner.random_state[0]) == twin.chance.state
 
 

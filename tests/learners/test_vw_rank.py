@@ -13,7 +13,8 @@ from passes import run_passes
 from vwtext import gd_config
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.gd import VwRankConfig
+from vwlite.learners.base import label_range
+from vwlite.learners.configs.lrq import VwRankConfig
 from vwlite.learners.lrq import VwRank
 
 HEADS = [b"3", b"1 2", b"5 0.5 0.25", b"", b"2 0"]
@@ -45,7 +46,7 @@ def check(lines, options, rank, pairs, held=None, passes=1):
     np.testing.assert_array_equal(run_passes(learner, (lines, options, held), passes), np.array(rows, np.float32))
     met = learner.weights.any(axis=1)
     np.testing.assert_array_equal(learner.weights[met], twin.w[met])
-    assert learner.label_range == (twin.gd.low, twin.gd.high)
+    assert label_range(learner) == (twin.gd.low, twin.gd.high)
 
 
 @given(

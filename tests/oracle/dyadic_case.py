@@ -50,7 +50,7 @@ class Case:
         config = DyadicConfig(loss_config(loss), pairs=len(self.pairs), **options)
         self.learner = Dyadic(config, bits, vw_compat=not strict)
         features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant, freeze=freeze)
-        self.plan = Plan(features, drop_pairs=self.learner.drops_pairs)
+        self.plan = Plan(features, drop_pairs=self.learner.config.drops_pairs)
         self.mask, self.constant = (1 << bits) - 1, not noconstant
 
     def run(self, text, rows=None):

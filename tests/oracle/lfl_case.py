@@ -24,7 +24,7 @@ class LflCase(Case):
         self.config, self.learner = self.made(labels, bits, {"dot_l2": 0.0, "indexing": 1, **options})
         self.learner.want_scores()
         features = FeatureConfig(bits=bits, dotproduct=self.pairs, noconstant=noconstant, freeze=freeze)
-        self.plan = Plan(features, drop_pairs=self.learner.drops_pairs)
+        self.plan = Plan(features, drop_pairs=self.learner.config.drops_pairs)
         self.mask, self.constant = (1 << bits - self.learner.layout[0]) - 1, not noconstant
 
     def made(self, labels, bits, options):

@@ -6,6 +6,7 @@ from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.data.text_format import parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
+from vwlite.learners.base import has_simple_labels
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
@@ -69,7 +70,7 @@ def test_memory_gives_the_model_that_a_file_gives(name, holdout_off, tmp_path):
     pieces = [b"".join(RUNS[name][2][begin : begin + 13]) for begin in range(0, 60, 13)]
     text = text_format(config.features, skip_malformed=True)
     batches = [policy.relabel(parse_text(piece, text)) for piece in pieces]
-    counters = Counters(simple_labels=learner.simple_labels)
+    counters = Counters(simple_labels=has_simple_labels(learner))
     writer = ModelWriter(config, learner, plan, counters, labels=policy.labels)
     stopping = EarlyStopping(config, counters, writer, Display())
     source = Memory(batches, Holdout(config.holdout, config.holds_out))

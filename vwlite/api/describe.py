@@ -19,8 +19,9 @@ from vwlite.evaluation import inspect_model
 from vwlite.evaluation.inspect_model import Inspection
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
+from vwlite.learners.abilities import LatentVectors
 from vwlite.learners.active import target_importance_learner
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, apply_shrinkage, has_simple_labels, output_names, predicting
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import Config
 from vwlite.options import options_of as declared_options
@@ -48,7 +49,7 @@ def changed(config: Config) -> dict[str, Any]:
 def classes_of(learner: Learner) -> list[int | str]:
     """The classes of a model in the order of its scores; empty for models of numbers."""
     config = learner.config
-    if learner.simple_labels or learner.multiline or learner.outputs:
+    if has_simple_labels(learner) or learner.config.multiline or output_names(learner):
         return []
     if config.named_labels:
         return list(config.named_labels)
@@ -68,7 +69,8 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
 
 def is_learned(learner: Learner, slot: int) -> bool:
     """Whether training has changed what the learner has for a feature."""
-    tables = [table for one in learner.latent for table in one]
+    latent = learner.latent if isinstance(learner, LatentVectors) else ()
+    tables = [table for one in latent for table in one]
     return bool(learner.weights[slot].any() or any(table[slot].any() for table in tables))
 
 
@@ -107,7 +109,7 @@ class Described:
         """What writes the model as it is now."""
         if predict_only:
             other = copy(self)
-            other._learner.apply_shrinkage()
+            apply_shrinkage(other._learner)
             config = replace(self._config, output=OutputConfig(predict_only_model=True))
             return memory_run.make_writer(config, other._learner, other._plan, other._begun())
         return memory_run.make_writer(self._config, self._learner, self._plan, self._begun())
@@ -174,7 +176,7 @@ class Described:
         """float32[2^bits], the weight of every slot; a view that follows further learning (of a mean of weights
         a copy) and cannot be written.
         """
-        view = self._learner.predicting().weights[:, 0]
+        view = predicting(self._learner).weights[:, 0]
         view.flags.writeable = False
         return view
 

@@ -12,7 +12,7 @@ import numpy as np
 from vwlite.api.describe import classes_of
 from vwlite.data.batch import BLANK, SAVE, Batch, tag_of
 from vwlite.errors import UsageError
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, answers_of, has_simple_labels, output_names, shows_actions, want_scores
 from vwlite.learners.row_results import Results
 from vwlite.training.config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
@@ -43,7 +43,7 @@ class JsonPredictions(Predictions):
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
         if len(rows) and not self.writer.broken:
-            answers = self.learner.answers(batch, results, rows, self.raw)
+            answers = answers_of(self.learner, batch, results, rows, self.raw)
             lines = [
                 json.dumps(self.entry(batch, results, int(row), answer), ensure_ascii=False)
                 for row, answer in zip(rows, answers, strict=True)
@@ -65,9 +65,9 @@ class JsonPredictions(Predictions):
         learner: Any = self.learner
         if np.isnan(batch.label[row]):
             return None
-        if learner.outputs:
+        if output_names(learner):
             return self.shown(learner.label_of(batch, row))
-        if learner.simple_labels:
+        if has_simple_labels(learner):
             return number(batch.label[row])
         text = learner.label_text(batch, row)
         sets = label_kind(learner) == SETS
@@ -76,7 +76,7 @@ class JsonPredictions(Predictions):
         return known if sets else known[0]
 
     def shown(self, answer: Any) -> Any:
-        if isinstance(answer, np.ndarray) and self.learner.outputs:
+        if isinstance(answer, np.ndarray) and output_names(self.learner):
             values = [number(value) for value in answer]
             named = self.learner.config.named_outputs
             return dict(zip(named, values, strict=True)) if named else values
@@ -140,10 +140,10 @@ def open_json_predictions(
     if labels:
         check_labels_shown(learner)
     draws = Drawing() if sample is None else Draws(learner, sample)
-    if learner.multiline and (as_raw or not learner.shows_actions):
+    if learner.config.multiline and (as_raw or not shows_actions(learner)):
         raise UsageError("--jsonl does not go with groups of lines")
-    if (as_raw or learner.shows_actions) and not learner.simple_labels:
-        learner.want_scores()
+    if (as_raw or shows_actions(learner)) and not has_simple_labels(learner):
+        want_scores(learner)
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
     return [json_listener(writer, learner, key, as_raw, draws, labels)]
 
@@ -151,6 +151,6 @@ def open_json_predictions(
 def json_listener(
     writer: PredictionWriter, learner: Learner, key: str, raw: bool, drawing: Drawing, labels: bool = False
 ) -> Predictions:
-    if learner.shows_actions and not raw:
+    if shows_actions(learner) and not raw:
         return JsonDecisions(writer, learner, drawing)
     return JsonPredictions(writer, learner, key, raw, labels)

@@ -20,7 +20,8 @@ from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.explain import Explainer, Term
 from vwlite.evaluation.recommend import Recommendation, Recommendations, recommend
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import Explainable
+from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels, want_scores, watch
 from vwlite.learners.row_results import Results
 from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.assembly import (
@@ -134,7 +135,7 @@ class NegativeLabel:
 
 def make_writer(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None) -> MemoryWriter:
     """A writer for the model of a learner outside a run. ``model``: its state after the last run, None before any."""
-    counters = Counters(simple_labels=learner.simple_labels)
+    counters = Counters(simple_labels=has_simple_labels(learner))
     labels = NegativeLabel(model.negative_label if model else None)
     return MemoryWriter(
         config, learner, plan, counters, names=model.names if model else None, labels=labels, model=model
@@ -152,7 +153,7 @@ class LearningRun:
         display = Log()
         self.parts = parts = LearningParts(config, learner, plan, model, bad_lines, display, writer=MemoryWriter)
         parts.counters.dump_interval = math.inf  # there is no progress table to update
-        learner.watch(config.passes, display.line, parts.counters.held_out_loss)
+        watch(learner, config.passes, display.line, parts.counters.held_out_loss)
         self.source = FileBatches(
             config, learner, parts.policy, display,
             passes_before=parts.writer.passes,
@@ -238,7 +239,7 @@ class InferenceRun:
         self.source = FileBatches(config, learner, self.policy, display, open_inputs=open_inputs)
         listeners = [*listeners, MalformedLineCheck(self.policy)]
         self.trainer = Trainer(learner, model.plan, self.source, listeners, row_by_row=row_by_row)
-        learner.collect_non_finite()
+        collect_non_finite(learner)
 
     def run(self) -> None:
         """Predict all rows, then raise DataError for too many malformed lines, Diverged for non-finite predictions."""
@@ -270,16 +271,16 @@ class PredictionRun(InferenceRun):
     ) -> None:
         self.collected = PredictionArrays(learner, raw, fill_gaps=True, draws=draws)
         self.learned, self.unmoved = bool(model.counters.get("example_number")), Unmoved()
-        watching = [self.unmoved] if learner.simple_labels else []
+        watching = [self.unmoved] if has_simple_labels(learner) else []
         super().__init__(config, learner, model, open_inputs, bad_lines, [self.collected, *watching])
         self.set_learner(learner)
 
     def set_learner(self, learner: Learner) -> None:
         """Predict with this learner from now on."""
         if self.collected.raw or learner.config.probabilities:
-            learner.want_scores()
+            want_scores(learner)
         self.collected.learner = self.trainer.learner = learner
-        learner.collect_non_finite()
+        collect_non_finite(learner)
 
     def answers(self) -> Answers:
         """Raises as ``run``."""
@@ -327,9 +328,9 @@ def explain_terms(
 
     Raises UsageError for learners whose predictions are not sums of terms, and as ``InferenceRun.run``.
     """
-    check_terms("explain", learner, learner.is_sum)
+    check_terms("explain", learner, isinstance(learner, Explainable) and learner.is_sum)
     explainer, unmoved = TermCollector(top), Unmoved()
-    watching = [unmoved] if learner.simple_labels else []
+    watching = [unmoved] if has_simple_labels(learner) else []
     run = InferenceRun(config, learner, model, open_inputs, bad_lines, [explainer, *watching], row_by_row=True)
     run.run()
     learned, format = model.counters.get("example_number"), run.source.inputs.format

@@ -285,7 +285,7 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
     included = {name for kind in asked for name in kind.includes}
     asked = [kind for kind in asked if kind.learner not in included]
     upper_first = sorted(asked, key=lambda kind: kind.is_base)
-    if len(asked) == 2 and goes_over(*(kind.learner for kind in upper_first)):
+    if len(asked) == 2 and goes_over(upper_first[0].learner, upper_first[1].learner):
         return cast("type[GdConfig]", config_class(OVER.join(kind.learner for kind in upper_first)))
     if len(asked) > 1:
         typed = {

@@ -17,7 +17,7 @@ from vwlite.data.config import BLOCK_SIZE, TEXTS, BadLinesConfig
 from vwlite.data.memory import TEXT, blocks_of, no_batches
 from vwlite.features.feature_plan import Plan
 from vwlite.features.gamma import find_gamma
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import format_of
 from vwlite.training.model_loader import Restored
@@ -34,7 +34,7 @@ def is_simple(config: RunConfig, learner: Learner) -> bool:
     whole = config.passes > 1 or config.holdout.active(1) or config.curriculum.order or input.shuffle_first
     whole = whole or config.features.weight != "none" or config.features.needs_examples
     whole = whole or bool(config.features.mask_ids)
-    return not (whole or input.examples or output.names or learner.multiline or learner.config.needs_full_passes)
+    return not (whole or input.examples or output.names or learner.config.multiline or learner.config.needs_full_passes)
 
 
 def small_block(data: Any, size: int = BLOCK_SIZE) -> Block | None:
@@ -74,7 +74,7 @@ class BlockLearner:
         parts.counters.array[:] = self.uncounted
         parts.policy.begin()
         learner: Any = trainer.learner
-        if not learner.simple_labels:
+        if not has_simple_labels(learner):
             parts.policy.labels = learner.labels()
         self.run.report.begin()
         part = self.parser(block)
@@ -107,7 +107,7 @@ class BlockPredictor:
         """Raises as ``PredictionRun.answers``."""
         self.run.policy.begin()
         trainer = self.run.trainer
-        trainer.learner.collect_non_finite()
+        collect_non_finite(trainer.learner)
         for listener in trainer.listeners:
             listener.begin_pass(1)
         batch = self.run.policy.examine(self.parser(block))

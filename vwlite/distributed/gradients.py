@@ -15,7 +15,7 @@ from vwlite.distributed.merge import merged_header
 from vwlite.distributed.plan import Shard
 from vwlite.distributed.task import UNCHANGED, ShardPass
 from vwlite.errors import UsageError
-from vwlite.learners.base import plain
+from vwlite.learners.base import apply_shrinkage, check_table_memory, is_finished, plain, watch
 from vwlite.learners.bfgs import Bfgs
 from vwlite.learners.configs.bfgs import BfgsConfig
 from vwlite.learners.configs.gd import GdConfig
@@ -84,8 +84,8 @@ class Optimiser:
         found = restore(path, learning=True, vw_compat=False, learner_name=Bfgs.name, **changes)
         self.learner: Bfgs = found.learner
         self.plan = found.plan
-        self.learner.apply_shrinkage()
-        self.learner.watch(then.passes, say, lambda: None)
+        apply_shrinkage(self.learner)
+        watch(self.learner, then.passes, say, lambda: None)
         self.header = {**found.header, **self.learner.header()}
 
     def run(self, sums: Callable[[Model], Sequence[Delta]]) -> Model:
@@ -93,7 +93,7 @@ class Optimiser:
         order. Raises as it does, DataError, Diverged.
         """
         learner = self.learner
-        while not learner.finished:
+        while not is_finished(learner):
             learner.steps.begin_pass()
             deltas = sums(self.base())
             self.header = merged(self.header, [delta.header for delta in deltas], learner.config)
@@ -140,7 +140,7 @@ def followed(config: RunConfig, model: Restored | None, passes: int) -> tuple[Ru
     if not isinstance(learner, GdConfig) or learner.learner != Gd.name:
         raise UsageError(f"--then-bfgs fits one set of weights: it does not go with --{learner.option}")
     settings = BfgsConfig(**{one.name: getattr(learner, one.name) for one in fields(GdConfig)})
-    Bfgs.check_memory(settings, config.features.bits, True, config.max_memory)
+    check_table_memory(Bfgs, settings, config.features.bits, True, config.max_memory)
     config = replace(config, learner=replace(learner, l2=0.0))
     if model:
         model.learner.config = config.learner

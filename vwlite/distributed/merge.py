@@ -78,7 +78,7 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     """
     deltas = sorted(deltas, key=lambda delta: delta.task.number)
     check(digest, deltas)
-    config = learner_class(base.header["learner"]).config_from(base.header["config"], {})
+    config = learner_class(base.header["learner"]).config_type.restore(base.header["config"], {})
     rule = rule_of(config, len(deltas))
     values, names = base.arrays["weights"]
     if any(len(delta.columns) != len(names) for delta in deltas):
@@ -149,7 +149,7 @@ def examples(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
 
 def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
     """Ascending: the slots of any of them."""
-    return united(*(delta.slots for delta in deltas))
+    return united(*[delta.slots for delta in deltas])
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:

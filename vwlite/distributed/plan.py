@@ -217,7 +217,7 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
 
 def first_base(header: dict[str, Any], of: int) -> bytes:
     """What a model began with that began with nothing. Raises ValueError for a damaged header."""
-    learner = learner_class(header["learner"]).config_from(header["config"], {})
+    learner = learner_class(header["learner"]).config_type.restore(header["config"], {})
     features = built(FeatureConfig, header["features"])
     return base_of(RunConfig(input=InputConfig(kind=header["kind"]), features=features, learner=learner), of)
 

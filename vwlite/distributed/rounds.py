@@ -22,6 +22,7 @@ from vwlite.distributed.task import Work, learn
 from vwlite.errors import ModelError
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.interrupts import Guard, Interrupted
+from vwlite.learners.base import own_rows
 from vwlite.learners.losses import LossConfig
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import atomic_output, beside_output, unflushed
@@ -214,7 +215,7 @@ class Rounds:
         begun, start = time.monotonic(), self.place("optimised")
         write(start, model, unflushed)
         optimiser = Optimiser(start, then, self.display.line)
-        for row in optimiser.learner.own_rows:
+        for row in own_rows(optimiser.learner):
             self.display.line(row)
 
         def sums(base: Model) -> list[Delta]:

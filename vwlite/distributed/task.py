@@ -23,7 +23,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.distributed.delta import Delta, Snapshot, Task, save
 from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole
 from vwlite.errors import InputDamaged
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, apply_shrinkage
 from vwlite.storage.atomic_file import unflushed
 from vwlite.storage.memory_file import as_path
 from vwlite.storage.weight_table import PageToucher
@@ -99,7 +99,7 @@ def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLin
     divide(learner, rule, before)
     done.run(input, bad_lines)
     if shard.of > 1:
-        learner.apply_shrinkage()
+        apply_shrinkage(learner)
     slots, changed = before.changes(learner.weights)
     return Delta(done.task(), done.header(), slots, changed)
 

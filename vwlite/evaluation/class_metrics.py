@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import INNER, Batch, Csr, ranges
 from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import (
@@ -23,7 +24,8 @@ from vwlite.evaluation.metric_table import (
     names_of,
 )
 from vwlite.evaluation.metrics import COMPUTED, Sample
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import LabelDistribution, Reporting
+from vwlite.learners.base import Learner, want_scores
 from vwlite.learners.class_costs import set_costs
 from vwlite.learners.configs.per_class import SET_LOSSES
 from vwlite.learners.row_results import Results
@@ -50,27 +52,27 @@ class Contingency:
         self.meant, self.named = np.bincount(self.true, weight, size), np.bincount(self.said, weight, size)
         self.hits = np.bincount(self.true[right], weight[right], size)
 
-    def report(self, names: Iterable[str] | None, count: int) -> dict[str, Any]:
+    def report(self, names: Iterable[str] | None, count: int) -> JsonObject:
         """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
         majority = self.meant.max(initial=0) / self.meant.sum() if len(self.weight) else math.nan
-        report: dict[str, Any] = {"majority_accuracy": float(majority), **means(self.hits, self.named, self.meant)}
+        report: JsonObject = {"majority_accuracy": float(majority), **means(self.hits, self.named, self.meant)}
         wanted = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
         tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
         return {**report, **{name: table() for name, table in tables if name in wanted}}
 
-    def per_class(self) -> list[dict[str, Any]]:
+    def per_class(self) -> list[JsonObject]:
         columns = {
             "precision": shares(self.hits, self.named),
             "recall": shares(self.hits, self.meant),
             "f1": f1(self.hits, self.named, self.meant),
             "weight": self.meant,
         }
-        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        rows = zip(*map(np.ndarray.tolist, columns.values()), strict=True)
         return [
             {"class": name, **dict(zip(columns, row, strict=True))} for name, row in zip(self.names, rows, strict=True)
         ]
 
-    def matrix(self) -> dict[str, Any]:
+    def matrix(self) -> JsonObject:
         """Raises UsageError where there are too many classes for one."""
         size = len(self.names)
         if size > MAX_MATRIX_CLASSES:
@@ -124,12 +126,12 @@ class Distributions:
         if self.keeps_shares:
             self.shares.append(self.learner.score[rows].copy())
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """The metrics by name; of the median the absolute error, which it has least, of the mean the squared one."""
         if not self.columns:
             return {}
         place, weight, *errors = np.concatenate(self.columns, axis=1)
-        report: dict[str, Any] = {}
+        report: JsonObject = {}
         if errors:
             report["mse"] = float(np.average(np.square(errors[1]), weights=weight))
             report["rmse"] = math.sqrt(report["mse"])
@@ -149,7 +151,7 @@ class Distributions:
             for label, share in enumerate(shares.T)
         ]
 
-    def bins(self, samples: list[Sample]) -> list[dict[str, Any]]:
+    def bins(self, samples: list[Sample]) -> list[JsonObject]:
         first = int(self.learner.get("first") != 0)
         name = self.learner.config.classes.display_name
         return [
@@ -171,7 +173,7 @@ class TopClasses:
         self.hits, self.weight, self.labels = dict.fromkeys(asked, 0.0), 0.0, 0.0
         if reason := no_scores(learner.config):
             raise UsageError(f"--metric {next(iter(asked))} is of the scores of all classes; {reason}")
-        learner.want_scores()
+        want_scores(learner)
 
     def add(self, rows: np.ndarray, meant: Csr, weight: np.ndarray) -> None:
         """Rows int64[n] of the batch run last, with their labels as places and float32[n] importance."""
@@ -202,7 +204,7 @@ class SecondClass:
     def __init__(self, learner: Any) -> None:
         """``learner``: one that has scores."""
         self.learner, self.columns = learner, list[np.ndarray]()
-        learner.want_scores()
+        want_scores(learner)
 
     def add(self, rows: np.ndarray, place: np.ndarray, weight: np.ndarray) -> None:
         """Rows int64[n] of the batch run last: the places int64[n] of their labels, and float32[n] importance."""
@@ -222,7 +224,7 @@ class SecondClass:
 
 def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
     """Of a learner that has a probability for each label, in one model; None of others."""
-    return Distributions(learner, asked) if learner.has_distributions else None
+    return Distributions(learner, asked) if isinstance(learner, LabelDistribution) else None
 
 
 KINDS = {"oaa": CLASSES, "csoaa": COSTS, "ldf": LINES, "multilabel_oaa": SETS}  # of the table of metrics
@@ -287,12 +289,12 @@ class ClassOutcomes(Listener):
         sizes = [of.sum(axis=1) for of in (said, meant, said & meant)]
         self.costs += [weight @ set_costs(loss, *sizes) for loss in SET_LOSSES]
 
-    def report(self, names: list[str] | None) -> dict[str, Any]:
+    def report(self, names: list[str] | None) -> JsonObject:
         """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
         kind, count = self.config.kind, self.config.count
         label, answer, loss, weight = np.concatenate(self.parts, axis=1) if self.parts else np.zeros((4, 0))
         total = float(weight.sum())
-        report: dict[str, Any] = {"examples": len(label), "weight": total}
+        report: JsonObject = {"examples": len(label), "weight": total}
         if total:
             report["loss"] = float(loss.sum() if kind in OF_COSTS else loss.sum() / total)
             report["accuracy"] = float(weight[loss == 0].sum() / total)
@@ -305,7 +307,8 @@ class ClassOutcomes(Listener):
             report |= of_sets(*self.sets) | of_costs(self.costs / total, count)
             if names is not None:
                 report |= {name: report[other] for name, other in SYNONYMS.items()}
-        for _, log_loss in self.learner.summary_lines(held=False):
+        own = self.learner.summary_lines(held=False) if isinstance(self.learner, Reporting) else ()
+        for _, log_loss in own:
             report["log_loss"] = log_loss
         report |= self.top.report() if self.top else {}
         kinds = [KINDS[kind]]
@@ -321,11 +324,11 @@ class ClassOutcomes(Listener):
 
 
 def choose(
-    report: dict[str, Any],
+    report: JsonObject,
     offered: Iterable[str],
     names: Iterable[str] | None,
     reasons: Mapping[str, str] = MappingProxyType({}),
-) -> dict[str, Any]:
+) -> JsonObject:
     """What ``names`` asks for, or else all of a report, in the order ``offered``.
 
     Raises UsageError, which lists what is offered but for metrics that are not there for a reason.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.data.logged_decisions import offset_advice
 from vwlite.errors import escaped
@@ -20,6 +21,14 @@ MAX_COUNTED_NAMESPACES = 1000
 MAX_COLLISION_SHARE = 0.1  # of features that share a slot, at the number of bits advised
 MAX_ODD_NUMBERS = 1 << 20  # different ones that are remembered
 MIN_BITS, MAX_BITS = 18, 30  # numbers of bits that are compared
+
+
+class SpaceCounts(TypedDict):
+    """Of a namespace: in how many lines it is, and its features there."""
+
+    name: str
+    lines: int
+    features: int
 
 
 class DataReport:
@@ -37,7 +46,7 @@ class DataReport:
         self.features = RunningStats()
         self.values = RunningStats()
         self.ones = 0
-        self.spaces: dict[int, dict[str, Any]] = {}
+        self.spaces: dict[int, SpaceCounts] = {}
         self.other_spaces = 0  # occurrences of namespaces beyond the first MAX_COUNTED_NAMESPACES
         self.distinct = HashSet()  # but for those of ``numbers``, until the report is made
         self.numbers = OddNumbers()
@@ -89,14 +98,14 @@ class DataReport:
             space["lines"] += int(counts[number])
             space["features"] += int(features[number])
 
-    def space(self, hash: int, batch: Batch, segment: int) -> dict[str, Any] | None:
+    def space(self, hash: int, batch: Batch, segment: int) -> SpaceCounts | None:
         if hash not in self.spaces:
             if len(self.spaces) >= MAX_COUNTED_NAMESPACES:
                 return None
             self.spaces[hash] = {"name": name_of(batch, segment), "lines": 0, "features": 0}
         return self.spaces[hash]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         labelled = self.examples - self.unlabelled
         counts = self.reader.counts
         numbers = counts is None and labelled > 0
@@ -240,7 +249,7 @@ class RunningStats:
             self.sum += float(numbers.sum(dtype=np.float64))
             self.low, self.high = min(self.low, float(numbers.min())), max(self.high, float(numbers.max()))
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         if not self.count:
             return {"count": 0, "min": None, "mean": None, "max": None}
         return {"count": int(self.count), "min": self.low, "mean": self.sum / self.count, "max": self.high}

@@ -10,6 +10,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.evaluation.metrics import Outcomes
+from vwlite.learners.base import has_simple_labels
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import ColumnCheck, MalformedLineCheck, malformed_line_policy
 from vwlite.training.config import RunConfig
@@ -37,8 +38,8 @@ class OutcomeCollector(Listener):
         self.outcomes = outcomes
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        columns = (batch.label, results.prediction, batch.importance, results.raw)
-        self.outcomes.add(*(column[begin:end] for column in columns))
+        rows = slice(begin, end)
+        self.outcomes.add(batch.label[rows], results.prediction[rows], batch.importance[rows], results.raw[rows])
 
 
 def evaluate(
@@ -61,14 +62,14 @@ def evaluate(
     learner, plan = model.learner, model.plan
     say = None if quiet else display.message
     policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=not grades)
-    counters, outcomes, unmoved = Counters(simple_labels=learner.simple_labels), Outcomes(), Unmoved()
+    counters, outcomes, unmoved = Counters(simple_labels=has_simple_labels(learner)), Outcomes(), Unmoved()
     source = FileBatches(config, learner, policy, display, open_inputs=open_inputs)
     with ExitStack() as closing:
         closing.callback(source.close)
         closing.enter_context(policy.keeping())
         closing.callback(display.close)
         display.start(source.inputs.size())
-        watching = [unmoved] if learner.simple_labels else []
+        watching = [unmoved] if has_simple_labels(learner) else []
         collecting = [OutcomeCollector(outcomes), *collectors]
         checks = [MalformedLineCheck(policy), ColumnCheck(source.inputs, say)]
         listeners = [Counting(learner, counters), *watching, *collecting, *checks]

@@ -14,7 +14,8 @@ from vwlite.errors import Diverged
 from vwlite.features.feature_names import once_each, row_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import shifted
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import Explainable
+from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
 from vwlite.training.assembly import MalformedLineCheck, check_terms, malformed_line_policy
 from vwlite.training.audit import shrunk
@@ -77,7 +78,7 @@ class Explainer(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         for row in (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin).tolist():
-            tag = batch.tag(row) if self.learner.simple_labels else tag_of(batch, row)
+            tag = batch.tag(row) if has_simple_labels(self.learner) else tag_of(batch, row)
             wanted = self.learner.weighted_sums(batch, results, row, self.classes)
             self.show(
                 Explanation(
@@ -152,18 +153,18 @@ def explain(
     """
     display, bad_lines = display or Display(), bad_lines or BadLinesConfig()
     learner, plan = model.learner, model.plan
-    check_terms("explain", learner, learner.is_sum)
+    check_terms("explain", learner, isinstance(learner, Explainable) and learner.is_sum)
     say = None if quiet else display.message
     policy = malformed_line_policy(config, learner, model, bad_lines, say, check_labels=False, to_the_end=True)
     source, unmoved = FileBatches(config, learner, policy, display), Unmoved()
-    learner.collect_non_finite()
+    collect_non_finite(learner)
     with ExitStack() as closing:
         closing.callback(source.close)
         show = closing.enter_context(output)
         closing.enter_context(policy.keeping())
         closing.callback(display.close)
         display.start(source.inputs.size())
-        watching = [unmoved] if learner.simple_labels else []
+        watching = [unmoved] if has_simple_labels(learner) else []
         listeners = [Explainer(show, top, classes), *watching, MalformedLineCheck(policy)]
         Trainer(learner, plan, source, listeners, row_by_row=True).run()
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.features.name_index import name_index_from_arrays
-from vwlite.learners.base import plain
+from vwlite.learners.abilities import FactoredWeights, PairFactors, WeightsByClass
+from vwlite.learners.base import Learner, output_names, plain, predicting
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.softmax import MulticlassConfig
+from vwlite.learners.configs.per_class import MulticlassConfig, PerClassConfig
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.weight_table import set_slots
@@ -70,13 +71,13 @@ class Inspection:
     path: str
     restored: Restored
     names: dict[int, str]
-    label_units: dict[str, Any] = field(default_factory=dict)  # see ``label_units_of``
+    label_units: JsonObject = field(default_factory=dict)  # see ``label_units_of``
 
     @property
     def has_names(self) -> bool:
         return bool(self.names)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         """Plain facts about the model, as JSON data."""
         header, learner = self.restored.header, self.restored.learner
         counters = header["counters"]
@@ -106,12 +107,12 @@ class Inspection:
             return {}
         return {name: self.restored.header["scalars"][name] for name in ("min_label", "max_label")}
 
-    def norms(self) -> dict[str, Any]:
+    def norms(self) -> JsonObject:
         """Those of the weights of classes or outputs, a row for each feature."""
         learner = self.restored.learner
-        if own := learner.own_norms():
-            return own
-        classes, shift = len(learner.class_names), learner.layout[0]
+        if isinstance(learner, FactoredWeights):
+            return learner.own_norms()
+        classes, shift = len(class_names(learner)), learner.layout[0]
         if classes < 2:
             return {}
         slots = set_slots(learner.weights)
@@ -119,7 +120,7 @@ class Inspection:
         weight = learner.weights[slots, 0].astype(np.float64)
         return {"norms": norms(slots >> shift, slots & ((1 << shift) - 1), weight, classes)}
 
-    def top(self, count: int, by_class: bool = False) -> list[dict[str, Any]]:
+    def top(self, count: int, by_class: bool = False) -> list[JsonObject]:
         """The ``count`` weights that are largest in size, with slot and name (None when unknown), and with the class
         that they are of, if they are; ``by_class``: as many of every class, one class after the other.
 
@@ -127,7 +128,7 @@ class Inspection:
         """
         learner = self.restored.learner
         weights, slots = learner.weights[:, 0], set_slots(learner.weights)
-        names, sets = list(learner.class_names), slots & np.uint32((1 << learner.layout[0]) - 1)
+        names, sets = list(class_names(learner)), slots & np.uint32((1 << learner.layout[0]) - 1)
         if not by_class:
             return [self.entry(slot, names) for slot in slots[largest(weights[slots], slots, count)].tolist()]
         if not names:
@@ -137,7 +138,7 @@ class Inspection:
             self.entry(slot, names) for own in parts for slot in own[largest(weights[own], own, count)].tolist()
         ]
 
-    def entry(self, slot: int, classes: list[str]) -> dict[str, Any]:
+    def entry(self, slot: int, classes: list[str]) -> JsonObject:
         learner = self.restored.learner
         found = {"weight": float(learner.weights[slot, 0]), "slot": slot, "name": self.names.get(slot)}
         number = slot & ((1 << learner.layout[0]) - 1)
@@ -170,18 +171,18 @@ def gamma_of(restored: Restored) -> dict[str, float]:
     return {"gamma": random.gamma} if random and random.gamma is not None else {}
 
 
-def label_units_of(learner: Any) -> dict[str, Any]:
+def label_units_of(learner: Any) -> JsonObject:
     """The units that labels were learned in, where these are not the labels' own."""
     if learner.config.label_units == "raw":
         return {}
     units = learner.config.label_units
     mean, spread = learner.label_mean, learner.spread
-    if learner.outputs:
+    if output_names(learner):
         mean, spread = (numbers.tolist() for numbers in learner.units)
     return {"label_units": units, "label_mean": mean, "label_spread": spread}
 
 
-def changed_options(restored: Restored) -> dict[str, Any]:
+def changed_options(restored: Restored) -> JsonObject:
     """Options that are not at their default, as JSON data."""
     header = restored.header
     learner = {key: value for key, value in header["config"].items() if key not in ("loss", "link")}
@@ -190,7 +191,7 @@ def changed_options(restored: Restored) -> dict[str, Any]:
     return {name: value for name, value in stored.items() if value != defaults.get(name)}
 
 
-def default_options() -> dict[str, Any]:
+def default_options() -> JsonObject:
     of_classes = {field.name: field.default for field in fields(PerClassConfig)}
     merged = {**asdict(FeatureConfig()), **of_classes, **asdict(GdConfig())}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in merged.items()}
@@ -200,7 +201,7 @@ def inspect(path: str) -> Inspection:
     """Open a model. Raises ModelError for a damaged or foreign file, InputMissing when there is none."""
     restored = restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={})
     units = label_units_of(restored.learner)
-    restored = replace(restored, learner=restored.learner.predicting())
+    restored = replace(restored, learner=predicting(restored.learner))
     return Inspection(path, restored, stored_names(path, restored), units)
 
 
@@ -222,7 +223,7 @@ def require_names(inspection: Inspection) -> None:
         raise UsageError(f"{inspection.path} holds no names: train with --names to see them")
 
 
-def average_loss(counters: dict[str, Any]) -> float | str | None:
+def average_loss(counters: Mapping[str, object]) -> float | str | None:
     """From a model's counters, in which infinite numbers are text and NaN is None."""
     loss, weight = counters["sum_loss"], counters["labeled_weight"]
     return plain(float(loss) / float(weight)) if weight and loss is not None else None
@@ -251,9 +252,14 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
     return [side_factors(inspection, model.learner, pairs[number], number, side) for number, side in sides]
 
 
+def class_names(learner: Learner) -> Sequence[str]:
+    """Whose weights a feature's slots are; none where these are of something else."""
+    return learner.class_names if isinstance(learner, WeightsByClass) else ()
+
+
 def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[tuple[int, int]]:
     """The pairs that the namespace belongs to and its side, 0 or 1, in each. Raises as ``factors_of``."""
-    if not model.learner.has_latent_vectors:
+    if not isinstance(model.learner, PairFactors):
         alone = " and without --multiclass" if model.learner.config.selected_together else ""
         raise UsageError(f"{name} has no latent vectors: train with --dotproduct{alone}")
     pairs = model.features.dotproduct

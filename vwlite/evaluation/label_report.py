@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, TAGGED, Batch, LabelVocabulary
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import (
@@ -68,7 +69,7 @@ class Numbers:
         counts = self.counts or {}
         return dict(sorted(counts.items(), key=lambda pair: int(pair[0])) if all(map(is_count, counts)) else counts)
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return {
             "labels_are": self.form,
             "classes": None if self.counts is None else len(self.counts),
@@ -281,7 +282,7 @@ class DecisionGroups(Numbers):
         """Without crossed features those of shared lines are of no use."""
         return "--cb_adf -q ::" if self.has_shared else "--cb_adf"
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return {**super().report(), "mean_actions": self.actions.mean if self.actions.count else None}
 
     def sentences(self) -> list[str]:
@@ -368,7 +369,7 @@ class Traps:
                 self.tagged += 1
                 self.location, self.tag = self.location or batch.location(row), self.tag or tag.decode()
 
-    def sentences(self, report: dict[str, Any]) -> list[str]:
+    def sentences(self, report: JsonObject) -> list[str]:
         """``report``: of the census of the same batches."""
         warnings = []
         if self.tagged:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation import policy_value
-from vwlite.evaluation.evaluate import Opened, evaluate
+from vwlite.evaluation.evaluate import Opened
 from vwlite.evaluation.metric_table import SERIES
 from vwlite.evaluation.policy_value import Estimate, Weighted
+from vwlite.learners.abilities import LoggedDecisions
 from vwlite.learners.bandit import Bandit
+from vwlite.learners.base import collect_non_finite, want_scores
 from vwlite.learners.configs.bandit import BanditConfig, BanditGroupsConfig
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener, Run
@@ -51,7 +54,7 @@ class Decisions(Listener):
         """``cost_model``: what predicts ``costs``; the learner itself where it is "policy", none where it is empty.
         ``doubts``: sentences about the value.
         """
-        learner.want_scores()
+        want_scores(learner)
         self.learner, self.cost_model, self.costs, self.doubts = learner, cost_model, costs, doubts
         self.parts: list[np.ndarray] = [np.zeros((len(COLUMNS), 0))]
 
@@ -92,7 +95,7 @@ class CostsOfActions(Listener):
     """Collects what a learner predicts of the actions of decisions with a cost."""
 
     def __init__(self, learner: Bandit, costs: Costs) -> None:
-        learner.want_scores()
+        want_scores(learner)
         self.learner, self.costs = learner, costs
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -112,8 +115,8 @@ class Folds(Listener):
     def prepare(self, learning: bool) -> None:
         self.learning = learning
         for learner in self.pair:
-            learner.want_scores()
-            learner.collect_non_finite()
+            want_scores(learner)
+            collect_non_finite(learner)
 
     def begin(self, run: Run) -> None:
         self.plan, self.count = run.plan, 0
@@ -137,31 +140,31 @@ class Folds(Listener):
 
 
 class Reading(NamedTuple):
-    """How a log is read to value policies. ``how``: arguments of ``evaluate``; ``span``: of costs, None: as seen.
+    """How a log is read to value policies. ``read``: ``evaluate`` with arguments; ``span``: of costs, None: as seen.
 
     ``folds``: whether a policy that predicts no costs is given a model of them, where the data can be read twice.
     """
 
     bad_lines: BadLinesConfig | None
-    how: Mapping[str, Any]
+    read: Callable[..., object]
     span: tuple[float, float] | None
     regressor: Opened | None
     folds: bool
 
     def once_more(self, opened: Opened, collector: Listener) -> None:
         """Read the data without a word; of malformed lines the reading for the policy tells."""
-        how = {**self.how, "quiet": True, "display": None}
-        evaluate(opened.config, opened.model, BadLinesConfig(max_ratio=1.0), collectors=[collector], **how)
+        how = {"collectors": [collector], "quiet": True, "display": None}
+        self.read(opened.config, opened.model, BadLinesConfig(max_ratio=1.0), **how)
 
 
 POLICY, FOLDS = "policy", "two folds"  # models of costs
 
 
-def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> dict[str, Any]:
+def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> JsonObject:
     """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
     found, other = decisions_of(opened, reading, quiet=False), None
     if against:
-        if not against.model.learner.logs_decisions:
+        if not isinstance(against.model.learner, LoggedDecisions):
             raise UsageError("--against takes another model of --cb or --cb_adf here")
         other = decisions_of(against, reading, quiet=True)
     return value_report(found, reading.span, other)
@@ -177,30 +180,30 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
     elif predicts_costs(learner) and not opened.learned:
         cost_model = POLICY
     elif reading.folds and all(map(os.path.isfile, opened.config.input.paths)):
-        kind = BanditGroupsConfig(cb_adf=True) if learner.multiline else BanditConfig(cb=learner.config.cb)
+        kind = BanditGroupsConfig(cb_adf=True) if learner.config.multiline else BanditConfig(cb=learner.config.cb)
         cost_model = FOLDS
         before = [Folds(replace(kind, cb_type="direct", cost_offset=learner.config.cost_offset), opened, costs)]
         reading.once_more(opened, before[0])
     elif reading.folds:
         doubts.append("there is no dr, whose model of costs needs data that can be read twice: give a file")
     found = Decisions(learner, cost_model, costs, doubts)
-    how = {**reading.how, "quiet": True} if quiet else reading.how
+    how = {"quiet": True} if quiet else {}
     bad_lines = replace(reading.bad_lines or BadLinesConfig(), keep=None) if quiet else reading.bad_lines
-    evaluate(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
+    reading.read(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
     return found
 
 
 def checked(regressor: Opened) -> Bandit:
     """Raises UsageError for a model that predicts no costs, or has learned the decisions that are valued."""
     learner = regressor.model.learner
-    if not (learner.logs_decisions and predicts_costs(learner)):
+    if not (isinstance(learner, LoggedDecisions) and predicts_costs(learner)):
         raise UsageError("--regressor takes a model of costs: one of --cb or --cb_adf with --cb_type mtr or direct")
     if regressor.learned:
         raise UsageError(f"--regressor takes a model that has not learned the data: {regressor.learned[0]}")
     return learner
 
 
-def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> dict[str, Any]:
+def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> JsonObject:
     """``span``: that of costs, None: as seen. Raises UsageError where costs are outside of it."""
     of = weighted(found, found.weights(), span)
     report = diagnostics(found, of)
@@ -283,7 +286,7 @@ def constant(found: Decisions, span: tuple[float, float] | None) -> Estimate:
     return policy_value.cv(every._replace(weight=every.weight[valued], cost=every.cost[valued]))
 
 
-def diagnostics(found: Decisions, of: Weighted) -> dict[str, Any]:
+def diagnostics(found: Decisions, of: Weighted) -> JsonObject:
     weight, inverse = of.weight, 1 / found.probability
     total = float(weight.sum())
     return {

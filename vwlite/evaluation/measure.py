@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import INNER, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
@@ -30,6 +32,8 @@ from vwlite.evaluation.metric_table import (
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
 from vwlite.features.config import QueryConfig
 from vwlite.features.group_columns import Queries
+from vwlite.learners.abilities import LoggedDecisions
+from vwlite.learners.base import has_simple_labels, output_names
 from vwlite.learners.best_constant import fitted_constant
 from vwlite.learners.label_check import Levels
 from vwlite.learners.losses import LINK_RANGES
@@ -54,12 +58,12 @@ class LevelOutcomes(Listener):
         part = np.stack([column[begin:end] for column in columns]).astype(float)
         self.parts.append(part[:, ~np.isnan(part[0]) & (part[3] > 0)])
 
-    def report(self, names: Collection[str] | None) -> dict[str, Any]:
+    def report(self, names: Collection[str] | None) -> JsonObject:
         """The metrics by name; ``names`` chooses some of ``OWN``."""
         label, level, number, weight = np.concatenate(self.parts, axis=1)
         if not len(label):
             return {name: math.nan for name in names or OWN if name != "confusion_matrix"}
-        report: dict[str, Any] = {
+        report: JsonObject = {
             "accuracy": float(np.average(label == level, weights=weight)),
             "mae_raw": float(np.average(np.abs(label - number), weights=weight)),
             "rmse_raw": math.sqrt(np.average(np.square(label - number), weights=weight)),
@@ -79,7 +83,7 @@ class OutputOutcomes(Listener):
 
     def __init__(self, learner: Any) -> None:
         self.learner, self.rows, self.weight = learner, 0, 0.0
-        self.each = [Outcomes() for _ in learner.outputs]
+        self.each = [Outcomes() for _ in output_names(learner)]
 
     def __len__(self) -> int:
         """How many rows are collected."""
@@ -96,16 +100,16 @@ class OutputOutcomes(Listener):
             found = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
             outcomes.add(labels[rows, place], *found)
 
-    def of_each(self) -> list[dict[str, Any]]:
+    def of_each(self) -> list[JsonObject]:
         """A row of metrics for each output, NaN of one without labels."""
         losses, table = self.learner.average_losses(held=False).tolist(), []
-        for name, outcomes, loss in zip(self.learner.outputs, self.each, losses, strict=True):
+        for name, outcomes, loss in zip(output_names(self.learner), self.each, losses, strict=True):
             of_it = sample(*outcomes.columns(), "regression")
             found = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
             table.append({"output": name, "weight": of_it.total, "loss": loss, **found})
         return table
 
-    def report(self, names: list[str] | None) -> dict[str, Any]:
+    def report(self, names: list[str] | None) -> JsonObject:
         """The metrics by name; ``names`` chooses some. Raises UsageError for one there is not."""
         table = self.of_each()
         means = {name: mean([row[name] for row in table]) for name in ("loss", *OF_EACH)}
@@ -187,7 +191,7 @@ def measure(
     regressor: Opened | None = None,
     learned: Sequence[str] = (),
     open_inputs: Callable[..., Inputs] = Inputs,
-) -> dict[str, Any]:
+) -> JsonObject:
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
@@ -196,24 +200,24 @@ def measure(
     model only tests; one of classes shows its probabilities where it has any. Raises UsageError for metrics that do not
     fit, DataError without labelled examples.
     """
-    how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
-    if model.learner.logs_decisions:
+    read = partial(evaluate, quiet=quiet, display=display, open_inputs=open_inputs)
+    if isinstance(model.learner, LoggedDecisions):
         if asked not in (None, LOSS) or qid:
             raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
         from vwlite.evaluation.logged_value import Reading, measure_policy
 
         span = valued.span if valued else None
-        reading = Reading(bad_lines, how, span, regressor, folds=asked is None and open_inputs is Inputs)
+        reading = Reading(bad_lines, read, span, regressor, folds=asked is None and open_inputs is Inputs)
         report = measure_policy(Opened(config, model, learned), against, reading)
         return {**({LOSS: report["estimates"][0]["value"]} if asked else {}), **report}
     if regressor or (valued and (valued.value or valued.cost_range)):
         option = "value" if valued and valued.value else "regressor" if regressor else "cost_range"
         raise UsageError(f"--{option} is for models of --cb and --cb_adf")
-    if not model.learner.simple_labels:
+    if not has_simple_labels(model.learner):
         if qid or against:
-            what = "several outputs" if model.learner.outputs else "classes"
+            what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
-        return measure_classes(config, model, bad_lines, asked, how)
+        return measure_classes(config, model, bad_lines, asked, read)
     names = chosen(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
     of_levels = [name for name in names or () if levels and name in OWN]
@@ -224,7 +228,7 @@ def measure(
     rankings = rankings_of(config, qid, ranking) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
     collectors = [one for one in (rankings, levels) if one]
-    counters, outcomes = evaluate(config, model, bad_lines, collectors=collectors, grades=graded, **how)
+    counters, outcomes = read(config, model, bad_lines, collectors=collectors, grades=graded)
     if not len(outcomes):
         raise DataError(NO_LABELS)
     columns, kind = comparable(config, outcomes, graded)
@@ -248,8 +252,8 @@ def measure(
             report["intervals"] = intervals(found, ranked, ranking.bootstrap)
         if against:
             others = rankings_of(against.config, qid, ranking)
-            how.update(quiet=True, collectors=[others], grades=graded)
-            evaluate(against.config, against.model, replace(bad_lines, keep=None), **how)
+            alone = replace(bad_lines, keep=None)
+            read(against.config, against.model, alone, quiet=True, collectors=[others], grades=graded)
             report["against"] = compared(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
@@ -329,11 +333,11 @@ def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | No
     needless += ["--against"] if against else []
     if needless and not ranked:
         raise UsageError(f"{needless[0]} is for metrics of rankings: {', '.join(names_of(QUERIES))}")
-    if against and not against.model.learner.simple_labels:
+    if against and not has_simple_labels(against.model.learner):
         raise UsageError("--against does not go with a model of classes")
 
 
-def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> list[dict[str, Any]]:
+def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> list[JsonObject]:
     """The ends of 95% intervals over queries."""
     rows = []
     for name in names:
@@ -346,7 +350,7 @@ def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> 
 
 def compared(
     found: ranking_metrics.Ranking, other: ranking_metrics.Ranking, names: list[str], rounds: int
-) -> list[dict[str, Any]]:
+) -> list[JsonObject]:
     """Metrics of the other model, and how far the first is above it. Raises DataError for models of other queries."""
     if not (np.array_equal(found.query, other.query) and np.array_equal(found.size, other.size)):
         raise DataError("--against: the two models read other examples or other queries from the same data")
@@ -358,12 +362,12 @@ def compared(
 
 
 def measure_classes(
-    config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, how: dict[str, Any]
-) -> dict[str, Any]:
+    config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, read: Callable[..., object]
+) -> JsonObject:
     names = chosen(asked)
     learner = model.learner
-    outcomes = OutputOutcomes(learner) if learner.outputs else ClassOutcomes(learner, names)
-    evaluate(config, model, bad_lines, collectors=[outcomes], **how)
+    outcomes = OutputOutcomes(learner) if output_names(learner) else ClassOutcomes(learner, names)
+    read(config, model, bad_lines, collectors=[outcomes])
     if not len(outcomes):
         raise DataError(NO_LABELS)
     return outcomes.report(names)

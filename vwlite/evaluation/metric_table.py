@@ -12,6 +12,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import laid_out
 
 # Of what is predicted. Each of the first four has what those before it have.
@@ -214,7 +215,7 @@ def sections() -> dict[str, list[tuple[str, str]]]:
 SERIES = "series"  # points of a curve, which tables leave out
 
 
-def as_table(report: dict[str, Any]) -> str:
+def as_table(report: JsonObject) -> str:
     """``report`` for the terminal: ``name  value`` lines, then tables with their headings.
 
     A value that does not exist prints as ``n.a.``. No newline at the end.
@@ -249,7 +250,7 @@ def _align(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def as_json(report: dict[str, Any]) -> str:
+def as_json(report: JsonObject) -> str:
     """``report`` as JSON in its own key order; numbers that are not finite become ``null``."""
     return json.dumps(finite(report), indent=2, allow_nan=False)
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.evaluation.metric_table import BY_NAME, LADDER, NUMBERS, ORDER, PROBABILITIES, QUERIES, SIDES, names_of
 
@@ -234,7 +235,7 @@ def calibration(sample: Sample) -> float:
 def calibration_bins(sample: Sample) -> list[dict[str, float]]:
     return [
         {"mean_prediction": p / w, "observed_rate": y / w, "weight": w}
-        for p, y, w in zip(*(column.tolist() for column in sample.bins), strict=True)
+        for p, y, w in zip(*map(np.ndarray.tolist, sample.bins), strict=True)
     ]
 
 
@@ -279,7 +280,7 @@ def evaluate(
     best_constant_loss: float | None = None,
     metrics: Iterable[str] | None = None,
     graded: bool = False,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Measure float32[n] ``predictions`` against ``labels``, as plain numbers in a fixed order.
 
     ``scores`` are the predictions before clip and link, which metrics of order go by; None: the predictions.
@@ -303,7 +304,7 @@ def evaluate(
     untold += ["best_constant_loss"] if kind == PROBABILITIES else []  # there is best_constant_log_loss
     chosen = _choose(metrics, unasked, asked, untold)
     sample = _sample(columns, kind, **known)
-    report: dict[str, Any] = {"examples": len(sample.label), "weight": sample.total}
+    report: JsonObject = {"examples": len(sample.label), "weight": sample.total}
     report.update((name, COMPUTED[name](sample)) for name in chosen)
     return report
 

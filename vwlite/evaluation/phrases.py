@@ -9,8 +9,9 @@ them (Tjong Kim Sang and Buchholz, 2000): any mark begins a phrase where none go
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
 
 CONLLEVAL = "conlleval"
@@ -134,7 +135,7 @@ def rates(correct: int, true: int, found: int) -> dict[str, float]:
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
-def evaluate(pairs: Iterable[tuple[str, str] | None], rule: str) -> dict[str, Any]:
+def evaluate(pairs: Iterable[tuple[str, str] | None], rule: str) -> JsonObject:
     """Precision, recall, F1 and numbers of phrases, in all and by type; ``pairs`` as in ``sequences_of``."""
     sequences = [*sequences_of(pairs)]
     correct, true, found = Counter[str](), Counter[str](), Counter[str]()

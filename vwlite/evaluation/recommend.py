@@ -16,6 +16,7 @@ from vwlite.errors import DataError, Diverged, UsageError
 from vwlite.evaluation.catalogue import Catalogue, ItemBundles, PersonBundles, PersonItems, best, item_spaces, keys_of
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.interrupts import raise_if_stopped
+from vwlite.learners.base import collect_non_finite
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import MalformedLineCheck, malformed_line_policy
 from vwlite.training.config import RunConfig
@@ -383,7 +384,7 @@ class Reading:
             config, learner, self.model, self.bad_lines, self.say, check_labels=False, to_the_end=True
         )
         source = FileBatches(config, learner, policy, self.display, open_inputs=open_inputs)
-        learner.collect_non_finite()
+        collect_non_finite(learner)
         with ExitStack() as stack:
             stack.callback(source.close)
             stack.enter_context(policy.keeping())

@@ -7,7 +7,7 @@ import math
 import random
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -255,7 +255,9 @@ def distribution(optuna: Any, dimension: Dimension) -> Any:
     return optuna.distributions.FloatDistribution(dimension.low, dimension.high, log=dimension.logarithmic)
 
 
-def _portions(study: Any, space: dict[str, Any], dimensions: Sequence[Dimension], count: int) -> Iterator[list[Trial]]:
+def _portions(
+    study: Any, space: Mapping[str, object], dimensions: Sequence[Dimension], count: int
+) -> Iterator[list[Trial]]:
     made = 0
     while made < count:
         asked = [study.ask(space) for _ in range(min(BATCH_SIZE, count - made))]

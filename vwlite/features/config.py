@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
 from vwlite.options import Config, again, config, not_one_of, option
 
@@ -365,7 +366,7 @@ class FeatureConfig(Config):
         """Whether terms have other values than their features."""
         return self.value != "raw" or self.weight != "none" or self.unit
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         """What models and checkpoints say of the options, as JSON data; of later ones only what is not usual."""
         usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in LATER}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}

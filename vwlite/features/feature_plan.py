@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
@@ -29,7 +30,7 @@ from vwlite.interrupts import STOP
 if TYPE_CHECKING:
     from vwlite.features.landmarks import LandmarkMap
     from vwlite.features.random_features import RandomMap
-    from vwlite.features.theta_map import FeatureMap
+    from vwlite.features.theta import FeatureMap
 
 
 PARTS = LATENT, LINEAR, CONSTANT = "latent", "linear", "Constant"
@@ -235,12 +236,12 @@ class Plan:
         return {name: array for part in (*made, self.kept_theta[1]) for name, array in part.items()}
 
     @property
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         """What a model says of Theta, as JSON data."""
         return self.kept_theta[0]
 
     @property
-    def kept_theta(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def kept_theta(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         return self.theta.content() if self.theta else ({}, {})
 
     def load(self, arrays: Mapping[str, Any], header: Mapping[str, Any] | None = None) -> None:
@@ -248,14 +249,14 @@ class Plan:
         for part in filter(None, (self.weights, self.random, self.centring)):
             part.load(arrays)
         if self.config.theta:
-            from vwlite.features.theta_map import FeatureMap  # which other runs need not
+            from vwlite.features.theta import FeatureMap  # which other runs need not
 
             self.theta = FeatureMap.of(header or {}, arrays)
 
     def read_theta(self) -> None:
         """Read the Theta of the options, where they name one. Raises as ``FeatureMap.read``."""
         if self.config.theta:
-            from vwlite.features.theta_map import FeatureMap
+            from vwlite.features.theta import FeatureMap
 
             self.theta = FeatureMap.read(self.config.theta, self.config.of_theta)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from vwlite.features.landmarks import LandmarkMap, chosen_rows
 from vwlite.features.random_features import EXAMPLES
 from vwlite.features.term_weights import meet, terms_of
 
-LINEAR: dict[str, Any] = {"quadratic": (), "cubic": (), "interactions": (), "ignore_linear": ()}
+LINEAR: dict[str, tuple[str, ...]] = {"quadratic": (), "cubic": (), "interactions": (), "ignore_linear": ()}
 
 
 def settle_gamma(plan: Plan, batches: Iterable[Batch]) -> Iterator[Batch]:

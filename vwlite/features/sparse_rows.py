@@ -12,6 +12,7 @@ from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite.data.batch import Batch, Csr, offsets
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.storage.model_file import numbers
+from vwlite.storage.weight_table import Arrays
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ def word_arrays(prefix: str, words: Vocabulary) -> dict[str, np.ndarray]:
     return {f"{prefix}_{name}": array for name, array in arrays.items()}
 
 
-def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabulary:
+def words_from(prefix: str, arrays: Arrays, spaces: list[str]) -> Vocabulary:
     key = numbers(arrays, f"{prefix}_key", np.uint32, (-1,))
     count = len(key)
     space = numbers(arrays, f"{prefix}_space", np.int32, (count,))
@@ -80,7 +81,7 @@ def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabu
     return Vocabulary(key, space, names, spaces, weights_from(arrays, weights, count) if weights in arrays else None)
 
 
-def weights_from(arrays: dict[str, Any], name: str, count: int) -> np.ndarray:
+def weights_from(arrays: Arrays, name: str, count: int) -> np.ndarray:
     found = numbers(arrays, name, np.float32, (count + 1,))
     if (found < 0).any():
         raise ValueError("the weights of its features")

@@ -21,23 +21,23 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "coin": ("coin.Coin", "gd.CoinConfig"),
     "passive_aggressive": ("coin.PassiveAggressive", "gd.PassiveAggressiveConfig"),
     "many": ("per_class.PerClass", "per_class.PerClassConfig"),
-    "multiclass": ("softmax.Multiclass", "softmax.MulticlassConfig"),
+    "multiclass": ("softmax.Multiclass", "per_class.MulticlassConfig"),
     "log_multi": ("trees.LogMulti", "trees.LogMultiConfig"),
     "ect": ("trees.Ect", "trees.EctConfig"),
     "filter_tree": ("trees.FilterTree", "trees.FilterTreeConfig"),
-    "class_learners": ("class_learners.ClassLearners", "per_class.ClassLearnersConfig"),
+    "class_learners": ("ensemble.ClassLearners", "per_class.ClassLearnersConfig"),
     "bfgs": ("bfgs.Bfgs", "bfgs.BfgsConfig"),
     "dual": ("dual.Dual", "dual.DualConfig"),
     "ksvm": ("ksvm.Ksvm", "dual.KsvmConfig"),
     "active": ("active.Active", "active.ActiveConfig"),
     "ldf": ("multiline.Multiline", "per_class.MultilineConfig"),
     "cb": ("bandit.Bandit", "bandit.BanditConfig"),
-    "cb_adf": ("bandit_groups.BanditGroups", "bandit.BanditGroupsConfig"),
+    "cb_adf": ("explore.BanditGroups", "bandit.BanditGroupsConfig"),
     "cb_explore": ("explore.Explore", "explore.ExploreConfig"),
-    "cb_explore_adf": ("bandit_groups.ExploreGroups", "explore.ExploreGroupsConfig"),
+    "cb_explore_adf": ("explore.ExploreGroups", "explore.ExploreGroupsConfig"),
     "cbify": ("simulate.Simulate", "explore.SimulateConfig"),
     "cbify_ldf": ("simulate.SimulateGroups", "explore.SimulateGroupsConfig"),
-    "lrq": ("lrq.Lrq", "gd.LrqConfig"),
+    "lrq": ("lrq.Lrq", "lrq.LrqConfig"),
     "dyadic": ("dyadic.Dyadic", "dyadic.DyadicConfig"),
     "active_dyadic": ("active.ActiveDyadic", "active.ActiveDyadicConfig"),
     "lfl": ("label_vectors.Lfl", "label_vectors.LflConfig"),
@@ -46,7 +46,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "scoring_tree": ("trees.ScoringTree", "trees.ScoringTreeConfig"),
     "outputs": ("outputs.Outputs", "outputs.OutputsConfig"),
     "factored": ("factored.Factored", "outputs.FactoredConfig"),
-    "vw_rank": ("lrq.VwRank", "gd.VwRankConfig"),
+    "vw_rank": ("lrq.VwRank", "lrq.VwRankConfig"),
     "vw_nn": ("nn.VwNn", "nn.VwNnConfig"),
     "bfgs_outputs": ("bfgs.BfgsOutputs", "bfgs.BfgsOutputsConfig"),
     "bfgs_multiclass": ("bfgs.BfgsMulticlass", "bfgs.BfgsMulticlassConfig"),
@@ -80,22 +80,28 @@ ELSEWHERE = {  # learner in models of other commands
 OVER = "+"  # between a learner and that which it is put over, as in many+coin
 
 
-def learner_class(name: Any) -> "type[Learner]":
-    """The class of a learner by name. Raises ModelError for an unknown one: a model's header names it.
-
-    ``many+coin`` is both: what ``many`` asks of ``super()``, which else is gradient descent, is answered by ``coin``.
-    """
+def check_name(name: Any) -> None:
+    """Raises ModelError for a name of no learner here, such as the header of a model may have."""
     if name in ELSEWHERE:
         raise ModelError(ELSEWHERE[name].belongs)
     upper, over, lower = str(name).partition(OVER)
     if upper not in CLASSES or (over and not goes_over(upper, lower)):
         raise ModelError(f"this version of vwlite knows no learner {name!r}; it has {', '.join(CLASSES)}")
+
+
+def learner_class(name: Any) -> "type[Learner]":
+    """The class of a learner by name. Raises ModelError as ``check_name``.
+
+    ``many+coin`` is both: what ``many`` asks of ``super()``, which else is gradient descent, is answered by ``coin``.
+    """
+    check_name(name)
+    upper, _, lower = name.partition(OVER)
     learner = found("vwlite.learners", CLASSES[upper][0])
     return put_over(learner, learner_class(lower)) if lower else learner
 
 
 def config_class(name: str) -> "type[LearnerConfig]":
-    """The class of a learner's options; needs neither NumPy nor a kernel."""
+    """The class of a learner's options; needs neither NumPy nor a kernel. The name is a known one."""
     upper, _, lower = name.partition(OVER)
     options = found("vwlite.learners.configs", CLASSES[upper][1])
     return put_options_over(options, config_class(lower)) if lower else options

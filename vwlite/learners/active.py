@@ -10,11 +10,12 @@ import numpy as np
 
 from vwlite._native import active as kernel
 from vwlite._native import gd as gd_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import Confident, OwnLines, Querying
+from vwlite.learners.base import Learner, has_simple_labels
 from vwlite.learners.configs.active import ActiveConfig, ActiveDyadicConfig
 from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.dyadic import KernelConfig as DyadicKernelConfig
@@ -40,7 +41,7 @@ class ActiveKernelConfig(GdKernelConfig):
         self.binary = config.binary
 
 
-class Active(Gd):
+class Active(Gd, Querying, OwnLines, Confident):
     """Gradient descent that knows how sure it is."""
 
     name = "active"
@@ -74,7 +75,7 @@ class Active(Gd):
     def stop_learning(self) -> None:
         """From now on only predict and, where confidences were asked for, tell how sure that is, whatever the label."""
         self.learning = self.custom_output = False
-        self.kernel.frozen = self.supports_confidence = True
+        self.kernel.frozen = self.tells_confidence = True
 
     def allocate(self, rows: int) -> None:
         self.label_and_weight = np.empty((2, rows), np.float32)  # as they are used, when queries are simulated
@@ -83,7 +84,7 @@ class Active(Gd):
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if self.kernel.target is not None:
             return super().run(batch, plan, results, begin, end)
-        if self.supports_confidence:
+        if self.tells_confidence:
             batch = replace(batch, label=np.full(len(batch), np.nan, np.float32))
         if len(self.extra_output) < len(batch):
             self.allocate(len(batch))
@@ -117,7 +118,7 @@ class Active(Gd):
         own = "confidence" if self.config.confidence else "active-simulation" if self.config.simulation else "active"
         return (bottom, own, *rest), labels, predictions
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "chance": int(self.random_state[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
@@ -147,7 +148,7 @@ COUNTS = (
 QUERIES = COUNTS.index("queries")
 
 
-class Asking(Learner):
+class Asking(Learner, Querying):
     """For a learner whose kernel asks for labels where its configuration ``asks``."""
 
     def begin_asking(self) -> None:
@@ -178,7 +179,7 @@ class Asking(Learner):
         label, weight = self.label_and_weight[:, : len(batch)]
         return replace(batch, label=label, importance=weight)
 
-    def asked_header(self) -> dict[str, Any]:
+    def asked_header(self) -> JsonObject:
         """What the header of a model keeps of the labels asked for."""
         if not self.config.active:
             return {}
@@ -219,7 +220,7 @@ class ActiveDyadic(Asking, Dyadic):
         super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
         self.begin_asking()
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), **self.asked_header()}
 
 
@@ -235,7 +236,7 @@ def target_importance_learner(learner: Learner, target: float, raw: bool = False
     moves, for one that has the weights alone, and for a target that the link makes of nothing.
     """
     linear = isinstance(learner, Gd) and learner.config.has_sensitivity
-    if not (linear or isinstance(learner, Dyadic)) or not learner.simple_labels or learner.levels:
+    if not (linear or isinstance(learner, Dyadic)) or not has_simple_labels(learner) or learner.levels:
         raise UsageError(
             "importances to reach a prediction are of models of one number by gradient descent (also --ftrl) or dot "
             "products, without --levels"
@@ -245,7 +246,9 @@ def target_importance_learner(learner: Learner, target: float, raw: bool = False
     other = learner.tester_with_rates() if isinstance(learner, Gd) else learner.tester()
     loss, number = learner.config.loss, np.float32(before_link("identity" if raw else learner.config.link, target))
     other.native = gd_kernel if linear else other.native
-    other.kernel.target, other.custom_output = float(number), False
+    other.kernel.target = float(number)
+    if isinstance(other, OwnLines):
+        other.custom_output = False
     if loss.loss.two_classes:
         other.kernel.ends = (loss.logistic_min, loss.logistic_max) if loss.name == "logistic" else (-1.0, 1.0)
     return other

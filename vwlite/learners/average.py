@@ -11,7 +11,7 @@ import numpy as np
 from vwlite._native import average as kernel
 from vwlite._native import gd as gd_kernel
 from vwlite.config_check import count_in
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, table_of
 from vwlite.learners.configs.gd import AverageConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.storage.weight_table import Table, written_chunks, zeros
@@ -137,6 +137,6 @@ class Average(Gd):
         """Raises ValueError for sums of another shape than the table."""
         self.set(**{name: float(scalars[name]) for name in OF_MEANS})
         self.number = number_of(count_in(scalars, "learned"), self.kernel.average_after)
-        self.sums = self.checked(arrays, "sums", 4)
+        self.sums = table_of(arrays, "sums", 1 << self.bits, 4)
         for begin, end, _ in written_chunks(self.sums):
             self.sums[begin:end, NUMBER] = np.where(self.sums[begin:end].any(axis=1), np.float32(self.number), 0)

@@ -13,11 +13,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from vwlite._native import bandit as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch, tag_of
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.logged_decisions import DecisionLabels, EvaluationLabels, no_labels, offset_advice
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.abilities import ClassScores, LoggedDecisions, OwnLines, StructuredLabels, WeightsByClass
 from vwlite.learners.configs.bandit import HIGHEST, TYPES, BanditConfig
 from vwlite.learners.configs.explore import EXPLORERS, GREEDY, ExplorationConfig
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
@@ -76,22 +78,19 @@ class BanditKernelConfig(KernelConfig):
         self.sets, self.explorer = config.weight_sets, explorer_numbers(config)
 
 
-class Bandit(Gd):
+class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, LoggedDecisions):
     """The same actions for every row: ``(hash * W + action) mod 2^bits``, behind them those of ``dr``'s regressor.
 
     A model of ``vwlite vw`` has vw's slots instead: those of actions are apart before features are crossed.
     """
 
-    logs_decisions = shows_actions = True
     name = "cb"
     config_type = BanditConfig
     # ``events``: with a cost; ``actions``: how many these had together
     SCALARS = (*SCALARS, "events", "actions", "highest_cost", *(f"regressor_{name}" for name in NORMS))
     native: Any = kernel
     kernel_config = BanditKernelConfig
-    simple_labels = False
     places_tags = True
-    supports_audit = False
     limits_answers = True
     shown_actions: int | None = None  # of scores, None: all
     limits_raw = False  # whether these are raw predictions
@@ -150,7 +149,7 @@ class Bandit(Gd):
         return stack, "CB", "MULTICLASS"
 
     @property
-    def own_settings(self) -> list[str]:
+    def own_settings(self) -> list[str]:  # type: ignore[override]
         return [f"cb_type = {self.config.learned_type}"]
 
     def labels(self, log: LogFunction | None = None) -> DecisionLabels:
@@ -209,10 +208,6 @@ class Bandit(Gd):
         tag = tag_of(batch, row)
         shown = f"{text} {tag.decode('utf-8', 'surrogateescape')}" if tag else text
         return shown + "\n" * (self.vw_compat and not self.config.eval_)
-
-    @property
-    def custom_output(self) -> bool:  # type: ignore[override]
-        return True
 
     @property
     def shows_raw(self) -> bool:  # type: ignore[override]
@@ -321,13 +316,13 @@ class Bandit(Gd):
             return super().warnings()
         return [*super().warnings(), *offset_advice(at_highest / weight, self.get("highest_cost"))]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         weight, cost, matched, estimate, *_ = self.sums[0].tolist()
         if not weight:
             return {}
         return {"ips": estimate / weight, "snips": estimate / matched if matched else None, "cost": cost / weight}
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "like_vw": self.like_vw}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

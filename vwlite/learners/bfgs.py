@@ -22,6 +22,7 @@ from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH
+from vwlite.learners.abilities import PassByPass
 from vwlite.learners.configs.bfgs import WITH_KINKS, BfgsConfig, BfgsMulticlassConfig, BfgsOutputsConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.outputs import Outputs
@@ -191,7 +192,7 @@ HEADER = "\t".join((*COLUMNS, "dir. magnitude", "step size"))
 END = "Maximum number of passes reached. To optimize further, increase the number of passes"
 
 
-class Bfgs(Gd):
+class Bfgs(Gd, PassByPass):
     """Minimises the loss of all examples, ``l2 / 2`` times the squared weights and ``l1`` times the absolute ones, one
     pass after the other.
 
@@ -201,7 +202,6 @@ class Bfgs(Gd):
 
     name = bottom = "bfgs"
     config_type = BfgsConfig
-    resumable = False
     of_passes: ClassVar[Any] = bfgs_kernel
     predictor: ClassVar[Any] = gd_kernel  # the kernel of a table that has the weights only
 
@@ -258,15 +258,15 @@ class Bfgs(Gd):
         self.final, self.say, self.held_out = passes, say, held_out
 
     @property
-    def finished(self) -> bool:
+    def finished(self) -> bool:  # type: ignore[override]
         return self.current >= self.final
 
     @property
-    def measured(self) -> bool:
+    def measured(self) -> bool:  # type: ignore[override]
         return self.steps.measured
 
     @property
-    def own_rows(self) -> list[str]:
+    def own_rows(self) -> list[str]:  # type: ignore[override]
         config = self.config
         kind = "conjugate gradient optimization via BFGS" if config.memory == 0 else "BFGS based optimization"
         curved = "with" if config.curved else "**without**"

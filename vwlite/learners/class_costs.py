@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.interrupts import STOP
@@ -179,7 +180,7 @@ class DecisionOrder:
         sign = 1 if LABEL_ORDERS[self.kind] == "rare" else -1
         self.labels[:] = np.argsort(sign * self.counts, kind="stable")
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         if not self.kind:
             return {}
         order = {"rows": self.rows, "counts": self.counts.tolist(), "labels": self.labels.tolist()}

@@ -11,12 +11,14 @@ import numpy as np
 from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
 from vwlite._native import weigh_terms
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch, Csr, joined
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
+from vwlite.learners.abilities import JointClasses, PassByPass, SupportVectors
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
 from vwlite.learners.gd import Gd
@@ -166,7 +168,7 @@ class Predictor:
         return predictor.run_rows(state, config, plan, batch, results, begin, (mode[0], False))
 
 
-class Dual(Gd):
+class Dual(Gd, PassByPass, JointClasses, SupportVectors):
     """Keeps the terms of all examples in a first pass, solves the dual at its end, and measures itself in a second.
 
     The table has the weights alone.
@@ -174,7 +176,6 @@ class Dual(Gd):
 
     name = bottom = "dual"
     config_type = DualConfig
-    resumable = False
     native = Predictor
 
     def __init__(
@@ -189,7 +190,7 @@ class Dual(Gd):
         self.solution: DualSolver | None = None  # where it is to be kept
         self.bound = PASSES
         self.classes: list[Dual] = []  # of the first class, till they are fitted: the learners of all classes
-        self.certificate: dict[str, Any] = {}
+        self.certificate: JsonObject = {}
         self.say: Callable[[str], None] = lambda line: None
 
     @classmethod
@@ -206,7 +207,7 @@ class Dual(Gd):
         self.measured = self.gathered = not self.learning
 
     @property
-    def own_rows(self) -> list[str]:
+    def own_rows(self) -> list[str]:  # type: ignore[override]
         return [f"dual coordinate descent to a relative gap of {self.config.gap:g}"]
 
     @property
@@ -276,7 +277,7 @@ class Dual(Gd):
         self.solution = solver if self.keeps_solution else None
 
     @property
-    def has_no_model(self) -> bool:
+    def has_no_model(self) -> bool:  # type: ignore[override]
         return self.config.hard_margin and bool(self.certificate) and not self.certificate["separable"]
 
     def tell(self, number: int, found: Objective) -> None:
@@ -326,10 +327,10 @@ class Dual(Gd):
         self.store, self.of_class = first.store, True
         first.classes.append(self)
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return {"dual": self.certificate}
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "dual": self.certificate}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

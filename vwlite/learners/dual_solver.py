@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vwlite._native import dual as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Csr
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.configs.dual import LOSSES, DualConfig
@@ -40,7 +41,7 @@ class Objective(NamedTuple):
             return 1.0
         return max(self.primal - self.dual, 0.0) / self.primal if self.primal > 0 else 0.0
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """As JSON data."""
         primal = None if math.isinf(self.primal) else self.primal
         return {**self._asdict(), "primal": primal, "gap": self.gap, "margin": 1 / self.norm if self.norm else None}

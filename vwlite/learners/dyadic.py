@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import dyadic as kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.features.config import sides_of_pair
 from vwlite.features.feature_names import GroupTerms, group_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import CommonConfig, Learner
+from vwlite.learners.abilities import Confident, Explainable, PairFactors, PassByPass, Reporting
+from vwlite.learners.base import CommonConfig, Learner, table_of
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.negatives import PREFIX, Negatives
 from vwlite.learners.row_results import CrossedTerms, Results, all_pairs, alone, has_length, one_term
 from vwlite.storage.model_file import matrix
-from vwlite.storage.weight_table import Table, any_set, set_slots, zeros
+from vwlite.storage.weight_table import Arrays, Table, any_set, set_slots, zeros
 
 SCALARS = (
     "time",  # sum of importance of the examples learned
@@ -105,7 +106,7 @@ def mismatched_rows(learner: Learner) -> list[str]:
     return [said] if mismatched else []
 
 
-class RatesOfPasses(Learner):
+class RatesOfPasses(Learner, PassByPass):
     """For a learner whose ``config`` has ``own_rates``, and whose scalars have ``passes`` and ``later``."""
 
     total_passes = 1
@@ -133,7 +134,7 @@ class RatesOfPasses(Learner):
             self.set(later=1)
 
 
-class Dyadic(RatesOfPasses):
+class Dyadic(RatesOfPasses, Reporting, Explainable, PairFactors, Confident):
     """A linear part, ``weights`` float32[2^bits, 1], and for both sides of every pair a table of latent vectors.
 
     ``latent[pair][side]`` is float32[2^bits, stride]: the vector, then the number of its updates, then padding. Where
@@ -143,11 +144,9 @@ class Dyadic(RatesOfPasses):
 
     name = "dyadic"
     config_type = DyadicConfig
-    is_sum = has_latent_vectors = True
     SCALARS = (*SCALARS, *OWN_SCALARS)
     native = kernel
     rates: np.ndarray | None = None
-    supports_confidence = True
     kernel_config = KernelConfig
 
     def __init__(
@@ -161,7 +160,7 @@ class Dyadic(RatesOfPasses):
         if config.own_rates:
             self.rates = zeros(1 << bits, 2)
         self.kernel = self.kernel_config(config, vw_compat=vw_compat, frozen=not learning)
-        self.kernel.confidence_rate = config.flip_rate
+        self.kernel.confidence_rate, self.tells_confidence = config.flip_rate, True
         self.negatives = Negatives(config) if config.negatives and learning else None
         low, high = config.prediction_bounds or config.loss.start_range(not vw_compat)
         self.set(min_label=low, max_label=high, rate=config.initial_learning_rate)
@@ -173,23 +172,19 @@ class Dyadic(RatesOfPasses):
     def table(self) -> np.ndarray:
         return zeros(1 << self.bits, self.stride)
 
-    @property
-    def drops_pairs(self) -> bool:  # type: ignore[override]
-        return self.config.no_dot_linear
-
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if self.negatives and self.learning:
             return self.negatives.run(super().run, batch, plan, results, begin, end)
         return super().run(batch, plan, results, begin, end)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = {**super().header(), **({"drawn_for": self.negatives.drawn_for} if self.negatives else {})}
         if self.config.own_rates:
             return {**header, "side_squares": self.side_squares.tolist()}
         header["scalars"] = {name: value for name, value in header["scalars"].items() if name not in OWN_SCALARS}
         return header
 
-    def tables(self, predict_only: bool) -> dict[str, Any]:
+    def tables(self, predict_only: bool) -> Arrays:
         columns = (
             *(f"v{number}" for number in range(self.rank)),
             "updates",
@@ -205,12 +200,6 @@ class Dyadic(RatesOfPasses):
         return {"weights": Table(self.weights, ("w",)), **latent, **rates, **items}
 
     @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
-        """Models of before ``revision`` predict as they did, and those of before ``dot_rates`` have a global rate."""
-        before = {} if "revision" in stored else {"revision": 0, "dot_unseen": "start"}
-        return super().config_from({"dot_rates": "global", **before, **stored}, changes)
-
-    @classmethod
     def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
@@ -221,13 +210,13 @@ class Dyadic(RatesOfPasses):
         for name in self.SCALARS:
             if whole or name.startswith(("min_label", "max_label", "label_")):
                 self.set(**{name: float(scalars[name])})
-        self.weights = self.checked(arrays, "weights", 1)
+        self.weights = table_of(arrays, "weights", 1 << self.bits, 1)
         if self.config.own_rates:
-            self.rates = self.checked(arrays, "rates", 2) if "rates" in arrays else None
-            self.supports_confidence = self.rates is not None
+            self.rates = table_of(arrays, "rates", 1 << self.bits, 2) if "rates" in arrays else None
+            self.tells_confidence = self.rates is not None
         for pair in range(self.config.pairs):
             for side in range(2):
-                self.latent[pair][side] = self.checked(arrays, f"latent{pair}{'ab'[side]}", self.stride)
+                self.latent[pair][side] = table_of(arrays, f"latent{pair}{'ab'[side]}", 1 << self.bits, self.stride)
         if self.negatives and any(name.startswith(PREFIX) for name in arrays):
             self.negatives.load(arrays)
 

@@ -6,32 +6,33 @@ learners of a batch are run one after the other, with the very results of runnin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from vwlite.config_check import built
-from vwlite.data.batch import Batch
+from vwlite.config_check import JsonObject
+from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import learner_class
-from vwlite.learners.base import Learner
-from vwlite.learners.class_costs import ClassCosts, DecisionOrder
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.per_class import PerClass
+from vwlite.learners.abilities import JointClasses, PassByPass, Reporting, SizedByHeader
+from vwlite.learners.base import Learner, apply_shrinkage, is_finished, is_measured, own_rows, predicting, watch
+from vwlite.learners.class_costs import ClassCosts, DecisionOrder, Decisions
+from vwlite.learners.configs.per_class import ClassLearnersConfig
+from vwlite.learners.per_class import PerClass, PerClassKernelConfig
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table
 
 SCALARS = ("rate", "first", "min_label", "max_label", "time")
 
 
-class Ensemble(ClassCosts, PerClass):
+class Ensemble(ClassCosts, PerClass, PassByPass):
     """``nodes`` are the inner learners, of the options ``config.base``; ``config`` says how many there are."""
 
-    supports_audit = is_sum = False
+    is_sum = False
     SCALARS = SCALARS
     class_names = ()  # every inner learner has a table of its own
     one_less: ClassVar[int] = 0  # the number of inner learners is that of the classes, less this
@@ -47,7 +48,6 @@ class Ensemble(ClassCosts, PerClass):
         for node in self.nodes:
             node.set(min_label=low, max_label=high)
         self.weights = self.nodes[0].weights
-        self.drops_pairs = self.nodes[0].drops_pairs
         self.layout, self.start_time = (0, 1), 0.0
         self.mask: np.ndarray | None = None
         self.hidden_labels: np.ndarray | None = None
@@ -71,16 +71,13 @@ class Ensemble(ClassCosts, PerClass):
 
     def predicting(self) -> Ensemble:
         other = copy(self)
-        other.nodes = [node.predicting() for node in self.nodes]
+        other.nodes = [predicting(node) for node in self.nodes]
         other.weights = other.nodes[0].weights
         return other
 
-    def collect_non_finite(self) -> None:
-        super().collect_non_finite()
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         for node in self.nodes:
             node.non_finite = self.non_finite
-
-    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         return self.label_order.run(
             batch, results, begin, end, self.learning, partial(self.run_pieces, batch, plan, results)
         )
@@ -90,7 +87,7 @@ class Ensemble(ClassCosts, PerClass):
 
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
         for node in self.nodes:
-            node.watch(passes, say, held_out)
+            watch(node, passes, say, held_out)
 
     def end_pass(self) -> None:
         for node in self.nodes:
@@ -98,13 +95,13 @@ class Ensemble(ClassCosts, PerClass):
 
     def apply_shrinkage(self) -> None:
         for node in self.nodes:
-            node.apply_shrinkage()
+            apply_shrinkage(node)
 
     def warnings(self) -> list[str]:
-        return sorted({line for node in self.nodes for line in node.warnings()})
+        return sorted({line for node in self.nodes if isinstance(node, Reporting) for line in node.warnings()})
 
     def failures(self) -> list[str]:
-        found = [line for node in self.nodes for line in node.failures()]
+        found = [line for node in self.nodes if isinstance(node, Reporting) for line in node.failures()]
         return [f"{found[0]} (so {len(found)} of {len(self.nodes)} classes)"] if len(found) > 1 else found
 
     @property
@@ -118,7 +115,7 @@ class Ensemble(ClassCosts, PerClass):
             for name, table in node.tables(predict_only).items()
         }
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         config = {**asdict(self.config), "base_learner": self.config.base.learner}
         nodes = [{name: value for name, value in node.header().items() if name != "config"} for node in self.nodes]
         return {**Learner.header(self), "config": config, "nodes": nodes, **self.label_order.header()}
@@ -127,8 +124,10 @@ class Ensemble(ClassCosts, PerClass):
     def check_size(cls, header: Mapping[str, Any], config: Any) -> None:
         if len(header["nodes"]) != config.count - cls.one_less:
             raise ValueError("nodes for another number of classes")
+        kind = learner_class(config.base.learner)
         for node in header["nodes"]:
-            learner_class(config.base.learner).check_size(node, config.base)
+            if issubclass(kind, SizedByHeader):
+                kind.check_size(node, config.base)
 
     @classmethod
     def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
@@ -150,13 +149,182 @@ class Ensemble(ClassCosts, PerClass):
         if whole:
             self.label_order.take_header(header)
 
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
-        kind = learner_class(stored["base_learner"])
-        if not (kind.config_type.supports_trees or kind.config_type.supports_oaa):
-            raise ValueError("inner learners that are not of two classes")
-        own = {field.name for field in fields(cls.config_type)} - {field.name for field in fields(GdConfig)}
-        base = kind.config_from(stored["base"], {name: value for name, value in changes.items() if name not in own})
-        kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner")}
-        changed = {name: value for name, value in changes.items() if name in own}
-        return replace(built(cls.config_type, kept, base=base), **changed)
+
+ZERO_PROBABILITY_LOSS = 999.0  # as of ``cython_ext/learners/class_update.pxd``
+
+
+def tell_of_class(say: Callable[[str], None], number: int, line: str) -> None:
+    say(f"class {number}: {line}")
+
+
+class ClassLearners(Ensemble):
+    """Classes, sets of labels and costs over learners that share no table: a learner of numbers for each class.
+
+    What ``vwlite.learners.per_class`` does with one table and gradient descent (Rifkin and Klautau 2004, "In defense of
+    one-vs-all classification"), here with ``--lrq`` and ``--dotproduct``, whose updates move several weights at once.
+    ``raw`` and ``score`` float32[rows, classes] are what the classes' learners predict, as it is and clipped.
+    """
+
+    name = "class_learners"
+    config_type = ClassLearnersConfig
+
+    def __init__(
+        self,
+        config: ClassLearnersConfig,
+        bits: int,
+        *,
+        learning: bool = True,
+        vw_compat: bool = False,
+        start: bool = True,
+    ) -> None:
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        self.kernel = PerClassKernelConfig(config, vw_compat=vw_compat, frozen=not learning)
+        self.raw, self.score = np.zeros((2, 1, config.count), np.float32)
+        self.log_loss = np.zeros((2, 2))  # as in PerClass
+
+    @property
+    def description(self) -> tuple[tuple[str, ...], str, str]:
+        _, labels, predictions = PerClass.description.fget(self)  # type: ignore[attr-defined]
+        return (*self.nodes[0].description[0], self.config.kind), labels, predictions
+
+    def tester(self, **changes: bool) -> ClassLearners:
+        other = super().tester(**changes)
+        other.kernel.show(other.config)
+        other.log_loss = np.zeros((2, 2))
+        return other
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        for number, node in enumerate(self.nodes, 1):
+            watch(node, passes, say if self.joint else partial(tell_of_class, say, number), held_out)
+            if isinstance(node, JointClasses):
+                node.join(self.nodes[0])
+
+    @property
+    def joint(self) -> bool:
+        """Whether the classes' learners are fitted together."""
+        return getattr(self.config.base, "joint", False)
+
+    @property
+    def measured(self) -> bool:  # type: ignore[override]
+        return is_measured(self.nodes[0])
+
+    @property
+    def finished(self) -> bool:  # type: ignore[override]
+        return all(map(is_finished, self.nodes))
+
+    def end_pass(self) -> None:
+        for node in self.nodes:
+            if not is_finished(node):  # whose weights stay as they are, for the answers of the passes left
+                node.end_pass()
+
+    @property
+    def own_rows(self) -> Sequence[str]:  # type: ignore[override]
+        return own_rows(self.nodes[0])
+
+    def report(self) -> JsonObject:
+        """Lists with an entry for each class, unless these are fitted together."""
+        found = [node.report() for node in self.nodes if isinstance(node, Reporting)]
+        if self.joint or not found:
+            return found[0] if found else {}
+        return {name: [one[name] for one in found] for name in found[0]}
+
+    def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
+        if len(self.raw) < len(results):
+            self.raw, self.score = np.zeros((2, len(results), self.config.count), np.float32)
+        if len(self.inner) < len(results):
+            self.inner.reserve(len(results))
+        self.inner.holdout_mask = results.holdout_mask
+        rows = slice(begin, end)
+        wanted, first = self.targets_of(batch, results, begin, end)
+        label, importance = batch.label.copy(), batch.importance.copy()
+        if self.config.kind == "csoaa":
+            importance[rows] = 1  # as costs have it, whatever the line says
+        sets = Decisions(self.config.set_loss, wanted > 0) if self.config.kind == "multilabel_oaa" else None
+        for number in self.label_order.labels.tolist() if sets else range(self.config.count):
+            label[rows] = wanted[:, number]
+            if sets:
+                weights = sets.weights(number)
+                label[rows] = np.where(weights > 0, wanted[:, number], np.nan)
+                importance[rows] = batch.importance[rows] * weights
+            self.nodes[number].run(replace(batch, label=label, importance=importance), plan, self.inner, begin, end)
+            self.raw[rows, number] = self.inner.raw[rows]
+            self.score[rows, number] = self.inner.prediction[rows]
+            if sets:
+                self.link_score(rows, number)
+                sets.decide(number, self.score[rows, number] > self.kernel.bound)
+        results.raw[rows], results.features[rows] = first, self.inner.features[rows]
+        shown = batch.flags[rows] & (BLANK | SAVE) == 0
+        if sets:
+            prediction, loss = sets.answered, sets.costs()
+        else:
+            answer = self.best_class if self.config.kind == "oaa" else self.cheapest
+            prediction, loss = answer(batch, wanted, begin, end, first)
+        results.prediction[rows] = np.where(shown, prediction, 0)
+        results.loss[rows] = np.where(shown & ~np.isnan(batch.label[rows]), loss, 0)
+        if self.kernel.probabilities:
+            self.make_probabilities(batch, results, begin, end)
+
+    def targets_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        """What the learners are to predict, float32[rows, classes], NaN where unknown; the numbers of first classes."""
+        if self.config.kind == "multilabel_oaa":
+            return self.members(batch, begin, end), np.zeros(end - begin, np.int32)
+        costs, first = self.costs_of(batch, results, begin, end)
+        if self.config.kind == "csoaa":
+            return np.where(np.isfinite(costs), costs, np.nan), first
+        known = ~np.isnan(batch.label[begin:end])
+        return np.where(known[:, None], np.where(costs == 0, 1, -1), np.nan), first
+
+    def members(self, batch: Batch, begin: int, end: int) -> np.ndarray:
+        """1 for the labels of a row, -1 for others, NaN where the row has no label."""
+        wanted = np.full((end - begin, self.config.count), -1, np.float32)
+        if batch.lists is not None:
+            start = batch.lists.indptr[begin : end + 1]
+            named = batch.lists.indices[start[0] : start[-1]].astype(np.int64)
+            owner, fits = np.repeat(np.arange(end - begin), np.diff(start)), named < self.config.count
+            wanted[owner[fits], named[fits]] = 1
+        wanted[np.isnan(batch.label[begin:end])] = np.nan
+        return wanted
+
+    def best_class(
+        self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        prediction = self.score[begin:end].argmax(axis=1) + first
+        wrong = (prediction != batch.label[begin:end]) & (batch.importance[begin:end] > 0)
+        return prediction, np.where(wrong, batch.importance[begin:end], 0)
+
+    def cheapest(
+        self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of the classes with a cost, or of all in rows without any."""
+        known = ~np.isnan(wanted)
+        open_to = known | ~known.any(axis=1)[:, None]
+        best = np.where(open_to, self.raw[begin:end], np.inf).argmin(axis=1)
+        costs = np.where(known, wanted, np.inf)
+        chosen = costs[np.arange(end - begin), best]
+        least = 0 if self.config.cs_absolute_loss else costs.min(axis=1, initial=np.inf)
+        with np.errstate(invalid="ignore"):
+            return best + first, np.where(np.isfinite(chosen), chosen - least, 0)
+
+    def link_score(self, rows: slice, number: int) -> None:
+        if self.config.link == "logistic":
+            with np.errstate(over="ignore"):
+                self.score[rows, number] = 1 / (1 + np.exp(-self.score[rows, number]))
+
+    def make_probabilities(self, batch: Batch, results: Results, begin: int, end: int) -> None:
+        with np.errstate(over="ignore"):
+            shares = 1 / (1 + np.exp(-self.score[begin:end].astype(np.float64)))
+        shares /= shares.sum(axis=1, keepdims=True)
+        self.score[begin:end] = shares
+        place = batch.label[begin:end] - results.raw[begin:end]
+        rows = np.flatnonzero((place >= 0) & (place < self.config.count))  # none without a label
+        true = shares[rows, place[rows].astype(np.int64)]
+        with np.errstate(divide="ignore"):
+            losses = np.where(true > 0, -np.log(true), ZERO_PROBABILITY_LOSS)
+        mask = results.holdout_mask
+        held = np.zeros(len(rows), np.int64) if mask is None else mask[begin:end][rows].astype(np.int64)
+        weight = batch.importance[begin:end][rows]
+        np.add.at(self.log_loss[0], held, losses * weight)
+        np.add.at(self.log_loss[1], held, weight)
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        return PerClass.summary_lines(self, held)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import factored as kernel
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import FactoredWeights
+from vwlite.learners.base import Learner, table_of
 from vwlite.learners.configs.outputs import FactoredConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.outputs import Outputs, OutputsKernelConfig
@@ -30,7 +32,7 @@ def shift_of(config: FactoredConfig) -> int:
     return max((config.rank - 1).bit_length(), 3)
 
 
-class Factored(Outputs):
+class Factored(Outputs, FactoredWeights):
     """``weights`` float32[2^bits, 1]: of every feature W latent weights; ``output_weights`` float32[outputs * W, 1].
 
     W is 8 or a larger power of two. ``rates`` float32[2^bits / W, 4] is of features, its columns are RATES;
@@ -42,7 +44,7 @@ class Factored(Outputs):
     config_type = FactoredConfig
     native = kernel
     kernel_config = FactoredKernelConfig
-    supports_audit = is_sum = owes_shrinkage = False
+    is_sum = owes_shrinkage = False
     class_names = ()
 
     def __init__(
@@ -84,7 +86,7 @@ class Factored(Outputs):
         return ("factored",), *super().description[1:]
 
     @property
-    def own_settings(self) -> list[str]:
+    def own_settings(self) -> list[str]:  # type: ignore[override]
         most = ", the number of outputs" if self.config.rank == self.config.outputs else ""
         return [f"rank = {self.config.rank}{most}"]
 
@@ -98,7 +100,7 @@ class Factored(Outputs):
     def predicting(self) -> Factored:
         return self if self.rates is None else self.tester()
 
-    def own_norms(self) -> dict[str, Any]:
+    def own_norms(self) -> JsonObject:
         table = self.weights.reshape(-1, 1 << self.layout[0])
         rows, outputs = table[table.any(axis=1)].astype(np.float64), self.factor_of_outputs.astype(np.float64)
         values = np.full(self.config.rank, np.nan)
@@ -139,7 +141,7 @@ class Factored(Outputs):
     def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "penalty": float(self.penalty[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
@@ -153,7 +155,7 @@ class Factored(Outputs):
             self.weights, self.rates = self.shrunk_weights(), None
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        self.weights = self.checked(arrays, "weights", 1)
+        self.weights = table_of(arrays, "weights", 1 << self.bits, 1)
         self.output_weights = like(arrays, "output_weights", self.output_weights)
         if whole:
             self.set(rate=float(scalars["rate"]))

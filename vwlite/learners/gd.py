@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from vwlite._native import gd as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
 from vwlite.learners import learner_class
-from vwlite.learners.base import CommonConfig, Learner
+from vwlite.learners.abilities import Audited, Explainable, LazyWeights, PagedTable, Reporting, StructuredLabels
+from vwlite.learners.base import CommonConfig, Learner, counted_rows, label_range
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
@@ -60,12 +62,12 @@ class KernelConfig(CommonConfig):
         self.ftrl_beta = 1.0 if config.ftrl_beta is None else config.ftrl_beta
 
 
-class Gd(Learner):
+class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
     """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch."""
 
-    name = bottom = "gd"
+    name = "gd"
+    bottom: ClassVar[str] = "gd"  # what vw calls the learner at the bottom of the stack
     config_type = GdConfig
-    supports_audit = is_sum = True
     SCALARS = SCALARS
     native = kernel
     kernel_config: ClassVar[type[KernelConfig]] = KernelConfig
@@ -141,8 +143,8 @@ class Gd(Learner):
 
     @property
     def learns_numbers(self) -> bool:
-        """Whether the labels themselves are learned, rather than the presence of a label."""
-        return self.simple_labels
+        """Whether what is learned are the labels themselves, not whether a row has a label."""
+        return not isinstance(self, StructuredLabels)
 
     @property
     def first_norms(self) -> tuple[float, float]:
@@ -154,34 +156,18 @@ class Gd(Learner):
         """The learner that predicts with models of this learner and reports how sure it is."""
         return learner_class("active")
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the learner takes a mask, and models whose weights have not been shrunk yet."""
-        return type(self) is Gd
-
     def set_mask(self, mask: np.ndarray) -> None:
         """Learn only slots where ``mask``, uint8[2^bits], is not 0."""
         self.mask = mask
 
-    def audited_classes(self, batch: Batch, row: int) -> Iterable[int]:
-        """The classes that a row's audit shows, from 0."""
-        return (0,)
-
     def clipped_prediction(self, results: Results, row: int, number: int) -> float:
-        """Class ``number``'s prediction for the row just run, before the link."""
-        raw, (low, high) = float(results.raw[row]), self.label_range
+        raw, (low, high) = float(results.raw[row]), label_range(self)
         return 0.0 if np.isnan(raw) else min(max(raw, low), high)
-
-    def reported_predictions(
-        self, results: Results, row: int, classes: Iterable[int]
-    ) -> Iterator[tuple[int, bool, float]]:
-        """Number, whether it had learned the row before, and prediction of each class, for the row just run."""
-        return ((number, False, self.clipped_prediction(results, row, number)) for number in classes)
 
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         end = super().run(batch, plan, results, begin, end)
         if self.config.binary:
-            batch, rows = self.counted(batch), slice(begin, end)
+            batch, rows = counted_rows(self, batch), slice(begin, end)
             predicted = batch.flags[rows] & (BLANK | SAVE) == 0
             answer = np.where(results.prediction[rows] > self.middle, np.float32(1), np.float32(-1))
             counts = predicted & ~np.isnan(batch.label[rows]) & (batch.importance[rows] > 0)
@@ -258,7 +244,7 @@ class Gd(Learner):
             return (weights.astype(float) * self.spread + mean).astype(np.float32)
 
     @property
-    def closing_line(self) -> str:
+    def closing_line(self) -> str:  # type: ignore[override]
         if self.label_sums is None or not self.label_sums.any():
             return ""
         return f"labels: mean {self.label_mean:.6g}, spread {self.spread:.6g}"
@@ -277,8 +263,8 @@ class Gd(Learner):
 
     @property
     def description(self) -> tuple[tuple[str, ...], str, str]:
-        stack, labels, predictions = super().description
-        return (*stack, "binary") if self.config.binary else stack, labels, predictions
+        (_, link), labels, predictions = super().description
+        return (self.bottom, link, *["binary"] * self.config.binary), labels, predictions
 
     @property
     def owes_shrinkage(self) -> bool:
@@ -317,7 +303,7 @@ class Gd(Learner):
         names = ("w", *["adaptive"] * adaptive, *["normalized"] * normalized)
         return [COLUMNS.index(name) for name in names if name in self.columns]
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = {**super().header(), "start_time": self.start_time}
         if self.label_sums is not None:
             header["scalars"] |= dict(zip(LABEL_SUMS, self.label_sums.tolist(), strict=True))

@@ -11,16 +11,18 @@ import numpy as np
 from vwlite._native import weigh_terms
 from vwlite._native.ksvm import KernelMachine
 from vwlite._native.loss_functions import link
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch, Csr
 from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
+from vwlite.learners.abilities import PassByPass, SupportVectors
 from vwlite.learners.base import UNSTABLE, Learner
 from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.model_file import numbers
-from vwlite.storage.weight_table import zeros
+from vwlite.storage.weight_table import Arrays, zeros
 
 ABSENT, PREDICT, LEARN = range(3)  # tasks of rows, as in the kernel
 MEGABYTE = 2**20
@@ -66,13 +68,12 @@ class Rows:
         return (0 if learner.vw_compat and status == UNSTABLE else status), row
 
 
-class Ksvm(Gd):
+class Ksvm(Gd, PassByPass, SupportVectors):
     """Support vectors, which a ``KernelMachine`` has; the table of weights stays empty."""
 
     name = bottom = "ksvm"
     config_type = KsvmConfig
-    resumable = False
-    supports_audit = is_sum = False
+    is_sum = False
     native = Rows
 
     def __init__(
@@ -92,15 +93,11 @@ class Ksvm(Gd):
         return 8.0
 
     @property
-    def is_plain(self) -> bool:
-        return False
-
-    @property
     def columns(self) -> tuple[str, ...]:
         return ("w",)
 
     @property
-    def own_settings(self) -> list[str]:
+    def own_settings(self) -> list[str]:  # type: ignore[override]
         config = self.config
         own = {"poly": [f"degree = {config.degree}"], "rbf": [f"bandwidth = {config.bandwidth:g}"]}
         return [f"Lambda = {config.strength:g}", f"Kernel = {config.kernel}", *own.get(config.kernel, [])]
@@ -149,7 +146,7 @@ class Ksvm(Gd):
         return self.machine.numbers()[1]
 
     @property
-    def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def solution(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[override]
         """a, labels, largest a, and margins y p of the support vectors, float32[n] each. Raises Interrupted."""
         (a, _, label, most), margin = self.machine.numbers()[0], np.zeros(self.machine.support, np.float32)
         task = np.full(len(margin), PREDICT, np.uint8)
@@ -176,7 +173,7 @@ class Ksvm(Gd):
             *cost,
         ]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """The summary as JSON data."""
         evaluated, _, _, merged = self.machine.counts
         return {"ksvm": {**self.facts, "merged": merged, "kernels": evaluated}}
@@ -186,7 +183,7 @@ class Ksvm(Gd):
         """What a model tells of its support vectors."""
         return {"support": self.machine.support}
 
-    def tables(self, predict_only: bool) -> dict[str, Any]:
+    def tables(self, predict_only: bool) -> Arrays:
         return dict(zip(ARRAYS, (*self.machine.vectors(), self.machine.numbers()[0]), strict=True))
 
     @classmethod
@@ -202,7 +199,7 @@ class Ksvm(Gd):
             raise ValueError("the numbers of support vectors")
         self.machine.take(rows, *held)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "chance": self.machine.chance, "ksvm": self.facts}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite._native import lfl as kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.abilities import Confident, LabelDistribution, LatentVectors
 from vwlite.learners.active import Asking
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, table_of
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig, LflConfig
 from vwlite.learners.dyadic import KernelConfig, RatesOfPasses, mismatched_rows, unbounded_updates
 from vwlite.learners.row_results import Results
@@ -68,7 +69,7 @@ def latent_stride(config: LabelVectorsConfig) -> int:
     return (config.sets * config.vector_length + rates + 4) // 4 * 4
 
 
-class LabelVectors(Asking, RatesOfPasses, Multiclass):
+class LabelVectors(Asking, RatesOfPasses, Multiclass, LatentVectors, Confident):
     """``weights`` float32[2^bits, 1], of every feature W linear weights; for both sides of every pair a latent table.
 
     W is the number of labels or the next power of two. ``latent[pair][side]`` is float32[2^bits / W * stride, 1]: of
@@ -76,8 +77,7 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass):
     """
 
     SCALARS = SCALARS
-    supports_audit = is_sum = False
-    supports_confidence = True
+    is_sum = False
     kernel_config: ClassVar[type[LabelKernelConfig]] = LabelKernelConfig
 
     def __init__(
@@ -90,7 +90,7 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass):
             raise UsageError(f"{config.count} classes need more than the {1 << bits} slots of -b {bits}")
         self.stride, self.start_time, self.means = latent_stride(config), 0.0, None
         self.weights = zeros(1 << bits, 1)
-        self.kernel.confidence_rate = config.flip_rate
+        self.kernel.confidence_rate, self.tells_confidence = config.flip_rate, True
         tables = range(config.pairs if config.vector_length else 0)
         self.latent = [[self.latent_table() if start else None for _ in range(2)] for _ in tables]
         if config.own_rates:
@@ -117,10 +117,6 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass):
         width = 2.0 ** row_shift(config)
         return 4.0 * (1 + (1 + 2 / width) * config.own_rates + tables * latent_stride(config) / width)
 
-    @property
-    def drops_pairs(self) -> bool:  # type: ignore[override]
-        return self.config.no_dot_linear
-
     def tester(self, **changes: Any) -> Any:
         other: Any = super().tester(**changes)
         other.wants_scores = other.shows_scores
@@ -144,7 +140,7 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass):
     def rates(self) -> dict[str, Table]:
         return {"gradients": Table(self.gradients, ("g",)), "scale": Table(self.scale, ("x", "updates"))}
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**Learner.header(self), **self.asked_header()}
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
@@ -153,13 +149,13 @@ class LabelVectors(Asking, RatesOfPasses, Multiclass):
             count_in(scalars, name)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
-        self.weights = self.checked(arrays, "weights", 1)
+        self.weights = table_of(arrays, "weights", 1 << self.bits, 1)
         if self.config.own_rates and "gradients" in arrays:
-            self.gradients, self.scale = self.checked(arrays, "gradients", 1), values_of(arrays, "scale")
+            self.gradients, self.scale = table_of(arrays, "gradients", 1 << self.bits, 1), values_of(arrays, "scale")
             if self.scale.shape != (len(self.weights) >> self.layout[0], 2):
                 raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
         elif self.config.own_rates:
-            self.supports_confidence = False
+            self.tells_confidence = False
         for pair, sides in enumerate(self.latent):
             for side in range(2):
                 sides[side] = values_of(arrays, f"latent{pair}{'ab'[side]}")
@@ -176,19 +172,13 @@ class LflKernelConfig(LabelKernelConfig):
         self.values = np.array(config.numbers if config.has_numbers else range(config.multiclass), float)
 
 
-class Lfl(LabelVectors):
+class Lfl(LabelVectors, LabelDistribution):
     """The labels are those of ``multiclass``."""
 
     name = "lfl"
     config_type = LflConfig
     native = kernel
-    has_distributions = True
     kernel_config = LflKernelConfig
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
-        """Models of before ``dot_rates`` have a global rate."""
-        return super().config_from({"dot_rates": "global", **stored}, changes)
 
     @property
     def shows_scores(self) -> bool:
@@ -204,7 +194,7 @@ class Lfl(LabelVectors):
         return [("average log loss", loss / weight)] if weight else []
 
     @property
-    def label_numbers(self) -> np.ndarray:
+    def label_numbers(self) -> np.ndarray:  # type: ignore[override]
         """float64[labels], the labels as numbers. Raises ValueError where they are names."""
         if self.config.named_labels:
             return np.array(self.config.numbers)

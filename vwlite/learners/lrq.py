@@ -12,12 +12,14 @@ import numpy as np
 
 from vwlite._native import lrq as kernel
 from vwlite._native import vw_rank as vw_rank_kernel
-from vwlite.config_check import built, count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.errors import UsageError
 from vwlite.features.feature_names import group_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.configs.gd import GdConfig, LrqConfig, VwRankConfig, read_pairs
+from vwlite.learners.base import table_of
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.lrq import LrqConfig, VwRankConfig, read_pairs
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
 from vwlite.learners.row_results import CrossedTerms, all_pairs
 from vwlite.storage.weight_table import Table
@@ -77,7 +79,7 @@ class Lrq(Gd):
         super().end_pass()
         self.ends += self.vw_compat
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "chance": int(self.random_state[0])}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
@@ -106,15 +108,14 @@ class VwRank(Gd):
     config_type = VwRankConfig
     native = vw_rank_kernel
     kernel_config = VwRankKernelConfig
-    supports_audit = is_sum = False
-    owes_shrinkage = False
+    is_sum = owes_shrinkage = False
 
     @staticmethod
     def column_count(config: GdConfig, learning: bool) -> int:
         return 2 * config.vw_rank + 1  # type: ignore[attr-defined, no-any-return]
 
     @property
-    def own_settings(self) -> list[str]:
+    def own_settings(self) -> list[str]:  # type: ignore[override]
         return [f"creating quadratic features for pairs: {' '.join(self.config.vw_pairs)}"]
 
     def pages(self) -> None:
@@ -138,23 +139,10 @@ class VwRank(Gd):
     def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
         return None
 
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
-        made = built(cls.config_type, stored)
-        config = super().config_from(stored, changes)
-        if config.vw_rank != made.vw_rank:
-            raise UsageError(
-                f"--rank {config.vw_rank} contradicts the model, which was made with --rank {made.vw_rank}"
-            )
-        if config.letters != made.letters:
-            typed, pairs = " ".join(config.vw_pairs), " ".join(made.vw_pairs)
-            raise UsageError(f"-q {typed} contradicts the model, which was made with -q {pairs}")
-        return config
-
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         for name in self.SCALARS:
             if whole or name in ("min_label", "max_label"):
                 self.set(**{name: float(scalars[name])})
         if self.vw_compat:  # whose models do not have it
             self.set(time=self.config.start_time)
-        self.weights = self.checked(arrays, "weights", self.stride)
+        self.weights = table_of(arrays, "weights", 1 << self.bits, self.stride)

@@ -13,6 +13,7 @@ from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_o
 from vwlite.data.class_labels import LogFunction
 from vwlite.data.multiline import LineLabels
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.abilities import GroupsOfLines, StructuredLabels
 from vwlite.learners.configs.per_class import MultilineConfig
 from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.learners.row_results import Results
@@ -27,16 +28,14 @@ class MultilineKernelConfig(KernelConfig):
         self.probabilities, self.ranks = config.shows_probabilities, config.csoaa_rank
 
 
-class Multiline(Gd):
+class Multiline(Gd, StructuredLabels, GroupsOfLines):
     """Gradient descent on lines of groups, or on differences of two of them (``wap_ldf``)."""
 
     name = "ldf"
     config_type = MultilineConfig
     native = kernel
     kernel_config = MultilineKernelConfig
-    simple_labels = False
-    multiline = limits_answers = True
-    held_out_in_vw = False
+    limits_answers = True
 
     def __init__(
         self, config: MultilineConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True

@@ -92,7 +92,7 @@ def blocks_of(batch: Batch) -> RowBlocks:
         batch.feature_hash[:features],
         batch.value[:features],
     )
-    return RowBlocks(*(np.asarray(one, kind) for one, kind in zip(columns, COLUMNS.values(), strict=True)))
+    return RowBlocks._make(np.asarray(one, kind) for one, kind in zip(columns, COLUMNS.values(), strict=True))
 
 
 def rows_with(blocks: RowBlocks, batch: Batch, source: np.ndarray) -> Batch:
@@ -245,7 +245,7 @@ class Negatives:
 
     def load(self, arrays: Mapping[str, Any]) -> None:
         """Take over a model's. Raises ValueError, KeyError for what is damaged."""
-        items = RowBlocks(*(numbers(dict(arrays), PREFIX + name, kind, (-1,)) for name, kind in COLUMNS.items()))
+        items = RowBlocks._make(numbers(arrays, PREFIX + name, kind, (-1,)) for name, kind in COLUMNS.items())
         check_ends(items.row_namespace, len(items.namespace_char), len(items.namespace_hash))
         check_ends(items.namespace_start, len(items.feature_hash), len(items.value))
         if len(items.namespace_start) != len(items.namespace_char) + 1:

@@ -14,9 +14,10 @@ import numpy as np
 from vwlite._native import nn as nn_kernel
 from vwlite._native import nn_classes as nn_classes_kernel
 from vwlite._native import vw_nn as vw_nn_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.errors import UsageError
 from vwlite.features.hashing import mix64
+from vwlite.learners.abilities import SizedByHeader
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.nn import NnClassesConfig, NnConfig, VwNnConfig, dense_shapes, row_shift, row_units
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
@@ -124,8 +125,7 @@ class Nn(NetworkTables, Gd):
     config_type = NnConfig
     SCALARS = (*SCALARS, "learned")  # number of examples learned, which seeds dropout
     native = nn_kernel
-    supports_audit = is_sum = False
-    owes_shrinkage = False
+    is_sum = owes_shrinkage = False
 
     def __init__(
         self, config: NnConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -177,7 +177,7 @@ class NnClasses(NetworkTables, Multiclass):
     config_type = NnClassesConfig
     SCALARS = (*MULTICLASS_SCALARS, "learned")  # as in ``Nn``
     native = nn_classes_kernel
-    supports_audit = is_sum = False
+    is_sum = False
     class_names = ()
 
     def __init__(
@@ -206,7 +206,7 @@ class NnClasses(NetworkTables, Multiclass):
     def tables(self, predict_only: bool) -> dict[str, Table]:
         return self.network_tables(predict_only)
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = Learner.header(self)
         del header["config"]["group_l1"]  # not an option of networks
         return header
@@ -224,7 +224,7 @@ class VwNnKernelConfig(KernelConfig):
         self.units, self.shift = config.vw_nn, config.vw_nn.bit_length()
 
 
-class VwNn(Gd):
+class VwNn(Gd, SizedByHeader):
     """vw's network of one hidden layer, in which every unit has a gradient descent learner.
 
     The weight of unit n is in slot ``(hash * W + n) mod 2^bits``, W being a power of two. ``norms`` float64[units + 1,
@@ -235,7 +235,7 @@ class VwNn(Gd):
     config_type = VwNnConfig
     native = vw_nn_kernel
     kernel_config = VwNnKernelConfig
-    supports_audit = is_sum = False
+    is_sum = False
 
     def __init__(
         self, config: VwNnConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -252,20 +252,13 @@ class VwNn(Gd):
         (_, *others), labels, predictions = super().description
         return ("gd", "nn", *others), labels, predictions
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "norms": self.norms.tolist(), "chance": int(self.random_state[0])}
 
     @classmethod
     def check_size(cls, header: Mapping[str, Any], config: VwNnConfig) -> None:
         if len(header["norms"]) != config.vw_nn + 1:
             raise ValueError(f"norms are of {len(header['norms'])} units and outputs, not {config.vw_nn + 1}")
-
-    @classmethod
-    def config_from(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Any:
-        made, typed = stored["vw_nn"], changes.get("vw_nn", stored["vw_nn"])
-        if typed != made:
-            raise UsageError(f"--nn {typed} contradicts the model, which was made with --nn {made}")
-        return super().config_from(stored, changes)
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)

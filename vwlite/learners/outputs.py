@@ -11,11 +11,13 @@ import numpy as np
 from vwlite._native import outputs as kernel
 from vwlite._native.format_predictions import format_predictions
 from vwlite._native.number_lists import read_number_lists
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, Batch, Csr, offsets
 from vwlite.data.class_labels import LogFunction, read_cost, text_of
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME
+from vwlite.learners.abilities import OwnLines, SeveralOutputs, SizedByHeader, StructuredLabels, WeightsByClass
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.outputs import OutputsConfig
 from vwlite.learners.gd import LABEL_SUMS, NORMAL_RATIO, SCALARS, Gd, KernelConfig
@@ -104,7 +106,7 @@ def shift_of(config: OutputsConfig) -> int:
     return (config.outputs - 1).bit_length()
 
 
-class Outputs(Gd):
+class Outputs(Gd, StructuredLabels, OwnLines, SeveralOutputs, WeightsByClass, SizedByHeader):
     """``weights`` as in ``Gd``, where a feature has the slots ``(hash * W + output) mod 2^bits``.
 
     W is the number of outputs or the next power of two. Outputs that share their rates have a table of weights alone,
@@ -120,9 +122,7 @@ class Outputs(Gd):
     config_type = OutputsConfig
     native = kernel
     kernel_config = OutputsKernelConfig
-    simple_labels = False
     learns_numbers = True
-    custom_output = True
 
     def __init__(
         self, config: OutputsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -257,7 +257,7 @@ class Outputs(Gd):
             self.raw, self.score = np.zeros((2, len(results), self.config.outputs), np.float32)
         return super().run(batch, plan, results, begin, end)
 
-    def withdraw(self, results: Results, row: int) -> None:
+    def withdraw(self, row: int) -> None:
         self.raw[row] = self.score[row] = np.nan
 
     def tester(self, **changes: Any) -> Outputs:
@@ -333,7 +333,7 @@ class Outputs(Gd):
             found["rates"] = Table(np.ascontiguousarray(self.rates[:, 1:3]), RATES)
         return found
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         rows = self.output_scalars
         if self.output_label_sums is not None:
             rows = np.column_stack([rows, self.output_label_sums])

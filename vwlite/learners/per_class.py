@@ -9,10 +9,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from vwlite._native import per_class as kernel
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
+from vwlite.learners.abilities import (
+    ClassScores,
+    OwnLines,
+    SizedByHeader,
+    StructuredLabels,
+    Threaded,
+    WeightsByClass,
+)
 from vwlite.learners.class_costs import DecisionOrder
 from vwlite.learners.class_threads import ClassThreads
 from vwlite.learners.configs.per_class import KINDS, SET_LOSSES, PerClassConfig
@@ -46,7 +55,7 @@ class PerClassKernelConfig(KernelConfig):
         self.bound = float("inf") if counts_none else 0.0 if config.link == "identity" else 0.5
 
 
-class PerClass(Gd):
+class PerClass(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Threaded, SizedByHeader):
     """Gradient descent for every class, whose slot is ``(hash * W + class) mod 2^bits``; W rounds to a power of two.
 
     ``norms`` float64[classes, 3] has the scalars that each class has of its own.
@@ -58,7 +67,6 @@ class PerClass(Gd):
     SCALARS = (*SCALARS, "first", "turn")
     native: Any = kernel
     kernel_config = PerClassKernelConfig
-    simple_labels = False
     label_order = DecisionOrder(0, "given")  # of sets of labels
     shown_classes: int | None = None  # of scores and probabilities, None: all
     limits_raw = False  # whether these are raw predictions
@@ -207,7 +215,7 @@ class PerClass(Gd):
         return [WeightedSum(number, name(number + first), scores[number]) for number in best]
 
     @property
-    def class_names(self) -> Sequence[str]:
+    def class_names(self) -> Sequence[str]:  # type: ignore[override]
         first = 0 if self.config.kind == "multilabel_oaa" else int(self.get("first") != 0)
         return [self.config.classes.display_name(number + first) for number in range(self.config.count)]
 
@@ -281,7 +289,7 @@ class PerClass(Gd):
         return " ".join(f"{name(number)}:{value:g}" for number, value in self.shown(pairs, raw))
 
     @property
-    def shows_raw(self) -> bool:
+    def shows_raw(self) -> bool:  # type: ignore[override]
         config = self.config
         return not (self.vw_compat and (config.probabilities or config.scores or config.kind == "multilabel_oaa"))
 
@@ -291,7 +299,7 @@ class PerClass(Gd):
         return self.config.kind == "csoaa"
 
     @property
-    def custom_output(self) -> bool:
+    def custom_output(self) -> bool:  # type: ignore[override]
         """Whether predictions are more than one number a row."""
         config = self.config
         return bool(config.probabilities or config.scores or config.named_labels or config.kind == "multilabel_oaa")
@@ -304,7 +312,7 @@ class PerClass(Gd):
             return [("average multiclass log loss", f"{loss / self.log_loss[1, 0]:.6f} h")]
         return [("average multiclass log loss", loss / weight)] if weight else []
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         return {**super().header(), "norms": self.norms.tolist(), **self.label_order.header()}
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch, Csr, first_of_group, tag_of
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
 from vwlite.data.logged_decisions import no_labels
 from vwlite.data.multiline import LineLabels
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.bandit_groups import ExploreGroups
-from vwlite.learners.base import value_text
 from vwlite.learners.configs.explore import SimulateConfig, SimulateGroupsConfig
-from vwlite.learners.explore import Exploration
+from vwlite.learners.explore import Exploration, ExploreGroups
 from vwlite.learners.multiline import line_of
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, value_text
 
 
 class Played(NamedTuple):
@@ -33,7 +32,7 @@ class Played(NamedTuple):
 class Simulation(Exploration):
     """What simulated bandits have in common."""
 
-    limits_answers = shows_actions = held_out_in_vw = False
+    limits_answers = shows_actions = False
 
     @property
     def description(self) -> tuple[tuple[str, ...], str, str]:
@@ -54,7 +53,7 @@ class Simulation(Exploration):
         weight, best = self.sums[int(held), [0, 5]].tolist()
         return [] if self.vw_compat or not weight else [("best action's loss", best / weight)]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         weight, best = self.sums[0, [0, 5]].tolist()
         return {"best_action_loss": best / weight if weight else None}
 
@@ -135,7 +134,6 @@ class SimulateGroups(Simulation, ExploreGroups):
 
     name = "cbify_ldf"
     config_type = SimulateGroupsConfig
-    bare_lines = supports_audit = False
 
     def labels(self, log: LogFunction | None = None) -> LineLabels:  # type: ignore[override]
         return LineLabels(log)

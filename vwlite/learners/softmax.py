@@ -10,13 +10,13 @@ import numpy as np
 
 from vwlite._native import mean_rows as mean_rows_kernel
 from vwlite._native import softmax as softmax_kernel
-from vwlite.config_check import count_in
+from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
 from vwlite.data.class_labels import Classes, ClassLabels, LogFunction, ShareLabels
 from vwlite.errors import UsageError
 from vwlite.learners.average import OF_MEANS, not_begun, number_of
-from vwlite.learners.base import Learner
-from vwlite.learners.configs.softmax import LOSSES, OF_SHARES, MulticlassConfig
+from vwlite.learners.base import Learner, table_of
+from vwlite.learners.configs.per_class import LOSSES, OF_SHARES, MulticlassConfig
 from vwlite.learners.per_class import PerClass
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, values_of, written_chunks, zeros
@@ -154,7 +154,7 @@ class Multiclass(PerClass):
             tables |= {"squares": Table(self.squares, ("g",)), "scale": Table(self.scale, ("x",))}
         return tables
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         header = Learner.header(self)
         new = () if self.config.average else ("average", "average_after")
         for name in (*new, *(name for name in (*OF_SHARES, "group_l1") if not getattr(self.config, name))):
@@ -177,13 +177,13 @@ class Multiclass(PerClass):
         self.set(first=first)
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
-        self.weights = self.checked(arrays, "weights", 1)
+        self.weights = table_of(arrays, "weights", 1 << self.bits, 1)
         if whole:
             self.set(**{name: float(scalars[name]) for name in SCALARS})
         if whole and self.learning and self.adapts:
             self.load_rates(arrays)
         if self.means and whole:
-            tables = {name: self.checked(arrays, name, 1) for name in self.means.TABLES}
+            tables = {name: table_of(arrays, name, 1 << self.bits, 1) for name in self.means.TABLES}
             self.means.load(tables, scalars)
             self.weights = self.means.last.copy()
         elif self.means:
@@ -194,7 +194,7 @@ class Multiclass(PerClass):
             self.weights = self.shrunk_from(arrays, scalars)
 
     def load_rates(self, arrays: Mapping[str, Any]) -> None:
-        self.squares, self.scale = self.checked(arrays, "squares", 1), values_of(arrays, "scale")
+        self.squares, self.scale = table_of(arrays, "squares", 1 << self.bits, 1), values_of(arrays, "scale")
         if self.scale.shape != (len(self.weights) >> self.kernel.shift, 1):
             raise ValueError(f"a table of shape {self.scale.shape} for {len(self.weights)} slots")
 

@@ -25,6 +25,7 @@ from vwlite.learners.label_vectors import LabelKernelConfig, LabelVectors
 from vwlite.learners.per_class import PerClass, PerClassKernelConfig
 from vwlite.learners.row_results import Results, WeightedSum
 from vwlite.storage.model_file import numbers
+from vwlite.storage.weight_table import Table
 
 
 class Tree(PerClass):
@@ -155,7 +156,7 @@ class LogMulti(Tree):
             begin = last
         return end
 
-    def tables(self, predict_only: bool) -> dict[str, Any]:
+    def tables(self, predict_only: bool) -> dict[str, np.ndarray | Table]:
         count = 2 * int(self.used[PREDICTORS]) + 1
         tree = (self.nodes[:count], self.margins[:count], *self.live_entries())
         return {**super().tables(predict_only), **dict(zip(ARRAYS, tree, strict=True))}

@@ -13,6 +13,7 @@ from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.inspect_model import inspect
 from vwlite.evaluation.measure import NO_LABELS, average, comparable, measure
 from vwlite.evaluation.metric_table import finite
+from vwlite.learners.base import has_simple_labels
 from vwlite.reporting import curves
 from vwlite.reporting.curves import independent, wilson
 from vwlite.reporting.runs import Run, number
@@ -57,7 +58,7 @@ def tested(
     Raises as ``vwlite.evaluation.measure.measure``.
     """
     strongest = strongest_of(path)
-    if not model.learner.simple_labels:
+    if not has_simple_labels(model.learner):
         return Tested(finite(measure(config, model, bad_lines, display=display, learned=learned)), strongest)
     counters, outcomes = evaluate(config, model, bad_lines, display=display)
     if not len(outcomes):

@@ -57,7 +57,7 @@ class FollowedModel:
 
     @property
     def multiline(self) -> bool:
-        return self.source.current.model.learner.multiline
+        return self.source.current.model.learner.config.multiline
 
     def answer(self, lines: bytes) -> bytes:
         return self.source.current.text(lines).content
@@ -101,7 +101,7 @@ class OwnModel:
 
     @property
     def multiline(self) -> bool:
-        return self.learner.multiline
+        return self.learner.config.multiline
 
     def answer(self, lines: bytes) -> bytes:
         """Raises Diverged where learning has led to no number; the model is not to be saved then."""

@@ -21,7 +21,7 @@ from vwlite.data.columns import IGNORE, Columns, nearest, read_columns
 from vwlite.data.config import COLUMNAR, EVENTS, TABLES, BadLinesConfig, InputConfig
 from vwlite.errors import Diverged, UsageError, VwliteError
 from vwlite.features.feature_plan import text_format
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, has_simple_labels, shows_actions, want_scores
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.listener import Listener
@@ -141,7 +141,7 @@ class Served:
         self.config = replace(config, input=replace(input, kind="jsonl") if input.kind in COLUMNAR else input)
         self.lock = threading.Lock()
         self.check = RowCheck(read_columns(self.config.input.columns if self.of_table else "ignore=*"))
-        self.learned = bool(self.model.counters.get("example_number")) and self.model.learner.simple_labels
+        self.learned = bool(self.model.counters.get("example_number")) and has_simple_labels(self.model.learner)
         self.without: float | None = None  # features, the prediction
 
     @property
@@ -177,13 +177,13 @@ class Served:
         Rows are read as lines of JSON where the model's data were a table.
         """
         learner = self.model.learner
-        if learner.multiline and not learner.shows_actions:
+        if learner.config.multiline and not shows_actions(learner):
             raise UsageError("a model of groups of lines answers to text only")
-        if names is not None and not learner.shows_actions:
+        if names is not None and not shows_actions(learner):
             raise UsageError("event_id is for models of logged decisions: nothing is drawn here")
-        if learner.multiline and not isinstance(data, bytes):
+        if learner.config.multiline and not isinstance(data, bytes):
             raise UsageError("a model of groups of lines takes lines, with an empty one between two groups")
-        if events and not learner.bare_lines:
+        if events and not learner.config.bare_lines:
             raise UsageError("events are for models of --cb_adf and --cb_explore_adf")
         drawing = Drawing() if names is None else NamedDraws(seed, names)
         kind, warnings, each = self.kind_of_events if events else None, list[str](), not isinstance(data, bytes)
@@ -192,8 +192,8 @@ class Served:
             data, kind = b"".join(json.dumps(row).encode() + b"\n" for row in data), "jsonl"
 
         def listener(writer: PredictionWriter, learner: Learner) -> Predictions:
-            if learner.shows_actions:
-                learner.want_scores()
+            if shows_actions(learner):
+                want_scores(learner)
             return json_listener(writer, learner, "prediction", False, drawing)
 
         answer = self.run(data, listener, kind, warnings, each)

@@ -20,7 +20,7 @@ from vwlite.storage.archive_reader import Archive
 from vwlite.storage.archive_writer import DTYPES, MODEL, Source, Spec, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.ordered_pool import in_order
-from vwlite.storage.weight_table import Table, written_chunks, zeros
+from vwlite.storage.weight_table import Arrays, Table, written_chunks, zeros
 
 SLOTS = "slots"
 MAX_SLOTS = 1 << 32
@@ -260,7 +260,7 @@ def matrix(rows: Any, name: str, shape: tuple[int, int]) -> np.ndarray:
     return found
 
 
-def numbers(arrays: dict[str, Any], name: str, like: type, shape: tuple[int, ...]) -> np.ndarray:
+def numbers(arrays: Arrays, name: str, like: type, shape: tuple[int, ...]) -> np.ndarray:
     """A C-contiguous array of this type and shape, finite if of floats; -1 stands for any length.
 
     Raises ValueError, KeyError.

@@ -33,6 +33,9 @@ class Table(NamedTuple):
     names: tuple[str, ...]
 
 
+Arrays = Mapping[str, np.ndarray | Table]  # what a model keeps beside its header, by name
+
+
 def values_of(arrays: Mapping[str, Any], name: str) -> np.ndarray:
     """The values of the table ``name`` among a model's arrays. Raises ValueError where that is no table, KeyError."""
     table = arrays[name]

@@ -17,7 +17,8 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import LoggedDecisions, StructuredLabels
+from vwlite.learners.base import Learner, has_simple_labels, is_finished, is_measured
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
@@ -28,7 +29,7 @@ from vwlite.training.model_loader import Restored
 if TYPE_CHECKING:
     from vwlite.data.class_labels import ClassLabels
     from vwlite.features.name_index import NameIndex
-    from vwlite.features.theta_map import FeatureMap
+    from vwlite.features.theta import FeatureMap
     from vwlite.training.audit import Audit, GroupAudit
     from vwlite.training.ledger import Ledger
     from vwlite.training.model_writer import ModelWriter
@@ -69,7 +70,7 @@ class LearningParts:
         say = None if config.output.quiet else display.message
         insist = display.message
         self.policy = malformed_line_policy(config, learner, model, bad_lines, say, plan=plan, insist=insist)
-        self.counters = Counters(config.output.progress, learner.simple_labels)
+        self.counters = Counters(config.output.progress, has_simple_labels(learner))
         self.names = names = names_of(config, learner, plan, model)
         kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
         self.writer = (writer or ModelWriter)(config, learner, plan, self.counters, **kept)
@@ -93,10 +94,10 @@ def malformed_line_policy(
     ``plan``: that of a run without a ``model``.
     """
     labels: LabelCheck | ClassLabels | None = None
-    if check_labels and learner.simple_labels:
+    if check_labels and has_simple_labels(learner):
         levels = config.learner.levels
         labels = LabelCheck(config.learner.loss, model.negative_label if model else None, levels)
-    elif check_labels or learner.limits_answers:
+    elif isinstance(learner, StructuredLabels) and (check_labels or learner.limits_answers):
         labels = learner.labels()
     return BadLines(
         labels,
@@ -120,11 +121,11 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
     """What shows an audit, if one is asked for. Raises UsageError where the learner has none."""
     if not config.output.audit:
         return []
-    check_terms("--audit", learner, learner.supports_audit)
-    if learner.multiline:
+    check_terms("--audit", learner, learner.config.supports_audit)
+    if learner.config.multiline:
         from vwlite.training.audit import ActionAudit, GroupAudit
 
-        return [(ActionAudit if learner.logs_decisions else GroupAudit)(learner, plan, display.audit)]
+        return [(ActionAudit if isinstance(learner, LoggedDecisions) else GroupAudit)(learner, plan, display.audit)]
     from vwlite.training.audit import Audit
 
     return [Audit(learner, plan, display.audit)]
@@ -267,12 +268,12 @@ class EarlyStopping(Listener):
         if not self.active:
             return False
         learner, counters = self.run.learner, self.counters
-        if not learner.measured or (self.needs_loss and counters.held_out_loss() is None):
+        if not is_measured(learner) or (self.needs_loss and counters.held_out_loss() is None):
             counters.drop_pass()
             return False
         if counters.end_pass(number):
             self.failures = 0
-            if number < self.run.passes and not learner.finished:
+            if number < self.run.passes and not is_finished(learner):
                 self.writer.keep_best()
             return False
         self.failures += bool(counters.holdout_best_pass)

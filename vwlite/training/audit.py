@@ -19,7 +19,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_NAME
 from vwlite.features.name_index import first_slots, rows_alone, shifted, without_stop
 from vwlite.features.term_weights import terms_of, terms_of_row
-from vwlite.learners.bandit_groups import BanditGroups
+from vwlite.learners.explore import BanditGroups
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.learners.row_results import Results
@@ -36,7 +36,8 @@ class Audit(Listener):
         """``row_by_row``: the run has to go row by row, as weights change or the learner keeps one row's sums."""
         self.learner, self.plan, self.show = learner, plan, show
         kind = type(learner)
-        own = (kind.audited, kind.spoken, kind.clipped) != (Gd.audited, Gd.spoken, Gd.clipped)
+        names = ("audited_classes", "reported_predictions", "clipped_prediction")
+        own = any(getattr(kind, name) is not getattr(Gd, name) for name in names)
         self.row_by_row = learner.learning or own
         self.lines: dict[int, bytes] = {}  # of the row by class, from the weights before it is learned
 

@@ -237,7 +237,9 @@ class CheckpointWriter(Listener):
         """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
         run = self.trainer
         started = run is not None and (run.passes_done or run.position.rows)
-        if not started or not run.position.reached or not run.learner.resumable:
+        if not started or not run.position.reached:
+            return self.checkpoint.written
+        if run.learner.config.needs_full_passes or run.learner.stopped_in_group:
             return self.checkpoint.written
         state = {"partials": [partial.save() for partial in self.partials], **run.state()}
         for listener in run.listeners:

@@ -18,6 +18,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.hashing import hash_name
 from vwlite.interrupts import raise_if_stopped
+from vwlite.learners.base import has_simple_labels
 from vwlite.training.config import CurriculumConfig
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def predicted(
     from vwlite.training.model_loader import restore
 
     model = restore(path, learning=False, vw_compat=False, learner_changes={}, feature_changes={})
-    if not model.learner.simple_labels:
+    if not has_simple_labels(model.learner):
         raise UsageError("--curriculum-by margin and loss need a model of simple labels")
     results = Results()
 

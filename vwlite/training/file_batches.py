@@ -17,7 +17,8 @@ from vwlite.data.input_stream import display_name
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 from vwlite.features import feature_plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import PagedTable
+from vwlite.learners.base import Learner, output_names
 from vwlite.training.config import RunConfig
 from vwlite.training.listener import Display, FileRead
 
@@ -39,11 +40,11 @@ def format_of(config: RunConfig, learner: Learner) -> TextFormat:
     """How a run's text is to be read."""
     text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
     words = config.learner.label_words
-    if config.input.kind in EVENTS and not learner.bare_lines:
+    if config.input.kind in EVENTS and not learner.config.bare_lines:
         raise UsageError(f"--format {config.input.kind} is read by --cb_adf and --cb_explore_adf")
     if words is None:
         return text
-    return text.of_words(words, learner.multiline, bool(learner.outputs), learner.bare_lines)
+    return text.of_words(words, learner.config.multiline, bool(output_names(learner)), learner.config.bare_lines)
 
 
 class FileBatches:
@@ -72,10 +73,11 @@ class FileBatches:
         Raises InputMissing, ModelError for a damaged cache.
         """
         self.config, self.policy, self.display, self.ahead = config, policy, display, ahead
-        self.passes_before, self.multiline = passes_before, learner.multiline
+        self.passes_before, self.multiline = passes_before, learner.config.multiline
         self.holdout = Holdout(config.holdout, holds_out and config.holds_out and not config.holdout.path)
         again = config.data_passes > 1 or config.curriculum.by_pass or self.is_shuffled(1) or counts_terms
-        self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, learner.pages())
+        pages = learner.pages() if isinstance(learner, PagedTable) else None
+        self.inputs = open_inputs(config.input, format_of(config, learner), again, digested, pages)
         self.held_out = self.open_held_out(config.holdout.path) if config.holdout.path and config.learning else None
         seed = config.input.seed if config.learner.random_seed is None else config.learner.random_seed
         self.masks: Masks | None = None

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import Batch
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import LoggedDecisions
+from vwlite.learners.base import Learner, counted_rows, has_simple_labels, output_names
 from vwlite.learners.best_constant import average_loss, fitted_constant
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
@@ -35,8 +36,8 @@ class ClassCounts(Listener):
     def concerns(cls, learner: Learner) -> bool:
         """Whether labels and answers are one class for each example, and the loss is 1 of wrong answers."""
         config = learner.config
-        numbers = learner.simple_labels or learner.outputs or learner.logs_decisions or learner.multiline
-        return not (numbers or learner.shows_actions or config.label_words) and config.kind == "oaa"
+        other = output_names(learner) or isinstance(learner, LoggedDecisions) or config.multiline
+        return not (has_simple_labels(learner) or other or config.label_words) and config.kind == "oaa"
 
     def begin_pass(self, number: int) -> None:
         self.first_pass = number == 1
@@ -129,7 +130,7 @@ class LabelSample(Listener):
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
         loss = learner.config.loss
-        losses = [loss.of_output(number) for number in range(len(learner.outputs))] or [loss]
+        losses = [loss.of_output(number) for number in range(len(output_names(learner)))] or [loss]
         self.learned, self.held = ([Labels(one) for one in losses] for _ in range(2))
         self.weights = [0.0, 0.0]  # of labelled rows, learned and held out
         self.whole = self.first_pass = True
@@ -138,7 +139,7 @@ class LabelSample(Listener):
     def concerns(cls, learner: Learner) -> bool:
         """Whether the learner's average loss is that of a number for each example, or of a few."""
         config = learner.config
-        numbers = learner.simple_labels or 0 < len(learner.outputs) <= MOST_OUTPUTS
+        numbers = has_simple_labels(learner) or 0 < len(output_names(learner)) <= MOST_OUTPUTS
         return numbers and not (config.binary or config.loss.name == "perceptron")
 
     def begin_pass(self, number: int) -> None:
@@ -150,7 +151,7 @@ class LabelSample(Listener):
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if not (self.first_pass and self.whole):
             return
-        counted = self.learner.counted(batch)
+        counted = counted_rows(self.learner, batch)
         label, importance = counted.label[begin:end], counted.importance[begin:end]
         used, mask = ~np.isnan(label) & (importance > 0), results.holdout_mask
         held = np.zeros(len(label), bool) if mask is None else mask[begin:end] != 0

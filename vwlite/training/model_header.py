@@ -12,6 +12,7 @@ from vwlite.data.blocks import TextDigest
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
+from vwlite.learners.abilities import SizedByHeader
 from vwlite.learners.base import Learner
 from vwlite.options import Config, Option, options_of
 from vwlite.storage import model_file
@@ -190,8 +191,9 @@ def sound(path: str, header: dict[str, Any]) -> Stored:
     try:
         require(header, Header, "header")
         check_counts(header)
-        config = kind.config_from(header["config"], {})
-        kind.check_size(header, config)
+        config = kind.config_type.restore(header["config"], {})
+        if issubclass(kind, SizedByHeader):
+            kind.check_size(header, config)
         features = built(FeatureConfig, header["features"])
     except ModelError:
         raise

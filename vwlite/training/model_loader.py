@@ -10,7 +10,7 @@ from vwlite.errors import ModelError, UsageError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, check_table_memory, use_threads
 from vwlite.learners.losses import with_free_bound
 from vwlite.options import options_of
 from vwlite.storage import model_file
@@ -80,7 +80,7 @@ def restore(
         if rates and confident:
             kind = kind.with_confidence()
             learner_changes = {**learner_changes, "active": False, "simulation": False, "confidence": True}
-        kind.check_memory(config, features.bits, learning or rates, max_memory)
+        check_table_memory(kind, config, features.bits, learning or rates, max_memory)
         wanted = kind.needed_arrays(header, learning or rates)
         kept = () if wanted is None else arrays_of_features(header, features)
         loaded = model_file.load(path, want=None if wanted is None else [*wanted, *kept], grows=learning)
@@ -88,7 +88,7 @@ def restore(
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
         if typed := feature_changes.get("theta"):
-            from vwlite.features.theta_map import check_same  # which other models need not
+            from vwlite.features.theta import check_same  # which other models need not
 
             check_same(path, header.get("theta", {}).get("digest"), typed)
             feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
@@ -101,7 +101,7 @@ def restore(
             learner_changes = with_free_bound(learner_changes, config.loss)
             feature_changes = {}
         forgotten = {} if header["resumable"] else (dropped or {})
-        config = kind.config_from(header["config"], {**forgotten, **learner_changes})
+        config = kind.config_type.restore(header["config"], {**forgotten, **learner_changes})
         if config.pairs != pairs:
             raise ValueError("pairs of latent vectors without dot products")
         features = change_features(path, features, feature_changes, vw_compat)
@@ -109,9 +109,9 @@ def restore(
             learner = kind(config, features.bits, learning=learning or rates, vw_compat=vw_compat, start=False)
             if not feature_changes:
                 text_format(features, skip_malformed=not vw_compat)
-                plan = plan_of(features, header["seen"], learner.drops_pairs)
+                plan = plan_of(features, header["seen"], learner.config.drops_pairs)
         if feature_changes:
-            plan = plan_of(features, header["seen"], learner.drops_pairs)
+            plan = plan_of(features, header["seen"], learner.config.drops_pairs)
         learner.load(loaded.arrays, {**header["scalars"], **(state_changes or {})}, whole=bool(header["resumable"]))
         plan.load(loaded.arrays, header)
         learner.take_header(header, whole=bool(header["resumable"]))
@@ -161,7 +161,7 @@ def arrays_of_features(header: Mapping[str, Any], features: FeatureConfig) -> li
 
         found += arrays_of(features)
     if features.theta:
-        from vwlite.features.theta_map import kept_arrays
+        from vwlite.features.theta import kept_arrays
 
         found += kept_arrays(header)
     if features.centred:
@@ -266,12 +266,12 @@ def begin_learner(config: RunConfig, model: Restored | None) -> tuple[Learner, P
     Raises UsageError for one of more memory than allowed, and as ``Plan.read_theta``.
     """
     if model:
-        model.learner.use_threads(config.input.threads)
+        use_threads(model.learner, config.input.threads)
         return model.learner, model.plan
     kind = learner_class(config.learner.learner)
-    kind.check_memory(config.learner, config.features.bits, config.learning, config.max_memory)
+    check_table_memory(kind, config.learner, config.features.bits, config.learning, config.max_memory)
     learner = kind(config.learner, config.features.bits, learning=config.learning, vw_compat=config.vw_compat)
-    learner.use_threads(config.input.threads)
-    plan = plan_of(config.features, drop_pairs=learner.drops_pairs)
+    use_threads(learner, config.input.threads)
+    plan = plan_of(config.features, drop_pairs=learner.config.drops_pairs)
     plan.read_theta()
     return learner, plan

@@ -19,7 +19,8 @@ from mmh3 import mmh3_x64_128
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, ModelError, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import SupportVectors
+from vwlite.learners.base import Learner, apply_shrinkage, counted_rows, predicting
 from vwlite.learners.row_results import Results
 from vwlite.options import FLOAT32_MAX
 from vwlite.storage import model_file
@@ -202,14 +203,14 @@ class ModelWriter(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         if self.totals:
-            counted = self.learner.counted(batch)
+            counted = counted_rows(self.learner, batch)
             if counted is not batch:
                 self.totals.record_labels(batch, begin, end)
             self.totals.tally(counted, results, results.holdout_mask, begin, end)
 
     def pass_read(self, number: int) -> None:
         if self.config.output.predict_only_model:
-            self.learner.apply_shrinkage()
+            apply_shrinkage(self.learner)
 
     def end_pass(self, number: int) -> None:
         self.passes += 1
@@ -220,7 +221,7 @@ class ModelWriter(Listener):
 
     def end(self) -> None:
         """The model and its texts, of the best pass where early stopping ended the run."""
-        if self.learner.has_no_model:
+        if isinstance(self.learner, SupportVectors) and self.learner.has_no_model:
             self.best.drop()
         elif self.ends_with_best:
             self.name_best()
@@ -325,7 +326,7 @@ class ModelWriter(Listener):
         with open_output(path) as file:
             write_readable(
                 file,
-                self.learner.predicting(),
+                predicting(self.learner),
                 self.config.features,
                 {**Counters().state(), **self.saved_counters(), "current_pass": self.passes},
                 predict_only=output.predict_only_model,

@@ -14,8 +14,9 @@ from vwlite.features.config import NOTHING_KNOWN, STEP, FeatureConfig, covers, s
 from vwlite.features.feature_plan import ANONYMOUS, PARTS, Plan
 from vwlite.features.hashing import HashSet
 from vwlite.features.interactions import FullNames, decode_letters, matches, read_interaction
+from vwlite.learners.abilities import LatentVectors, Reporting
 from vwlite.learners.base import Learner
-from vwlite.learners.configs.gd import read_pairs
+from vwlite.learners.configs.lrq import read_pairs
 from vwlite.learners.row_results import Results
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig
@@ -162,9 +163,10 @@ class NamespaceReport(Listener):
         self.sightings.add(batch, begin, end)
 
     def end(self) -> None:
-        for warning in (*self.sightings.notes(self.unmatched_pairs()), *self.learner.warnings()):
+        own = self.learner if isinstance(self.learner, Reporting) else None
+        for warning in (*self.sightings.notes(self.unmatched_pairs()), *(own.warnings() if own else ())):
             self.display.note(warning)
-        for failure in self.learner.failures():
+        for failure in own.failures() if own else ():
             self.display.message(failure)
 
     def state(self) -> dict[str, list[int]]:
@@ -174,6 +176,8 @@ class NamespaceReport(Listener):
         self.sightings.met = bytes(state["sightings"])
 
     def unmatched_pairs(self) -> list[tuple[str, str]]:
+        if not isinstance(self.learner, LatentVectors):
+            return []
         return [
             ("--dotproduct", value)
             for number, value in enumerate(self.features.dotproduct)

@@ -7,6 +7,8 @@ from contextlib import ExitStack
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged, ModelError, UsageError
+from vwlite.learners.abilities import ClassScores, Confident
+from vwlite.learners.base import collect_non_finite, has_simple_labels, writes_lines
 from vwlite.training.assembly import MalformedLineCheck, audit_of, goes_by_rows, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
@@ -59,16 +61,18 @@ def predict(
     )
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)
-    if confidence and not learner.supports_confidence:
+    if confidence and not (isinstance(learner, Confident) and learner.tells_confidence):
         raise UsageError(
             "--confidence needs a model of gradient descent (also --ftrl) or dot products that can go on learning (no "
             "--predict_only_model)"
         )
-    if confidence and learner.custom_output and open_answers is open_predictions:
+    if confidence and writes_lines(learner) and open_answers is open_predictions:
         raise UsageError("--confidence stands beside answers, not beside numbers of classes: drop one, or add --jsonl")
     if top is not None:
+        if not isinstance(learner, ClassScores):
+            raise UsageError("--top is for the scores and probabilities of models of classes")
         learner.show_top(top, as_raw)
-    learner.collect_non_finite()
+    collect_non_finite(learner)
     unmoved = Unmoved()
     with ExitStack() as closing:
         closing.callback(source.close)
@@ -76,7 +80,7 @@ def predict(
         closing.enter_context(policy.keeping())
         closing.callback(display.close)
         display.start(source.inputs.size())
-        watching = [unmoved] if learner.simple_labels else []
+        watching = [unmoved] if has_simple_labels(learner) else []
         listeners = [*audit, *predictions, *watching, MalformedLineCheck(policy)]
         beside = confidence or importance_to is not None
         Trainer(learner, plan, source, listeners, row_by_row=goes_by_rows(audit), confidence=beside).run()

@@ -15,7 +15,19 @@ from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import GroupsOfLines, OwnLines
+from vwlite.learners.base import (
+    Learner,
+    answer_line,
+    answers_of,
+    has_simple_labels,
+    no_answer_of,
+    output_names,
+    shows_actions,
+    shows_raw,
+    want_scores,
+    writes_lines,
+)
 from vwlite.learners.row_results import Results
 from vwlite.training.config import OutputConfig
 from vwlite.training.listener import Listener
@@ -62,11 +74,12 @@ class Predictions(Listener):
 
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
         learner, writer, raw = self.learner, self.writer, self.raw
-        if learner.multiline:
+        if isinstance(learner, GroupsOfLines):
             writer.write_bytes(learner.group_lines(batch, results, begin, end, raw))
-        elif not learner.simple_labels if raw else learner.custom_output:
-            text = partial(learner.lines, batch, results, raw=raw)
-            writer.write_lines(batch, text, begin, end, tags=not learner.places_tags)
+        elif not has_simple_labels(learner) if raw else writes_lines(learner):
+            text = partial(answer_line, learner, batch, results, raw=raw)
+            tags = not (isinstance(learner, OwnLines) and learner.places_tags)
+            writer.write_lines(batch, text, begin, end, tags=tags)
         elif results.flip_importance is None:
             writer.write(batch, values, begin, end, whole=self.all_digits, small=learner.config.takes_any_unit)
         else:
@@ -98,9 +111,9 @@ def open_predictions(
 
     plain = opened(output.predictions, as_raw) if output.predictions else None
     raw = opened(output.raw_predictions, True) if output.raw_predictions else None
-    if learner.shows_raw and (raw or as_raw) and not learner.simple_labels:
-        learner.want_scores()
-    return [one for one in (plain, raw if learner.shows_raw else None) if one]
+    if shows_raw(learner) and (raw or as_raw) and not has_simple_labels(learner):
+        want_scores(learner)
+    return [one for one in (plain, raw if shows_raw(learner) else None) if one]
 
 
 class SimulatedLog(PredictionWriter, Listener):
@@ -132,13 +145,13 @@ class LabelledPredictions(Predictions):
 
     def write_rows(self, batch: Batch, results: Results, values: np.ndarray, begin: int, end: int) -> None:
         learner = self.learner
-        if learner.simple_labels and not learner.custom_output:
+        if has_simple_labels(learner) and not writes_lines(learner):
             small = learner.config.takes_any_unit
             self.writer.write_beside(batch, values, batch.label, begin, end, (small, small))
             return
 
         def text(row: int) -> str:
-            answer = learner.lines(batch, results, row, raw=self.raw) or EMPTY_SET
+            answer = answer_line(learner, batch, results, row, self.raw) or EMPTY_SET
             return f"{answer} {shown_label(learner, batch, row) or EMPTY_SET}"
 
         self.writer.write_lines(batch, text, begin, end)
@@ -151,8 +164,8 @@ def open_labelled(
     check_labels_shown(learner)
     others = open_predictions(closing, replace(output, predictions=None), learner, fill_gaps=fill_gaps)
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
-    if as_raw and not learner.simple_labels:
-        learner.want_scores()
+    if as_raw and not has_simple_labels(learner):
+        want_scores(learner)
     return [LabelledPredictions(writer, learner, raw=as_raw, all_digits=False, fill_gaps=fill_gaps), *others]
 
 
@@ -166,7 +179,7 @@ def label_kind(learner: Learner) -> str:
 
 def check_labels_shown(learner: Learner) -> None:
     """Raises UsageError where labels are no numbers, classes or sets of them."""
-    if learner.multiline or label_kind(learner) not in ("SIMPLE", "NUMBERS", "MULTICLASS", SETS):
+    if learner.config.multiline or label_kind(learner) not in ("SIMPLE", "NUMBERS", "MULTICLASS", SETS):
         raise UsageError(
             "--with-labels is for labels that are numbers, classes or sets: costs and groups have none such"
         )
@@ -174,9 +187,9 @@ def check_labels_shown(learner: Learner) -> None:
 
 def shown_label(learner: Any, batch: Batch, row: int) -> str:
     """A row's label as predictions are written; ``unknown`` without one, of numbers ``nan``."""
-    if learner.outputs:
+    if output_names(learner):
         return " ".join(f"{value:g}" for value in learner.label_of(batch, row).tolist())
-    return f"{batch.label[row]:g}" if learner.simple_labels else learner.label_text(batch, row)
+    return f"{batch.label[row]:g}" if has_simple_labels(learner) else learner.label_text(batch, row)
 
 
 class Drawing:
@@ -195,7 +208,7 @@ class Draws(Drawing):
 
     def __init__(self, learner: Learner, seed: int) -> None:
         """Raises UsageError where the model is none of a policy that explores."""
-        if not (learner.shows_actions and learner.config.explorer):
+        if not (shows_actions(learner) and learner.config.explorer):
             raise UsageError("--sample is for policies that explore (--cb_explore, --cb_explore_adf)")
         self.seed, self.number = seed, 0
 
@@ -216,7 +229,7 @@ def uniform_number(seed: int, event: int, stream: int) -> float:
 
 def event_rows(learner: Learner, batch: Batch, begin: int, end: int) -> list[int]:
     """The rows at which answers to events stand."""
-    other = BLANK | SAVE | (INNER if learner.multiline else 0)
+    other = BLANK | SAVE | (INNER if learner.config.multiline else 0)
     rows: list[int] = (np.flatnonzero(batch.flags[begin:end] & other == 0) + begin).tolist()
     return rows
 
@@ -295,7 +308,7 @@ class PredictionArrays(Listener):
         for gap in batch.gaps if self.fill_gaps else ():
             if begin <= gap < end or gap == end == len(batch):
                 self.add(batch, results, begin, gap)
-                self.parts.append([(-1, math.nan)] if self.draws else self.learner.no_answer(self.raw))
+                self.parts.append([(-1, math.nan)] if self.draws else no_answer_of(self.learner, self.raw))
                 begin = gap
         self.add(batch, results, begin, end)
 
@@ -307,13 +320,13 @@ class PredictionArrays(Listener):
             self.parts.append([(one.action, one.probability) for one in drawn])
             return
         rows = np.flatnonzero(batch.flags[begin:end] & BLANK == 0) + begin
-        self.parts.append(self.learner.answers(batch, results, rows, self.raw))
+        self.parts.append(answers_of(self.learner, batch, results, rows, self.raw))
 
     def result(self) -> Answers:
         """Of all rows: an array of one dtype, or a list where answers are lists."""
         if any(isinstance(part, list) for part in self.parts):
             return [answer for part in self.parts for answer in part]
-        parts = [part for part in self.parts if len(part)] or [self.learner.no_answer(self.raw)[:0]]
+        parts = [part for part in self.parts if len(part)] or [no_answer_of(self.learner, self.raw)[:0]]
         return np.concatenate(parts)
 
 

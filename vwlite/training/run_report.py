@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 from vwlite.data.batch import Batch
-from vwlite.learners.base import Learner
+from vwlite.learners.abilities import GroupsOfLines, Querying, Reporting, StructuredLabels
+from vwlite.learners.base import Learner, counted_rows, has_simple_labels, label_range, output_names, own_rows
 from vwlite.learners.best_constant import best_constant, best_log_odds, loses_to_constant
 from vwlite.learners.gd import Gd
-from vwlite.learners.row_results import Results
+from vwlite.learners.row_results import Results, value_text
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import NO_HOLDOUT, Counters, History
 from vwlite.training.file_batches import FileBatches
@@ -188,7 +189,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     ):
         if path:
             lines.append(f"{name} = {path}")
-    lines += [*learner.own_settings, *learner.own_rows, cache_line]
+    lines += [*(learner.own_settings if isinstance(learner, Reporting) else ()), *own_rows(learner), cache_line]
     if not cache_line.startswith("using cache_file"):
         names = ["stdin" if path == "-" else path for path in config.input.paths]
         lines += [f"Reading datafile = {name}" for name in names] or ["Reading datafile = none"]
@@ -204,10 +205,23 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     elif passes > 1:
         lines.append(f"decay_learning_rate = {learner.config.decay_learning_rate:g}")
     stack, labels, predictions = learner.description
-    if not config.output.dont_output_best_constant and learner.simple_labels:
+    if not config.output.dont_output_best_constant and has_simple_labels(learner):
         stack = (*stack, "count_label")
     lines += [f"Enabled learners: {', '.join(stack)}", f"Input label = {labels}", f"Output pred = {predictions}"]
-    return lines if learner.own_rows else [*lines, HEADER]
+    return lines if own_rows(learner) else [*lines, HEADER]
+
+
+def gathers(learner: Learner, number: int) -> bool:
+    """Whether pass ``number``, from 1, is for the examples, not for its predictions."""
+    return learner.learning and number < learner.config.fixed_passes
+
+
+def shown_row(learner: Learner, batch: Batch, results: Results, row: int) -> tuple[str, str, int]:
+    """Label, prediction and number of features of a row just run, as the progress table shows them."""
+    counted = learner.shown_features(results, row) if isinstance(learner, GroupsOfLines) else results.features[row]
+    if isinstance(learner, StructuredLabels):
+        return learner.label_text(batch, row), learner.prediction_text(results, row), int(counted)
+    return value_text(float(batch.label[row])), value_text(float(results.prediction[row])), int(counted)
 
 
 class Counting(Listener):
@@ -218,17 +232,17 @@ class Counting(Listener):
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         learner, counters = self.learner, self.counters
-        counted, row = learner.counted(batch), begin
+        counted, row = counted_rows(learner, batch), begin
         if counted is not batch:
             counters.record_labels(batch, begin, end)
-        counters.count_queries(learner.queried)
+        counters.count_queries(learner.queried if isinstance(learner, Querying) else 0)
         while row < end:
             row = counters.tally(counted, results, results.holdout_mask, row, end)
             if counters.row_due:
                 self.row_due(counted, results, row - 1)
 
     def end_pass(self, number: int) -> None:
-        if self.learner.gathers(number):
+        if gathers(self.learner, number):
             self.counters.reset()
 
     def row_due(self, batch: Batch, results: Results, row: int) -> None:
@@ -252,7 +266,7 @@ class ProgressTable(Counting):
         super().__init__(learner, counters)
         output = config.output
         self.display, self.holdout = display, config.holds_out
-        self.shown = not (output.quiet or learner.own_rows or output.audit_regressor)
+        self.shown = not (output.quiet or own_rows(learner) or output.audit_regressor)
         self.earlier_passes = self.pass_number = earlier_passes
         self.history = History(counters)
         self.waiting: list[str] = []  # rows before the first label: data without any end in an error
@@ -265,12 +279,11 @@ class ProgressTable(Counting):
     def row_due(self, batch: Batch, results: Results, row: int) -> None:
         held = self.holdout and self.pass_number > 1
         if self.shown:
-            label, prediction = self.learner.label_text(batch, row), self.learner.prediction_text(results, row)
-            features = self.learner.shown_features(results, row)
-            self.waiting.append(format_row(self.counters, label, prediction, features, held, self.small))
+            shown = shown_row(self.learner, batch, results, row)
+            self.waiting.append(format_row(self.counters, *shown, held, self.small))
             if self.counters.labeled_weight or not self.waits or len(self.waiting) > MOST:
                 self.show()
-        if not self.learner.gathers(self.pass_number):
+        if not gathers(self.learner, self.pass_number):
             self.history.add(self.pass_number)
         self.counters.start_interval(holdout=held)
 
@@ -306,18 +319,19 @@ class Summary(Listener):
         self.passes = 0
 
     def end_pass(self, number: int) -> None:
-        self.passes += not self.learner.gathers(number)
+        self.passes += not gathers(self.learner, number)
 
     def restore(self, state: dict) -> None:
         self.passes = state["passes_done"]
 
     def end(self) -> None:
         constant = self.constant(self.learner, self.counters) if self.constant else None
-        extra = [*self.learner.summary_lines(self.holdout), *self.baseline()]
+        own = self.learner if isinstance(self.learner, Reporting) else None
+        extra = [*(own.summary_lines(self.holdout) if own else ()), *self.baseline()]
         lines = summary(self.counters, self.passes, self.holdout, constant, extra, self.small)
         self.display.line(lines.rstrip("\n"))
-        if line := self.learner.closing_line:
-            self.display.line(line)
+        if own and own.closing_line:
+            self.display.line(own.closing_line)
 
     def baseline(self) -> list[tuple[str, float | str]]:
         """Further lines behind the average loss, to compare it with."""
@@ -326,9 +340,9 @@ class Summary(Listener):
 
 def vw_constant_of(learner: Learner, counters: Counters) -> Constant | None:
     """The best constant prediction as vw tells it, and its loss, where there is one."""
-    if not learner.simple_labels:
+    if not has_simple_labels(learner):
         return None
-    constant, loss = best_constant(learner.config.loss, counters.labels(), learner.label_range)
+    constant, loss = best_constant(learner.config.loss, counters.labels(), label_range(learner))
     return None if constant is None else (constant, loss)
 
 
@@ -337,10 +351,10 @@ def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample |
     tell is that of ``labels``.
     """
     config = learner.config.loss
-    if learner.simple_labels and config.soft and (best := best_log_odds(config, counters.labels())):
+    if has_simple_labels(learner) and config.soft and (best := best_log_odds(config, counters.labels())):
         return best
     found = vw_constant_of(learner, counters)
-    differ = counters.labels().second is not None or bool(learner.outputs)
+    differ = counters.labels().second is not None or bool(output_names(learner))
     if labels and differ and (found is None or found[1] is None) and (best := labels.best):
         return (found or best)[0], best[1]
     return found

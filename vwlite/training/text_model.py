@@ -12,6 +12,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.text_writer import hexadecimal
 from vwlite.features.config import FeatureConfig
 from vwlite.features.interactions import decode_letters
+from vwlite.learners.base import label_range
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
@@ -76,7 +77,7 @@ def number(value: float | int | str | None) -> str:
 
 
 def header(learner: Gd, features: FeatureConfig, predict_only: bool) -> list[str]:
-    low, high = learner.label_range
+    low, high = label_range(learner)
     options = "".join(f" {option}" for option in kept_options(learner, features, predict_only))
     return [
         f"Version {__version__}",
@@ -148,7 +149,7 @@ def state_lines(
     learner: Gd, counters: Mapping[str, float | int | None]
 ) -> Iterator[tuple[str, float | int]]:
     """What learning goes on from, by Vowpal Wabbit's names."""
-    low, high = learner.label_range
+    low, high = label_range(learner)
     yield "initial_t", learner.start_time
     norm_sum, norm_weight = learner.first_norms
     yield "norm normalizer", norm_sum

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
+from vwlite.learners.base import watch
 from vwlite.training.assembly import (
     ColumnCheck,
     EarlyStopping,
@@ -110,7 +111,7 @@ class Training:
         self.learner, self.plan, self.counters, self.writer = parts.learner, parts.plan, parts.counters, parts.writer
         self.policy, self.names = parts.policy, parts.names
         self.audit = audit_of(config, self.learner, self.plan, display)
-        self.learner.watch(config.passes, display.line, self.counters.held_out_loss)
+        watch(self.learner, config.passes, display.line, self.counters.held_out_loss)
         stopped = checkpoint.run if checkpoint else None
         self.source = FileBatches(
             config, self.learner, self.policy, display,

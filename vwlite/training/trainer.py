@@ -15,7 +15,7 @@ from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.errors import Diverged, ModelError
 from vwlite.features.feature_plan import Plan, new_namespaces
 from vwlite.interrupts import Guard, raise_if_stopped
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, is_finished
 from vwlite.learners.row_results import Results
 from vwlite.training.listener import Listener
 
@@ -236,7 +236,7 @@ class Trainer:
         if not math.isfinite(self.learner.get("rate")):
             raise Diverged("the learning rate grew beyond all numbers; --decay_learning_rate is too large")
         stops = [listener.end_pass(number) for listener in self.listeners]
-        return any(stops) or self.learner.finished
+        return any(stops) or is_finished(self.learner)
 
     def extend(self, passes: int) -> None:
         """Make a number of further passes."""

@@ -16,7 +16,7 @@ from vwlite.data.malformed_lines import line_at
 from vwlite.data.text_format import vw_message
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
+from vwlite.learners.base import Learner, watch
 from vwlite.learners.row_results import Results
 from vwlite.training.assembly import EarlyStopping, audit_of, goes_by_rows, names_of
 from vwlite.training.config import RunConfig
@@ -194,12 +194,12 @@ def run_like_vw(
         loss = counters.held_out_loss()
         return math.nan if loss is None and holds_out else loss
 
-    learner.watch(config.passes, display.line, held_out_loss)
+    watch(learner, config.passes, display.line, held_out_loss)
     source = FileBatches(
         config, learner, policy, display,
         passes_before=earlier_passes,
         ahead=names and names.ahead,
-        holds_out=learner.held_out_in_vw,
+        holds_out=learner.config.held_out_in_vw,
     )
     with ExitStack() as closing:
         closing.callback(source.close)

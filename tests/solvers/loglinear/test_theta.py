@@ -16,7 +16,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
-from vwlite.features.theta_map import FeatureMap, digest_of
+from vwlite.features.theta import FeatureMap, digest_of
 from vwlite.solvers.aso.apply import applied
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig

@@ -14,6 +14,7 @@ from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import Opened
 from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_table import as_table
+from vwlite.learners.abilities import LoggedDecisions
 from vwlite.learners.best_constant import loses_to_constant
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.configs.gd import GdConfig
@@ -33,7 +34,7 @@ def run(arguments: dict[str, Any]) -> int:
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
     others = {name: opened(arguments, name) for name in ("against", "regressor")}
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), **others}
-    if model.learner.logs_decisions:
+    if isinstance(model.learner, LoggedDecisions):
         asked["learned"] = learned(arguments["initial"], config.input.paths)
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
     if not arguments["quiet"]:
@@ -71,7 +72,8 @@ def opened(arguments: dict[str, Any], option: str) -> Opened | None:
         raise UsageError(f"--{option} reads the data twice, which standard input does not allow: give a file")
     changes = {**evaluation_changes(path, arguments), **typed_vector_options()}
     config, model = build.open_model({**arguments, "initial": path}, changes)
-    return Opened(config, model, learned(path, config.input.paths) if model.learner.logs_decisions else ())
+    known = learned(path, config.input.paths) if isinstance(model.learner, LoggedDecisions) else ()
+    return Opened(config, model, known)
 
 
 def learned(model: str, paths: Sequence[str]) -> list[str]:

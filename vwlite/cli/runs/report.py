@@ -9,6 +9,7 @@ from vwlite.cli.build import describe_model, evaluation_changes, module_for
 from vwlite.cli.console import Bar
 from vwlite.cli.runs.evaluate import learned
 from vwlite.errors import DataError, UsageError, escaped
+from vwlite.learners.abilities import LoggedDecisions
 from vwlite.reporting import charts, curves
 from vwlite.reporting.charts import Tested, tested
 from vwlite.reporting.page import page
@@ -42,7 +43,7 @@ def measured(arguments: dict[str, Any]) -> Tested:
     changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
-    known = learned(arguments["initial"], config.input.paths) if model.learner.logs_decisions else []
+    known = learned(arguments["initial"], config.input.paths) if isinstance(model.learner, LoggedDecisions) else []
     return tested(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
 
 

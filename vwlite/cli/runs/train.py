@@ -10,6 +10,7 @@ from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import FoldConfig
 from vwlite.errors import UsageError
+from vwlite.learners.abilities import Reporting
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
 from vwlite.training.ledger import be_silent
@@ -118,7 +119,7 @@ def run_report(done: TrainResult) -> dict[str, Any]:
         "min_label": learner.get("min_label"),
         "max_label": learner.get("max_label"),
         "loss_function": learner.config.loss.name,
-        **learner.report(),
+        **(learner.report() if isinstance(learner, Reporting) else {}),
         **(dict(zip(("majority_class", "majority_class_loss"), majority, strict=True)) if majority else {}),
         **({"files": done.by_file} if done.by_file else {}),
     }

@@ -19,9 +19,11 @@ from vwlite.errors import UsageError, laid_out
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import config_classes
-from vwlite.learners.base import Learner
-from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig, VwRankConfig
+from vwlite.learners.base import Learner, has_simple_labels
+from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig
+from vwlite.learners.configs.lrq import VwRankConfig
 from vwlite.learners.configs.nn import as_vw_has_it
+from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
@@ -156,14 +158,14 @@ def vw_run(arguments: Arguments, typed: Arguments, ready: Ready = lambda: None) 
         learner.set_mask((learner.weights[:, 0] != 0).astype(np.uint8))
     if is_daemon(arguments):
         return serve_daemon(config, learner, plan, model, arguments, ready)
-    counters = Counters(config.output.progress, learner.simple_labels)
+    counters = Counters(config.output.progress, has_simple_labels(learner))
     goes_on = model and arguments["preserve_performance_counters"] and config.learning and model.header["resumable"]
     if goes_on:
         counters.restore({name: value for name, value in model.counters.items() if name in PRESERVED})
         if learner.config.in_vw:
             names = [name for name in ("unlabeled_weight", "labeled_weight", "sum_loss") if name in learner.SCALARS]
             learner.set(**{name: getattr(counters, name) for name in names})
-    classes = None if learner.simple_labels else learner.labels(log)
+    classes = None if has_simple_labels(learner) else learner.labels(log)
     policy = VwLog(log, classes, strict_parse=arguments["strict_parse"])
     output = config.output
     broken = run_like_vw(
@@ -176,7 +178,7 @@ def vw_run(arguments: Arguments, typed: Arguments, ready: Ready = lambda: None) 
 
 
 def require_gd(learner: Learner, option: str) -> Learner:
-    if not learner.is_plain:
+    if type(learner) is not Gd:  # learners derived from it have neither masks nor such numbers
         raise UsageError(f"--{option} needs a plain linear model")
     return learner
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from vwlite.errors import UsageError
@@ -88,5 +89,5 @@ class ActiveDyadicConfig(DyadicConfig):
         if not self.rank:
             raise UsageError("--active does not go with --rank 0: without --dotproduct it takes linear models")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return DyadicConfig.to_show(self, what)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
@@ -38,6 +39,7 @@ class LoggedConfig(GdConfig):
     cover: ClassVar[int] = 0  # policies of the explorer of this name
     supports_trees: ClassVar[bool] = False
     is_reduction: ClassVar[bool] = True
+    supports_audit: ClassVar[bool] = False
     supports_levels: ClassVar[bool] = False
     has_sensitivity: ClassVar[bool] = False
     label_words: ClassVar[bool] = True
@@ -86,7 +88,7 @@ class LoggedConfig(GdConfig):
         wrong = "--cb_type sm is for 'vwlite vw', since vw confuses the costs of actions in it; take mtr or dr"
         return wrong if self.cb_type == "sm" else ""
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if what == "probabilities":
             raise UsageError("--probabilities: the policy shows its best action always; --scores has predicted costs")
         return {"scores": what == "scores", **({"as_raw": True} if what == "raw" else {})}
@@ -140,6 +142,8 @@ class BanditGroupsConfig(LoggedConfig):
         False, "Write all actions with their scores.", section=SECTION, vw_only=True
     )
 
+    supports_audit: ClassVar[bool] = True
+    bare_lines: ClassVar[bool] = True
     learner: ClassVar[str] = "cb_adf"
     selected_by: ClassVar[tuple[str, ...]] = ("cb_adf",)
     exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from vwlite.config_check import built
 from vwlite.errors import UsageError
 from vwlite.options import Config, option, options_of
 
@@ -31,6 +33,9 @@ class LearnerConfig(Config):
     fixed_passes: ClassVar[int] = 0  # passes over the data, not counted by --passes; 0: as --passes says
     needs_full_passes: ClassVar[bool] = False  # every pass must read the same data; a stopped run starts over
     multiline: ClassVar[bool] = False  # an example is a group of lines
+    bare_lines: ClassVar[bool] = False  # of which some may have no features
+    held_out_in_vw: ClassVar[bool] = True  # vw holds examples out where there are several passes
+    supports_audit: ClassVar[bool] = False  # the learner is ``Audited``, and --audit shows its weights
     has_sensitivity: ClassVar[bool] = False  # the change of a prediction by an update can be predicted
     supports_levels: ClassVar[bool] = False  # predictions are numbers that --levels can round
     can_freeze: ClassVar[bool] = False  # some of its weights can be frozen while others learn
@@ -48,6 +53,7 @@ class LearnerConfig(Config):
     levels: ClassVar[tuple[float, ...]] = ()
     lrq: ClassVar[tuple[str, ...]] = ()
     named_outputs: ClassVar[tuple[str, ...]] = ()
+    no_dot_linear: ClassVar[bool] = False
     pairs: ClassVar[int] = 0  # of dot products
     own_rates: ClassVar[bool] = False  # their vectors and all weights have learning rates of their own
     probabilities: ClassVar[bool] = False
@@ -58,6 +64,21 @@ class LearnerConfig(Config):
     def selected_with(cls, typed: Collection[str]) -> bool:
         """Whether ``typed``, names of options, has all of ``selected_together``."""
         return bool(cls.selected_together) and {*cls.selected_together} <= {*typed}
+
+    @classmethod
+    def restore(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+        """The configuration of a model, ``stored`` in its header, but for ``changes``.
+
+        Raises UsageError for an option that the learner does not have, and ValueError where the header has other
+        fields than the configuration.
+        """
+        check_options(cls, changes)
+        return changed_config(built(cls, stored), changes)
+
+    @property
+    def drops_pairs(self) -> bool:
+        """Whether namespaces of dot products have no linear terms."""
+        return bool(self.no_dot_linear if self.base is None else self.base.drops_pairs)
 
     negatives: ClassVar[int] = 0  # a field of learners that draw items without ratings
     negatives_of: ClassVar[str] = ""
@@ -90,15 +111,15 @@ class LearnerConfig(Config):
         return ""
 
     @property
-    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+    def shows_probabilities_of_classes(self) -> Mapping[str, object]:
         """The changes of options that make a model predict class probabilities; empty if it has none."""
         return {}
 
-    def to_answer(self, how: str) -> dict[str, Any]:
+    def to_answer(self, how: str) -> Mapping[str, object]:
         """The changes of options that make a model predict the ``mean``, ``median`` or ``class``. Raises UsageError."""
         raise UsageError(f"--predict {how} is for models of --dotproduct and --multiclass, not of --{self.option}")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         """The changes of options that make a model output ``probabilities``, ``scores`` or ``raw`` predictions.
 
         With ``as_raw`` among them, predictions are written in the format of raw ones. Raises UsageError for output
@@ -110,6 +131,20 @@ class LearnerConfig(Config):
         """Raises UsageError if vw's text format of models cannot represent this learner."""
         if not self.written_as_text:
             raise UsageError(f"models of --{self.option} are not written as vw's text: see 'vwlite inspect'")
+
+
+def changed_config(config: Any, changes: Mapping[str, Any]) -> Any:
+    """The configuration but for ``changes``. Raises UsageError for one it does not have."""
+    check_options(type(config), changes)
+    return replace(config, **changes) if changes else config
+
+
+def check_options(kind: type, names: Iterable[str]) -> None:
+    """Raises UsageError for a name that is no field of a configuration of this kind."""
+    known = {field.name for field in fields(kind)}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--{name} is no option of the model's learner, {kind.learner}")
 
 
 ANSWERS = ("class", "median", "mean")  # of models that predict a distribution over numbers
@@ -126,7 +161,7 @@ def shown_kind(asked: Mapping[str, Any]) -> str:
 CLASS_SCORES_OFF = {"probabilities": False, "scores": False}
 
 
-def show_number(config: Any, what: str) -> dict[str, Any]:
+def show_number(config: Any, what: str) -> Mapping[str, object]:
     """``to_show`` for learners that predict one number."""
     if what == "scores":
         raise UsageError("--scores is for models of classes: --raw shows the sum that the prediction is made of")
@@ -134,13 +169,13 @@ def show_number(config: Any, what: str) -> dict[str, Any]:
         check_loss(config.loss.name, "logistic", "--raw shows the sums")
         if config.levels:
             raise UsageError("--probabilities does not go with a model of --levels: --raw shows the numbers")
-    changes: dict[str, Any] = {"link": "logistic" if what == "probabilities" else "identity"}
+    changes: dict[str, object] = {"link": "logistic" if what == "probabilities" else "identity"}
     if config.levels:
         changes["levels"] = ()
     return {**changes, "binary": False} if config.binary else changes
 
 
-def show_classes(what: str, loss: str, needed: str) -> dict[str, Any]:
+def show_classes(what: str, loss: str, needed: str) -> Mapping[str, object]:
     """``to_show`` for learners with a score per class; with the loss ``needed`` these are probabilities."""
     if what == "probabilities":
         check_loss(loss, needed, "--scores shows every class's score")

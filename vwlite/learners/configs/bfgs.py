@@ -8,7 +8,7 @@ from typing import ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import RATE_OPTIONS, UPDATE_OPTIONS, GdConfig
 from vwlite.learners.configs.outputs import OutputsConfig
-from vwlite.learners.configs.softmax import REFUSED, MulticlassConfig
+from vwlite.learners.configs.per_class import REFUSED, MulticlassConfig
 from vwlite.options import config, option
 
 WITH_KINKS = ("hinge", "quantile", "absolute", "truncated", "tube")  # losses at which steps with a penalty get stuck

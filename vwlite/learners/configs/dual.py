@@ -32,7 +32,7 @@ class DualConfig(GdConfig):
         False, "Let no example be on the wrong side, or say that the classes are not separable.",
         section="Batch optimisation",
     )
-    joint: bool = False  # one problem for all classes (Crammer and Singer), see ``vwlite.learners.class_learners``
+    joint: bool = False  # one problem for all classes (Crammer and Singer), see ``vwlite.learners.ensemble``
     random_seed: int = random_seed()
 
     learner: ClassVar[str] = "dual"
@@ -117,6 +117,7 @@ class KsvmConfig(GdConfig):
     )
     random_seed: int = random_seed()  # of the choice of vectors that take a step
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "ksvm"
     has_kernel: ClassVar[bool] = True
     has_support_vectors: ClassVar[bool] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from vwlite.errors import UsageError
 from vwlite.features.config import read_numbers
@@ -202,7 +202,13 @@ class DyadicConfig(LearnerConfig):
         if not 0 <= self.revision <= 1:
             raise UsageError(f"a dyadic model of revision {self.revision} needs a later version")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    @classmethod
+    def restore(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+        """Models of before ``revision`` predict as they did, and those of before ``dot_rates`` have a global rate."""
+        before = {} if "revision" in stored else {"revision": 0, "dot_unseen": "start"}
+        return super().restore({"dot_rates": "global", **before, **stored}, changes)
+
+    def to_show(self, what: str) -> Mapping[str, object]:
         return show_number(self, what)
 
     @property

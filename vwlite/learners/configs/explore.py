@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.active import ActiveConfig
@@ -119,11 +120,11 @@ class ExplorationConfig(LoggedConfig):
         return self.cover + 1 if self.cb_type == "ips" else 2 * self.cover + 2
 
     @property
-    def simulation(self) -> dict[str, Any]:
+    def simulation(self) -> Mapping[str, object]:
         """What the kernel plays with labels that tell the costs of all actions, or with a log."""
         return {"simulated": 0, "right": 0.0, "wrong": 1.0, "valued": False, "target_rate": -1.0, "ratio": 0.0}
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if what == "probabilities":
             return {"scores": False, "probabilities": True}
         return {**super().to_show(what), "probabilities": False}
@@ -172,11 +173,13 @@ class ExploreGroupsConfig(ExplorationConfig):
         above=0, shown="the least of them so far",
     )
 
+    supports_audit: ClassVar[bool] = True
+    bare_lines: ClassVar[bool] = True
     learner: ClassVar[str] = "cb_explore_adf"
     selected_by: ClassVar[tuple[str, ...]] = ("cb_explore_adf",)
     exclusivity: ClassVar[str] = "an example is a group of lines, which are its actions"
     @property
-    def simulation(self) -> dict[str, Any]:
+    def simulation(self) -> Mapping[str, object]:
         rate = -1.0 if self.target_rate is None else self.target_rate
         played = {"valued": self.explore_eval, "target_rate": rate, "ratio": self.multiplier or 0.0}
         return {**super().simulation, **played}
@@ -195,12 +198,13 @@ class SimulationConfig(ExplorationConfig):
     """As ``ExplorationConfig``; the loss is the cost of the action drawn."""
 
     takes: ClassVar[str]  # one of SIMULATED
+    held_out_in_vw: ClassVar[bool] = False
 
     @property
-    def simulation(self) -> dict[str, Any]:
+    def simulation(self) -> Mapping[str, object]:
         return {**super().simulation, "simulated": SIMULATED.index(self.takes)}
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if what == "raw":
             return {"as_raw": True}
         raise UsageError(f"--{what} does not go with a model of --{self.option}: its answers are the actions drawn")
@@ -237,7 +241,7 @@ class SimulateConfig(SimulationConfig):
         return True if self.cbify_cs else None
 
     @property
-    def simulation(self) -> dict[str, Any]:
+    def simulation(self) -> Mapping[str, object]:
         return {**super().simulation, "right": self.loss0, "wrong": self.loss1}
 
     @property

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vwlite.errors import UsageError
-from vwlite.learners.configs.base import LearnerConfig, check_levels, levels, random_seed, show_number
+from vwlite.learners.configs.base import LearnerConfig, check_levels, levels, show_number
 from vwlite.learners.losses import LINKS, LossConfig, given_range
 from vwlite.options import again, config, option
 
@@ -96,6 +96,7 @@ class GdConfig(LearnerConfig):
         in_vw_models="forgotten",
     )
 
+    supports_audit: ClassVar[bool] = True
     learner: ClassVar[str] = "gd"
     supports_trees: ClassVar[bool] = True
     in_vw: ClassVar[bool] = True
@@ -138,7 +139,7 @@ class GdConfig(LearnerConfig):
             return "--label-units spread is none of vw's options"
         return "--levels is none of vw's options" if self.levels else ""
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return show_number(self, what)
 
     @property
@@ -289,108 +290,3 @@ class AverageConfig(GdConfig):
     @property
     def vw_difference(self) -> str:
         return "--average is none of vw's options"
-
-
-SECTION = "Low-rank quadratic interactions"
-
-
-@config
-class LrqConfig(GdConfig):
-    """As ``GdConfig``; every one of ``lrq`` is two letters of namespaces and a rank, as ``ui4``."""
-
-    lrq: tuple[str, ...] = option(
-        (), "Cross namespaces A and B by factors of rank N, learned in turns.", section=SECTION, metavar="ABN",
-        letters=True,
-    )
-    lrqdropout: bool = option(False, "Leave half of the factors out of each step, by chance.", section=SECTION)
-    random_seed: int = random_seed()  # which
-
-    learner: ClassVar[str] = "lrq"
-    selected_by: ClassVar[tuple[str, ...]] = ("lrq",)
-    has_sensitivity: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        object.__setattr__(self, "lrq", tuple(self.lrq))
-        read_pairs(self.lrq)
-        if self.ftrl:
-            raise UsageError("--lrq does not go with --ftrl: factors are learned by gradient descent, drop one")
-
-
-def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
-    """Two letters and a rank each, once, in the order of the bytes. Raises UsageError."""
-    from vwlite.features.interactions import decode_letters  # imports a hash, which --help does without
-
-    pairs = {}
-    for value in values:
-        letters = decode_letters(value)
-        match = re.fullmatch(rb"([^:])([^:])([1-9][0-9]{0,3})", letters)
-        if not match:
-            raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
-        pairs[letters] = match[1][0], match[2][0], int(match[3])
-    return [pairs[letters] for letters in sorted(pairs)]
-
-
-class OfVwAlone(GdConfig):
-    """As ``GdConfig``, of a model that ``vwlite vw`` alone learns, as vw does."""
-
-    in_vw: ClassVar[bool] = True
-    supports_trees: ClassVar[bool] = False
-    has_sensitivity: ClassVar[bool] = False
-    written_as_text: ClassVar[bool] = False
-    supports_levels: ClassVar[bool] = False
-
-
-MAX_RANK = 1000
-NOT_WITH_VW_RANK = (*UPDATE_OPTIONS, "ftrl", "sparse_l2", "initial_weight", "constant", "l1")
-
-
-@config
-class VwRankConfig(OfVwAlone):
-    """As ``OfVwAlone``, of which loss, rate, ``l2`` and bounds matter.
-
-    ``vw_rank`` is what ``vwlite vw`` calls ``--rank``; every one of ``vw_pairs`` is two letters of namespaces.
-    """
-
-    vw_rank: int = 0
-    vw_pairs: tuple[str, ...] = ()
-
-    learner: ClassVar[str] = "vw_rank"
-    selected_by: ClassVar[tuple[str, ...]] = ("vw_rank",)
-
-    def __post_init__(self) -> None:
-        GdConfig.__post_init__(self)
-        object.__setattr__(self, "vw_pairs", tuple(self.vw_pairs))
-        if not 1 <= self.vw_rank <= MAX_RANK:
-            raise UsageError(f"--rank takes 1 to {MAX_RANK} factors, not {self.vw_rank}")
-        self.letters  # noqa: B018  of pairs that are none it raises
-        for name in NOT_WITH_VW_RANK:
-            if getattr(self, name):
-                raise UsageError(
-                    f"--{name} does not go with --rank, whose factors have an update of their own: drop it"
-                )
-
-    @property
-    def letters(self) -> list[tuple[int, int]]:
-        """The pairs, as vw has them: one as it is typed, several in the order of their bytes and each once."""
-        from vwlite.features.interactions import decode_letters
-
-        pairs = [decode_letters(pair) for pair in self.vw_pairs]
-        if not pairs or not all(len(pair) == 2 and b":" not in pair for pair in pairs):
-            shown = ", ".join(self.vw_pairs) or "none"
-            raise UsageError(f"--rank takes -q with two letters of namespaces, like ui, not {shown}")
-        once = {bytes(sorted(pair)): pair for pair in sorted(pairs, reverse=True)}
-        return [(pair[0], pair[1]) for pair in sorted(once.values())]
-
-    @property
-    def vw_advice(self) -> str:
-        own = f"'vwlite train --dotproduct {self.vw_pairs[0]} --rank {self.vw_rank}'"
-        return f"{own} learns the same kind of model, with smaller errors on MovieLens"
-
-    @property
-    def modes(self) -> tuple[bool, bool, bool]:
-        return False, False, True
-
-    @property
-    def option(self) -> str:
-        return "rank"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.active import ActiveConfig, check_asking
 from vwlite.learners.configs.base import ANSWERS, check_levels, refuse, show_classes
 from vwlite.learners.configs.dyadic import ONE_RATE, POWER, SECTION, DyadicConfig, check_rates, check_vectors
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.learners.configs.softmax import REFUSED, MulticlassConfig
+from vwlite.learners.configs.per_class import REFUSED, MulticlassConfig, PerClassConfig
 from vwlite.options import again, config, not_one_of, option
 
 MAX_NUMBERS = 1 << 16  # of a feature's latent vectors for all labels
@@ -39,6 +39,7 @@ class LabelVectorsConfig(PerClassConfig):
     confidence_rate: float | None = again(DyadicConfig, "confidence_rate", None)
 
     is_reduction: ClassVar[bool] = False
+    supports_audit: ClassVar[bool] = False
     in_vw: ClassVar[bool] = False
     written_as_text: ClassVar[bool] = False
     label_shares: ClassVar[bool] = False
@@ -157,7 +158,7 @@ class LflConfig(LabelVectorsConfig):
     selected_together: ClassVar[tuple[str, ...]] = ("multiclass", "dotproduct")
     asked_as: ClassVar[str] = "--dotproduct and --multiclass"
     default_loss: ClassVar[str] = "logistic"
-    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {"probabilities": True, "scores": False}
+    shows_probabilities_of_classes: ClassVar[Mapping[str, object]] = {"probabilities": True, "scores": False}
     includes: ClassVar[tuple[str, ...]] = ("active_dyadic",)
     exclusivity: ClassVar[str] = "every label has latent vectors and weights of its own"
     fewest_updates: ClassVar[int] = 0
@@ -171,6 +172,11 @@ class LflConfig(LabelVectorsConfig):
         if (self.lfl_loss == "mse" or self.answer in ("median", "mean")) and not self.has_numbers:
             asked = "--lfl-loss mse" if self.lfl_loss == "mse" else f"--predict {self.answer}"
             raise UsageError(f"{asked} needs labels that are numbers, not names")
+
+    @classmethod
+    def restore(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+        """Models of before ``dot_rates`` have a global rate."""
+        return super().restore({"dot_rates": "global", **stored}, changes)
 
     def check_rates(self) -> None:
         """Fills in what depends on the rates. Raises UsageError for what needs a global one."""
@@ -220,10 +226,10 @@ class LflConfig(LabelVectorsConfig):
         """How many labels have vectors."""
         return self.multiclass - (self.base_label is not None)
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return {**show_classes(what, self.class_loss, "multinomial"), "answer": "class"}
 
-    def to_answer(self, how: str) -> dict[str, Any]:
+    def to_answer(self, how: str) -> Mapping[str, object]:
         if how not in ANSWERS:
             raise UsageError(f"--predict: {not_one_of(how, ANSWERS)}")
         return {"probabilities": False, "scores": False, "answer": how}

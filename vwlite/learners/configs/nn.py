@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Self
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed, refuse
-from vwlite.learners.configs.gd import GdConfig, OfVwAlone
-from vwlite.learners.configs.softmax import OF_SHARES, MulticlassConfig
+from vwlite.learners.configs.gd import GdConfig
+from vwlite.learners.configs.lrq import OfVwAlone
+from vwlite.learners.configs.per_class import OF_SHARES, MulticlassConfig
 from vwlite.options import again, config, option
 
 SECTION = "Networks"
@@ -36,6 +37,7 @@ class NnConfig(GdConfig):
     dropout: bool = option(False, "Leave half of the units out of each step, by chance.", section=SECTION)
     random_seed: int = random_seed()
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "nn"
     selected_by: ClassVar[tuple[str, ...]] = ("nn",)
     exclusivity: ClassVar[str] = "the network takes the place of another learner; of classes it takes --multiclass"
@@ -103,6 +105,7 @@ class NnClassesConfig(MulticlassConfig):
     inpass: bool = again(NnConfig, "inpass", False)
     dropout: bool = again(NnConfig, "dropout", False)
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "nn_classes"
     selected_by: ClassVar[tuple[str, ...]] = ()
     selected_together: ClassVar[tuple[str, ...]] = ("nn", "multiclass")
@@ -148,12 +151,19 @@ class VwNnConfig(OfVwAlone):
             if getattr(self, name):
                 raise UsageError(f"--{name} does not go with --nn")
 
+    @classmethod
+    def restore(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+        made, typed = stored["vw_nn"], changes.get("vw_nn", stored["vw_nn"])
+        if typed != made:
+            raise UsageError(f"--nn {typed} contradicts the model, which was made with --nn {made}")
+        return super().restore(stored, changes)
+
     @property
     def option(self) -> str:
         return "nn"
 
 
-def as_vw_has_it(typed: dict[str, Any], of_others: Collection[str]) -> dict[str, Any]:
+def as_vw_has_it(typed: Mapping[str, object], of_others: Collection[str]) -> Mapping[str, object]:
     """The options of ``vwlite vw`` with ``--nn`` under its own name. Raises UsageError for what does not go with it.
 
     ``of_others``: the options that ask for other learners.

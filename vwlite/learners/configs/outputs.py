@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed, refuse
@@ -90,7 +90,7 @@ class OutputsConfig(GdConfig):
         """What the outputs are called: numbers from 1 unless they have names."""
         return self.named_outputs or list(map(str, range(1, self.outputs + 1)))
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if what == "raw":
             return {"link": "identity"}
         return super().to_show(what)
@@ -113,6 +113,7 @@ class FactoredConfig(OutputsConfig):
     )
     random_seed: int = random_seed()  # where the rows of the outputs begin
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "factored"
     selected_by: ClassVar[tuple[str, ...]] = ()
     selected_together: ClassVar[tuple[str, ...]] = ("outputs", "trace")

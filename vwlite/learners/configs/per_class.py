@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from vwlite.config_check import built
 from vwlite.errors import UsageError
-from vwlite.learners.configs.base import CLASS_SCORES_OFF, random_seed, show_classes
-from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import again, config, option
+from vwlite.learners import check_name, config_class
+from vwlite.learners.configs.base import CLASS_SCORES_OFF, random_seed, refuse, show_classes
+from vwlite.learners.configs.gd import AverageConfig, GdConfig
+from vwlite.options import again, config, option, options_of
 
 if TYPE_CHECKING:
     from vwlite.data.class_labels import Classes
-
 
 SET_LOSSES = ("hamming", "zero_one", "f1", "jaccard")  # these too
 LABEL_ORDERS = ("given", "frequent", "rare")
@@ -123,12 +126,12 @@ class PerClassConfig(GdConfig):
             raise UsageError("--label-order does nothing with --set-loss hamming: every label is learned by itself")
 
     @property
-    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+    def shows_probabilities_of_classes(self) -> Mapping[str, object]:
         if not self.oaa or self.loss.name != "logistic":
             return {}
         return {"probabilities": True, "scores": False, "oaa_subsample": 0}
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if self.csoaa and what == "probabilities":
             raise UsageError("--probabilities: costs are none; --scores shows the cost predicted of every class")
         if not self.oaa and what != "probabilities":
@@ -197,6 +200,7 @@ class MultilineConfig(GdConfig):
     )
     probabilities: bool = again(PerClassConfig, "probabilities", False)
 
+    held_out_in_vw: ClassVar[bool] = False
     learner: ClassVar[str] = "ldf"
     supports_trees: ClassVar[bool] = False
     selected_by: ClassVar[tuple[str, ...]] = ("csoaa_ldf", "wap_ldf")
@@ -215,7 +219,7 @@ class MultilineConfig(GdConfig):
         if self.binary:
             raise UsageError("--binary does not go with groups of lines, which are answered with one of them: drop it")
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         return {"probabilities": what == "probabilities", "csoaa_rank": what != "probabilities"}
 
     @property
@@ -228,12 +232,30 @@ class MultilineConfig(GdConfig):
 
 
 @config
-class ClassLearnersConfig(PerClassConfig):
-    """As ``PerClassConfig``; ``base`` is the configuration of every class's learner."""
+class EnsembleConfig(PerClassConfig):
+    """As ``PerClassConfig``; ``base`` is the configuration of learners that have a table each."""
 
     base: Any = None
     pairs: int = 0  # of dot products, those of the base
 
+    @classmethod
+    def restore(cls, stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Self:
+        check_name(stored["base_learner"])
+        kind = config_class(stored["base_learner"])
+        if not (kind.supports_trees or kind.supports_oaa):
+            raise ValueError("inner learners that are not of two classes")
+        own = {field.name for field in fields(cls)} - {field.name for field in fields(GdConfig)}
+        base = kind.restore(stored["base"], {name: value for name, value in changes.items() if name not in own})
+        kept = {name: value for name, value in stored.items() if name not in ("base", "base_learner")}
+        changed = {name: value for name, value in changes.items() if name in own}
+        return replace(built(cls, kept, base=base), **changed)
+
+
+@config
+class ClassLearnersConfig(EnsembleConfig):
+    """``base`` is the configuration of every class's learner."""
+
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "class_learners"
     selected_by: ClassVar[tuple[str, ...]] = ()  # but by --oaa and its like beside an option that asks for the base
     is_reduction: ClassVar[bool] = False  # ``base`` is the options of a learner of numbers that is no such base
@@ -284,3 +306,87 @@ class ClassLearnersConfig(PerClassConfig):
     @property
     def unused_options(self) -> tuple[str, tuple[str, ...]]:
         return getattr(self.base, "unused_options", ("", ()))
+
+
+LOSSES = ("multinomial", "logistic", "crammer_singer")  # numbered as in the kernel
+REFUSED = (
+    "sgd", "adaptive", "normalized", "invariant", "initial_t", "l1", "l2", "sparse_l2", "min_prediction",
+    "max_prediction", "initial_weight", "constant", "ftrl", "binary", "oaa_subsample", "cs_absolute_loss", "power_t",
+)
+
+OF_SHARES = ("label_shares", "strict_shares", "smoothing")
+
+
+@config
+class MulticlassConfig(PerClassConfig):
+    """``multiclass`` is the number of classes. Labels, names, scores and probabilities are as with ``oaa``."""
+
+    multiclass: int = classes("N classes, all at once: softmax, or by --loss_function.")
+    class_loss: str = "multinomial"
+    average: bool = again(AverageConfig, "average", False)
+    average_after: int | None = again(
+        AverageConfig, "average_after", None, shown=options_of(AverageConfig)["average_after"].shown
+    )
+    group_l1: float = option(
+        0.0, "Penalty, at each example, on the norm of a feature's weights for all classes, which become 0 together.",
+        section="Update", low=0, shown="off", settled=True,
+    )
+    label_shares: bool = option(
+        False, "Labels are distributions: words class:share like 1:0.7 3:0.3.", section="Classes", settled=True,
+    )
+    strict_shares: bool = option(
+        False, "Shares add up to 1 within 1e-4; else they are divided by their sum.", section="Classes", settled=True,
+    )
+    smoothing: float = option(
+        0.0, "Label smoothing: spread this share of each label evenly over all classes.", section="Classes", low=0,
+        below=1,
+        shown="", settled=True,
+    )
+
+    learner: ClassVar[str] = "multiclass"
+    selected_by: ClassVar[tuple[str, ...]] = ("multiclass",)
+    is_reduction: ClassVar[bool] = False
+    includes: ClassVar[tuple[str, ...]] = ("average",)
+    exclusivity: ClassVar[str] = "the loss is one of all classes together, in a table of its own"
+    in_vw: ClassVar[bool] = False
+    shows_probabilities_of_classes: ClassVar[Mapping[str, object]] = {}
+    written_as_text: ClassVar[bool] = False
+    default_loss: ClassVar[str] = "logistic"
+    refused: ClassVar[tuple[str, ...]] = REFUSED
+
+    def __post_init__(self) -> None:
+        GdConfig.__post_init__(self)
+        object.__setattr__(self, "named_labels", tuple(self.named_labels))
+        if self.class_loss not in LOSSES:
+            raise UsageError(f"--multiclass goes with --loss_function {', '.join(LOSSES)}, not {self.class_loss}")
+        refuse(self, self.refused, "--multiclass", "--oaa, a learner for each class, takes it")
+        if self.average_after is not None and not self.average:
+            raise UsageError("--average_after needs --average")
+        if self.group_l1 and self.average:
+            raise UsageError("--group_l1 does not go with --average: a mean of sparse weights is not sparse")
+        if self.group_l1 and self.multiclass == 1:
+            raise UsageError("--group_l1 is of several weights a feature: --multiclass 1 has one")
+        if self.class_loss != "multinomial":
+            for name in OF_SHARES:
+                if getattr(self, name):
+                    raise UsageError(f"--{name} needs --loss_function multinomial, not {self.class_loss}")
+        if self.strict_shares and not self.label_shares:
+            raise UsageError("--strict_shares needs --label_shares")
+        self.check_names()
+        if self.probabilities and self.class_loss != "multinomial":
+            raise UsageError("--probabilities needs --loss_function multinomial")
+
+    def to_show(self, what: str) -> Mapping[str, object]:
+        return show_classes(what, self.class_loss, "multinomial")
+
+    @property
+    def label_words(self) -> bool | None:
+        return True if self.label_shares else super().label_words
+
+    @property
+    def kind(self) -> str:
+        return "oaa"
+
+    @property
+    def count(self) -> int:
+        return self.multiclass

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import no_scores, show_classes
 from vwlite.learners.configs.dyadic import DyadicConfig, check_flow
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.label_vectors import LabelVectorsConfig
-from vwlite.learners.configs.per_class import PerClassConfig, classes
+from vwlite.learners.configs.per_class import EnsembleConfig, PerClassConfig, classes
 from vwlite.options import again, config, option
 
 WHY_NOT = {
@@ -24,7 +25,7 @@ class TreeConfig(PerClassConfig):
     """Labels are those of ``oaa``; there are neither scores nor probabilities of all classes."""
 
     only_answers: ClassVar[bool] = True
-    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
+    shows_probabilities_of_classes: ClassVar[Mapping[str, object]] = {}
 
     def __post_init__(self) -> None:
         super(PerClassConfig, self).__post_init__()
@@ -35,7 +36,7 @@ class TreeConfig(PerClassConfig):
         self.check_sets()
         self.check_names()
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         raise no_scores(what)
 
     @property
@@ -100,22 +101,21 @@ class EctConfig(TreeConfig):
 
 
 @config
-class FilterTreeConfig(PerClassConfig):
+class FilterTreeConfig(EnsembleConfig):
     """``base`` is the configuration of every node's learner; with ``costs`` labels are as those of ``csoaa``."""
 
     filter_tree: int = classes(
         "N classes by a tournament of learners of two classes, of any kind.", low=2, high=4096
     )
     costs: bool = option(False, "Labels of --filter_tree are words class:cost.", section="Classes", shape=True)
-    base: Any = None
-    pairs: int = 0  # of dot products, those of the base
 
+    supports_audit: ClassVar[bool] = False
     learner: ClassVar[str] = "filter_tree"
     selected_by: ClassVar[tuple[str, ...]] = ("filter_tree",)
     is_reduction: ClassVar[bool] = False  # ``base`` is the options of any learner of numbers
     in_vw: ClassVar[bool] = False
     only_answers: ClassVar[bool] = True
-    shows_probabilities_of_classes: ClassVar[dict[str, Any]] = {}
+    shows_probabilities_of_classes: ClassVar[Mapping[str, object]] = {}
     written_as_text: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class FilterTreeConfig(PerClassConfig):
             raise UsageError("--filter_tree needs a loss of two classes, or squared")
         self.check_names()
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         raise no_scores(what)
 
     @property
@@ -196,13 +196,13 @@ class ScoringTreeConfig(LabelVectorsConfig):
             raise UsageError("--probabilities of --scoring needs --loss_function logistic, and labels without --costs")
         self.check()
 
-    def to_show(self, what: str) -> dict[str, Any]:
+    def to_show(self, what: str) -> Mapping[str, object]:
         if self.costs and what == "probabilities":
             raise UsageError("--probabilities: costs are none; --scores shows the score of every class")
         return show_classes(what, self.loss.name, "logistic")
 
     @property
-    def shows_probabilities_of_classes(self) -> dict[str, Any]:
+    def shows_probabilities_of_classes(self) -> Mapping[str, object]:
         if self.loss.name != "logistic" or self.costs:
             return {}
         return {"probabilities": True, "scores": False}

@@ -11,8 +11,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_writer import TextWriter
 from vwlite.errors import DataError, escaped
 from vwlite.features.config import NOTHING_KNOWN, ApplyConfig
-from vwlite.features.theta import Theta
-from vwlite.features.theta_map import PATIENCE
+from vwlite.features.theta import PATIENCE, Theta
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.storage.atomic_file import atomic_output
 

@@ -366,8 +366,12 @@ def weight_arrays(name: str, weights: Weights) -> dict[str, np.ndarray]:
 
 def weights_from(name: str, arrays: Mapping[str, Any], like: Weights) -> Weights:
     """Of the same shapes as others. Raises KeyError, ValueError."""
-    shapes = {"w": like.w.shape, "v": like.v.shape, "bias": like.bias.shape}
-    return Weights(*(np.array(numbers(arrays, f"{name}_{one}", np.float32, shape)) for one, shape in shapes.items()))
+
+
+    def read(one: str, shape: tuple[int, ...]) -> np.ndarray:
+        return np.array(numbers(arrays, f"{name}_{one}", np.float32, shape))
+
+    return Weights(read("w", like.w.shape), read("v", like.v.shape), read("bias", like.bias.shape))
 
 
 def accuracy(weights: Weights, rows: Rows, label: np.ndarray) -> float | None:

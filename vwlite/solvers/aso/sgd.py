@@ -45,8 +45,8 @@ def side_by_side(several: list[Targets]) -> Targets:
 
 
 def zero_weights(features: int, shared: int, problems: int) -> Weights:
-    shapes = ((features, problems), (shared, problems), (problems,))
-    return Weights(*(np.zeros(shape, np.float32) for shape in shapes))
+    w, v, bias = (np.zeros(shape, np.float32) for shape in ((features, problems), (shared, problems), problems))
+    return Weights(w, v, bias)
 
 
 @dataclass(slots=True)

@@ -267,7 +267,7 @@ def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, 
         labels.append(number[there].astype(np.float64))
         clusters.append(cluster[there])
         weights.append(weight[there])
-    agreement = Agreement(*(np.concatenate(parts) for parts in (labels, clusters, weights)))
+    agreement = Agreement(np.concatenate(labels), np.concatenate(clusters), np.concatenate(weights))
     average = distance / weighed if weighed else float("nan")
     return {"examples": examples, "weight": total, **agreement.report(), "mean_squared_distance": average}
 

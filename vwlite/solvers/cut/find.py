@@ -134,7 +134,9 @@ class Cut:
                 for number, (size, cut_off, volume, share) in enumerate(
                     zip(
                         np.bincount(partition.cluster, minlength=len(cut)).tolist(),
-                        *(column.tolist() for column in (cut, partition.volume, cut / filled)),
+                        cut.tolist(),
+                        partition.volume.tolist(),
+                        (cut / filled).tolist(),
                         strict=True,
                     )
                 )

@@ -21,7 +21,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.hashing import key, mix64, unit_interval
 from vwlite.features.sparse_rows import features_of
-from vwlite.features.theta_map import PATIENCE
+from vwlite.features.theta import PATIENCE
 from vwlite.solvers.aso.apply import extended
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
 from vwlite.solvers.lm.words import Words, decoded, windows_of, word_of

@@ -129,8 +129,12 @@ class Lines:
         return Lines(
             self.state.take(lines),
             self.edge.take(lines) if self.edge is not None else None,
-            *(column[lines] for column in (self.kind, self.label, self.weight)),
-            *(None if column is None else column[lines] for column in (self.tag, self.about, self.node)),
+            self.kind[lines],
+            self.label[lines],
+            self.weight[lines],
+            self.tag[lines] if self.tag is not None else None,
+            self.about[lines] if self.about is not None else None,
+            self.node[lines] if self.node is not None else None,
         )
 
 

@@ -10,7 +10,7 @@ from vwlite.data.config import InputConfig
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
-from vwlite.features.theta_map import FeatureMap
+from vwlite.features.theta import FeatureMap
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig

@@ -10,7 +10,7 @@ from vwlite.data.blocks import fingerprint
 from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
-from vwlite.features.theta_map import FeatureMap, check_same
+from vwlite.features.theta import FeatureMap, check_same
 from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request, check_needs, effective
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle

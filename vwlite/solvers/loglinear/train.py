@@ -14,7 +14,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.name_index import NameIndex
-from vwlite.features.theta_map import FeatureMap
+from vwlite.features.theta import FeatureMap
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.options import USUAL_MEMORY, check_memory
