@@ -22,7 +22,7 @@ from vwlite.evaluation.recommend import Recommendation, Recommendations, recomme
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-from vwlite.storage.memory_file import as_path, capture_bytes
+from vwlite.storage.atomic_file import as_path, capture_bytes
 from vwlite.training.assembly import (
     EarlyStopping,
     LearningParts,
