@@ -45,9 +45,9 @@ def test_no_room_for_odds_and_ends():
 PYTHON = {path: path.read_text(encoding="utf-8") for path in SOURCES if (PROJECT / "vwlite") in path.parents}
 BELOW_THE_DOORS = {path: text for path, text in PYTHON.items() if (PROJECT / "vwlite" / "cli") not in path.parents}
 CEILINGS = {  # figures of the house that have fallen and must not grow again; lower one when it falls further
-    "modules": (len(PYTHON), 339),
+    "modules": (len(PYTHON), 328),
     "modules of at most 60 lines": (
-        sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 19,
+        sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 17,
     ),
     "dicts of arguments below the doors": (matches(r"\barguments\[", BELOW_THE_DOORS), 0),
     "values of any type by their names": (matches(r"\bdict\[str, Any\]", PYTHON), 423),

@@ -11,10 +11,9 @@ TYPE_CHECKING = False  # as type checkers know it; the module of this name takes
 if TYPE_CHECKING:
     from typing import Any
 
-    from vwlite.api.functions import evaluate, load, merge, predict, train
+    from vwlite.api.functions import evaluate, load, merge, predict, train, write_text
     from vwlite.api.memory_run import LearnResult
     from vwlite.api.model import Model
-    from vwlite.api.write_text import write_text
     from vwlite.errors import (
         DataError,
         Diverged,
@@ -52,7 +51,7 @@ ON_DEMAND = {  # imported when they are first asked for: NumPy takes its time, a
     "policy_value": "evaluation.policy_value",
     "predict": "api.functions",
     "train": "api.functions",
-    "write_text": "api.write_text",
+    "write_text": "api.functions",
 }
 __all__ = [
     "DataError",

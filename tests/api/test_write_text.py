@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import vwlite as library
 from vwlite import write_text
-from vwlite.api.write_text import format_of_labels
+from vwlite.api.functions import format_of_labels
 from vwlite.data.batch import COLUMNS
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import parse_text

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from vwlite.data.split_file import Folds
+from vwlite.data.shuffle import Folds
 
 LEARN = ("--loss_function", "logistic", "-q", "ui", "--quiet")
 

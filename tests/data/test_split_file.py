@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.data.split_file import split_files
+from vwlite.data.shuffle import split_files
 from vwlite.errors import DataError, UsageError
 
 

@@ -19,7 +19,7 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import Interrupted
 from vwlite.learners.configs.per_class import MulticlassConfig
 from vwlite.storage import model_file
-from vwlite.storage.memory_file import capture_bytes
+from vwlite.storage.atomic_file import capture_bytes
 from vwlite.training.model_loader import restore
 from vwlite.training.train import train
 

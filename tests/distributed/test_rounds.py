@@ -20,7 +20,7 @@ from vwlite.errors import DataError, InputDamaged, ModelError, UsageError, Worke
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.storage.memory_file import capture_bytes
+from vwlite.storage.atomic_file import capture_bytes
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.listener import Display
 

@@ -13,7 +13,7 @@ from vwlite.features.feature_names import term_names
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.gamma import find_gamma
 from vwlite.features.term_weights import terms_of, terms_of_row
-from vwlite.solvers.rows import MemoryRows
+from vwlite.solvers.row_solver import MemoryRows
 from vwlite.training.model_loader import plan_of
 
 LINES = "1 |a x y:2 |b z\n-1 |b z:0.5 |c w\n1 |a x\n0 | 3 \n"

@@ -25,7 +25,7 @@ from vwlite.solvers.lm.model import text_format as words_format
 from vwlite.solvers.lm.solver import begin_training, continue_training
 from vwlite.solvers.lm.words import text_of
 from vwlite.solvers.pca.solver import PcaModel, Projection, top_features
-from vwlite.solvers.rows import MemoryRows, Rows
+from vwlite.solvers.row_solver import MemoryRows, Rows
 from vwlite.training.listener import Monitor
 
 GRAPH = b"a |n b:1 c:2\nb |n a:1 d:.5\nc 't|x e\nd |n e:1e3 a:-0\ne |\nd |n f g\n\ng |n g:2 h\n"

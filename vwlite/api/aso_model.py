@@ -17,7 +17,7 @@ from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.train import learn
-from vwlite.storage.memory_file import as_path, capture_bytes
+from vwlite.storage.atomic_file import as_path, capture_bytes
 
 Self = TypeVar("Self", bound="ASOModel")
 

@@ -18,11 +18,11 @@ from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import text_format_of
-from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.held_out import read_holdout
+from vwlite.solvers.loglinear.problems import Pairs
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger, choose, measure
 from vwlite.solvers.loglinear.train import TrainJob, fit
-from vwlite.storage.memory_file import as_path, capture_bytes
+from vwlite.storage.atomic_file import as_path, capture_bytes
 from vwlite.training.config import CurriculumConfig
 
 Self = TypeVar("Self", bound="LogLinearModel")

@@ -23,7 +23,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.abilities import Explainable
 from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels, want_scores, watch
 from vwlite.learners.row_results import Results
-from vwlite.storage.memory_file import as_path, capture_bytes
+from vwlite.storage.atomic_file import as_path, capture_bytes
 from vwlite.training.assembly import (
     EarlyStopping,
     LearningParts,

@@ -31,8 +31,7 @@ from vwlite.solvers.lm.model import LmModel, rank
 from vwlite.solvers.lm.solver import Training, begin_training, continue_training
 from vwlite.solvers.lm.words import text_of, word_of
 from vwlite.storage import model_file
-from vwlite.storage.atomic_file import atomic_output
-from vwlite.storage.memory_file import as_path, capture_bytes
+from vwlite.storage.atomic_file import as_path, atomic_output, capture_bytes
 from vwlite.training.config import CurriculumConfig
 from vwlite.training.listener import LineMonitor, Monitor
 from vwlite.training.model_loader import Restored, plan_of

@@ -21,7 +21,7 @@ from vwlite.api.train_files import new_config, train_files
 from vwlite.data.blocks import file_size
 from vwlite.data.config import COLUMNAR, BadLinesConfig, InputConfig
 from vwlite.data.input_stream import display_name
-from vwlite.data.split_file import Folds, split_files, units_of
+from vwlite.data.shuffle import Folds, split_files, units_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.measure import measure
 from vwlite.options import Request

@@ -12,12 +12,11 @@ import numpy as np
 from vwlite._native.words_of_texts import lower_texts
 from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import HEAD, Block, Digest, Mark
-from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns
+from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns, lower_table
 from vwlite.data.frame_batches import FrameBatches
 from vwlite.data.frame_batches import opened as open_frame
 from vwlite.data.frames import is_text, pyarrow
 from vwlite.data.input_stream import display_name, open_input
-from vwlite.data.name_hashes import lower_table
 from vwlite.data.remote_input import open_url
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError

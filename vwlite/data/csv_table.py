@@ -14,9 +14,20 @@ from itertools import pairwise
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
+from vwlite.data.columns import (
+    NONE,
+    NUMBER,
+    ROLES,
+    TEXT,
+    TOKENS,
+    TYPES,
+    Columns,
+    encoded,
+    hashes_of,
+    lower_table,
+    namespace_hash,
+)
 from vwlite.data.config import DELIMITERS
-from vwlite.data.name_hashes import NONE, encoded, hashes_of, lower_table, namespace_hash
 from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import Code, TextFormat

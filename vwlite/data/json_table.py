@@ -8,8 +8,20 @@ from functools import cached_property
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import IGNORE, ROLES, TOKENS, TYPES, Column, Columns, nearest, quoted
-from vwlite.data.name_hashes import NONE, encoded, lower_table, namespace_hash
+from vwlite.data.columns import (
+    IGNORE,
+    NONE,
+    ROLES,
+    TOKENS,
+    TYPES,
+    Column,
+    Columns,
+    encoded,
+    lower_table,
+    namespace_hash,
+    nearest,
+    quoted,
+)
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError

@@ -22,7 +22,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.quasi_newton import DIAGONAL, DIRECTION, GRADIENT
 from vwlite.storage import model_file
-from vwlite.storage.memory_file import as_path
+from vwlite.storage.atomic_file import as_path
 from vwlite.storage.model_file import Model
 from vwlite.training.config import RunConfig
 from vwlite.training.ledger import model_digest

@@ -31,8 +31,7 @@ from vwlite.learners import learner_class
 from vwlite.learners.base import Learner, plain
 from vwlite.storage import model_file
 from vwlite.storage.archive_reader import is_delta
-from vwlite.storage.atomic_file import OpenOutput, atomic_output
-from vwlite.storage.memory_file import as_path
+from vwlite.storage.atomic_file import OpenOutput, as_path, atomic_output
 from vwlite.storage.model_file import Model, NotFinite
 from vwlite.storage.ordered_pool import in_order
 from vwlite.training.ledger import model_digest

@@ -13,7 +13,7 @@ from vwlite.data.input_stream import Decompressed, display_name, missing, open_i
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
-from vwlite.storage.memory_file import capture_bytes
+from vwlite.storage.atomic_file import capture_bytes
 from vwlite.storage.output_checks import is_url
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import InputConfig, RunConfig

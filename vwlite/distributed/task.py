@@ -24,8 +24,7 @@ from vwlite.distributed.delta import Delta, Snapshot, Task, save
 from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner, apply_shrinkage
-from vwlite.storage.atomic_file import unflushed
-from vwlite.storage.memory_file import as_path
+from vwlite.storage.atomic_file import as_path, unflushed
 from vwlite.storage.weight_table import PageToucher
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import RunConfig

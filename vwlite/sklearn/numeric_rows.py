@@ -22,7 +22,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.gamma import owned
 from vwlite.sklearn.validation import FEWEST
-from vwlite.solvers.rows import MemoryRows, Rows
+from vwlite.solvers.row_solver import MemoryRows, Rows
 
 OF_TEXTS = ("str", "large_str", "categor", "enum", "dictionary")  # how names of such types begin
 

@@ -1,4 +1,8 @@
-"""Output files that appear whole or not at all."""
+"""Output files that appear whole or not at all; and files in memory, with which code that reads or writes paths works
+on bytes, so that both give the same content.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import errno
@@ -8,6 +12,7 @@ import re
 import stat
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any, BinaryIO
 
 from vwlite.errors import OutputError, VwliteError
@@ -133,7 +138,7 @@ def unflushed(path: str) -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def _written_beside(pending: "PendingFile", mode: str) -> Iterator[IO[Any]]:
+def _written_beside(pending: PendingFile, mode: str) -> Iterator[IO[Any]]:
     """The pending file, which replaces its target when the block ends and is removed after an exception."""
     try:
         with pending.open(mode) as file:
@@ -354,3 +359,38 @@ class Flusher:
             self.thread = None
         if self.error:
             raise self.error
+
+
+def open_memory_file() -> BinaryIO:
+    """An open binary file without a name, to read and write: in memory where the system has memfd, else on disk."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("vwlite"), "w+b")
+    import tempfile  # which few systems need
+
+    return tempfile.TemporaryFile()  # type: ignore[return-value]
+
+
+def capture_bytes(write: Callable[[OpenOutput], None]) -> bytes:
+    """The bytes that ``write`` writes to the file it opens by calling its argument, whatever the path."""
+    with open_memory_file() as file:
+
+        def open_output(path: str) -> AbstractContextManager[IO[Any]]:
+            return nullcontext(file)
+
+        write(open_output)
+        file.flush()
+        file.seek(0)
+        return file.read()
+
+
+@contextmanager
+def as_path(data: bytes, name: str) -> Iterator[str]:
+    """A path from which ``data`` can be read within the block; errors raised there name ``name`` in its place."""
+    with open_memory_file() as file:
+        file.write(data)
+        file.flush()
+        path = f"/dev/fd/{file.fileno()}"
+        try:
+            yield path
+        except VwliteError as error:
+            raise type(error)(str(error).replace(path, name)) from error

@@ -12,10 +12,10 @@ from oracle.kmeans import mini_batch, nearest, unit
 from vwlite._native import nearest_means
 from vwlite.data.batch import Csr, offsets
 from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
-from vwlite.solvers.clusters.mini_batch import MiniBatch, split
+from vwlite.solvers.clusters.model import MiniBatch, split
 from vwlite.solvers.clusters.numbered_rows import Piece, scalable, trimmed
 from vwlite.solvers.clusters.train import Lloyd
-from vwlite.solvers.rows import Part
+from vwlite.solvers.row_solver import Part
 from vwlite.training.listener import Monitor
 
 BITS = 6

@@ -12,7 +12,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.solvers.cut.text import DegreeRows, eigenvectors, spectral_partitions, spectral_vectors
+from vwlite.solvers.cut.find import DegreeRows, eigenvectors, spectral_partitions, spectral_vectors
 from vwlite.training.listener import Monitor
 
 MEMORY = 1e9

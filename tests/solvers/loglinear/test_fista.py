@@ -8,8 +8,7 @@ from l1_case import chain_part, text_of, twins
 from oracle import proximal as oracle
 
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.fista import Fista, Rows, Sizes, Smooth, norm_of, rows_of
-from vwlite.solvers.loglinear.owlqn import OwlQn
+from vwlite.solvers.loglinear.minimisers import Fista, OwlQn, Rows, Sizes, Smooth, norm_of, rows_of
 
 ROW = np.array([0, 0, 1, 2, 2, 2])
 NORMS = {"sizes": Sizes(), "rows": Rows(ROW)}

@@ -12,8 +12,8 @@ from oracle import structured as oracle
 
 from vwlite.data.shuffle import order_of
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.fista import rows_of
 from vwlite.solvers.loglinear.frank_wolfe import of_loss
+from vwlite.solvers.loglinear.minimisers import rows_of
 from vwlite.solvers.loglinear.sgd import Sgd
 
 EDGE = pytest.mark.parametrize("edge", [False, True])

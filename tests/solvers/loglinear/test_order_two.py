@@ -3,7 +3,7 @@
 import pytest
 from l1_case import chain_part
 
-from vwlite.solvers.loglinear.feature_label_pairs import widened
+from vwlite.solvers.loglinear.problems import widened
 
 from .test_labellings import drawn
 

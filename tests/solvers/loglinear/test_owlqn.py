@@ -5,7 +5,7 @@ import pytest
 from l1_case import binary_part, chain_part
 
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.owlqn import OwlQn, pseudo_gradient
+from vwlite.solvers.loglinear.minimisers import OwlQn, pseudo_gradient
 from vwlite.solvers.loglinear.passes import Progress, passes_of
 from vwlite.solvers.loglinear.sgd import Sgd
 

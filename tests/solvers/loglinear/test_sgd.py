@@ -11,7 +11,7 @@ from oracle import proximal
 from vwlite.data.shuffle import order_of
 from vwlite.errors import Diverged
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
-from vwlite.solvers.loglinear.fista import rows_of
+from vwlite.solvers.loglinear.minimisers import rows_of
 from vwlite.solvers.loglinear.sgd import Sgd
 
 PASSES = 4

@@ -10,7 +10,7 @@ from oracle import proximal as oracle
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.fista import Trace, norm_of
+from vwlite.solvers.loglinear.minimisers import Trace, norm_of
 from vwlite.solvers.loglinear.passes import Progress, passes_of
 from vwlite.solvers.loglinear.sgd import Sgd
 

@@ -7,8 +7,7 @@ from l1_case import chain_part
 
 from vwlite.errors import DataError
 from vwlite.solvers.loglinear.examples import Node, Tree, tree_of
-from vwlite.solvers.loglinear.feature_label_pairs import Pairs
-from vwlite.solvers.loglinear.problems import tokens_before
+from vwlite.solvers.loglinear.problems import Pairs, tokens_before
 
 from .test_labellings import EDGE, FEW, SEEDS, drawn, random_parents, tags_of, text_of, tree
 

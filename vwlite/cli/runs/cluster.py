@@ -23,8 +23,8 @@ from vwlite.learners import ELSEWHERE
 from vwlite.options import USUAL_MEMORY, Request
 from vwlite.solvers.clusters.model import ClusterModel, centre_lines
 from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measured, strongest
-from vwlite.solvers.cut.text import DegreeRows
-from vwlite.solvers.rows import RowSource
+from vwlite.solvers.cut.find import DegreeRows
+from vwlite.solvers.row_solver import RowSource
 from vwlite.training.listener import DisplayMonitor
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.solver_run import Reader

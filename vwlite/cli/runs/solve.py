@@ -13,8 +13,7 @@ from vwlite.data.config import BadLinesConfig, has_words
 from vwlite.data.dataset import Inputs
 from vwlite.features.feature_plan import text_format
 from vwlite.options import Request
-from vwlite.solvers.row_solver import RowModel
-from vwlite.solvers.rows import RowSource
+from vwlite.solvers.row_solver import RowModel, RowSource
 from vwlite.training.solver_run import Reader, Solver, run_solver
 
 

@@ -29,7 +29,7 @@ from vwlite.cli.root import cli, command_of, plain, sentence_of
 from vwlite.cli.runs.classes import score_of_classes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
-from vwlite.data.split_file import split_files
+from vwlite.data.shuffle import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure

@@ -12,7 +12,7 @@ from vwlite._native import nearest_means, weigh_terms
 from vwlite.data.batch import Csr, joined
 from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
-from vwlite.solvers.rows import Part, Rows, SlotRows
+from vwlite.solvers.row_solver import Part, Rows, SlotRows
 
 
 class Piece(NamedTuple):

@@ -17,12 +17,10 @@ from vwlite.errors import UsageError
 from vwlite.evaluation.cluster_metrics import Agreement
 from vwlite.options import Request
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.mini_batch import MiniBatch
-from vwlite.solvers.clusters.model import ClusterModel
+from vwlite.solvers.clusters.model import ClusterModel, MiniBatch
 from vwlite.solvers.clusters.train import Clusters, Lloyd, squares_of
-from vwlite.solvers.cut.text import DegreeRows, spectral_partitions, spectral_vectors
-from vwlite.solvers.row_solver import RowModel, RowSolver
-from vwlite.solvers.rows import Part, RowSource, SlotRows
+from vwlite.solvers.cut.find import DegreeRows, spectral_partitions, spectral_vectors
+from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows
 from vwlite.training.listener import Monitor
 from vwlite.training.solver_run import Content, Reader
 

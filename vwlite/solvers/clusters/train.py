@@ -20,7 +20,7 @@ from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.options import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, drawn, scalable, trimmed
-from vwlite.solvers.rows import Rows, SlotRows
+from vwlite.solvers.row_solver import Rows, SlotRows
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural

@@ -11,8 +11,8 @@ from unicodedata import ucd_3_2_0
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.name_hashes import CHARACTERS as LOWERED
-from vwlite.data.name_hashes import lower
+from vwlite.data.columns import CHARACTERS as LOWERED
+from vwlite.data.columns import lower
 from vwlite.data.plain_text import BOM
 
 LINE_END = "\n"

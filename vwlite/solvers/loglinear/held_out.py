@@ -15,17 +15,22 @@ from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.options import read_decimal
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of, tree_of
-from vwlite.solvers.loglinear.feature_label_pairs import (
+from vwlite.solvers.loglinear.frank_wolfe import Structured, of_loss
+from vwlite.solvers.loglinear.problems import (
+    Chains,
+    Examples,
     FeatureLabelIndex,
     Pairs,
+    Part,
+    chains_of,
     empty_family,
+    examples_of,
     family,
     find,
     in_order,
+    tokens_before,
     widened,
 )
-from vwlite.solvers.loglinear.frank_wolfe import Structured, of_loss
-from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of, tokens_before
 
 MEASURES = ("f1", "accuracy", "log_loss")
 TITLES = {"f1": "phrase F1", "accuracy": "accuracy", "log_loss": "log loss"}

@@ -13,8 +13,8 @@ from vwlite.evaluation.inspect_model import norms, singular_values
 from vwlite.features.feature_names import term_names
 from vwlite.solvers.loglinear.config import MEAN_ONLY, L1Config
 from vwlite.solvers.loglinear.examples import LINE
-from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, find
 from vwlite.solvers.loglinear.model_file import CHAIN, LoadedModel
+from vwlite.solvers.loglinear.problems import FeatureLabelIndex, find
 from vwlite.solvers.loglinear.tagger import Tagged, Tagger
 
 ROUNDING = 1e-7  # of the largest singular value

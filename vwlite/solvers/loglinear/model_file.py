@@ -15,8 +15,8 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.feature_label_pairs import FeatureLabelIndex, Pairs
 from vwlite.solvers.loglinear.passes import Trained
+from vwlite.solvers.loglinear.problems import FeatureLabelIndex, Pairs
 from vwlite.storage import model_file
 from vwlite.storage.model_file import numbers
 from vwlite.training.counters import Counters

@@ -10,10 +10,9 @@ import numpy as np
 from vwlite.config_check import Double, require
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
-from vwlite.solvers.loglinear.fista import Fista, Norm, Smooth, norm_of
 from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
 from vwlite.solvers.loglinear.held_out import HeldOut
-from vwlite.solvers.loglinear.owlqn import OwlQn
+from vwlite.solvers.loglinear.minimisers import Fista, Norm, OwlQn, Smooth, norm_of
 from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.storage.model_file import numbers

@@ -13,8 +13,8 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.learners.base import NO_MEMORY, UNSTABLE
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
 from vwlite.solvers.loglinear.examples import BREAK, LINE, Lines, sequences_of
-from vwlite.solvers.loglinear.fista import norm_of
 from vwlite.solvers.loglinear.held_out import usable
+from vwlite.solvers.loglinear.minimisers import norm_of
 from vwlite.solvers.loglinear.problems import Problem
 from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Curriculum, StepRanking, easiest_first, fill_missing

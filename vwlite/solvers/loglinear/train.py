@@ -18,14 +18,13 @@ from vwlite.features.theta import FeatureMap
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
 from vwlite.options import USUAL_MEMORY, check_memory
-from vwlite.solvers.loglinear import model_file, owlqn
+from vwlite.solvers.loglinear import minimisers, model_file
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
-from vwlite.solvers.loglinear.feature_label_pairs import Pairs
 from vwlite.solvers.loglinear.frank_wolfe import bytes_of
 from vwlite.solvers.loglinear.held_out import HeldOut, Holdout, binary_parts, chain_parts
 from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
-from vwlite.solvers.loglinear.problems import Chains, Part
+from vwlite.solvers.loglinear.problems import Chains, Pairs, Part
 from vwlite.solvers.loglinear.sgd import EVERYTHING, Sgd, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
@@ -33,7 +32,7 @@ from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties
 from vwlite.training.listener import Monitor
 
-COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once
+COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * minimisers.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once
 
 
 @dataclass(slots=True)

@@ -14,8 +14,7 @@ from vwlite.data.config import has_words
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, Components, SubspaceIteration
-from vwlite.solvers.row_solver import RowModel, RowSolver
-from vwlite.solvers.rows import Part, RowSource, SlotRows, check_slots
+from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows, check_slots
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Byte, Kind, Natural

@@ -23,7 +23,7 @@ from vwlite.errors import UsageError
 from vwlite.interrupts import raise_if_stopped
 from vwlite.options import check_memory
 from vwlite.solvers.pca.config import PcaConfig
-from vwlite.solvers.rows import Rows, SlotRows, check_slots
+from vwlite.solvers.row_solver import Rows, SlotRows, check_slots
 from vwlite.solvers.tall_matrices import CHUNK, TINY, eigenpairs, inverse_root, orthonormal, product, times
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
