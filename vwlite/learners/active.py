@@ -240,7 +240,7 @@ def aimed(learner: Learner, target: float, raw: bool = False) -> Learner:
             "importances to reach a prediction are of models of one number by gradient descent (also --ftrl) or dot "
             "products, without --levels"
         )
-    if isinstance(learner, Gd) and learner.stride != learner.columns_held(learner.config, True):
+    if isinstance(learner, Gd) and learner.stride < learner.columns_held(learner.config, True):
         raise UsageError("importances to reach a prediction need the rates of training, which this model does not keep")
     other = learner.aim() if isinstance(learner, Gd) else learner.tester()
     loss, number = learner.config.loss, np.float32(before_link("identity" if raw else learner.config.link, target))

@@ -15,6 +15,7 @@ import numpy as np
 from vwlite._native.weight_table import prefetch_slots, touch_pages
 from vwlite.errors import UsageError
 
+NARROW, WIDE = 2, 4  # columns of tables that learn by gradient descent
 MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
 # One weight makes the system allocate a whole huge page, and few slots of a very large table are ever written: huge
 # pages are used only for tables of at most MAX_HUGE_BYTES and a share of 1 / HUGE_RAM_DIVISOR of the memory.
@@ -27,10 +28,19 @@ MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
 
 
 class Table(NamedTuple):
-    """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns."""
+    """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns.
+
+    A model file may have wider slots: with ``stored_stride`` the columns of ``names`` that ``values`` lacks are zero.
+    """
 
     values: np.ndarray
     names: tuple[str, ...]
+    stored_stride: int | None = None
+
+    @property
+    def stride(self) -> int:
+        """Of the table in a file."""
+        return self.stored_stride or self.values.shape[1]
 
 
 def values_of(arrays: Mapping[str, Any], name: str) -> np.ndarray:
