@@ -20,6 +20,7 @@ MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
 # One weight makes the system allocate a whole huge page, and few slots of a very large table are ever written: huge
 # pages are used only for tables of at most MAX_HUGE_BYTES and a share of 1 / HUGE_RAM_DIVISOR of the memory.
 HUGE_RAM_DIVISOR, MAX_HUGE_BYTES = 4, 1 << 28
+SHORT_TEXT_DIVISOR = 1 << 10  # a text shorter than this share of the table writes to few of its small pages
 MIN_PREFETCH_BYTES = 1 << 24  # smaller tables stay in the processor's caches without prefetching
 HUGE_PAGE_BYTES = 1 << 21  # usual; where huge pages have another size, they are only allocated too early or too late
 # Python has this constant only since 3.13; the number is that of Linux on these processors.
@@ -114,6 +115,17 @@ class PageToucher:
             self.begun = True
         elif self.growing:
             self.growing = touch_pages(self.bits, self.touched, hashes) > 0
+
+    def expect(self, size: int | None) -> None:
+        """Have small pages for a short text, which touches few of them. ``size``: its bytes, None where unknown."""
+        if size is not None and size < self.values.nbytes // SHORT_TEXT_DIVISOR and hasattr(mmap, "MADV_NOHUGEPAGE"):
+            memory: Any = self.values
+            while isinstance(memory, np.ndarray):
+                memory = memory.base
+            if isinstance(memory, memoryview) and isinstance(memory.obj, mmap.mmap):
+                self.growing = False
+                with contextlib.suppress(OSError):  # a kernel without transparent huge pages
+                    memory.obj.madvise(mmap.MADV_NOHUGEPAGE)
 
     def prefetch(self, hashes: np.ndarray) -> None:
         """Load the slots of a batch into the caches shortly before it is learned, if the table exceeds a core's own."""
