@@ -1,10 +1,12 @@
 """Gradient descent's per-coordinate rates: adaptive (AdaGrad) and normalised (NAG), as Vowpal Wabbit combines them.
 
 A slot of the table holds ``w, G, N, r``: the weight, the sum of squared gradients, the largest |x| seen, and scratch: the rate
-computed by the last scan, or a row's tag (``learners/slot_cache.pxd``). See Duchi, Hazan and Singer (2011) and Ross, Mineiro
+computed by the last scan, or a row's tag (``learners/slot_cache.pxd``). Where rates are adaptive only, a narrow slot holds
+``w, G``, from which the rate is computed again. See Duchi, Hazan and Singer (2011) and Ross, Mineiro
 and Langford (2013).
 """
 
+from libc.float cimport FLT_MAX
 from libc.math cimport fabsf, isfinite, powf, sqrtf
 from libc.stdint cimport uint8_t, uint32_t
 
@@ -25,6 +27,7 @@ cdef extern from "learners/slot_prefetch.h" nogil:
         const uint32_t *index
         size_t left
         bint into_l2
+        int shift
     void prefetch_ahead "vwl_prefetch_ahead"(Ahead *ahead, const float *table, size_t terms, size_t left) noexcept
 
 cdef extern from "learners/adaptive_rates_avx2.h" nogil:
@@ -58,11 +61,33 @@ cdef enum:
     PREFETCH_DISTANCE = 128  # terms between the prefetch of a slot of a longer row and its use
 
 
-cdef inline void prefetch_within(const float *table, const uint32_t *index, size_t i, size_t n) noexcept nogil:
+cdef inline void prefetch_within(const float *table, size_t stride, const uint32_t *index, size_t i, size_t n) noexcept nogil:
     """Prefetch four slots of a long row, PREFETCH_DISTANCE terms after term ``i``."""
     cdef size_t j
     for j in range(i + PREFETCH_DISTANCE, min(i + PREFETCH_DISTANCE + 4, n)):
-        prefetch_l2(table + 4 * <size_t>index[j])
+        prefetch_l2(table + stride * index[j])
+
+
+cdef inline float add_products(const float *table, size_t stride, const uint32_t *index, const float *value, size_t n,
+                               float sum) noexcept nogil:
+    """``sum`` and the inner product of a row with the weights of its slots."""
+    cdef size_t i
+    if n <= SHORT_ROW:
+        for i in range(n):
+            sum += table[stride * index[i]] * value[i]
+        return sum
+    for i in range(n):
+        if i & 3 == 0:
+            prefetch_within(table, stride, index, i, n)
+        sum += table[stride * index[i]] * value[i]
+    return sum
+
+
+cdef inline float adaptive_rate(float total, const Rates *rates, bint sqrt_mode) noexcept nogil:
+    """The rate of a slot with this sum of squared gradients."""
+    if sqrt_mode:
+        return ONE / sqrtf(total)
+    return powf(total, rates.minus_power) if rates.minus_power != 0 else ONE   # as C's powf has it of any number
 
 
 cdef inline void scan_term(float *slot, float x, float square_grad, const Rates *rates, bint adaptive, bint normalized,
@@ -74,10 +99,7 @@ cdef inline void scan_term(float *slot, float x, float square_grad, const Rates 
         x2 = X2_MIN
     if adaptive:
         slot[ADAPTIVE] += square_grad * x2
-        if sqrt_mode:
-            rate = ONE / sqrtf(slot[ADAPTIVE])
-        else:
-            rate = powf(slot[ADAPTIVE], rates.minus_power)
+        rate = adaptive_rate(slot[ADAPTIVE], rates, sqrt_mode)
     if normalized:
         size = fabsf(x)
         if size > slot[NORMALIZED]:
@@ -135,6 +157,37 @@ cdef inline void scan_terms(float *table, const uint32_t *index, const float *va
         scan_all(table, index, value, n, square_grad, rates, True, False, False, scan, ahead)
     else:
         scan_all(table, index, value, n, square_grad, rates, False, True, False, scan, ahead)
+
+
+cdef inline void scan_narrow(float *table, const uint32_t *index, const float *value, size_t n, float square_grad,
+                             const Rates *rates, bint sqrt_mode, Scan *scan, Ahead *ahead) noexcept nogil:
+    """``scan_all`` of narrow slots: their G."""
+    cdef size_t i = 0, end
+    cdef float x2, sum = 0
+    cdef float *total
+    while i < n:
+        prefetch_ahead(ahead, table, 4, n - i)
+        end = min(i + 4, n)
+        while i < end:
+            x2 = value[i] * value[i]
+            if x2 < X2_MIN:
+                x2 = X2_MIN
+            total = table + 2 * <size_t>index[i] + ADAPTIVE
+            total[0] += square_grad * x2
+            sum += x2 * adaptive_rate(total[0], rates, sqrt_mode)
+            i += 1
+    scan.per_update, scan.norm = sum, 0
+
+
+cdef inline void step_narrow(float *table, const uint32_t *index, const float *value, size_t n, float step, const Rates *rates,
+                             bint sqrt_mode) noexcept nogil:
+    """Add ``step * x * rate`` to the weights of narrow slots, where x is finite."""
+    cdef size_t i
+    cdef float *slot
+    for i in range(n):
+        slot = table + 2 * <size_t>index[i]
+        if fabsf(value[i]) <= FLT_MAX:
+            slot[WEIGHT] += step * (value[i] * adaptive_rate(slot[ADAPTIVE], rates, sqrt_mode))
 
 
 cdef inline void untouched_terms(const float *table, const uint8_t *mask, const uint32_t *index, const float *value, size_t n,

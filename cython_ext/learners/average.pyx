@@ -55,7 +55,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
         prefetch_slots(&a.m, s)
     while a.ahead.left:
         prefetch_ahead(&a.ahead, <float *>a.sums, 4, 0)
-    a.ahead = Ahead(s.index, 0 if s.in_cache else s.terms, s.terms > SHORT_ROW)
+    a.ahead = Ahead(s.index, 0 if s.in_cache else s.terms, s.terms > SHORT_ROW, 2)
 
 
 cdef inline float sum_now(const Averager *a, const Sums *slot) noexcept nogil:
@@ -186,7 +186,7 @@ cdef Averager open_averager(state, config) except *:
     a.mean.scalars = a.m.scalars + GD_SCALARS
     a.mean.after = config.average_after
     a.mean.number = state.number
-    a.ahead = Ahead(NULL, 0, False)
+    a.ahead = Ahead(NULL, 0, False, 2)
     return a
 
 

@@ -35,7 +35,7 @@ cdef struct Freezing:      # what is learned where some weights stand
 
 cdef void prepare(void *learner, Scratch *s) noexcept nogil:
     cdef Learner *m = <Learner *>learner
-    if m.stride == 4:
+    if m.stride == 4 or m.narrow:
         prefetch_during_scan(m, s)
     else:
         prefetch_slots(m, s)
@@ -226,7 +226,7 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     f.mask = call.plan.mask
     f.m.labels = open_labels(state, config, call.plan.constant, freezes)
     # a step without per-coordinate rates depends on the norm, which is summed by namespace
-    call.plan.flat = plan.flat and (f.m.stride == 4 or not (call.learning or f.aims)) and not freezes
+    call.plan.flat = plan.flat and (f.m.stride == 4 or f.m.narrow or not (call.learning or f.aims)) and not freezes
     check_fit(state, &call)
     cdef ProcessExample process = way_to_process(&f, freezes)
     with nogil:

@@ -13,7 +13,9 @@ from losses.loss_types cimport Loss, LossParams, needs_update, read_params
 from losses.losses cimport LOSS_LOGISTIC, get_loss
 from features.plan cimport LETTERS
 from learners.adaptive_rates cimport PREFETCH_DISTANCE, SHORT_ROW, Ahead, Rates, Scan
-from learners.adaptive_rates cimport prefetch_ahead, prefetch_within, scan_terms, untouched_terms
+from learners.adaptive_rates cimport (
+    add_products, prefetch_ahead, scan_narrow, scan_terms, step_narrow, untouched_terms
+)
 from features.row_buffer cimport LONG_ROW, Scratch
 from learners.update_rule cimport UpdateRule, from_capsule
 from base.status cimport OK, UNSTABLE
@@ -38,7 +40,8 @@ cdef enum:                 # positions in GdState.scalars, named in vwlite/learn
 cdef struct Learner:
     float *table           # (2^bits, stride)
     size_t slots           # 2^bits
-    size_t stride          # 4 when there are adaptive or normalised sums, else 1
+    size_t stride          # 4 when there are adaptive or normalised sums, 2 when narrow, else 1
+    bint narrow            # gradient descent whose slots are the weight and the adaptive sum
     const uint8_t *mask    # (2^bits,) 0: the slot is not learned; NULL without a mask
     double *scalars        # (SCALARS,)
     double *norms          # (NORMS,) of the weights at work: the first scalars, or one class's
@@ -80,14 +83,10 @@ cdef inline float inner_product(Learner *m, const Scratch *s, float start) noexc
     if m.l1 > 0:
         for i in range(s.terms):
             sum += shrunk(m, m.table[m.stride * s.index[i]]) * s.value[i]
-    elif m.stride == 4 and s.terms > SHORT_ROW:
-        for i in range(s.terms):
-            if i & 3 == 0:
-                prefetch_within(m.table, s.index, i, s.terms)
-            sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
     elif m.stride == 4:
-        for i in range(s.terms):
-            sum += m.table[4 * <size_t>s.index[i]] * s.value[i]
+        sum = add_products(m.table, 4, s.index, s.value, s.terms, sum)
+    elif m.narrow:
+        sum = add_products(m.table, 2, s.index, s.value, s.terms, sum)
     else:
         for i in range(s.terms):
             sum += m.table[s.index[i]] * s.value[i]
@@ -228,7 +227,9 @@ cdef inline float step_size(Learner *m, Scratch *s, float p, float y, float weig
         scan.per_update = squared_norm(s)
     elif square_grad != 0:
         s.scanned = True
-        if copied:
+        if m.narrow:
+            scan_narrow(m.table, s.index, s.value, s.terms, square_grad, &m.rates, m.rates.sqrt_mode, &scan, &m.ahead)
+        elif copied:
             scan_copies(s, m.table, square_grad, &m.rates, &scan, &m.ahead)
         else:
             scan_terms(m.table, s.index, s.value, s.terms, square_grad, &m.rates, &scan, &m.ahead)
@@ -258,6 +259,9 @@ cdef inline void add_step(Learner *m, const Scratch *s, float step) noexcept nog
         for i in range(s.terms):
             if fabsf(s.value[i]) <= FLT_MAX:
                 m.table[s.index[i]] += step * s.value[i]
+        return
+    if m.narrow:
+        step_narrow(m.table, s.index, s.value, s.terms, step, &m.rates, m.rates.sqrt_mode)
         return
     if s.scanned and s.finite:
         for i in range(s.terms):
@@ -350,13 +354,11 @@ cdef inline void prefetch_slots(const Learner *m, const Scratch *s) noexcept nog
 
 
 cdef inline void prefetch_during_scan(Learner *m, const Scratch *s) noexcept nogil:
-    """``prefetch_slots``, spread over the scan of the row before. ``inner_product`` itself prefetches most slots of a long row,
-    except with ``l1``.
-    """
+    """``prefetch_slots``, spread over the scan of the row before. ``inner_product`` prefetches long rows itself, except with l1."""
     while m.ahead.left:
         prefetch_ahead(&m.ahead, m.table, 4, 0)
     m.ahead = Ahead(s.index, 0 if s.in_cache else s.terms if s.terms <= SHORT_ROW or m.l1 > 0 else PREFETCH_DISTANCE,
-                    s.terms > SHORT_ROW)
+                    s.terms > SHORT_ROW, 1 if m.narrow else 2)
 
 
 cdef inline Learner open_learner(state, config) except *:
@@ -374,7 +376,7 @@ cdef inline Learner open_learner(state, config) except *:
     m.params.min_label, m.params.max_label = <float>scalars[MIN_LABEL], <float>scalars[MAX_LABEL]
     m.signs = config.loss_code == LOSS_LOGISTIC and m.params.logistic_min == -1 and m.params.logistic_max == 1
     m.link = config.link_code
-    m.ahead = Ahead(NULL, 0, False)
+    m.ahead = Ahead(NULL, 0, False, 2)
     m.mask = NULL
     if state.mask is not None:
         mask = state.mask
@@ -393,5 +395,6 @@ cdef inline Learner open_learner(state, config) except *:
         m.mask == NULL and not (m.l1 > 0 or m.sparse_l2 > 0 or config.ftrl)
     m.ftrl, m.ftrl_alpha, m.ftrl_beta = config.ftrl, config.ftrl_alpha, config.ftrl_beta
     m.rule = from_capsule(config.rule, m.stride)
+    m.narrow = m.stride == 2 and m.rule == NULL and m.rates.adaptive and not m.rates.normalized
     m.labels = LabelUnits(NULL, Units(0, 0), False, False, False)
     return m

@@ -65,7 +65,7 @@ cdef inline float copy_row(float *table, Scratch *s, size_t row, float sum) noex
     cdef float *slot
     cdef bint repeated = False
     while i + 4 <= n:
-        prefetch_within(table, s.index, i, n)
+        prefetch_within(table, 4, s.index, i, n)
         repeated |= copy_four(table, s.index + i, s.value + i, tag, s.copies + 4 * i, &sum)
         i += 4
     for j in range(i, n):

@@ -1,4 +1,4 @@
-/* Slots (four floats) of the next row that are still to be prefetched, a few at a time while the current row is processed. */
+/* Slots (two or four floats) of the next row that are still to be prefetched, a few at a time while the current row is processed. */
 #ifndef VWLITE_SLOT_PREFETCH_H
 #define VWLITE_SLOT_PREFETCH_H
 
@@ -11,6 +11,7 @@ typedef struct {
     const uint32_t *index; /* (left,) the slots */
     size_t left;
     int into_l2; /* the row is long: prefetch into the second-level cache, which supports more outstanding loads */
+    int shift;   /* log2 of a slot's floats */
 } vwl_ahead;
 
 /* Prefetch one slot for each of the `terms` just processed; two where more slots remain than terms of the current row, `left`. */
@@ -18,9 +19,9 @@ static inline void vwl_prefetch_ahead(vwl_ahead *ahead, const float *table, size
     size_t n = ahead->left > left ? 2 * terms : terms;
     if (n > ahead->left) n = ahead->left;
     if (ahead->into_l2)
-        for (size_t i = 0; i < n; i++) vwl_prefetch_l2(table + 4 * (size_t)ahead->index[i]);
+        for (size_t i = 0; i < n; i++) vwl_prefetch_l2(table + ((size_t)ahead->index[i] << ahead->shift));
     else
-        for (size_t i = 0; i < n; i++) vwl_prefetch(table + 4 * (size_t)ahead->index[i]);
+        for (size_t i = 0; i < n; i++) vwl_prefetch(table + ((size_t)ahead->index[i] << ahead->shift));
     ahead->index += n;
     ahead->left -= n;
 }

@@ -1,5 +1,5 @@
-/* Scans over slots of four words, 16 bytes at a time, which look at the first `columns` words of each slot. Must not be called
- * where VWL_HAS_SIMD is 0. */
+/* Scans over slots of four words, 16 bytes at a time, which look at the first `columns` words of each slot, and of two words.
+ * Those of four must not be called where VWL_HAS_SIMD is 0. */
 #ifndef VWLITE_SLOTS_SIMD_H
 #define VWLITE_SLOTS_SIMD_H
 
@@ -23,5 +23,16 @@ static inline uint32_t vwl_slots_set(const uint32_t *bits, size_t n, int columns
 #else
 static inline uint32_t vwl_slots_set(const uint32_t *b, size_t n, int columns) { return 0; }
 #endif
+
+/* As vwl_slots_set, of slots of two words; most groups of slots have none that is set. */
+static inline uint32_t vwl_pairs_set(const uint32_t *bits, size_t n) {
+    uint64_t slot[32], any = 0;
+    uint32_t set = 0;
+    memcpy(slot, bits, 8 * n);
+    for (size_t i = 0; i < n; i++) any |= slot[i];
+    if (!any) return 0;
+    for (size_t i = 0; i < n; i++) set |= (uint32_t)(slot[i] != 0) << i;
+    return set;
+}
 
 #endif

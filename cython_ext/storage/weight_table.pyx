@@ -20,6 +20,7 @@ cdef extern from *:
 cdef extern from "learners/slots_simd.h" nogil:
     bint has_simd "vwl_has_simd"()
     uint32_t find_set_slots "vwl_slots_set"(const unsigned int *bits, size_t n, int columns)
+    uint32_t find_set_pairs "vwl_pairs_set"(const unsigned int *bits, size_t n)
 
 
 cdef inline uint32_t find_set_rows(const unsigned int[:, ::1] bits, Py_ssize_t begin, Py_ssize_t end,
@@ -30,6 +31,8 @@ cdef inline uint32_t find_set_rows(const unsigned int[:, ::1] bits, Py_ssize_t b
     cdef uint32_t found = 0
     if has_simd() and bits.shape[1] == 4:
         return find_set_slots(&bits[begin, 0], end - begin, <int>columns)
+    if bits.shape[1] == 2 and columns == 2:
+        return find_set_pairs(&bits[begin, 0], end - begin)
     for row in range(begin, end):
         union_of_bits = bits[row, 0]
         for column in range(1, columns):

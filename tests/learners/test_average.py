@@ -73,8 +73,8 @@ def test_iterates_are_those_of_plain_gradient_descent(case, passes):
     (lines, options, held), after = case
     plain, learner = Gd(gd_config(options), options.bits, vw_compat=True), average_of(options, after)
     rows, wanted = run_passes(learner, case[0], passes), run_passes(plain, case[0], passes)
-    columns = plain.columns
-    np.testing.assert_array_equal(learner.weights[:, : len(columns)], plain.weights[:, : len(columns)])
+    columns = min(len(plain.columns), plain.stride)  # a narrow table has two
+    np.testing.assert_array_equal(learner.weights[:, :columns], plain.weights[:, :columns])
     if not held:
         learned = ~np.isnan(wanted).any(axis=1) & np.tile([b" " in line for line in lines], passes)
         np.testing.assert_array_equal(rows[learned, 3], wanted[learned, 3])

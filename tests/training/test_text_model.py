@@ -77,10 +77,10 @@ def test_without_state_only_header_and_weights():
     ],
 )
 def test_lines_show_what_the_update_keeps(config, expected):
-    learner = Gd(config, 4)
-    learner.weights[1], learner.weights[2] = (1 / 3, 2, 1, 9), (0, 3, 0, 9)
-    learner.weights[3], learner.weights[15] = (0, 0, 4, 9), (-1e-9, 0, 0, 0)
-    learner.weights[7, 3] = 1  # the rate of the last process_example is not part of the model
+    learner, table = Gd(config, 4), np.zeros((16, 4), np.float32)
+    table[1], table[2], table[3], table[15] = (1 / 3, 2, 1, 9), (0, 3, 0, 9), (0, 0, 4, 9), (-1e-9, 0, 0, 0)
+    table[7, 3] = 1  # the rate of the last process_example is not part of the model
+    learner.weights[:] = table[:, : learner.stride]  # a narrow table has two columns
     assert weight_lines(learner) == expected
     assert weight_lines(learner, predict_only=True) == ["1:0.333333", "15:-1e-09"]
 

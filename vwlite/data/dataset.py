@@ -255,6 +255,8 @@ class Inputs:
         """A batch for every block of text, no more rows than ``--examples`` asks for."""
         config = self.config
         left, size = config.examples or None, self.size()
+        if self.pages and config.paths:
+            self.pages.expect(size)
         threads = 1 if size is not None and size <= config.block_size else config.threads
         packs = bool(self.path) and not self.format.groups
         options = {"threads": threads, "block_size": config.block_size, "packs": packs, "touch": self.pages}

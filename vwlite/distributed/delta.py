@@ -72,7 +72,10 @@ class Delta(NamedTuple):
 
 
 class Snapshot:
-    """The rows of a table, float32[slots, stride], that have a bit set in the first ``columns`` columns."""
+    """The rows of a table, float32[slots, stride], that have a bit set in the first ``columns`` columns.
+
+    Columns that the table lacks are zero.
+    """
 
     def __init__(self, table: np.ndarray, columns: int) -> None:
         self.slots = set_rows(table, columns)
@@ -84,17 +87,17 @@ class Snapshot:
         found, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
         for begin, end, pages in written_chunks(table, CHUNK):
             known = between(self.slots, begin, end)
-            part = np.ascontiguousarray(before[:, known])
+            part = np.ascontiguousarray(before[: table.shape[1], known])
             count = changed_rows(bits[begin:end], self.slots[known], part, begin, most, pages)
             found.append(most[:count].copy())
         return np.concatenate(found), taken(table, len(before), found)
 
 
 def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
-    """float32[columns, n]: of the slots in all of these lists."""
+    """float32[columns, n]: of the slots in all of these lists; columns that the table lacks are zero."""
     values, begin = zeros(columns, sum(map(len, slots))), 0  # large arrays: of huge pages
     for some in slots:
-        for column in range(columns):
+        for column in range(min(columns, table.shape[1])):
             take_column(table, column, some, values[column, begin : begin + len(some)])
         begin += len(some)
     return values

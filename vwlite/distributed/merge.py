@@ -79,7 +79,7 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     check(digest, deltas)
     config = learner_class(base.header["learner"]).config_type.restore(base.header["config"], {})
     rule = rule_of(config, len(deltas))
-    values, names = base.arrays["weights"]
+    values, names = base.arrays["weights"].values, base.arrays["weights"].names
     if any(len(delta.columns) != len(names) for delta in deltas):
         raise ModelError("the deltas have other columns than their base")
     if len(deltas) == 1:

@@ -241,7 +241,7 @@ def target_importance_learner(learner: Learner, target: float, raw: bool = False
             "importances to reach a prediction are of models of one number by gradient descent (also --ftrl) or dot "
             "products, without --levels"
         )
-    if isinstance(learner, Gd) and learner.stride != learner.column_count(learner.config, True):
+    if isinstance(learner, Gd) and learner.stride < learner.column_count(learner.config, True):
         raise UsageError("importances to reach a prediction need the rates of training, which this model does not keep")
     other = learner.tester_with_rates() if isinstance(learner, Gd) else learner.tester()
     loss, number = learner.config.loss, np.float32(before_link("identity" if raw else learner.config.link, target))

@@ -19,7 +19,18 @@ from vwlite.learners.base import CommonConfig, Learner, counted_rows, label_rang
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
-from vwlite.storage.weight_table import PageToucher, Table, page_toucher, values_of, with_stride, written_chunks, zeros
+from vwlite.storage.weight_table import (
+    NARROW,
+    WIDE,
+    PageToucher,
+    Table,
+    any_set,
+    page_toucher,
+    values_of,
+    with_stride,
+    written_chunks,
+    zeros,
+)
 
 SCALARS = (
     "norm_sum",  # sum of squared normalised inputs, times importance
@@ -63,7 +74,10 @@ class KernelConfig(CommonConfig):
 
 
 class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
-    """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch."""
+    """Gradient descent. Columns of the table: the weight and, if any is used, adaptive sum, largest input, scratch.
+
+    A table is narrow where only the first two are used; its model is that of a wide one.
+    """
 
     name = "gd"
     bottom: ClassVar[str] = "gd"  # what vw calls the learner at the bottom of the stack
@@ -95,7 +109,10 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
     @staticmethod
     def column_count(config: GdConfig, learning: bool) -> int:
         adaptive, normalized, _ = config.modes
-        return 4 if learning and (adaptive or normalized) else 1
+        if not (learning and (adaptive or normalized)):
+            return 1
+        # rates are computed twice in narrow tables, which takes longer than memory where powers are not roots
+        return NARROW if config.narrow else WIDE
 
     @classmethod
     def slot_bytes(cls, config: GdConfig, learning: bool) -> float:
@@ -116,7 +133,7 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
     def set_weights(self) -> None:
         """Set the weights to their values before the first example. In a loaded table only slots of zeros are set."""
         config, constant = self.config, self.constant_slot
-        initial_t = config.initial_t if self.stride == 4 and config.modes[0] and not config.ftrl else None
+        initial_t = config.initial_t if self.stride > 1 and config.modes[0] and not config.ftrl else None
         if not (initial_t or config.initial_weight or config.constant or config.random_weights):
             return
         if not self.weights.flags.writeable:
@@ -138,7 +155,7 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
         slots, config = len(self.weights), self.config
         if config.random_weights == "uniform":
             return uniform(config.weights_seed, slots) - np.float32(0.5)
-        weights = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stride))
+        weights = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stored_stride))
         return truncated(weights) if config.random_weights == "truncated" else weights
 
     @property
@@ -309,8 +326,19 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
             header["scalars"] |= dict(zip(LABEL_SUMS, self.label_sums.tolist(), strict=True))
         return header
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether a slot has two numbers and not four."""
+        return type(self) is Gd and self.stride == NARROW
+
+    @property
+    def stored_stride(self) -> int:
+        """Of the table as models have it."""
+        return WIDE if self.is_narrow else self.stride
+
     def tables(self, predict_only: bool) -> dict[str, Table]:
-        return {"weights": Table(self.weights, self.columns[:1] if predict_only else self.columns)}
+        names = self.columns[:1] if predict_only else self.columns
+        return {"weights": Table(self.weights, names, self.stored_stride)}
 
     @classmethod
     def needed_arrays(cls, header: Mapping[str, Any], learning: bool) -> Collection[str] | None:
@@ -331,6 +359,8 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
         values = values_of(arrays, "weights") if "weights" in arrays else arrays["weights.w"].reshape(-1, 1)
         if len(values) != 1 << self.bits:
             raise ValueError(f"a table of {len(values)} slots, not {1 << self.bits}")
+        if self.is_narrow and values.shape[1] > NARROW and any_set(values, NARROW):  # learned with other options
+            self.stride = WIDE
         self.weights = with_stride(values, self.stride)
         if not self.learning and self.owes_shrinkage:
             if not self.weights.flags.writeable:

@@ -43,7 +43,7 @@ def pack(name: str, table: Table, check_finite: bool = False) -> tuple[dict, lis
     values, names = table.values, table.names
     if values.dtype != np.float32 or values.ndim != 2 or not values.flags.c_contiguous:
         raise ValueError(f"table {name} is no C-contiguous float32[slots, stride]")
-    if not (0 < len(values) <= MAX_SLOTS and 0 < len(names) <= values.shape[1]):
+    if not (0 < len(values) <= MAX_SLOTS and 0 < len(names) <= table.stride and values.shape[1] <= table.stride):
         raise ValueError(f"table {name} has shape {values.shape} and columns {names}")
     if len({SLOTS, *names}) != len(names) + 1:
         raise ValueError(f"table {name} has columns {names}")
@@ -55,14 +55,14 @@ def pack(name: str, table: Table, check_finite: bool = False) -> tuple[dict, lis
         sources.append((spec, _numbers(values, index, rows, check_finite)))
     if not rows.dense:
         sources.append((Spec(f"{name}.{SLOTS}", "<u4", (count,)), rows))
-    return {"slots": len(values), "stride": values.shape[1], "columns": list(names)}, sources
+    return {"slots": len(values), "stride": table.stride, "columns": list(names)}, sources
 
 
 def _numbers(values: np.ndarray, column: int, rows: _SetRows, check_finite: bool) -> Iterator[np.ndarray]:
     """A column in pieces: all its numbers where the table is stored dense, else those of the set rows."""
     for part, slots in rows.parts(values):
         piece = np.zeros(len(part if slots is None else slots), np.float32)
-        if not take_column(part, column, slots, piece) and check_finite:
+        if column < values.shape[1] and not take_column(part, column, slots, piece) and check_finite:
             raise NotFinite("a number in the table is not finite")
         yield piece
 
@@ -75,7 +75,7 @@ def set_rows(values: np.ndarray, columns: int) -> np.ndarray:
 
 
 def _set_rows(values: np.ndarray, columns: int) -> Iterator[_SlotBitmap]:
-    bits = values.view(np.uint32)
+    bits, columns = values.view(np.uint32), min(columns, values.shape[1])
 
     def mark(chunk: tuple[int, int, np.ndarray | None]) -> _SlotBitmap:
         begin, end, pages = chunk
@@ -196,15 +196,23 @@ def layout(archive: Archive, name: str, entry: dict) -> Layout:
     return found
 
 
-def read_table(archive: Archive, stored: Layout, grows: bool = False) -> Table:
+def read_table(archive: Archive, stored: Layout, grows: bool = False, needed: int | None = None) -> Table:
     """A table with the stride of the one saved; its columns without a name, which are not stored, are zero.
 
     With ``grows`` it has the pages of a table that is learned from the start, as most of its rows may be set later.
+    With ``needed`` it has this many columns only, where all those after them are zero.
     """
     slots = _read_slots(archive, stored)
-    values = _zeros(archive, stored, stored.stride, grows)
-    _fill(archive, [f"{stored.name}.{column}" for column in stored.columns], slots, values)
-    return Table(values, stored.columns)
+    names, stride = [f"{stored.name}.{column}" for column in stored.columns], stored.stride
+    if needed and not any(_has_bits(archive, name) for name in names[needed:]):
+        names, stride = names[:needed], min(needed, stride)
+    values = _zeros(archive, stored, stride, grows)
+    _fill(archive, names, slots, values)
+    return Table(values, stored.columns, stored.stride)
+
+
+def _has_bits(archive: Archive, name: str) -> bool:
+    return any(bool(np.frombuffer(piece, np.uint8).any()) for piece in archive.pieces(name))
 
 
 def read_column(archive: Archive, stored: Layout, name: str) -> np.ndarray:
@@ -328,12 +336,15 @@ def learner_name_of(path) -> str:
     return str(read_header(path).get("learner"))
 
 
-def load(path, *, want: Collection[str] | None = None, grows: bool = False) -> Model:
+def load(
+    path, *, want: Collection[str] | None = None, grows: bool = False, needed: Mapping[str, int] | None = None
+) -> Model:
     """Read a model, all of it or the members that ``want`` names; the whole file is verified in either case.
 
     ``want`` names arrays, tables (returned as writable Tables of the stride they had) and single
     columns such as ``weights.w`` (float32[slots], perhaps a read-only view of the file). ``grows``:
-    more rows of the tables are going to be set. Raises
+    more rows of the tables are going to be set. ``needed``: of these tables only the first columns
+    are needed, so many, where all others are zero. Raises
     InputMissing, InputDamaged, and ModelError when the file is damaged, not of vwlite, of a newer
     format, or lacks a wanted member.
     """
@@ -348,7 +359,7 @@ def load(path, *, want: Collection[str] | None = None, grows: bool = False) -> M
                     f"{archive.path} holds no {name!r}: use the command that fits its learner"
                 )
             if name in tables:
-                arrays[name] = read_table(archive, tables[name], grows)
+                arrays[name] = read_table(archive, tables[name], grows, (needed or {}).get(name))
             elif name in owners:
                 arrays[name] = read_column(archive, owners[name], name)
             else:

@@ -15,10 +15,12 @@ import numpy as np
 from vwlite._native.weight_table import prefetch_slots, touch_pages
 from vwlite.errors import UsageError
 
+NARROW, WIDE = 2, 4  # columns of tables that learn by gradient descent
 MIN_MAPPED_BYTES = 1 << 20  # smaller tables are ordinary arrays
 # One weight makes the system allocate a whole huge page, and few slots of a very large table are ever written: huge
 # pages are used only for tables of at most MAX_HUGE_BYTES and a share of 1 / HUGE_RAM_DIVISOR of the memory.
 HUGE_RAM_DIVISOR, MAX_HUGE_BYTES = 4, 1 << 28
+SHORT_TEXT_DIVISOR = 1 << 10  # a text shorter than this share of the table writes to few of its small pages
 MIN_PREFETCH_BYTES = 1 << 24  # smaller tables stay in the processor's caches without prefetching
 HUGE_PAGE_BYTES = 1 << 21  # usual; where huge pages have another size, they are only allocated too early or too late
 # Python has this constant only since 3.13; the number is that of Linux on these processors.
@@ -27,10 +29,19 @@ MAP_NORESERVE = getattr(mmap, "MAP_NORESERVE", _NORESERVE_HERE)
 
 
 class Table(NamedTuple):
-    """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns."""
+    """``values`` float32[slots, stride], C-contiguous; ``names`` of its first columns.
+
+    A model file may have wider slots: with ``stored_stride`` the columns of ``names`` that ``values`` lacks are zero.
+    """
 
     values: np.ndarray
     names: tuple[str, ...]
+    stored_stride: int | None = None
+
+    @property
+    def stride(self) -> int:
+        """Of the table in a file."""
+        return self.stored_stride or self.values.shape[1]
 
 
 Arrays = Mapping[str, np.ndarray | Table]  # what a model keeps beside its header, by name
@@ -107,6 +118,17 @@ class PageToucher:
             self.begun = True
         elif self.growing:
             self.growing = touch_pages(self.bits, self.touched, hashes) > 0
+
+    def expect(self, size: int | None) -> None:
+        """Have small pages for a short text, which touches few of them. ``size``: its bytes, None where unknown."""
+        if size is not None and size < self.values.nbytes // SHORT_TEXT_DIVISOR and hasattr(mmap, "MADV_NOHUGEPAGE"):
+            memory: Any = self.values
+            while isinstance(memory, np.ndarray):
+                memory = memory.base
+            if isinstance(memory, memoryview) and isinstance(memory.obj, mmap.mmap):
+                self.growing = False
+                with contextlib.suppress(OSError):  # a kernel without transparent huge pages
+                    memory.obj.madvise(mmap.MADV_NOHUGEPAGE)
 
     def prefetch(self, hashes: np.ndarray) -> None:
         """Load the slots of a batch into the caches shortly before it is learned, if the table exceeds a core's own."""

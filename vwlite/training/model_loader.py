@@ -14,6 +14,7 @@ from vwlite.learners.base import Learner, check_table_memory, use_threads
 from vwlite.learners.losses import with_free_bound
 from vwlite.options import options_of
 from vwlite.storage import model_file
+from vwlite.storage.weight_table import NARROW
 from vwlite.training.config import RunConfig
 from vwlite.training.model_header import (
     check,
@@ -83,7 +84,12 @@ def restore(
         check_table_memory(kind, config, features.bits, learning or rates, max_memory)
         wanted = kind.needed_arrays(header, learning or rates)
         kept = () if wanted is None else arrays_of_features(header, features)
-        loaded = model_file.load(path, want=None if wanted is None else [*wanted, *kept], grows=learning)
+        loaded = model_file.load(
+            path,
+            want=None if wanted is None else [*wanted, *kept],
+            grows=learning,
+            needed={"weights": NARROW} if config.narrow else None,
+        )
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")

@@ -39,6 +39,7 @@ class LearnerConfig(Config):
     has_sensitivity: ClassVar[bool] = False  # the change of a prediction by an update can be predicted
     supports_levels: ClassVar[bool] = False  # predictions are numbers that --levels can round
     can_freeze: ClassVar[bool] = False  # some of its weights can be frozen while others learn
+    narrow: ClassVar[bool] = False  # a slot that learns is two numbers, the weight and the sum of squared gradients
     only_answers: ClassVar[bool] = False  # it has no scores besides predictions
     penalties: ClassVar[tuple[str, ...]] = ("l1", "l2")  # regularisation options that a run reports
     has_kernel: ClassVar[bool] = False  # it uses a kernel function

@@ -160,6 +160,11 @@ class GdConfig(LearnerConfig):
         return named if self.sgd or any(named) else (True, True, True)
 
     @property
+    def narrow(self) -> bool:  # type: ignore[override]
+        adaptive, normalized, _ = self.modes
+        return self.can_freeze and adaptive and not (normalized or self.sparse_l2) and self.power_t in (0, 0.5)
+
+    @property
     def start_time(self) -> float:
         adaptive, normalized, _ = self.modes
         if self.initial_t is not None:
