@@ -16,6 +16,7 @@ from learners.class_update cimport (
     PerClass, begin_row, close_path, end_row, first_class, infer_first_class, move_slots, open_path, open_weight_sets,
     predict_and_update, predict_once
 )
+from learners.path_lanes cimport LANES, PathLanes, begin_lanes, close_lanes, end_lanes, learn_lanes, open_lanes, take_lane
 from features.row_buffer cimport Scratch
 from base.status cimport OK
 from learners.audit_trace cimport Trace, counted_features, note, open_trace
@@ -42,6 +43,8 @@ cdef struct Tournaments:
     float boundary          # the right side wins where the prediction is above it
     uint8_t *won            # (errors + 2,) scratch: 1 for each tournament won by the label
     float *counted          # (rows,) weights with which examples are counted
+    PathLanes lanes         # the label's contests, as far as it wins them
+    float sign[LANES]       # what each of these learns
 
 
 cdef inline int predict_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, bint learned,
@@ -55,7 +58,9 @@ cdef inline int predict_contest(Tournaments *t, const Rows *rows, size_t row, Sc
 cdef inline int learn_contest(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t c, float sign, float weight,
                               float *prediction) noexcept nogil:
     """Learn the winner of a contest; ``prediction`` is the one before the update."""
-    cdef int status = predict_and_update(&t.q, rows, row, s, c, sign, weight, t.q.raw, t.q.score)
+    cdef int status = OK
+    if not take_lane(&t.lanes, &t.q, row, c, sign):
+        status = predict_and_update(&t.q, rows, row, s, c, sign, weight, t.q.raw, t.q.score)
     note(&t.trace, c, False, t.q.score[c])
     prediction[0] = apply_link(t.q.m.link, t.q.score[c])
     return status
@@ -144,6 +149,19 @@ cdef inline int train(Tournaments *t, const Rows *rows, size_t row, Scratch *s, 
     return status | train_winners(t, rows, row, s, size, counted)
 
 
+cdef inline void begin_winners(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t label) noexcept nogil:
+    """Predict the contests of a label that wins, which are learned then."""
+    cdef uint32_t sets[LANES]
+    cdef uint32_t count = 0, from_side = label, number
+    while label < t.q.classes and count < LANES and t.contest[from_side].winner:
+        number = t.contest[from_side].winner
+        sets[count] = number - t.q.classes
+        t.sign[count] = -1 if t.contest[number].left == from_side else 1
+        from_side = number
+        count += 1
+    begin_lanes(&t.lanes, &t.q, s, row, rows.initial_prediction[row], sets, count)
+
+
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
     cdef Tournaments *t = <Tournaments *>learner
     cdef float y = rows.label[row], weight = rows.importance[row]
@@ -152,6 +170,8 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef size_t calls_before = t.trace.calls
     cdef int status
     begin_row(&t.q, s, learning and labeled and not held)
+    if t.lanes.on and learning and labeled and not held and weight > 0 and first_class(&t.q) <= y < 4294967296.0:
+        begin_winners(t, rows, row, s, <uint32_t>(y - first_class(&t.q)))
     status = predict_class(t, rows, row, s, &found)
     out.prediction[row] = found + first_class(&t.q)
     out.raw[row] = 0
@@ -159,7 +179,9 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
         if not t.q.m.vw_compat:
             infer_first_class(&t.q, y)
         first = first_class(&t.q)
+        learn_lanes(&t.lanes, &t.q, s, rows.initial_prediction[row], t.sign, weight)
         status |= train(t, rows, row, s, <uint32_t>(y - first) if first <= y < 4294967296.0 else t.q.classes, &weight)
+    end_lanes(&t.lanes, &t.q)
     end_row(&t.q, s, t.root)
     if not t.q.m.vw_compat:
         weight = rows.importance[row]
@@ -206,8 +228,10 @@ def run_rows(state, config, plan, batch, results, size_t begin, end_and_mode):
     open_tournaments(&t, state, config, call.rows.size)
     check_fit(state, &call)
     open_path(&t.q, config)
+    open_lanes(&t.lanes, &t.q)
     with nogil:
         status = process_in_order(&t, prepare, process_example, not t.q.m.vw_compat, &call)
+    close_lanes(&t.lanes)
     close_path(&t.q)
     state.trace_size = t.trace.size
     return status, call.row

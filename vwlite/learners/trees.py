@@ -114,6 +114,8 @@ class LogMulti(Tree):
         self.nodes, self.margins = np.zeros((count, len(NODE)), np.uint32), np.zeros(count)
         self.nodes[0, ANSWER] = 1
         self.used = np.zeros(3, np.int64)
+        # That a label reached last: where its next example will probably go, which changes no result.
+        self.leaves = np.zeros(1 << self.kernel.predictors.bit_length(), np.uint32)
         self.set_entries(np.zeros((0, len(ENTRY)), np.uint32), np.zeros(0))
 
     def set_entries(self, entries: np.ndarray, margins: np.ndarray) -> None:
