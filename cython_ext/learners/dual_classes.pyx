@@ -3,9 +3,13 @@
 The primal is l2/2 sum_k |w_k|^2 + sum_i c_i max(0, 1 + max_{k != y_i} w_k.x_i - w_{y_i}.x_i) (Crammer and Singer, JMLR 2, 2001). In
 its dual a row has a number for each class, w_k = 1/l2 sum_i a_ik x_i throughout; those of a row have the sum 0, that of its label
 is at most c_i, and the others at most 0. A step finds the best numbers of a row while those of other rows stay.
+
+With g_ik = w_k.x_i + [k != y_i] they are the best where max_k g_ik is that of every class whose number is below its bound; the
+violation is the largest difference. A row with one such class, ahead of all others by more than the largest violation of the sweep
+before, is left out until the others have settled (shrinking, section 3.2 there).
 """
 
-from libc.math cimport fmax, fmin
+from libc.math cimport INFINITY, fmax, fmin
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from base.splitmix64 cimport mix64
@@ -25,6 +29,8 @@ cdef struct Problem:
     const double *square     # |x_i|^2 / l2
     double *a                # (rows, classes)
     double *w                # (slots, classes)
+    double highest           # violation in the last sweep
+    double new_highest       # in this one
 
 
 cdef inline void product(const Problem *p, size_t i, double *sums) noexcept nogil:
@@ -69,14 +75,27 @@ cdef inline double level(const double *b, size_t classes, size_t label, double t
     return beta / r
 
 
-cdef inline void step(Problem *p, size_t i, double *b, double *sorted) noexcept nogil:
+cdef inline bint step(Problem *p, size_t i, double *b, double *sorted) noexcept nogil:
+    """True where the row is to be left out."""
     cdef double *a = p.a + p.classes * i
-    cdef size_t k, y = p.label[i]
-    cdef double square = p.square[i], beta, best
+    cdef size_t k, y = p.label[i], free = 0
+    cdef double square = p.square[i], top, beta, best, low = INFINITY, bounded = -INFINITY
     cdef bint moved = False
     product(p, i, b)
     for k in range(p.classes):
-        b[k] += (k != y) - square * a[k]
+        b[k] += k != y
+        if a[k] < (p.cost[i] if k == y else 0):
+            low, free = fmin(low, b[k]), free + 1
+            top = b[k] if free == 1 else fmax(top, b[k])
+        else:
+            bounded = fmax(bounded, b[k])
+    if free == 1 and low - bounded > p.highest:
+        return True
+    if free == 1 and low >= bounded:
+        return False
+    p.new_highest = fmax(p.new_highest, fmax(top, bounded) - low if free else INFINITY)
+    for k in range(p.classes):
+        b[k] -= square * a[k]
     beta = level(b, p.classes, y, square * p.cost[i], sorted)
     for k in range(p.classes):
         best = fmin(p.cost[i] if k == y else 0, (beta - b[k]) / square)
@@ -84,6 +103,7 @@ cdef inline void step(Problem *p, size_t i, double *b, double *sorted) noexcept 
         moved |= b[k] != 0
     if moved:
         move(p, i, b)
+    return False
 
 
 cdef Problem open_problem(state) except *:
@@ -104,27 +124,38 @@ cdef Problem open_problem(state) except *:
     p.classes, p.l2 = w.shape[1], state.l2
     p.start, p.index, p.value, p.label = &start[0], &index[0], &value[0], &label[0]
     p.cost, p.square, p.a, p.w = &cost[0], &square[0], &a[0, 0], &w[0, 0]
+    p.highest, p.new_highest = state.highest, 0
     return p
 
 
-def sweep(state, uint32_t[::1] order, uint64_t seed, const unsigned char[::1] stop, double[:, ::1] scratch):
-    """A step for each row, in a random order by ``seed``, which is left in ``order`` uint32[rows]; ends where ``stop[0]`` is set.
+def sweep(state, uint32_t[::1] order, size_t active, uint64_t seed, const unsigned char[::1] stop, double[:, ::1] scratch):
+    """A step for each of the rows ``order[:active]``, in a random order by ``seed``; answers how many of them are left.
 
-    ``scratch`` float64[2, classes].
+    As ``sweep`` of ``dual.pyx``, with ``state.highest`` alone. ``scratch`` float64[2, classes].
     """
     cdef Problem p = open_problem(state)
-    cdef size_t s, j, rows = order.shape[0]
-    if rows != <size_t>state.label.shape[0] or scratch.shape[0] != 2 or <size_t>scratch.shape[1] != p.classes:
+    cdef size_t s, j, rows = order.shape[0], done = 0
+    cdef uint32_t row
+    if rows != <size_t>state.label.shape[0] or active > rows or scratch.shape[0] != 2 or <size_t>scratch.shape[1] != p.classes:
         raise ValueError("this is no order of the rows, or too little scratch")
     with nogil:
-        for s in range(rows):
+        for s in range(active):
             seed += <uint64_t>0x9e3779b97f4a7c15
-            j = s + <size_t>(mix64(seed) % (rows - s))
+            j = s + <size_t>(mix64(seed) % (active - s))
             order[s], order[j] = order[j], order[s]
-        for s in range(rows):
-            if s % CHECK == 0 and stop[0]:
+        s = 0
+        while s < active:
+            if done % CHECK == 0 and stop[0]:
                 break
-            step(&p, order[s], &scratch[0, 0], &scratch[1, 0])
+            done += 1
+            row = order[s]
+            if step(&p, row, &scratch[0, 0], &scratch[1, 0]):
+                active -= 1
+                order[s], order[active] = order[active], row
+            else:
+                s += 1
+    state.highest = p.new_highest
+    return active
 
 
 def evaluate(state, double[:, ::1] prediction):

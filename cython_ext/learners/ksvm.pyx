@@ -8,7 +8,7 @@ import numpy as np
 
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from learners.kernel_rows cimport NOBODY, Vector, Vectors, found_by_origin, free_vectors, pop_vector, push_vector, renumber
-from learners.lasvm cimport Machine, append, gather, learn_pool, place_of, reserve, settle, step, weighted_sum
+from learners.lasvm cimport Machine, append, finish, gather, learn_pool, place_of, reserve, settle, step, weighted_sum
 
 cdef enum:
     ABSENT = 0               # what is to be done with a row, numbered as in vwlite/learners/ksvm.py
@@ -141,6 +141,13 @@ cdef class KernelMachine:
             if not append(m, m.v.count - 1, label[i], most[i]):
                 raise MemoryError("a kernel machine needs more memory than there is")
             m.a[i], m.slope[i] = a[i], slope[i]
+
+    def finish(self, const uint8_t[::1] stop):
+        """Let the support vectors take steps until the conditions of optimality hold among them; a status."""
+        cdef int status
+        with nogil:
+            status = finish(&self.m, &stop[0])
+        return status
 
     def begin_run(self):
         """Other examples follow: no support vector is one of them."""

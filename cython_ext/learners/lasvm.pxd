@@ -12,7 +12,7 @@ from libc.math cimport fabsf, isfinite
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from base.status cimport NO_MEMORY, OK, UNSTABLE
+from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from base.vw_random cimport random_next
 from learners.kernel_merge cimport Merged, merge_vectors
 from learners.kernel_rows cimport Vector, Vectors, complete_row, forget_vector, grown, mark_origin, renumber
@@ -20,8 +20,14 @@ from learners.kernel_rows cimport Vector, Vectors, complete_row, forget_vector, 
 cdef extern from *:
     """
     static const float VWL_GIVEN_UP = 1e-10f;  /* an |a_p| that counts as 0 */
+    static const float VWL_SETTLED = 1e-3f;    /* largest violation at which ``finish`` ends, LIBSVM's default */
     """
     float GIVEN_UP "VWL_GIVEN_UP"
+    float SETTLED "VWL_SETTLED"
+
+cdef enum:
+    FINISHING = 50           # steps of ``finish`` for each support vector, at most
+    CHECK = 256              # steps between two looks at the request to stop
 
 
 cdef struct Machine:
@@ -236,6 +242,27 @@ cdef inline int reprocess(Machine *m) noexcept nogil:
         place = worst_place(m, &violation)
         if violation > 0:
             status = step(m, place) if to_front(m, place) else NO_MEMORY
+    return status
+
+
+cdef inline int finish(Machine *m, const unsigned char *stop) noexcept nogil:
+    """Steps of the support vectors with the largest violations, until all are small; a status.
+
+    This is LASVM's finishing. No example is added, so the kernels that it needs are those among support vectors.
+    """
+    cdef size_t i, place, steps = FINISHING * m.support
+    cdef float violation
+    cdef int status = OK
+    for i in range(steps):
+        if i % CHECK == 0 and stop[0]:
+            return STOPPED
+        if m.support == 0 or status != OK:
+            break
+        place = worst_place(m, &violation)
+        if violation <= SETTLED:
+            break
+        status = step(m, place)
+    renumber(&m.v, m.order, m.support)
     return status
 
 

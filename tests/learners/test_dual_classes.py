@@ -49,6 +49,7 @@ def classes_of(twin, gap=1e-3, passes=1000, seed=0):
 def test_every_sweep_takes_the_best_steps(twin, sweeps):
     solver = classes_of(twin)
     for _ in range(sweeps):
+        solver.active, solver.highest = len(twin.y), np.inf  # no row is left out
         solver.run_pass()
         for row in solver.order:
             twin.step(row)
@@ -97,8 +98,9 @@ def test_two_classes_are_one_machine_of_half_the_penalty():
 
 
 def test_support_vectors_are_rows_with_numbers():
-    solver = classes_of(random_problem(classes=3), 1e-9, passes=100_000)
-    found, _ = solver.solve(lambda number, told: None)
+    solver, active = classes_of(random_problem(classes=3), 1e-9, passes=100_000), []
+    found, _ = solver.solve(lambda number, told: active.append(solver.active))
+    assert min(active) < 50  # settled rows were left out
     true = solver.prediction[np.arange(60), solver.label]
     rivals = solver.prediction.copy()
     rivals[np.arange(60), solver.label] = -np.inf
@@ -109,9 +111,9 @@ def test_support_vectors_are_rows_with_numbers():
 def test_arrays_that_do_not_fit_are_refused():
     solver = classes_of(random_problem())
     with pytest.raises(ValueError, match="no order of the rows"):
-        kernel.sweep(solver, solver.order[:-1], 0, STOP, solver.scratch)
+        kernel.sweep(solver, solver.order[:-1], 59, 0, STOP, solver.scratch)
     with pytest.raises(ValueError, match="too little scratch"):
-        kernel.sweep(solver, solver.order, 0, STOP, solver.scratch[:1])
+        kernel.sweep(solver, solver.order, 60, 0, STOP, solver.scratch[:1])
     with pytest.raises(ValueError, match="each row and class"):
         kernel.evaluate(solver, solver.prediction[:-1])
     solver.cost = solver.cost[:-1]

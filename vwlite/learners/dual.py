@@ -20,7 +20,7 @@ from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.abilities import JointClasses, PassByPass, SupportVectors
 from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
+from vwlite.learners.dual_solver import FINER, MIX, ROUNDING, SETTLED, DualSolver, HardMargin, Objective, squares_of
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
@@ -52,7 +52,8 @@ class CrammerSinger:
         self.square = squares_of(rows) / config.l2
         self.a, self.w = np.zeros((len(rows), classes)), np.zeros((slots, classes))
         self.prediction, self.scratch = np.zeros((len(rows), classes)), np.zeros((2, classes))
-        self.order = np.arange(len(rows), dtype=np.uint32)
+        self.order, self.active = np.arange(len(rows), dtype=np.uint32), len(rows)
+        self.settled, self.highest = SETTLED, math.inf
 
     def evaluate(self) -> Objective:
         loss, dual = kernel.evaluate(self, self.prediction)
@@ -63,11 +64,19 @@ class CrammerSinger:
         return Objective(half + loss, dual - half, norm, int(support.sum()), int(bound.sum()))
 
     def run_pass(self) -> None:
-        """A step for every row. Raises Interrupted."""
-        seed = (self.config.random_seed * 2**32 + self.sweeps) * MIX % 2**64
-        kernel.sweep(self, self.order, seed, STOP, self.scratch)
-        self.sweeps += 1
-        raise_if_stopped()
+        """As ``DualSolver.run_pass``."""
+        steps = 0
+        while steps < len(self.rows):
+            steps += self.active
+            seed = (self.config.random_seed * 2**32 + self.sweeps) * MIX % 2**64
+            self.active = kernel.sweep(self, self.order, self.active, seed, STOP, self.scratch)
+            self.sweeps += 1
+            raise_if_stopped()
+            if self.highest <= self.settled:
+                if self.active == len(self.rows):
+                    self.settled *= FINER
+                self.active, self.highest = len(self.rows), math.inf
+                return
 
     def solve(self, tell: Callable[[int, Objective], None]) -> tuple[Objective, int]:
         """As ``DualSolver.solve``."""

@@ -13,11 +13,12 @@ from vwlite._native.ksvm import KernelMachine
 from vwlite._native.loss_functions import link
 from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch, Csr
+from vwlite.errors import Diverged
 from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.abilities import PassByPass, SupportVectors
-from vwlite.learners.base import UNSTABLE, Learner
+from vwlite.learners.base import NO_MEMORY, UNSTABLE, Learner
 from vwlite.learners.configs.dual import KERNELS, KsvmConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
@@ -58,8 +59,16 @@ class Rows:
             while status == UNSTABLE and row < end:
                 origin = learner.rows + row - begin
                 status, row = learner.machine.run_rows(
-                    known, batch.label, batch.importance, task, results.raw,
-                    row, end, origin, learner.again, STOP,
+                    known,
+                    batch.label,
+                    batch.importance,
+                    task,
+                    results.raw,
+                    row,
+                    end,
+                    origin,
+                    learner.again,
+                    STOP,
                 )
                 if status == UNSTABLE and not learner.vw_compat:
                     break
@@ -85,6 +94,7 @@ class Ksvm(Gd, PassByPass, SupportVectors):
         self.machine = KernelMachine(KernelConfig(config, config.random_seed), bits, cache)
         self.lock = Lock()  # it predicts with memory of its own
         self.rows, self.again = 0, False  # rows of this pass so far; whether another was before
+        self.finishes = False  # whether passes end with steps of the support vectors alone
         self.total_loss = np.float32(0)
         self.last: Any = None  # the terms made last, and what of
 
@@ -108,6 +118,7 @@ class Ksvm(Gd, PassByPass, SupportVectors):
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
         self.machine.begin_run()
         self.rows, self.again = 0, False
+        self.finishes = passes > 1 and not self.vw_compat
 
     def sorted_terms(self, batch: Batch, plan: Plan) -> Csr:
         """The terms of all rows, ascending by slot. Raises DataError, Interrupted, MemoryError."""
@@ -132,7 +143,16 @@ class Ksvm(Gd, PassByPass, SupportVectors):
             link(self.kernel.link_code, results.prediction[rows])
 
     def end_pass(self) -> None:
+        """Raises Diverged for a step that is not finite, Interrupted, MemoryError."""
         super().end_pass()
+        if self.finishes:
+            with self.lock:
+                status = self.machine.finish(STOP)
+            raise_if_stopped()
+            if status == NO_MEMORY:
+                raise MemoryError("kernels of support vectors need more memory than there is")
+            if status == UNSTABLE:
+                raise Diverged("a step of a support vector is not a finite number: scale the features")
         self.rows, self.again = 0, not self.vw_compat
 
     def tester(self, **changes: Any) -> Ksvm:
