@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+import fork_server
 import pytest
 from hypothesis import settings
 
@@ -54,18 +56,33 @@ def cli_env():
     return {**os.environ, **settled, "PYTHONPATH": path}
 
 
+@pytest.fixture(scope="session")
+def commands(cli_env):
+    """A folder with ``vwlite`` and ``python``, which run the command line in forks (``fork_server.py``)."""
+    with tempfile.TemporaryDirectory() as folder, fork_server.commands(folder, cli_env):
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def cli_path(commands, cli_env):
+    """``cli_env`` with a PATH on which the ``vwlite`` and ``python`` of ``commands`` come first."""
+    return {**cli_env, "PATH": f"{commands}{os.pathsep}{cli_env['PATH']}"}
+
+
 @pytest.fixture
-def run_cli(tmp_path, cli_env):
+def run_cli(tmp_path, cli_env, commands):
     """Runs ``vwlite ARGUMENTS`` as its own process in ``tmp_path``; see ``run`` below."""
 
     def run(*arguments, stdin="", status=0, text=True, cwd=tmp_path, **environment):
         """Returns the CompletedProcess, with output as str, or as bytes unless ``text``.
 
-        ``stdin`` is str or bytes; keywords are environment variables. The exit status must be
-        ``status``, or may be any when that is None.
+        ``stdin`` is str or bytes; keywords are environment variables, and those of Python itself
+        take a process that starts with them. The exit status must be ``status``, or may be any when that is None.
         """
+        begins = any(name.startswith("PYTHON") for name in environment)
+        program = [sys.executable, "-m", "vwlite"] if begins else [commands / "vwlite"]
         done = subprocess.run(
-            [sys.executable, "-m", "vwlite", *map(str, arguments)],
+            [*program, *map(str, arguments)],
             input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             cwd=cwd,
@@ -82,14 +99,14 @@ def run_cli(tmp_path, cli_env):
 
 
 @pytest.fixture
-def example(tmp_path, cli_env):
+def example(tmp_path, cli_env, commands):
     """Runs ``sh examples/NAME ARGUMENTS`` in ``tmp_path``."""
 
     def run(name, *arguments, status=0):
         done = subprocess.run(
             ["sh", PROJECT / "examples" / name, *map(str, arguments)],
             cwd=tmp_path,
-            env={**cli_env, "PYTHON": sys.executable},
+            env={**cli_env, "PYTHON": str(commands / "python")},
             capture_output=True,
             text=True,
         )

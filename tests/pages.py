@@ -3,12 +3,9 @@
 import doctest
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-
-from vwlite.cli.samples import write
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
@@ -53,16 +50,6 @@ def session(page):
         blocks = [block for block in blocks if "import polars" not in block]
     text = "\n".join(blocks)
     return doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-
-
-def prepare(folder):
-    """Writes the data that the pages use and a command ``vwlite`` to ``folder``; returns the folder of the command."""
-    write(folder)
-    binaries = folder / ".bin"
-    binaries.mkdir()
-    (binaries / "vwlite").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vwlite "$@"\n')
-    (binaries / "vwlite").chmod(0o755)
-    return binaries
 
 
 def run(steps, folder, env):

@@ -25,9 +25,9 @@ SELECTED = {  # and how many cases there are at least
 
 
 @pytest.mark.parametrize("selection", SELECTED, ids=lambda words: words[1])
-def test_agrees_with_vw(selection, conformance_dir, cli_env):
+def test_agrees_with_vw(selection, conformance_dir, cli_env, commands):
     runner = [sys.executable, conformance_dir / "run_conformance.py"]
-    command = [*runner, *selection, "--jobs", "2", sys.executable, "-m", "vwlite", "vw"]
+    command = [*runner, *selection, "--jobs", "2", str(commands / "vwlite"), "vw"]
     done = subprocess.run(command, capture_output=True, text=True, env=cli_env)
     assert done.returncode == 0, done.stdout + done.stderr
     passed = int(re.search(r"(\d+) passed, 0 failed", done.stdout)[1])

@@ -3,7 +3,6 @@
 import gzip
 import json
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,13 +14,13 @@ ROWS = ["owlqn", "naive", "clipping", "cumulative", "cumulative+exponential"]
 
 
 @pytest.fixture
-def table(tmp_path, cli_env):
+def table(tmp_path, cli_env, commands):
     """Runs conll2000.sh in ``tmp_path``."""
 
     def run(*arguments):
         command = ["sh", EXAMPLES / "conll2000.sh", *map(str, arguments)]
         done = subprocess.run(
-            command, capture_output=True, cwd=tmp_path, env={**cli_env, "PYTHON": sys.executable}, text=True
+            command, capture_output=True, cwd=tmp_path, env={**cli_env, "PYTHON": str(commands / "python")}, text=True
         )
         assert done.returncode == 0, done.stderr
         return done

@@ -2,17 +2,17 @@
 
 import doctest
 import math
-import os
 import re
 import shlex
 
 import pytest
 from commands import TYPED, command
-from pages import PAGES, PROJECT, PYTHON, README, UNRUN, blocks, prepare, run, session
+from pages import PAGES, PROJECT, PYTHON, README, UNRUN, blocks, run, session
 from test_rooms import ROOMS
 
 from vwlite._native import loss_functions
 from vwlite.cli.root import cli, plain
+from vwlite.cli.samples import write
 from vwlite.evaluation.metric_table import MEASURED, TABLE
 from vwlite.learners.losses import LOSSES, LossConfig
 
@@ -21,12 +21,11 @@ LACKED = DOCS / "coming-from-vw.md"  # names what vwlite does not have
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_commands_of_a_page(page, tmp_path, cli_env):
-    place = prepare(tmp_path)
-    env = {**cli_env, "PATH": f"{place}{os.pathsep}{cli_env['PATH']}"}
+def test_the_commands_of_a_page(page, tmp_path, cli_path):
+    write(tmp_path)
     for block in blocks(page):
         compared = any(step.shown for step in block)  # a block without any output is a list of commands
-        for step, output in run(block, tmp_path, env):
+        for step, output in run(block, tmp_path, cli_path):
             if compared and not step.agrees(output):
                 assert (step.command, output) == (step.command, step.shown)
 
@@ -38,7 +37,7 @@ WITH_PYTHON = [page for page in PAGES if PYTHON.search(page.read_text())]
 def test_the_python_of_a_page(page, tmp_path, monkeypatch):
     if "vwlite.sklearn" in page.read_text():
         pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    prepare(tmp_path)
+    write(tmp_path)
     monkeypatch.chdir(tmp_path)
     written, examples = [], session(page)
     assert examples.examples
@@ -132,11 +131,11 @@ def test_the_rooms_stand_in_their_order():
     assert re.findall(r"^\| `vwlite/(\w*)/?(?:\*\.py)?` \|", text, re.M) == [*ROOMS]
 
 
-def test_the_commands_of_the_papers(run_here, tmp_path, cli_env):
-    place, page = prepare(tmp_path), DOCS / "papers.md"
+def test_the_commands_of_the_papers(run_here, tmp_path, cli_path):
+    write(tmp_path)
+    page = DOCS / "papers.md"
     _, of_files = blocks(page)
-    env = {**cli_env, "PATH": f"{place}{os.pathsep}{cli_env['PATH']}"}
-    assert not any(told for _, told in run(of_files, tmp_path, env))
+    assert not any(told for _, told in run(of_files, tmp_path, cli_path))
     commands = re.findall(r"^\| .*\| `vwlite (.+)` \|$", page.read_text().partition("## What is where")[2], re.M)
     for one in commands:
         run_here(*shlex.split(one))

@@ -62,10 +62,9 @@ def fuzz_commands(tmp_path, *arguments, spoiled=""):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("format", FORMATS)
-def test_commands_take_or_refuse_spoiled_inputs(format, tmp_path):
-    status, said = fuzz_commands(tmp_path, "--inputs", "3", format)
-    assert (status, " 0 finds" in said or "without the extras" in said) == (0, True), said
+def test_commands_take_or_refuse_spoiled_inputs(tmp_path):
+    status, said = fuzz_commands(tmp_path, "--inputs", "3", spoiled="from fuzz import forks; forks.imported()")
+    assert (status, said.count(" 0 finds") + said.count("without the extras")) == (0, len(FORMATS)), said
 
 
 @pytest.mark.parametrize(

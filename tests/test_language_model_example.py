@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 AFTER = {"red": "apple", "fast": "car", "blue": "sky", "old": "house"}
 
 
-def test_it_prints_curves_and_paired_tests(tmp_path, cli_env):
+def test_it_prints_curves_and_paired_tests(tmp_path, cli_env, commands):
     draw = random.Random(1)
     with gzip.open(tmp_path / "20news.txt.gz", "wt", encoding="latin-1") as file:
         for number in range(200):
@@ -22,7 +21,7 @@ def test_it_prints_curves_and_paired_tests(tmp_path, cli_env):
     done = subprocess.run(
         ["sh", EXAMPLES / "language_model.sh", tmp_path, "--updates", "40000", "--vocabulary", "9", "--stage", "5",
          "--seeds", "2", "--windows", "300", "--json", tmp_path / "out"],
-        env={**cli_env, "PYTHON": sys.executable}, capture_output=True, text=True,
+        env={**cli_env, "PYTHON": str(commands / "python")}, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads((tmp_path / "out").read_text())

@@ -41,10 +41,10 @@ CHECKED = [
 ]
 
 
-def test_the_table_is_true(script, tmp_path, monkeypatch, cli_env):
+def test_the_table_is_true(script, tmp_path, monkeypatch, cli_env, commands):
     for name in ("PYTHONPATH", "PYTHONSAFEPATH"):
         monkeypatch.setenv(name, cli_env[name])
     cases, make_tool, _ = script
-    tool, told = make_tool("vwlite", f"{sys.executable} -m vwlite", tmp_path), rows()
+    tool, told = make_tool("vwlite", str(commands / "vwlite"), tmp_path), rows()
     assert shutil.which("sh")
     assert {title: tool.outcome(cases[title]) for title in CHECKED} == {title: told[title] for title in CHECKED}

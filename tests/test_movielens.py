@@ -33,12 +33,12 @@ def convert(tmp_path):
 
 
 @pytest.fixture
-def table(tmp_path, cli_env):
+def table(tmp_path, cli_env, commands):
     """Runs movielens.sh in ``tmp_path``."""
 
     def run(*arguments, status=0, **environment):
         command = ["sh", EXAMPLES / "movielens.sh", *map(str, arguments)]
-        settings = {**cli_env, "PYTHON": sys.executable, **environment}
+        settings = {**cli_env, "PYTHON": str(commands / "python"), **environment}
         done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=settings, text=True)
         assert done.returncode == status, done.stderr
         assert "Traceback" not in done.stderr

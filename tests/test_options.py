@@ -53,7 +53,6 @@ CONFIGS = (
     CurriculumConfig, RunConfig, OutputConfig, CheckpointConfig, ShardConfig, QueryConfig, RankingConfig,
     *SOLVERS, ApplyConfig, TuneConfig, MemoryConfig, ServeConfig,
 )
-DECLARED = [(config, one) for config in CONFIGS for one in options_of(config).values()]
 COMMANDS = {  # of other configurations vw and train
     **{config: [command_with(config)] for config in SOLVERS},
     OutputConfig: [command("simulate"), vw, train],
@@ -73,20 +72,23 @@ def param_of(config, one):
     return {param.name: param for command in COMMANDS.get(config, [vw, train]) for param in command.params}[one.key]
 
 
-def named(pair):
-    return f"{pair[0].__name__}.{pair[1].name}"
+@pytest.mark.parametrize("config", CONFIGS)
+def test_options_are_declared_whole(config):
+    """And the command line has each, with the default that the learner has, which is within the bounds."""
+    for one in options_of(config).values():
+        is_declared_whole(config, one)
+        is_on_the_command_line(param_of(config, one), one)
+        has_a_default_within_its_bounds(one)
+        refuses_values_beyond_its_bounds(one)
 
 
-@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
-def test_an_option_is_declared_whole(config, one):
+def is_declared_whole(config, one):
     assert one.help.endswith((".", "]")) and (one.section or one.vw_only or config in COMMANDS)
     assert one.type in ("bool", "int", "float", "str", "tuple[str, ...]") or one.read_as
     assert all(spelling.startswith("-") for spelling in one.spelled)
 
 
-@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
-def test_the_command_line_has_it_with_the_default_that_the_learner_has(config, one):
-    param = param_of(config, one)
+def is_on_the_command_line(param, one):
     assert {name for names in one.spelled for name in names.split("/")} <= {*param.opts, *param.secondary_opts}
     assert one.help in param.help
     assert one.default_text in param.help
@@ -94,22 +96,14 @@ def test_the_command_line_has_it_with_the_default_that_the_learner_has(config, o
         assert f"{one.default:g}" in param.help.partition("[default: ")[2]
 
 
-@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
-def test_the_default_is_within_the_bounds(config, one):
-    assert (
-        one.default is None
-        or one.needed
-        or one.type not in ("int", "float")
-        or one.within(one.default)
-        or (
-            one.default == 0  # a number of classes or the like that is not asked for
-        )
-    )
+def has_a_default_within_its_bounds(one):
+    bounded = one.default is not None and not one.needed and one.type in ("int", "float")
+    # 0: a number of classes or the like that is not asked for
+    assert not bounded or one.default == 0 or one.within(one.default)
     assert not one.choices or one.default in (*one.choices, "", None)
 
 
-@pytest.mark.parametrize(("config", "one"), DECLARED, ids=map(named, DECLARED))
-def test_values_beyond_the_bounds_are_refused(config, one):
+def refuses_values_beyond_its_bounds(one):
     for bound, beyond in ((one.low, -1), (one.above, 0), (one.high, 1), (one.below, 0)):
         if bound is not None and (bound + beyond != one.default or one.needed):
             with pytest.raises(UsageError, match=f"^{one.display_name} takes .* not "):
@@ -125,13 +119,10 @@ def test_values_beyond_the_bounds_are_refused(config, one):
             one.check(f"{one.choices[0]}x")
 
 
-NEEDY = [(config, one) for config, one in DECLARED if one.needs]
-
-
-@pytest.mark.parametrize(("config", "one"), NEEDY, ids=map(named, NEEDY))
-def test_what_an_option_needs_is_there(config, one):
+@pytest.mark.parametrize("config", CONFIGS)
+def test_what_options_need_is_there(config):
     keys = {param.name for command in COMMANDS.get(config, [train]) for param in command.params}
-    for need in one.needs:
+    for need in [need for one in options_of(config).values() for need in one.needs]:
         name, equals, value = need.partition("=")
         assert value in options_of(config)[name].choices if equals else name in keys
 

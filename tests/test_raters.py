@@ -15,10 +15,10 @@ FEW = ("--tasks", "150", "--raters", "12", "--passes", "3")
 
 
 @pytest.fixture
-def run(tmp_path, cli_env):
+def run(tmp_path, cli_env, commands):
     def to(*words):
         return subprocess.run(
-            ["sh", EXAMPLES / "raters.sh", *words], cwd=tmp_path, env={**cli_env, "PYTHON": sys.executable},
+            ["sh", EXAMPLES / "raters.sh", *words], cwd=tmp_path, env={**cli_env, "PYTHON": str(commands / "python")},
             capture_output=True, text=True,
         )  # fmt: skip
 

@@ -51,10 +51,10 @@ def imported(module):
 GRAPH = {module: {*imported(module)} - {module} for module in MODULES}
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module not in DOORS])
-def test_a_module_imports_from_its_room_and_those_before_it(module):
-    room = ROOMS.index(room_of(module))
-    assert [name for name in GRAPH[module] if ROOMS.index(room_of(name)) > room] == []
+def test_a_module_imports_from_its_room_and_those_before_it():
+    place = {module: ROOMS.index(room_of(module)) for module in MODULES}
+    pairs = [(module, name) for module, names in GRAPH.items() if module not in DOORS for name in names]
+    assert [f"{module} imports {name}" for module, name in pairs if place[name] > place[module]] == []
 
 
 def test_no_import_leads_back():
@@ -83,28 +83,31 @@ LIBRARY = [name for name in MODULES if room_of(name) != "cli"]
 TO_STREAMS = {"vwlite.training.prediction_writer"}  # predictions go to standard output where they are told to
 
 
-@pytest.mark.parametrize("module", LIBRARY)
-def test_only_the_command_line_prints_and_knows_signals(module):
-    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+def nodes(modules):
+    """Each with the name of its module."""
+    return [(module, node) for module in modules for node in ast.walk(ast.parse(MODULES[module].read_text()))]
+
+
+def test_only_the_command_line_prints_and_knows_signals():
+    for module, node in nodes(LIBRARY):
         match node:
             case ast.Import(names=names):
                 known = {"signal"} if room_of(module) == "api" else {"signal", "logging"}  # notes of Python's models
-                assert not {name.name for name in names} & known
+                assert not {name.name for name in names} & known, module
             case ast.ImportFrom(module=source):
-                assert source not in ("signal", "logging")
+                assert source not in ("signal", "logging"), module
             case ast.Call(func=ast.Name(id="print")):
                 pytest.fail(f"{module}:{node.lineno} prints")
             case ast.Attribute(value=ast.Name(id="sys"), attr="stdout" | "stderr" | "__stdout__" | "__stderr__"):
-                assert module in TO_STREAMS, f"line {node.lineno}"
+                assert module in TO_STREAMS, f"{module}:{node.lineno}"
 
 
 OWNED = [name for name in MODULES if room_of(name) in ("training", "evaluation") or name.startswith("vwlite.cli.runs.")]
 
 
-@pytest.mark.parametrize("module", OWNED)
-def test_nobody_sets_anothers_attributes(module):
+def test_no_module_sets_the_attributes_of_another():
     """But what belongs to itself, and the columns of a batch, which goes from hand to hand."""
-    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+    for module, node in nodes(OWNED):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             owner = ast.unparse(node.value)
             assert owner.partition(".")[0] in ("self", "cls", "batch"), f"{module}:{node.lineno} sets one of {owner}"

@@ -39,11 +39,11 @@ def test_new_ones_are_nowhere_else():
     assert 250 < new < 350
 
 
-def test_what_is_known_helps_with_new_ones(files, cli_env):
+def test_what_is_known_helps_with_new_ones(files, cli_env, commands):
     words = ["ratings.dat", "users.dat", "movies.dat", "--passes", "5", "--rank", "2", "--json", "out.json"]
     done = subprocess.run(
-        ["sh", EXAMPLES / "side_information.sh", *words], cwd=files, env={**cli_env, "PYTHON": sys.executable},
-        capture_output=True, text=True,
+        ["sh", EXAMPLES / "side_information.sh", *words],
+        cwd=files, env={**cli_env, "PYTHON": str(commands / "python")}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     report = json.loads((files / "out.json").read_text())
@@ -57,9 +57,9 @@ def test_what_is_known_helps_with_new_ones(files, cli_env):
     assert masked["new_items"] < 0.8 * ids["new_items"] and masked["new_people"] < 0.8 * ids["new_people"]
 
 
-def test_files_that_are_missing_are_told(files, cli_env):
+def test_files_that_are_missing_are_told(files, cli_env, commands):
     done = subprocess.run(
         ["sh", EXAMPLES / "side_information.sh", "none.dat", "users.dat", "movies.dat"], cwd=files,
-        env={**cli_env, "PYTHON": sys.executable}, capture_output=True, text=True,
+        env={**cli_env, "PYTHON": str(commands / "python")}, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode and "none.dat" in done.stderr and "Traceback" not in done.stderr

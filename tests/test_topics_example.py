@@ -4,7 +4,6 @@ import gzip
 import random
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,17 +24,17 @@ def folder(tmp_path_factory):
     return place
 
 
-def example(cli_env, *arguments):
+def example(cli_env, commands, *arguments):
     return subprocess.run(
         ["sh", EXAMPLES / "topics.sh", *map(str, arguments)],
-        env={**cli_env, "PYTHON": sys.executable},
+        env={**cli_env, "PYTHON": str(commands / "python")},
         capture_output=True,
         text=True,
     )
 
 
-def test_it_shows_the_words_of_the_subjects(folder, cli_env):
-    done = example(cli_env, folder, 3, 4)
+def test_it_shows_the_words_of_the_subjects(folder, cli_env, commands):
+    done = example(cli_env, commands, folder, 3, 4)
     assert (done.returncode, done.stderr) == (0, "")
     words, _, rest = done.stdout.partition("\ncomponents\n")
     components, _, projected = rest.partition("\nclusters of the components\n")
@@ -46,6 +45,6 @@ def test_it_shows_the_words_of_the_subjects(folder, cli_env):
     assert "share_of_squares" in components and "adjusted_rand" in projected
 
 
-def test_it_says_what_it_lacks(cli_env):
-    done = example(cli_env)
+def test_it_says_what_it_lacks(cli_env, commands):
+    done = example(cli_env, commands)
     assert done.returncode != 0 and "DATA is 20news.txt.gz, or its folder" in done.stderr

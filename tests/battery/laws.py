@@ -184,7 +184,7 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
     if OF_WHOLE_PASSES & {*case.one.options}:
         refused(case, 2, *case.one.words("--resume"), said="a stopped run of it begins anew")
         return
-    long = {"data": case.write("long.vw", case.text * 12)}  # so that most of a run is learning
+    long = {"data": case.write("long.vw", case.text * 6)}  # so that most of a run is learning
     case.learn(**long)
     whole, kept = case.outputs(), 0
     shares = (0.3, 0.15, 0.5, 0.65, 0.8, 0.9)  # what comes before and after learning depends on the estimator
@@ -192,7 +192,7 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
         if kept == 2:
             break
         case.clear()
-        with case.blocks_of(699) as options:
+        with case.blocks_of(350) as options:
             status = case.interrupt(signal.SIGTERM, share, *options, **long)
             kept += f"model{CHECKPOINT}" in case.left()
             assert status in (0, 143) and case.left().get("model", whole["model"]) == whole["model"]

@@ -1,11 +1,13 @@
 """Whatever options are typed together, vwlite learns, or says in words why it does not."""
 
 import importlib
+import shutil
 
 import click
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from in_process import call
 
 TEXTS = {
     "two": "1 |a x y:2 |b z\n-1 |a y |b w:0.5\n1 t|a x\n" * 4,
@@ -96,14 +98,21 @@ TAILS = {  # what follows the options, of a model and a text
 }
 
 
-@pytest.mark.parametrize("command", TAILS)
-def test_any_options_end_in_words(command, vwlite, tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
-        (tmp_path / name).write_text(text)
+        (folder / name).write_text(text)
     for name, (text, options) in MODELS.items():
-        vwlite("train", text, "-f", f"{name}.model", "-b", "8", "--quiet", *options.split())
+        call(folder, "train", text, "-f", f"{name}.model", "-b", "8", "--quiet", *options.split())
+    return folder
 
-    @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+
+@pytest.mark.parametrize("command", TAILS)
+def test_any_options_end_in_words(command, made, vwlite, tmp_path):
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+
+    @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
     @given(typed(command), st.sampled_from(sorted(TEXTS)), st.sampled_from(VALUES["initial"]), st.booleans())
     def check(words, text, model, saves):
         new = ("-f", "new.model") if saves and command in ("train", "vw", "crr") else ()

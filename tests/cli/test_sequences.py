@@ -144,20 +144,6 @@ def test_what_a_word_was_called_before_tells_what_it_is(vwlite, write):
     assert sum(map(str.__eq__, answers, labels)) > 0.9 * len(labels)
 
 
-def test_memories_do_not_depend_on_pipes_threads_and_blocks(vwlite, write):
-    text = sentences(3000, 3)
-    write("long.vw", text)
-    train(vwlite, "--decode", "viterbi", "--label-features", "y1,y-prev*w", "--memory", "50")
-    found = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
-    assert (
-        found
-        == vwlite("predict", "-i", "model", stdin=text).stdout
-        == vwlite("predict", "-i", "model", "long.vw", "--threads", "3").stdout
-    )
-    write("head.vw", "\n\n".join(text.split("\n\n")[:70]) + "\n\n")
-    assert found.startswith(vwlite("predict", "-i", "model", "head.vw").stdout)
-
-
 def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
     from vwlite.data.block_parser import read
     from vwlite.data.malformed_lines import BadLines

@@ -2,6 +2,7 @@
 
 import re
 import time
+from itertools import product
 
 import pytest
 
@@ -23,12 +24,12 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("word", [b"9%sx", b"-%sx", b".%sx", b"a:%sx", b"1e%sx", b"1.%sx"])
-@pytest.mark.parametrize("filled", [b"9", b" ", b",1", b":1"])
-def test_long_words_take_no_time(rule, word, filled):
-    started = time.process_time()
-    RULES[rule](word % (filled * LONG))
-    assert time.process_time() - started < 30
+def test_long_words_take_no_time(rule):
+    words = product((b"9%sx", b"-%sx", b".%sx", b"a:%sx", b"1e%sx", b"1.%sx"), (b"9", b" ", b",1", b":1"))
+    for word, filled in words:
+        started = time.process_time()
+        RULES[rule](word % (filled * LONG))
+        assert time.process_time() - started < 30, (word, filled)
 
 
 @pytest.mark.parametrize("text", ["1", "-1", "+1.", "1.5", ".5", "-.5e3", "1.e-3", "007", "1e+05"])

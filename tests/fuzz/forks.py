@@ -2,6 +2,7 @@
 memory or the streams of the next one.
 """
 
+import gc
 import importlib
 import os
 import pkgutil
@@ -52,6 +53,7 @@ def call(function: Callable[[], int | None], memory: int = MEMORY, stdout: str |
     child = os.fork()
     if not child:
         status = 1
+        gc.freeze()  # what this process has is neither looked through nor copied
         try:
             out = os.open(stdout, os.O_WRONLY | os.O_APPEND) if stdout else output
             status = limited(function, memory, (os.open(os.devnull, os.O_RDONLY), out, output), writer)

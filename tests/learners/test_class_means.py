@@ -54,26 +54,6 @@ def test_a_longer_run(count):
     np.testing.assert_allclose(learner.tester().weights[:, 0], wanted, rtol=1e-4, atol=1e-6)
 
 
-@given(lines, st.sampled_from(LOSSES), AFTER, st.integers(0, 10), st.integers(1, 4))
-def test_chunks_and_a_stop_give_the_same_bytes(text, loss, after, cut, chunk):
-    cut = min(cut, len(text))
-    _, whole = learn(text, loss, learner=averaging(loss, after))
-    first, second = averaging(loss, after), averaging(loss, after)
-    if cut:
-        learn(text[:cut], loss, chunk, learner=first)
-    tables = first.tables(predict_only=False)
-    copies = {name: table._replace(values=table.values.copy()) for name, table in tables.items()}
-    header = first.header()
-    second.load(copies, header["scalars"], whole=True)
-    second.take_header(header, whole=True)
-    if cut < len(text):
-        learn(text[cut:], loss, chunk, learner=second)
-    found = second.tables(predict_only=False)
-    for name, table in whole.tables(predict_only=False).items():
-        assert found[name].values.tobytes() == table.values.tobytes(), name
-    assert second.header()["scalars"] == whole.header()["scalars"]
-
-
 @given(lines, st.sampled_from(LOSSES), AFTER)
 def test_what_is_held_out_is_predicted_as_by_the_model(text, loss, after):
     _, learner = learn(text, loss, learner=averaging(loss, after, scores=True))

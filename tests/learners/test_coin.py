@@ -75,17 +75,6 @@ def test_rows_and_columns_are_the_twins(case, strict):
         assert (learner.get("norm_sum"), learner.get("norm_weight")) == (twin.norms, twin.seen)
 
 
-@given(cases(), st.sampled_from([1, 2, 5]))
-def test_chunks_and_a_stop_after_a_pass_give_the_same_bytes(case, chunk):
-    learner, stopped, again = (learner_of(case) for _ in range(3))
-    one, first = run_passes(learner, *case[2:]), run_passes(stopped, case[2], 1, chunk)
-    again.weights[:, : len(NAMES)] = stopped.weights[:, : len(NAMES)]
-    again.scalars = stopped.scalars.copy()
-    second = run_passes(again, case[2], case[3] - 1, chunk)
-    np.testing.assert_array_equal(np.concatenate([first, second]).view(np.uint32), one.view(np.uint32))
-    assert again.weights.tobytes() == learner.weights.tobytes() and again.scalars.tobytes() == learner.scalars.tobytes()
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("kind", sorted(TWINS))
 def test_a_longer_run_is_the_twins(kind, loss):

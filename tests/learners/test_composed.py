@@ -75,15 +75,6 @@ def test_scores_and_tables_are_the_twins(case, strict):
         np.testing.assert_array_equal(table[:, number, : wanted.shape[1]], wanted)
 
 
-@given(cases(), st.sampled_from([1, 2, 5]))
-def test_any_chunks_give_the_same_bytes(case, chunk):
-    problem = ("oaa", *case[1:])
-    one, other = (learn(problem, chunk=size, learner=learner_of(case, False)) for size in (None, chunk))
-    assert one[1].tobytes() == other[1].tobytes()
-    assert one[2].weights.tobytes() == other[2].weights.tobytes()
-    assert one[2].scalars.tobytes() == other[2].scalars.tobytes()
-
-
 FEATURES = 2 * [
     "|a x:2 y |b p", "|a x y:-1 |b q", "|a y z |b p q", "|a x:0.5 z:3 |b q", "|a z |b p", "|a x y z |b p q",
 ]

@@ -77,14 +77,6 @@ def test_rows_and_factors_are_the_twins(drawn, price, rank):
     assert not learner.weights.reshape(-1, 8)[:, rank:].any() and not learner.factor_of_outputs[:, rank:].any()
 
 
-@given(examples, st.integers(1, 4))
-def test_any_chunks_give_the_same_bytes(drawn, chunk):
-    (one, learner), (other, again) = (learn(drawn, Factored(config_of(), BITS), of) for of in (None, chunk))
-    np.testing.assert_array_equal(one.prediction, other.prediction)
-    for name in ("weights", "output_weights", "rates", "output_squares", "penalty", "output_scalars"):
-        assert getattr(learner, name).tobytes() == getattr(again, name).tobytes()
-
-
 @given(examples)
 def test_what_predicts_has_the_weights_of_what_learns(drawn):
     _, learner = learn(drawn, Factored(config_of(0.1), BITS))

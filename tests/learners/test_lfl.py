@@ -145,17 +145,6 @@ def test_two_labels_one_of_them_the_base_are_a_dyadic_model_with_logistic_loss(r
 LINES = "".join(f"{1 + (3 * u + i * i) % 4} |a u{u} |b i{i} g{i % 3}:0.5\n" for u in range(9) for i in range(7))
 
 
-@given(st.lists(st.integers(1, 30), min_size=3, max_size=3))
-@settings(max_examples=10, deadline=None)
-def test_any_chunks_give_the_same_bytes(sizes):
-    one, other = LflCase(4, rank=2), LflCase(4, rank=2)
-    results = [case.run(LINES, rows) for case, rows in ((one, None), (other, [*sizes, 63]))]
-    assert results[0].prediction.tobytes() == results[1].prediction.tobytes()
-    for table in ("weights", "scalars"):
-        assert getattr(one.learner, table).tobytes() == getattr(other.learner, table).tobytes()
-    assert [t.tobytes() for t in one.learner.latent[0]] == [t.tobytes() for t in other.learner.latent[0]]
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_no_importance_and_no_label_change_nothing(loss):
     case = LflCase(lfl_loss=loss)

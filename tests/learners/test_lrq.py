@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, reject
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle.lrq import Lrq as Twin
 from oracle.options import Options
@@ -13,7 +13,6 @@ from oracle.pipeline import expand
 from passes import run_passes
 from vwtext import gd_config, joined, sequences
 
-from vwlite.errors import Diverged
 from vwlite.learners.base import label_range
 from vwlite.learners.configs.lrq import LrqConfig, read_pairs
 from vwlite.learners.lrq import Lrq
@@ -93,21 +92,6 @@ def test_rows_and_weights_are_the_twins(case, strict):
     shrinkage = twin.gd.gravity, twin.gd.contraction
     assert (learner.get("gravity"), learner.get("contraction")) == shrinkage
     assert int(learner.random_state[0]) == twin.chance.state
-
-
-@given(cases(), st.sampled_from([1, 2, 5]))
-def test_chunks_and_a_stop_after_a_pass_give_the_same_bytes(case, chunk):
-    learner, stopped, again = (learner_of(case) for _ in range(3))
-    try:
-        one = run_passes(learner, *case[2:])
-    except Diverged:
-        reject()
-    first = run_passes(stopped, case[2], 1, chunk)
-    again.weights[:], again.scalars[:], again.random_state[:] = stopped.weights, stopped.scalars, stopped.random_state
-    second = run_passes(again, case[2], case[3] - 1, chunk)
-    np.testing.assert_array_equal(np.concatenate([first, second]).view(np.uint32), one.view(np.uint32))
-    for name in ("weights", "scalars", "random_state"):
-        assert getattr(again, name).tobytes() == getattr(learner, name).tobytes()
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -114,14 +114,6 @@ def test_rows_and_weights_are_the_twins(case, folder):
     assert [learner.get(name) for name in ("norm_sum", "norm_weight")] == [twin.length, twin.total]
 
 
-@given(case=cases(), size=st.integers(1, 90), threads=st.sampled_from([1, 3]))
-def test_any_blocks_give_the_same_bytes(case, size, threads, folder):
-    one, other = learn(case, folder), learn(case, folder, block_size=size, threads=threads)
-    np.testing.assert_array_equal(one[0].view(np.uint32), other[0].view(np.uint32))
-    np.testing.assert_array_equal(one[1].weights.view(np.uint32), other[1].weights.view(np.uint32))
-    np.testing.assert_array_equal(one[1].scalars, other[1].scalars)
-
-
 def line_number(number):
     words = b" ".join(b"%c%d" % (97 + number % 3, number * k % 17) for k in range(5))
     return b"%d:%d |x %s |y b%d" % (number, number % 4, words, number % 5)

@@ -154,14 +154,6 @@ def test_gradients_are_finite_differences(kind, nn, inpass):
                 assert np.sign(moved[slot, 0]) == -np.sign(gradient)
 
 
-@given(lines, networks, st.sampled_from(KINDS), st.booleans(), st.integers(1, 4))
-def test_any_chunks_give_the_same_bytes(text, nn, kind, dropout, chunk):
-    one, other = (learner_of(kind, nn, dropout=dropout, inpass=dropout) for _ in range(2))
-    assert run(one, text).tobytes() == run(other, text, chunk).tobytes()
-    for name in TABLES:
-        assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
-
-
 @given(lines, st.sampled_from(KINDS))
 def test_the_order_of_features_only_rounds_otherwise(text, kind):
     parts = (line.split(b" | ") for line in text)

@@ -143,18 +143,6 @@ def test_rows_weights_and_scalars_are_the_twins(case):
         assert tuple(learner.output_scalars[0, :3]) == norms
 
 
-@given(cases(), st.sampled_from([1, 2, 5]))
-def test_any_chunks_give_the_same_bytes(case, chunk):
-    try:
-        one, other = learn(case), learn(case, chunk=chunk)
-    except Diverged:
-        assume(False)
-    for first, second in zip(one[:3], other[:3], strict=True):
-        np.testing.assert_array_equal(first.view(np.uint32), second.view(np.uint32))
-    np.testing.assert_array_equal(one[3].weights.view(np.uint32), other[3].weights.view(np.uint32))
-    np.testing.assert_array_equal(one[3].output_scalars, other[3].output_scalars)
-
-
 TAUS = (0.1, 0.5, 0.75)
 
 

@@ -142,16 +142,6 @@ def test_rows_weights_and_norms_are_the_twins(case, set_options):
     assert learner.get("first") == (-1 if twin.first is None else twin.first)
 
 
-@given(cases(), st.sampled_from([1, 2, 5]), SET_OPTIONS)
-def test_any_chunks_give_the_same_bytes(case, chunk, set_options):
-    more = set_options if case[0] == "multilabel_oaa" else {}
-    one, other = learn(case, **more), learn(case, chunk=chunk, **more)
-    np.testing.assert_array_equal(one[0].view(np.uint32), other[0].view(np.uint32))
-    np.testing.assert_array_equal(one[2].weights.view(np.uint32), other[2].weights.view(np.uint32))
-    np.testing.assert_array_equal(one[2].norms, other[2].norms)
-    np.testing.assert_array_equal(one[2].scalars, other[2].scalars)
-
-
 def test_sequential_is_the_loss_of_whole_sets():
     options = Options(bits=8, constant=0.0)
     case = "multilabel_oaa", [b"0,2 |x a b", b"1 |x a c", b"0,1,2 |x b c", b"1,2 |x a"] * 4, options, None

@@ -137,17 +137,6 @@ def test_of_equal_scores_the_lower_class_wins():
     assert case.run("|a x |b y").prediction[0] == 5
 
 
-@given(st.lists(st.integers(1, 30), min_size=3, max_size=3), st.sampled_from(LOSSES))
-@settings(max_examples=10, deadline=None)
-def test_any_chunks_give_the_same_bytes(sizes, loss):
-    one, other = (ScoringCase(5, rank=2, loss=loss, first_pass_t=10.0) for _ in range(2))
-    results = [case.run(MIXED, rows) for case, rows in ((one, None), (other, [*sizes, 63]))]
-    assert results[0].prediction.tobytes() == results[1].prediction.tobytes()
-    for table in ("weights", "scalars"):
-        assert getattr(one.learner, table).tobytes() == getattr(other.learner, table).tobytes()
-    assert [t.tobytes() for t in one.learner.latent[0]] == [t.tobytes() for t in other.learner.latent[0]]
-
-
 @pytest.mark.parametrize("line", ["1 0 |a x |b y", "|a x |b y"])
 def test_no_importance_and_no_label_change_nothing(line):
     case = ScoringCase(3)

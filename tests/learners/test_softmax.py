@@ -107,18 +107,6 @@ def test_labels_of_shares_and_smoothed_ones_are_the_twins(drawn, smoothing):
     assert learner.log_loss[0, 0] == pytest.approx(total, rel=2e-3, abs=1e-3)
 
 
-@given(lines, st.sampled_from(LOSSES), st.integers(1, 4), st.sampled_from([0.0, 0.1]))
-def test_any_chunks_and_a_stop_give_the_same_bytes(text, loss, chunk, price):
-    runs = [learn(text, loss, of, Multiclass(config(loss, group_l1=price), 12)) for of in (None, chunk)]
-    (one, learner), (other, again) = runs
-    np.testing.assert_array_equal(one.prediction, other.prediction)
-    for name in ("weights", "squares", "scale", "scalars"):
-        assert getattr(learner, name).tobytes() == getattr(again, name).tobytes()
-    if price:
-        assert learner.shrinkage.rows.tobytes() == again.shrinkage.rows.tobytes()
-        assert learner.shrinkage.total == again.shrinkage.total
-
-
 @given(lines, st.sampled_from(LOSSES))
 def test_rows_are_zero_as_a_whole_or_not_at_all(text, loss):
     _, learner = learn(text, loss, learner=Multiclass(config(loss, group_l1=0.2), 12))

@@ -26,7 +26,8 @@ def serve(model):
         said = []
         config = ServeConfig(**{"port": 0, "timeout": 2.0, "reload_every": 0.02, **options})
         server = Server(config, ModelSource(model, said.append), said.append)
-        server.said = said
+        server.said, forever = said, server.serve_forever
+        server.serve_forever = lambda poll_interval: forever(0.02)  # else it takes half a second to stop
         thread = threading.Thread(target=server.run)
         thread.start()
         started.append((server, thread))

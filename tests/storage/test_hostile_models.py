@@ -10,7 +10,7 @@ from fuzz import altered, doors
 from fuzz.sealing import sealed_model, unsealed_model
 from fuzz.seeds import make_seeds
 
-FEW = 100
+FEW = 60
 
 
 @pytest.fixture(autouse=True)
