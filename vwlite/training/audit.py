@@ -87,7 +87,7 @@ def audit_of_rows(batch: Batch, plan: Plan, learner: Gd, results: Results, rows:
     """``audit_text`` of ``rows``, int64[n] ascending, none of which has been learned from, of plain terms."""
     terms = terms_of(rows_alone(batch, rows), without_stop(plan))
     text, ends = FeatureWords(batch, plan.redefine).of_rows(rows, CONSTANT_NAME.encode() if plan.constant else b"")
-    low, high = learner.label_range
+    low, high = label_range(learner)
     raw = results.raw[: rows[-1] + 1].astype(float)
     shown = np.where(np.isnan(raw), 0.0, np.minimum(np.maximum(raw, low), high)).astype(np.float32)
     wanted = np.full(len(shown), BLANK, np.uint8)
