@@ -19,6 +19,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_NAME
 from vwlite.features.name_index import first_slots, rows_alone, shifted, without_stop
 from vwlite.features.term_weights import terms_of, terms_of_row
+from vwlite.learners.base import label_range
 from vwlite.learners.explore import BanditGroups
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
