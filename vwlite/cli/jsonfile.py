@@ -167,6 +167,18 @@ def json_lines(file: TextIO, name: str) -> Iterator[Callable[[Any], None]]:
     file.write("\n  ],\n" + json.dumps(head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
+def show_report(path: str | None, report: dict[str, Any], text: str) -> int:
+    """Print the text of a report and, where a path is given, write it as JSON; that alone where it is ``-``.
+
+    Returns the exit status. Raises OutputError.
+    """
+    if path != "-":
+        print(text)
+    if path:
+        write_json(path, report)
+    return 0
+
+
 def check_own(path: str) -> None:
     """Raises UsageError for a file that holds something else than a report: to vw, --json says what the input is."""
     try:
