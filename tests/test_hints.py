@@ -177,7 +177,7 @@ vwlite.storage: archive_reader archive_writer atomic_file model_file named_files
     weight_table
 vwlite.training: assembly config counters file_batches listener model_header model_loader predict prediction_writer
     predictions trainer
-: bisect copy dataclasses fcntl fnmatch heapq json locale mmap mmh3 queue select shlex signal zlib
+: bisect copy dataclasses fcntl fnmatch heapq json locale mmap mmh3 queue select signal zlib
 """
 TRAINING = (
     PREDICTING
@@ -187,7 +187,6 @@ vwlite.cli: train
 vwlite.cli.runs: train
 vwlite.learners.configs: active bandit bfgs dual explore label_vectors lfl nn outputs per_class softmax trees
 vwlite.training: checkpoint label_sample ledger model_writer namespace_report run_report train
-: string
 """
 )
 
