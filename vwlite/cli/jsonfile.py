@@ -131,7 +131,7 @@ EMPTY_REPORT = {"examples": 0, "lines": 0, "bad_lines": 0}  # all inputs were le
 
 def write_json(
     path: str,
-    report: dict[str, Any],
+    report: Mapping[str, Any],
     options: Mapping[str, Any] | None = None,
     history: list[dict[str, Any]] | None = None,
 ) -> None:
@@ -167,7 +167,7 @@ def json_lines(file: TextIO, name: str) -> Iterator[Callable[[Any], None]]:
     file.write("\n  ],\n" + json.dumps(head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
-def show_report(path: str | None, report: dict[str, Any], text: str) -> int:
+def show_report(path: str | None, report: Mapping[str, Any], text: str) -> int:
     """Print the text of a report and, where a path is given, write it as JSON; that alone where it is ``-``.
 
     Returns the exit status. Raises OutputError.
