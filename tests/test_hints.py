@@ -167,7 +167,7 @@ def test_audit_keeps_bytes_that_are_no_text(run_cli):
 PREDICTING = """
 vwlite: api cli config_check data errors features interrupts learners options storage training version
 vwlite.api: option_values run_configs
-vwlite.cli: build console files jsonfile options parser predict root runs settings signals
+vwlite.cli: build files options output parser predict root runs settings signals
 vwlite.cli.runs: predict
 vwlite.data: batch block_parser blocks config dataset input_stream malformed_lines text_format
 vwlite.features: config feature_plan hashing interactions

@@ -45,7 +45,7 @@ def test_no_room_for_odds_and_ends():
 PYTHON = {path: path.read_text(encoding="utf-8") for path in SOURCES if (PROJECT / "vwlite") in path.parents}
 BELOW_THE_DOORS = {path: text for path, text in PYTHON.items() if (PROJECT / "vwlite" / "cli") not in path.parents}
 CEILINGS = {  # figures of the house that have fallen and must not grow again; lower one when it falls further
-    "modules": (len(PYTHON), 330),
+    "modules": (len(PYTHON), 329),
     "modules of at most 60 lines": (
         sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 17,
     ),

@@ -6,8 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli import build
-from vwlite.cli.console import Reading
-from vwlite.cli.jsonfile import show_report, write_json
+from vwlite.cli.output import Reading, show_report, write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError

@@ -9,8 +9,7 @@ import numpy as np
 
 from vwlite.cli import build
 from vwlite.cli.build import class_limit, refuse_options
-from vwlite.cli.console import Reading
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import Reading, show_report
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig

@@ -6,7 +6,7 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.build import refuse_options
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import show_report
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.solve import feature_values, open_model_rows, open_reader, solve
 from vwlite.data.config import InputConfig, available_cores

@@ -5,8 +5,7 @@ import sys
 from typing import Any
 
 from vwlite.cli.build import module_for
-from vwlite.cli.console import say
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import say, show_report
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.inspect_model import (
     Inspection,

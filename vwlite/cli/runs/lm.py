@@ -5,8 +5,7 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.build import refuse_options
-from vwlite.cli.console import Reading
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import Reading, show_report
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli.build import refuse_options
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import show_report
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.solve import feature_values, open_model_rows, solve
 from vwlite.errors import UsageError

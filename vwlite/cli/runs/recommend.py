@@ -17,9 +17,8 @@ from vwlite.api.data_source import input_opener
 from vwlite.api.run_configs import bad_lines_config, check_option_effects, input_config
 from vwlite.cli import build
 from vwlite.cli.build import describe_model, module_for
-from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
-from vwlite.cli.jsonfile import json_lines, show_report
+from vwlite.cli.output import Bar, json_lines, say, show_report
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
 from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs

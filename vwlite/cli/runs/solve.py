@@ -6,8 +6,7 @@ from typing import Any
 
 from vwlite.api.run_configs import check_option_effects, input_config
 from vwlite.cli import build
-from vwlite.cli.console import Screen, say
-from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
+from vwlite.cli.output import EMPTY_REPORT, Screen, say, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig, has_words
 from vwlite.data.dataset import Inputs

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.build import class_limit, refuse_options
-from vwlite.cli.console import say
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import say, show_report
 from vwlite.cli.runs.inspect import inspection_text, tell_of_names
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError, escaped

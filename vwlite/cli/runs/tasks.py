@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.cli.build import refuse_options
-from vwlite.cli.jsonfile import show_report
+from vwlite.cli.output import show_report
 from vwlite.cli.root import complain
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
