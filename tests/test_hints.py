@@ -167,7 +167,7 @@ def test_audit_keeps_bytes_that_are_no_text(run_cli):
 PREDICTING = """
 vwlite: api cli config_check data errors features interrupts learners options storage training version
 vwlite.api: option_values run_configs
-vwlite.cli: build console files jsonfile options parser predict root runs settings signals
+vwlite.cli: build files options output parser predict root runs settings signals
 vwlite.cli.runs: predict
 vwlite.data: batch block_parser blocks config dataset input_stream malformed_lines text_format
 vwlite.features: config feature_plan hashing interactions
@@ -177,7 +177,7 @@ vwlite.storage: archive_reader archive_writer atomic_file model_file named_files
     weight_table
 vwlite.training: assembly config counters file_batches listener model_header model_loader predict prediction_writer
     predictions trainer
-: bisect copy dataclasses fcntl fnmatch heapq json locale mmap mmh3 queue select shlex signal zlib
+: bisect copy dataclasses fcntl fnmatch heapq json locale mmap mmh3 queue select signal zlib
 """
 TRAINING = (
     PREDICTING
@@ -187,7 +187,6 @@ vwlite.cli: train
 vwlite.cli.runs: train
 vwlite.learners.configs: active bandit bfgs dual explore label_vectors lfl nn outputs per_class softmax trees
 vwlite.training: checkpoint label_sample ledger model_writer namespace_report run_report train
-: string
 """
 )
 

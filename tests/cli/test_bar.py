@@ -123,8 +123,8 @@ def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, wri
 
     vwlite("train", write("data.vw", TWICE), "-f", "model", "--quiet")
     write("graph.vw", RING)
-    monkeypatch.setattr("vwlite.cli.console.Console.draw", draw)
-    monkeypatch.setattr("vwlite.cli.console.on_a_terminal", lambda stream: stream is sys.stderr)
+    monkeypatch.setattr("vwlite.cli.output.Console.draw", draw)
+    monkeypatch.setattr("vwlite.cli.output.on_a_terminal", lambda stream: stream is sys.stderr)
     vwlite(*shlex.split(command), stdin=TWICE, status=None)
     assert [(bar.total, bar.unit) for bar in drawn] == shown
     assert all(bar.closed and 0 < bar.n <= (bar.total or 4) for bar in drawn)
@@ -150,13 +150,13 @@ class Drawn:
 
 def test_none_is_drawn_where_answers_go_to_the_terminal(vwlite, write, monkeypatch):
     vwlite("train", write("data.vw", DATA), "-f", "model", "--quiet")
-    monkeypatch.setattr("vwlite.cli.console.Console.draw", lambda self, **more: pytest.fail("drawn"))
-    monkeypatch.setattr("vwlite.cli.console.on_a_terminal", lambda stream: True)
+    monkeypatch.setattr("vwlite.cli.output.Console.draw", lambda self, **more: pytest.fail("drawn"))
+    monkeypatch.setattr("vwlite.cli.output.on_a_terminal", lambda stream: True)
     assert len(vwlite("predict", "data.vw", "-i", "model").lines) == 2
 
 
 def test_messages_stand_above_the_bar(monkeypatch):
-    from vwlite.cli.console import Console
+    from vwlite.cli.output import Console
 
     monkeypatch.setattr(sys, "stderr", Terminal())
     console = Console(bar=True)

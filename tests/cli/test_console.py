@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from vwlite.cli.console import Console
+from vwlite.cli.output import Console
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ import pytest
 from commands import TYPED, command
 
 from vwlite.cli.files import FileName, Reads, Writes, spelled
-from vwlite.cli.jsonfile import OF_REPORTS, is_reported
+from vwlite.cli.output import OF_REPORTS, is_reported
 from vwlite.evaluation.metric_table import TABLE
 
 OVERWRITTEN = "and would be overwritten: give the output another name\n"

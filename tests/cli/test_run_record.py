@@ -9,7 +9,7 @@ import pytest
 from battery.estimators import COMMANDS as OF_THE_BATTERY
 from json_schema import complaints
 
-from vwlite.cli.jsonfile import check_own
+from vwlite.cli.output import check_own
 from vwlite.cli.root import cli
 from vwlite.version import __version__
 

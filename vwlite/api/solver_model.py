@@ -13,7 +13,7 @@ from vwlite.api.data_source import input_opener
 from vwlite.api.memory_run import load_bytes, log
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.config import BLOCK_SIZE, InputConfig, available_cores
-from vwlite.data.malformed_lines import BadLines, Labels
+from vwlite.data.malformed_lines import BadLines, Labels, reading_policy
 from vwlite.data.memory import blocks_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, UsageError
@@ -50,7 +50,7 @@ class LogMonitor(Monitor):
 
 def logged_policy(labels: Labels | None = None) -> BadLines:
     """Malformed lines go to the logger ``vwlite``."""
-    return BadLines(labels, log.warning)
+    return reading_policy(message=log.warning, labels=labels)
 
 
 class SolverModel:

@@ -15,7 +15,7 @@ import click
 
 from vwlite.api.run_configs import bad_lines_config, input_config
 from vwlite.data.block_parser import Parsed
-from vwlite.data.malformed_lines import BadLines, Labels
+from vwlite.data.malformed_lines import BadLines, Labels, reading_policy
 from vwlite.errors import UsageError
 from vwlite.learners import ELSEWHERE, NAMED
 from vwlite.learners.configs.base import shown_kind
@@ -61,8 +61,8 @@ def bad_lines_policy(
     watch: Callable[[Parsed], None] | None = None,
 ) -> BadLines:
     """What becomes of malformed lines by the options, if any; ``say`` prints, unless ``--quiet`` was typed."""
-    shown = None if arguments.get("quiet") else say
-    return BadLines(labels, shown, bad_lines_config(arguments), to_the_end=to_the_end, watch=watch)
+    config, quiet = bad_lines_config(arguments), bool(arguments.get("quiet"))
+    return reading_policy(config, say, labels, quiet=quiet, to_the_end=to_the_end, watch=watch)
 
 
 def open_model(

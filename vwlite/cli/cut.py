@@ -44,7 +44,7 @@ def command(**arguments: Any) -> int:
 
 def run(arguments: dict[str, Any]) -> int:
     from vwlite.cli import build
-    from vwlite.cli.jsonfile import write_json
+    from vwlite.cli.output import write_json
     from vwlite.cli.runs.solve import open_reader
     from vwlite.data.config import input_config
     from vwlite.data.text_format import TextFormat

@@ -188,6 +188,6 @@ def guard(ctx: click.Context, others: Iterable[tuple[NamedFile, Any, str]] = ())
         if not report:
             raise UsageError("--force does nothing without --json")
     elif report and report != "-" and is_replaceable(report):
-        from vwlite.cli.jsonfile import check_own
+        from vwlite.cli.output import check_own
 
         check_own(report)

@@ -37,7 +37,7 @@ def command(**arguments: Any) -> int:
 
 
 def run(arguments: dict[str, Any]) -> int:
-    from vwlite.cli.jsonfile import write_json
+    from vwlite.cli.output import write_json
     from vwlite.distributed.merge import merge_files, write
     from vwlite.storage.output_checks import lock
 

@@ -10,7 +10,7 @@ import click
 
 from vwlite.api import option_values
 from vwlite.api.option_values import format_instead, what_instead
-from vwlite.cli import jsonfile
+from vwlite.cli import output
 from vwlite.cli.files import Reads, expand, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
 from vwlite.errors import VwliteError, laid_out
@@ -152,7 +152,7 @@ class Command(click.Command):
         return parser
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        jsonfile.begin(ctx, args)
+        output.begin(ctx, args)
         if part := next((word.removeprefix(PART) for word in args if word.startswith(PART)), ""):
             ctx.meta[PART] = part
             click.echo(self.get_help(ctx))
@@ -172,7 +172,7 @@ class Command(click.Command):
         if declared := getattr(option, "declared", None):
             declared.check_once()
         if not values.get("quiet"):
-            from vwlite.cli.console import say
+            from vwlite.cli.output import say
 
             say(f"note: {option.opts[0]} is given more than once: the last one counts ({values[option.name]})")
 

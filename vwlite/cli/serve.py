@@ -43,7 +43,7 @@ def command(**arguments: Any) -> int:
 def run(arguments: dict[str, Any]) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
     from vwlite.cli.build import module_for
-    from vwlite.cli.console import say
+    from vwlite.cli.output import say
     from vwlite.options import fields_of
 
     config = ServeConfig(**fields_of(ServeConfig, arguments))

@@ -1,7 +1,6 @@
 """Options that are not on the command line: from the environment and, after that, from ``--config FILE``."""
 
 import os
-import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -46,6 +45,8 @@ def from_environment(context: click.Context) -> Iterator[Setting]:
 
 def from_text(option: click.Option, text: str, place: str) -> Any:
     if not option.is_flag:
+        import shlex  # which few runs need
+
         try:
             return shlex.split(text) if option.multiple else text
         except ValueError as error:  # of quotes

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 
@@ -232,6 +231,23 @@ class BadLines:
             self.say(f"note: --classweight: no example has the label {', '.join(f'{one:g}' for one in self.unmet)}")
 
 
+def reading_policy(
+    config: BadLinesConfig = DEFAULT,
+    message: Callable[[str], None] | None = None,
+    labels: Labels | None = None,
+    *,
+    quiet: bool = False,
+    learns: bool = False,
+    **more: Any,
+) -> BadLines:
+    """The policy of what reads examples without a learner, whose labels need no check or one of their own.
+
+    ``message`` prints, unless ``quiet``: then only what must be seen where the data are what the run ``learns``.
+    ``more`` as ``BadLines`` has it. That of a learner's run is ``vwlite.training.assembly.malformed_line_policy``.
+    """
+    return BadLines(labels, None if quiet else message, config, insist=message if learns else None, **more)
+
+
 def line_at(part: Parsed, position: int) -> tuple[int, int]:
     """Where the line that holds the byte ``position`` of a block begins and ends."""
     data = part.block.data
@@ -323,4 +339,6 @@ class NamesAsLabels:
 
 def named_labels(names: Iterable[str]) -> str:
     """The option as a shell takes it."""
+    import shlex  # which few runs need
+
     return f"--named_labels {shlex.quote(escaped(','.join(names)))}"

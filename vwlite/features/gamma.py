@@ -10,7 +10,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Csr, joined
 from vwlite.data.block_parser import read
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.malformed_lines import BadLines
+from vwlite.data.malformed_lines import reading_policy
 from vwlite.features.config import RANDOM
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.landmarks import LandmarkMap, chosen_rows
@@ -62,7 +62,7 @@ def first_rows(plan: Plan, most: int, batches: Iterable[Batch]) -> Csr:
 def rows_of(plan: Plan, path: str) -> Csr:
     """The terms of a file's lines, whatever their labels are. Raises DataError for a malformed line, InputMissing."""
     form = text_format(plan.config, skip_malformed=True).of_words(lists=True)
-    policy, sample = BadLines(None, None, BadLinesConfig(strict=True)), Sample(plan, most=None)
+    policy, sample = reading_policy(BadLinesConfig(strict=True)), Sample(plan, most=None)
     for part in read([path], form):
         sample.add(plan.extend(policy.examine(part)))
         if part.batch.release:

@@ -190,6 +190,14 @@ class RowModel(Generic[C, S]):
         """The summary that the command reports, as JSON data."""
         raise NotImplementedError
 
+    def features_at(self, rows: np.ndarray, values: np.ndarray) -> list[dict[str, Any]]:
+        """Of rows of the solution, int64[n], ``slot``, ``value`` and ``name``, None in models without names."""
+        names, slots = self.names.names if self.names else {}, self.solution.slots[rows].tolist()
+        return [
+            {"slot": slot, "name": names.get(slot), "value": value}
+            for slot, value in zip(slots, values.tolist(), strict=True)
+        ]
+
     def solution_content(self) -> Content:
         """The solution as entries of the header and arrays of the model file."""
         raise NotImplementedError

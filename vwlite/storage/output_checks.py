@@ -11,7 +11,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from vwlite.errors import Locked, OutputError, UsageError
 from vwlite.storage.atomic_file import check_writable, claim, descriptor_of, is_replaceable, output_error, unfollowed
@@ -24,8 +24,7 @@ STDOUT = frozenset({"-", "stdout", "/dev/stdout"})  # names of standard output f
 Identity = tuple[int | str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(NamedTuple):
     """A file of a run: ``role`` says what it holds (model, cache, lock, ...), ``display_name`` names it in messages.
 
     The path ``-`` is a standard stream. ``beside``: the name is derived from that of another file.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from string import digits
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ class Sightings:
             yield from ((f"--{name}", value, decode_letters(value)) for value in getattr(self.features, name))
         for name in NUMBERED:
             for value in getattr(self.features, name):
-                yield f"--{name}", value, decode_letters(value.rstrip(digits))
+                yield f"--{name}", value, decode_letters(value.rstrip("0123456789"))
         for value in self.features.spelling:
             yield "--spelling", value, bytes([ANONYMOUS]) if value == "_" else decode_letters(value)[:1]
         for value in self.features.redefine:
@@ -204,7 +203,7 @@ def listed(names: list[str], all_of: bool) -> str:
     return f"{both}{', '.join(names[:-1])} {'and' if all_of else 'or'} {names[-1]}"
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Side:
     """What was met of a namespace; ``group`` as ``--dotproduct`` and ``--lrq`` name it."""
 

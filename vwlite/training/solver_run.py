@@ -19,7 +19,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import Block
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.malformed_lines import BadLines, Labels
+from vwlite.data.malformed_lines import BadLines, Labels, reading_policy
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
 from vwlite.interrupts import Guard
@@ -129,9 +129,8 @@ class Reader:
         """That of the data that are learned, or of others beside them: their malformed lines are counted by
         themselves, and not kept.
         """
-        message, weights = self.display.message, class_weights
-        say = None if self.quiet else message
-        return BadLines(labels, say, self.bad_lines, class_weights=weights, watch=self.count, insist=message)
+        how = {"quiet": self.quiet, "learns": True, "class_weights": class_weights, "watch": self.count}
+        return reading_policy(self.bad_lines, self.display.message, labels, **how)
 
     def plain_text(self, input: InputConfig) -> Iterator[Block]:
         """Blocks of lines that are no examples. Raises InputMissing, DataError."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 Figures = dict[str, Any]  # by name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainResult:
+class TrainResult(NamedTuple):
     """What a finished run has come to."""
 
     parts: LearningParts  # what has learned and counted

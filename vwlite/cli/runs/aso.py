@@ -6,8 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli import build
-from vwlite.cli.console import Reading
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import Reading, show_report, write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
@@ -91,11 +90,7 @@ def run_inspect(arguments: dict[str, Any]) -> int:
     if arguments["out"]:
         write_arrays(arguments["out"], theta)
     found = topics(theta, arguments["rows"], arguments["top"])
-    if arguments["json_path"] != "-":
-        print(as_text(found))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "topics": found})
-    return 0
+    return show_report(arguments["json_path"], {**facts, "topics": found}, as_text(found))
 
 
 def inspect_problems(arguments: dict[str, Any], facts: dict[str, Any]) -> int:

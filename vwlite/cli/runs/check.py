@@ -9,8 +9,7 @@ from typing import Any
 from vwlite.api import run_configs
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
-from vwlite.cli.console import Reading, say
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import Reading, say, write_json
 from vwlite.data.dataset import Inputs
 from vwlite.data.json_events import EventLayout, LoggedChances
 from vwlite.data.label_forms import (

@@ -9,8 +9,7 @@ import numpy as np
 
 from vwlite.cli import build
 from vwlite.cli.build import class_limit, refuse_options
-from vwlite.cli.console import Reading
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import Reading, show_report
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
@@ -109,11 +108,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
         return read(arguments, paths, tags, space, target.data)[0]
 
     report = report_of(target, take, asked, arguments["scheme"])
-    if arguments["json_path"] != "-":
-        print(as_table(report))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], report)
-    return 0
+    return show_report(arguments["json_path"], report, as_table(report))
 
 
 def report_of(
@@ -152,17 +147,14 @@ def inspect(arguments: dict[str, Any]) -> int:
         order = np.argsort(-np.abs(weights), kind="stable")[: arguments["top"]]
         top[name] = [{"name": target.words.names[at], "weight": float(weights[at])} for at in order.tolist()]
     shared = strongest_shared(target, arguments["top"])
-    if arguments["json_path"] != "-":
-        print("\n".join(f"{name:<12}{escaped(str(value))}" for name, value in facts.items()))
-        for name, entries in top.items():
-            shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
-            print(f"{escaped(name)}: {' '.join(shown)}")
-            if shared[name]:
-                rows = (f"{escaped(row['row'])}:{row['weight']:.4g}" for row in shared[name])
-                print(f"  of Theta: {' '.join(rows)}")
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "top": top, "shared": shared})
-    return 0
+    lines = [f"{name:<12}{escaped(str(value))}" for name, value in facts.items()]
+    for name, entries in top.items():
+        shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
+        lines.append(f"{escaped(name)}: {' '.join(shown)}")
+        if shared[name]:
+            rows = (f"{escaped(row['row'])}:{row['weight']:.4g}" for row in shared[name])
+            lines.append(f"  of Theta: {' '.join(rows)}")
+    return show_report(arguments["json_path"], {**facts, "top": top, "shared": shared}, "\n".join(lines))
 
 
 def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any]]]:

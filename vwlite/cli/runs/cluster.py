@@ -6,15 +6,14 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.build import refuse_options
-from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.evaluate import tell
+from vwlite.cli.output import show_report
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.solve import open_model_rows, open_reader, solve
+from vwlite.cli.runs.solve import feature_values, open_model_rows, open_reader, solve
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, UsageError, escaped
+from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import choose
-from vwlite.evaluation.metric_table import CLUSTERS, names_of
+from vwlite.evaluation.metric_table import CLUSTERS, as_table, names_of
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
@@ -64,7 +63,8 @@ def evaluate(arguments: dict[str, Any]) -> int:
     asked = chosen_metrics(arguments["metrics"])
     with open_assignment(arguments) as (assignment, source, kind):
         report = measured(assignment, source, kind)
-    return tell(choose(report, names_of(CLUSTERS), asked) if asked else report, arguments["json_path"])
+    report = choose(report, names_of(CLUSTERS), asked) if asked else report
+    return show_report(arguments["json_path"], report, as_table(report))
 
 
 def inspect(arguments: dict[str, Any]) -> int:
@@ -72,19 +72,13 @@ def inspect(arguments: dict[str, Any]) -> int:
     model = ClusterModel.load(arguments["model"])
     facts, found = model.facts(), strongest(model, arguments["top"])
     facts.pop("sizes")
-    if arguments["json_path"] != "-":
-        print(inspection_text({"learner": ClusterModel.learner, **facts}, []))
-        print(f"\n{'cluster':>7} {'examples':>9} {'distance':>9}  strongest features")
-        for number, one in enumerate(found):
-            words = (
-                f"{escaped(str(entry['slot'] if entry['name'] is None else entry['name']))}:{entry['value']:.3g}"
-                for entry in one["features"]
-            )
-            distance = "n.a." if one["average_squared_distance"] is None else f"{one['average_squared_distance']:.4g}"
-            print(f"{number:7} {one['examples']:9} {distance:>9}  {' '.join(words)}".rstrip())
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "top": found})
-    return 0
+    lines = [inspection_text({"learner": ClusterModel.learner, **facts}, [])]
+    lines.append(f"\n{'cluster':>7} {'examples':>9} {'distance':>9}  strongest features")
+    for number, one in enumerate(found):
+        distance = "n.a." if one["average_squared_distance"] is None else f"{one['average_squared_distance']:.4g}"
+        words = feature_values(one["features"])
+        lines.append(f"{number:7} {one['examples']:9} {distance:>9}  {words}".rstrip())
+    return show_report(arguments["json_path"], {**facts, "top": found}, "\n".join(lines))
 
 
 def landmarks(arguments: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
-from vwlite.cli.console import say
+from vwlite.cli.output import say
 from vwlite.data import block_parser
 from vwlite.data.batch import Batch
 from vwlite.data.blocks import blocks, check_inputs

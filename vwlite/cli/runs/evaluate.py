@@ -7,8 +7,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.build import evaluation_changes, module_for, typed_vector_options
-from vwlite.cli.console import Bar, say
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import Bar, say, show_report
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import Opened
@@ -40,7 +39,7 @@ def run(arguments: dict[str, Any]) -> int:
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
         tell_of_majority(report)
-    return tell(report, arguments["json_path"])
+    return show_report(arguments["json_path"], report, as_table(report))
 
 
 def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
@@ -83,12 +82,3 @@ def learned(model: str, paths: Sequence[str]) -> list[str]:
         return [one.describe(path) for path, one in ledger.seen(ledger.read(model), files).items()]
     except ModelError:
         return []
-
-
-def tell(report: dict[str, Any], path: str | None) -> int:
-    """Print the metrics or, with a path, write them as JSON; with ``-`` only that."""
-    if path != "-":
-        print(as_table(report))
-    if path:
-        write_json(path, report)
-    return 0

@@ -5,8 +5,7 @@ import sys
 from typing import Any
 
 from vwlite.cli.build import module_for
-from vwlite.cli.console import say
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import say, show_report
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.inspect_model import (
     Inspection,
@@ -41,11 +40,7 @@ def run(arguments: dict[str, Any]) -> int:
         if arguments[name]:
             write_model_text(arguments[name], inspection, name == "invert_hash")
     tell_of_names(header, top)
-    if arguments["json_path"] != "-":
-        print(inspection_text(header, top))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**header, "top": top})
-    return 0
+    return show_report(arguments["json_path"], {**header, "top": top}, inspection_text(header, top))
 
 
 def tell_of_names(header: dict[str, Any], top: list[dict[str, Any]]) -> None:

@@ -5,14 +5,13 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.build import refuse_options
-from vwlite.cli.console import Reading
-from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.evaluate import tell
+from vwlite.cli.output import Reading, show_report
 from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.errors import UsageError
+from vwlite.evaluation.metric_table import as_table
 from vwlite.learners import ELSEWHERE
 from vwlite.options import fields_of
 from vwlite.solvers.lm.config import FeaturesConfig, RankConfig
@@ -37,7 +36,8 @@ def run_rank(arguments: dict[str, Any]) -> int:
     if arguments["predictions"]:
         with PredictionWriter(arguments["predictions"]) as writer:
             writer.write_bytes(b"".join(b"%g\n" % one for one in found.rank.tolist()))
-    return tell(found.facts(), arguments["json_path"])
+    facts = found.facts()
+    return show_report(arguments["json_path"], facts, as_table(facts))
 
 
 def run_vectors(arguments: dict[str, Any]) -> int:
@@ -79,8 +79,4 @@ def inspect(arguments: dict[str, Any]) -> int:
     model = LmModel.load(arguments["model"])
     facts = {"learner": LmModel.learner, **model.facts()}
     facts["first_words"] = " ".join(model.words.texts[: arguments["top"]])
-    if arguments["json_path"] != "-":
-        print(inspection_text(facts, []))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], facts)
-    return 0
+    return show_report(arguments["json_path"], facts, inspection_text(facts, []))

@@ -4,10 +4,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli.build import refuse_options
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import show_report
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.solve import open_model_rows, solve
-from vwlite.errors import UsageError, escaped
+from vwlite.cli.runs.solve import feature_values, open_model_rows, solve
+from vwlite.errors import UsageError
 from vwlite.learners import ELSEWHERE
 from vwlite.solvers.pca.solver import Pca, PcaModel, Projection, lines_of, top_features
 from vwlite.training.prediction_writer import PredictionWriter
@@ -40,15 +40,7 @@ def inspect(arguments: dict[str, Any]) -> int:
     model = PcaModel.load(arguments["model"])
     facts, found = model.facts(), top_features(model, arguments["top"])
     facts.pop("singular_values")
-    if arguments["json_path"] != "-":
-        print(inspection_text({"learner": PcaModel.learner, **facts}, []))
-        print(f"\n{'value':>12}  component's strongest features")
-        for one in found:
-            words = (
-                f"{escaped(str(entry['slot'] if entry['name'] is None else entry['name']))}:{entry['value']:.3g}"
-                for entry in one["features"]
-            )
-            print(f"{one['singular_value']:12.6g}  {' '.join(words)}")
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "components": found})
-    return 0
+    lines = [inspection_text({"learner": PcaModel.learner, **facts}, [])]
+    lines.append(f"\n{'value':>12}  component's strongest features")
+    lines += [f"{one['singular_value']:12.6g}  {feature_values(one['features'])}" for one in found]
+    return show_report(arguments["json_path"], {**facts, "components": found}, "\n".join(lines))

@@ -8,8 +8,8 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.build import class_limit, module_for, prediction_changes, typed_vector_options
-from vwlite.cli.console import Bar, say, tell
 from vwlite.cli.files import NAME, PATH, output_of
+from vwlite.cli.output import Bar, say, tell
 from vwlite.cli.root import sentence_of
 from vwlite.data.input_stream import display_name
 from vwlite.errors import UsageError, VwliteError, escaped

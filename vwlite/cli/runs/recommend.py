@@ -17,9 +17,8 @@ from vwlite.api.data_source import input_opener
 from vwlite.api.run_configs import bad_lines_config, check_option_effects, input_config
 from vwlite.cli import build
 from vwlite.cli.build import describe_model, module_for
-from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
-from vwlite.cli.jsonfile import json_lines, write_json
+from vwlite.cli.output import Bar, json_lines, say, show_report
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
 from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
@@ -267,7 +266,8 @@ def run(arguments: dict[str, Any]) -> int:
     }
     if test:
         config = replace(config, input=of_pairs(test))
-        return tell(measure_lists(config, model, how, bad_lines, **shown), arguments["json_path"])
+        report = measure_lists(config, model, how, bad_lines, **shown)
+        return show_report(arguments["json_path"], report, as_table(report))
     opened: Open = Inputs
     if features:
         opened = of_features(features, model, config.input)
@@ -320,14 +320,6 @@ def slot_near(name: str, space: str, features: Neighbours, model: Restored) -> i
     if name in features.names:
         return int(features.slots[features.names.index(name)])
     return describe.slot_of(model.learner, model.features, name, space)
-
-
-def tell(report: dict[str, float], path: str | None) -> int:
-    if path != "-":
-        print(as_table(report))
-    if path:
-        write_json(path, report)
-    return 0
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.build import describe_model, evaluation_changes, module_for
-from vwlite.cli.console import Bar
+from vwlite.cli.output import Bar
 from vwlite.cli.runs.evaluate import learned
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.learners.abilities import LoggedDecisions

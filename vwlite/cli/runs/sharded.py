@@ -7,8 +7,7 @@ from vwlite.api.run_configs import check_unused_options
 from vwlite.api.train_files import configure
 from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.cli import build
-from vwlite.cli.console import Console, say
-from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
+from vwlite.cli.output import EMPTY_REPORT, Console, say, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig, ShardConfig
 from vwlite.distributed.delta import Delta, save

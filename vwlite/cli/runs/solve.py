@@ -1,16 +1,16 @@
 """The parts shared by commands with a solver, which works on all data at once: see ``vwlite.training.solver_run``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
 from vwlite.api.run_configs import check_option_effects, input_config
 from vwlite.cli import build
-from vwlite.cli.console import Screen, say
-from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
+from vwlite.cli.output import EMPTY_REPORT, Screen, say, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import BadLinesConfig, has_words
 from vwlite.data.dataset import Inputs
+from vwlite.errors import escaped
 from vwlite.features.feature_plan import text_format
 from vwlite.options import Request
 from vwlite.solvers.row_solver import RowModel, RowSource
@@ -59,3 +59,9 @@ def open_model_rows(
             yield source, input.kind
     finally:
         inputs.close()
+
+
+def feature_values(features: Iterable[Mapping[str, Any]]) -> str:
+    """What ``RowModel.features_at`` has found, as words; features without a name have their slots."""
+    named = ((entry["slot"] if entry["name"] is None else entry["name"], entry["value"]) for entry in features)
+    return " ".join(f"{escaped(str(name))}:{value:.3g}" for name, value in named)

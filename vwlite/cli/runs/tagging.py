@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.build import class_limit, refuse_options
-from vwlite.cli.console import say
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import say, show_report
 from vwlite.cli.runs.inspect import inspection_text, tell_of_names
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError, escaped
@@ -90,11 +89,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     with ExitStack() as closing:
         tagger, _ = open_tagger(arguments, closing, Tagger)
         report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions), arguments["scheme"])
-    if arguments["json_path"] != "-":
-        print(as_table(report))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], report)
-    return 0
+    return show_report(arguments["json_path"], report, as_table(report))
 
 
 def inspect(arguments: dict[str, Any]) -> int:
@@ -102,13 +97,10 @@ def inspect(arguments: dict[str, Any]) -> int:
     model = model_file.load(arguments["model"])
     header, strongest = facts(model), top(model, arguments["top"])
     tell_of_names(header, strongest)
-    if arguments["json_path"] != "-":
-        print(inspection_text(header, []))
-        if strongest:
-            print(f"\n{'weight':>12}  {'label':<10} name")
-        for entry in strongest:
-            name = entry["slot"] if entry["name"] is None else entry["name"]
-            print(f"{entry['weight']:12.6g}  {escaped(entry['label']):<10} {escaped(str(name))}")
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**header, "top": strongest})
-    return 0
+    lines = [inspection_text(header, [])]
+    if strongest:
+        lines.append(f"\n{'weight':>12}  {'label':<10} name")
+    for entry in strongest:
+        name = entry["slot"] if entry["name"] is None else entry["name"]
+        lines.append(f"{entry['weight']:12.6g}  {escaped(entry['label']):<10} {escaped(str(name))}")
+    return show_report(arguments["json_path"], {**header, "top": strongest}, "\n".join(lines))

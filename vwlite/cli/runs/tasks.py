@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.cli.build import refuse_options
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import show_report
 from vwlite.cli.root import complain
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
@@ -49,11 +49,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     corpus, _ = read(arguments, paths_of(arguments), tags=True, data=model.data)
     _, report = figure_of(model, corpus)
     report = choose(report, report, chosen_metrics(arguments["metrics"]))
-    if arguments["json_path"] != "-":
-        print(as_table(report))
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], report)
-    return 0
+    return show_report(arguments["json_path"], report, as_table(report))
 
 
 def inspect(arguments: dict[str, Any]) -> int:
@@ -66,11 +62,8 @@ def inspect(arguments: dict[str, Any]) -> int:
     for column in model.theta.T:
         order = np.argsort(-np.abs(column), kind="stable")[: arguments["top"]].tolist()
         rows.append([{"name": model.words.names[at], "weight": float(column[at])} for at in order])
-    if arguments["json_path"] != "-":
-        print("\n".join(f"{name:<12}{value}" for name, value in facts.items()))
-        for number, entries in enumerate(rows, 1):
-            shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
-            print(f"row {number}: {' '.join(shown)}")
-    if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "theta": rows})
-    return 0
+    lines = [f"{name:<12}{value}" for name, value in facts.items()]
+    for number, entries in enumerate(rows, 1):
+        shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
+        lines.append(f"row {number}: {' '.join(shown)}")
+    return show_report(arguments["json_path"], {**facts, "theta": rows}, "\n".join(lines))

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 from vwlite.api.run_configs import check_option_effects
 from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
-from vwlite.cli.console import Console, say
-from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
+from vwlite.cli.output import EMPTY_REPORT, Console, say, write_json
 from vwlite.cli.signals import Interrupts
 from vwlite.data.config import FoldConfig
 from vwlite.errors import UsageError

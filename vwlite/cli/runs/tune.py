@@ -21,9 +21,8 @@ from vwlite.api.run_configs import check_option_effects, check_unused_options
 from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.build import evaluation_changes
-from vwlite.cli.console import Bar
 from vwlite.cli.files import Difficulty, FileName, guard
-from vwlite.cli.jsonfile import write_json
+from vwlite.cli.output import Bar, write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, command_of, plain, sentence_of
 from vwlite.cli.runs.classes import score_of_classes

@@ -12,7 +12,7 @@ import numpy as np
 from vwlite.api import run_configs
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
-from vwlite.cli.console import Console
+from vwlite.cli.output import Console
 from vwlite.cli.signals import signals_call
 from vwlite.data.config import HoldoutConfig
 from vwlite.errors import UsageError, laid_out

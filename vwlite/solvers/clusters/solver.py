@@ -272,17 +272,12 @@ def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, 
 
 def strongest(model: ClusterModel, top: int) -> list[dict[str, Any]]:
     """Of every cluster its examples, and the ``top`` features of the largest means, by name where there are names."""
-    names = model.names.names if model.names else {}
     examples, weight, distance = model.solution.totals
     found = []
     for number, mean in enumerate(model.solution.means.T):
         order = np.argsort(-mean, kind="stable")[:top]
         order = order[mean[order] > 0]
-        slots = model.solution.slots[order].tolist()
-        features = [
-            {"slot": slot, "name": names.get(slot), "value": float(value)}
-            for slot, value in zip(slots, mean[order], strict=True)
-        ]
+        features = model.features_at(order, mean[order])
         average = float(distance[number] / weight[number]) if weight[number] else None
         found.append({"examples": int(examples[number]), "average_squared_distance": average, "features": features})
     return found

@@ -102,20 +102,12 @@ class Pca(RowSolver):
 
 
 def top_features(model: PcaModel, top: int) -> list[dict[str, Any]]:
-    """For each component, its singular value and the ``top`` features with the largest absolute coefficients.
-
-    Features have ``slot``, ``value`` and ``name``, which is None in models without names.
-    """
-    names = model.names.names if model.names else {}
+    """For each component, its singular value and the ``top`` features with the largest absolute coefficients."""
     components = []
     for number in range(model.config.dim):
         column = model.solution.vectors[:, number]
         order = np.argsort(-np.abs(column), kind="stable")[:top]
-        slots = model.solution.slots[order].tolist()
-        features = [
-            {"slot": slot, "name": names.get(slot), "value": float(value)}
-            for slot, value in zip(slots, column[order], strict=True)
-        ]
+        features = model.features_at(order, column[order])
         components.append({"singular_value": float(model.solution.values[number]), "features": features})
     return components
 
