@@ -16,7 +16,9 @@ from learners.class_update cimport (
     PerClass, begin_row, close_path, end_row, first_class, infer_first_class, move_slots, open_path, open_weight_sets,
     predict_and_update, predict_once
 )
-from learners.path_lanes cimport LANES, PathLanes, begin_lanes, close_lanes, end_lanes, learn_lanes, open_lanes, take_lane
+from learners.path_lanes cimport (
+    LANES, PathLanes, begin_lanes, close_lanes, end_lanes, learn_lanes, open_lanes, prefetch_lanes, take_lane
+)
 from features.row_buffer cimport Scratch
 from base.status cimport OK
 from learners.audit_trace cimport Trace, counted_features, note, open_trace
@@ -149,17 +151,35 @@ cdef inline int train(Tournaments *t, const Rows *rows, size_t row, Scratch *s, 
     return status | train_winners(t, rows, row, s, size, counted)
 
 
-cdef inline void begin_winners(Tournaments *t, const Rows *rows, size_t row, Scratch *s, uint32_t label) noexcept nogil:
-    """Predict the contests of a label that wins, which are learned then."""
-    cdef uint32_t sets[LANES]
-    cdef uint32_t count = 0, from_side = label, number
-    while label < t.q.classes and count < LANES and t.contest[from_side].winner:
-        number = t.contest[from_side].winner
+cdef inline uint32_t find_winners(const Tournaments *t, uint32_t label, uint32_t *sets, float *sign) noexcept nogil:
+    """The contests of a label that wins, at most LANES, and what each learns; returns how many."""
+    cdef uint32_t count = 0, side = label, number
+    while label < t.q.classes and count < LANES and t.contest[side].winner:
+        number = t.contest[side].winner
         sets[count] = number - t.q.classes
-        t.sign[count] = -1 if t.contest[number].left == from_side else 1
-        from_side = number
+        sign[count] = -1 if t.contest[number].left == side else 1
+        side = number
         count += 1
-    begin_lanes(&t.lanes, &t.q, s, row, rows.initial_prediction[row], sets, count)
+    return count
+
+
+cdef inline bint class_of(const Tournaments *t, const Rows *rows, size_t row, uint32_t *label) noexcept nogil:
+    """The class of a row's label, from 0; False without one."""
+    cdef float y = rows.label[row] if row < rows.size else -1
+    if not first_class(&t.q) <= y < 4294967296.0:
+        return False
+    label[0] = <uint32_t>(y - first_class(&t.q))
+    return True
+
+
+cdef inline void begin_winners(Tournaments *t, const Rows *rows, size_t row, Scratch *s) noexcept nogil:
+    """Predict by the contests of the row's label, which are learned then, and prefetch those of the next row's."""
+    cdef uint32_t sets[LANES]
+    cdef uint32_t label
+    if class_of(t, rows, row + 1, &label):
+        prefetch_lanes(&t.lanes, &t.q, s, row, sets, find_winners(t, label, sets, t.sign))
+    if class_of(t, rows, row, &label):
+        begin_lanes(&t.lanes, &t.q, s, row, rows.initial_prediction[row], sets, find_winners(t, label, sets, t.sign))
 
 
 cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s, Results *out, bint learning) noexcept nogil:
@@ -170,8 +190,8 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     cdef size_t calls_before = t.trace.calls
     cdef int status
     begin_row(&t.q, s, learning and labeled and not held)
-    if t.lanes.on and learning and labeled and not held and weight > 0 and first_class(&t.q) <= y < 4294967296.0:
-        begin_winners(t, rows, row, s, <uint32_t>(y - first_class(&t.q)))
+    if t.lanes.on and learning and labeled and not held and weight > 0:
+        begin_winners(t, rows, row, s)
     status = predict_class(t, rows, row, s, &found)
     out.prediction[row] = found + first_class(&t.q)
     out.raw[row] = 0

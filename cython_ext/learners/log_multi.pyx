@@ -19,7 +19,7 @@ from learners.label_tree_nodes cimport (
     DEEPEST, ENTRIES, MOST_NODES, NONE, PREDICTORS, Entry, Node, Tree, count_label, find_entry, find_or_add_entry, insert_entry,
     mean, propagate_fewest
 )
-from learners.path_lanes cimport LANES, begin_lanes, close_lanes, end_lanes, learn_lanes, open_lanes, take_lane
+from learners.path_lanes cimport LANES, begin_lanes, close_lanes, end_lanes, learn_lanes, open_lanes, prefetch_lanes, take_lane
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK
 from learners.audit_trace cimport counted_features, note, open_trace
@@ -83,6 +83,18 @@ cdef inline void begin_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s) 
     begin_lanes(&t.lanes, &t.q, s, row, rows.initial_prediction[row], sets, count)
 
 
+cdef inline void prefetch_next(Tree *t, const Rows *rows, size_t row, const Scratch *s) noexcept nogil:
+    """Prefetch what the next row will probably be learned by."""
+    cdef uint32_t sets[LANES]
+    cdef uint32_t k, count
+    if row + 1 < rows.size and 0 <= rows.label[row + 1] < 4294967296.0:
+        find_way(t, <uint32_t>rows.label[row + 1])
+        count = min(t.nodes, <uint32_t>LANES)
+        for k in range(count):
+            sets[k] = t.node[t.way[k]].predictor
+        prefetch_lanes(&t.lanes, &t.q, s, row, sets, count)
+
+
 cdef inline void learn_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s, uint32_t label) noexcept nogil:
     """Learn by these nodes, in lanes, what ``train_node`` will have them learn."""
     cdef float sign[LANES]
@@ -141,6 +153,7 @@ cdef int process_example(void *learner, const Rows *rows, size_t row, Scratch *s
     begin_row(&t.q, s, learning and labeled and not held)
     t.nodes = t.begun = 0
     if t.lanes.on and learning and labeled and not held and weight > 0 and 0 <= y < 4294967296.0:
+        prefetch_next(t, rows, row, s)
         find_way(t, <uint32_t>y)
         begin_nodes(t, rows, row, s)
     status = answer(t, rows, row, s, &found)

@@ -13,8 +13,10 @@ from libc.string cimport memcpy, memset
 
 from learners.class_blocks cimport Block, find_gradients, find_steps, learns_in_blocks, open_block, score_row
 from learners.class_update cimport PerClass
+from learners.example_loop cimport RING
 from learners.gd_update cimport L2_SCALE, MAX_LABEL, MIN_LABEL, NORMS, clip
 from learners.row_copies cimport FEWEST_TERMS, MOST_TERMS, RowCopies, close_copies, find_distinct, open_copies
+from base.byte_scan cimport prefetch_l2
 from features.row_buffer cimport Scratch
 from base.status cimport OK
 
@@ -31,6 +33,7 @@ cdef extern from "learners/path_lanes.h" nogil:
 cdef enum:
     LANES = 8
     FEWEST_LANES = 2
+    LINE = 4               # slots of a cache line
 
 cdef extern from "stdint.h":
     const uint32_t NO_SET "UINT32_MAX"
@@ -156,3 +159,26 @@ cdef inline void end_lanes(PathLanes *p, PerClass *q) noexcept nogil:
     if p.taken:
         write_lanes(p.copy, q.table, p.row.slot, p.row.distinct, p.set, p.taken)
     p.count = p.taken = 0
+
+
+cdef inline void prefetch_lanes(const PathLanes *p, const PerClass *q, const Scratch *s, size_t row, const uint32_t *sets,
+                                uint32_t count) noexcept nogil:
+    """Prefetch the slots of these sets for the row after ``row``, whose buffer is ``s``.
+
+    Where that row is not expanded yet, its buffer has an earlier one's terms, or none.
+    """
+    cdef const Scratch *next = s - (row & (RING - 1)) + ((row + 1) & (RING - 1))
+    cdef uint32_t lines[LANES]
+    cdef uint32_t k, j, found = 0
+    cdef size_t i
+    if not p.on or next.in_cache or next.terms > MOST_TERMS:
+        return
+    for k in range(count):
+        lines[found] = sets[k] // LINE
+        j = 0
+        while lines[j] != lines[found]:
+            j += 1
+        found += j == found
+    for i in range(next.terms):
+        for k in range(found):
+            prefetch_l2(q.table + 4 * (<size_t>next.index[i] + LINE * lines[k]))

@@ -150,9 +150,10 @@ def test_ftrl_shows_no_squares_either():
     assert "@" not in audit(b"1 |a x\n1 |a x\n", config=GdConfig(ftrl=True))
 
 
-def test_rows_at_once_have_the_lines_of_rows_one_by_one(monkeypatch):
+@pytest.mark.parametrize("more", [{}, {"quadratic": ("ab",), "ignore_linear": ("b",)}])
+def test_rows_at_once_have_the_lines_of_rows_one_by_one(more, monkeypatch):
     """Namespaces of one character stand together; terms of the same effect keep their order."""
-    features = FeatureConfig(bits=10)
+    features = FeatureConfig(bits=10, **more)
     learner = Gd(GdConfig(label_units="spread"), 10)
     plan, results, form = Plan(features), Results(), text_format(features, skip_malformed=False, names=True)
     learned = parse_text(b"1 |a x y:2\n5 |b z |a y\n3 |c x:.5\n", form)
@@ -172,7 +173,7 @@ def test_rows_at_once_have_the_lines_of_rows_one_by_one(monkeypatch):
     audit.batch(batch, results, 0, len(batch))
     assert b"".join(shown) == together
     assert together.count(b"\n") == 6
-    assert together.count(b"\t") == 6 + 4 + 101
+    assert together.count(b"\t") == 6 + 4 + 101 + 4 * bool(more)
 
 
 def test_numbers_are_those_of_percent_g():

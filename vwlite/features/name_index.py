@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -157,7 +157,7 @@ class RowNames:
         self.makers: dict[bytes, Makers] = {}
         self.rows, self.edges = memoryview(batch.row_namespace), memoryview(batch.namespace_start)
 
-    def of_row(self, row: int, places: list[int]) -> list[str]:
+    def of_row(self, row: int, places: Iterable[int]) -> list[str]:
         first, last = self.rows[row], self.rows[row + 1]
         edges = self.batch.namespace_start[first : last + 1]
         begin = self.edges[first]

@@ -17,7 +17,7 @@ from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_NAME
-from vwlite.features.name_index import first_slots, rows_alone, shifted, without_stop
+from vwlite.features.name_index import RowNames, first_slots, rows_alone, shifted, without_stop
 from vwlite.features.term_weights import terms_of, terms_of_row
 from vwlite.learners.base import label_range
 from vwlite.learners.explore import BanditGroups
@@ -27,7 +27,7 @@ from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.listener import Display, Listener, Run
 
-ROWS_AT_ONCE = 1 << 10  # whose lines are made at once
+ROWS_AT_ONCE, CROSSED_ROWS_AT_ONCE = 1 << 10, 1 << 4  # whose lines are made at once
 
 
 class Audit(Listener):
@@ -50,7 +50,8 @@ class Audit(Listener):
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
         if not self.row_by_row and len(rows) and has_plain_terms(batch, self.plan):
-            for some in np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)):
+            size = ROWS_AT_ONCE if self.plan.flat else CROSSED_ROWS_AT_ONCE
+            for some in np.array_split(rows, -(-len(rows) // size)):
                 self.show(audit_of_rows(batch, self.plan, self.learner, results, some))
             return
         for row in rows.tolist():
@@ -60,9 +61,9 @@ class Audit(Listener):
 
 
 def has_plain_terms(batch: Batch, plan: Plan) -> bool:
-    """Whether the rows' terms are their features as the data have them, which have names."""
-    changed = plan.weights or plan.centring or plan.random or plan.theta
-    return bool(plan.flat and not changed and batch.names is not None and not batch.any_flags & SHARED)
+    """Whether the rows' terms are their features as the data have them, and interactions of these, with names."""
+    changed = plan.weights or plan.centring or plan.random or plan.theta or plan.pairs
+    return bool(plan.plain and not changed and batch.names is not None and not batch.any_flags & SHARED)
 
 
 class NamesInText:
@@ -86,8 +87,10 @@ class NamesInText:
 
 def audit_of_rows(batch: Batch, plan: Plan, learner: Gd, results: Results, rows: np.ndarray) -> bytes:
     """``audit_text`` of ``rows``, int64[n] ascending, none of which has been learned from, of plain terms."""
-    terms = terms_of(rows_alone(batch, rows), without_stop(plan))
-    text, ends = FeatureWords(batch, plan.redefine).of_rows(rows, CONSTANT_NAME.encode() if plan.constant else b"")
+    plan = without_stop(with_all_linear(plan))
+    terms = terms_of(rows_alone(batch, rows), plan)
+    edges = terms.indptr[[*(rows - rows[0]), len(terms)]]
+    names = names_of_rows(batch, plan, rows, np.diff(edges))
     low, high = label_range(learner)
     raw = results.raw[: rows[-1] + 1].astype(float)
     shown = np.where(np.isnan(raw), 0.0, np.minimum(np.maximum(raw, low), high)).astype(np.float32)
@@ -96,9 +99,20 @@ def audit_of_rows(batch: Batch, plan: Plan, learner: Gd, results: Results, rows:
     tags = batch.tag_start, batch.tag_end, batch.text if len(batch.text) else None
     small = learner.config.takes_any_unit
     heads = format_predictions(shown, wanted, *tags, int(rows[0]), len(shown), small=small)
-    edges = terms.indptr[[*(rows - rows[0]), len(terms)]]
     slots = shifted(terms.indices, learner.layout[0], plan.bits)
-    return items(learner, NamesInText(text, np.frombuffer(ends, np.int64)), slots, terms.values, edges, heads)
+    return items(learner, names, slots, terms.values, edges, heads)
+
+
+def names_of_rows(batch: Batch, plan: Plan, rows: np.ndarray, sizes: np.ndarray) -> NamesInText:
+    """The names of all terms of ``rows``, which have ``sizes`` of them."""
+    if plan.flat:
+        constant = CONSTANT_NAME.encode() if plan.constant else b""
+        text, ends = FeatureWords(batch, plan.redefine).of_rows(rows, constant)
+        return NamesInText(text, np.frombuffer(ends, np.int64))
+    made, names = RowNames(batch, plan), []
+    for row, size in zip(rows.tolist(), sizes.tolist(), strict=True):
+        names += made.of_row(row, range(size))
+    return NamesInText.of(names)
 
 
 def audit_text(
