@@ -27,6 +27,7 @@ LEAST = (3, 11)  # as requires-python has it
 # One folder for each kind of build and Python, so that none takes another's C code or objects for its own.
 KIND = "debug" if DEBUG else "annotate" if ANNOTATE else "abi3" if LIMITED else "release"
 BUILD = f"build/{KIND}-{sysconfig.get_platform()}-{sys.implementation.cache_tag}"
+TRANSLATED = os.environ.get("VWLITE_TRANSLATED", False)  # a folder of C code that several builds share
 # Python's own flags ask for debug data, which is four fifths of a module and a quarter of the compiler's time.
 QUICK = os.environ.get("VWLITE_QUICK_BUILD") == "1"  # where only what is built matters, not how fast it is
 OPTIMIZE = ["-O1", "-g"] if DEBUG else ["-O0" if QUICK else "-O3", "-g0"]
@@ -105,6 +106,7 @@ def translate(extensions):
         "build_dir": BUILD,
         "annotate": ANNOTATE,
         "quiet": True,
+        "cache": TRANSLATED,
         "force": DEBUG or ANNOTATE or any(path.stat().st_mtime < before for path in Path(BUILD).rglob("*.c")),
         "shared_utility_qualified_name": SHARED,
         "compiler_directives": {
@@ -118,13 +120,18 @@ def translate(extensions):
     }
     # Collecting garbage takes half of the time. Without it all processes together take a gigabyte.
     with ProcessPoolExecutor(CORES, initializer=gc.disable) as pool:
-        tasks = {pool.submit(cythonize, [one], **options): one for one in extensions}
+        tasks = {pool.submit(cythonize, [plain(one)], **options): one for one in extensions}
         for done, task in enumerate(as_completed(tasks), 1):
             tasks[task].sources = task.result()[0].sources
             show_count("translated to C", done, len(tasks))
     for one in extensions:
         one.depends = ["setup.py", *headers(one.sources[0])]
     extensions.sort(key=lambda one: -Path(one.sources[0]).stat().st_size)
+
+
+def plain(ext):
+    """Without what only the compiler is asked for, so that all kinds of builds have the same C code."""
+    return Extension(ext.name, ext.sources, include_dirs=ext.include_dirs)
 
 
 def show_count(done_to_them, done, total):

@@ -16,9 +16,8 @@ MODELS = [(path.parent, *line.split("\t")) for path in LISTS for line in path.re
 @pytest.mark.parametrize(
     ("folder", "model", "text", "command"), MODELS, ids=[f"{of.name}-{name}" for of, name, *_ in MODELS]
 )
-def test_a_model_predicts_what_it_did(folder, model, text, command, run_cli):
-    done = run_cli(*command.split(), str(folder / text), "-i", str(folder / f"{model}.model"), "--quiet")
-    assert done.returncode == 0, done.stderr
+def test_a_model_predicts_what_it_did(folder, model, text, command, run_here):
+    done = run_here(*command.split(), folder / text, "-i", folder / f"{model}.model", "--quiet")
     assert done.stdout.encode() == (folder / f"{model}.predictions").read_bytes()
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -38,9 +39,14 @@ def room_of(module):
     return parts[1] if len(parts) > 1 and (PROJECT / "vwlite" / parts[1]).is_dir() else ""
 
 
+@cache
+def nodes_of(module):
+    return [*ast.walk(ast.parse(MODULES[module].read_text()))]
+
+
 def imported(module):
     """The modules of the project that a module names in its imports, wherever they stand."""
-    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+    for node in nodes_of(module):
         if isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
@@ -48,18 +54,21 @@ def imported(module):
                     yield name
 
 
-GRAPH = {module: {*imported(module)} - {module} for module in MODULES}
+@cache
+def graph():
+    """What each module imports, by its name."""
+    return {module: {*imported(module)} - {module} for module in MODULES}
 
 
 def test_a_module_imports_from_its_room_and_those_before_it():
     place = {module: ROOMS.index(room_of(module)) for module in MODULES}
-    pairs = [(module, name) for module, names in GRAPH.items() if module not in DOORS for name in names]
+    pairs = [(module, name) for module, names in graph().items() if module not in DOORS for name in names]
     assert [f"{module} imports {name}" for module, name in pairs if place[name] > place[module]] == []
 
 
 def test_no_import_leads_back():
     try:
-        list(TopologicalSorter(GRAPH).static_order())
+        list(TopologicalSorter(graph()).static_order())
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
@@ -85,7 +94,7 @@ TO_STREAMS = {"vwlite.training.prediction_writer"}  # predictions go to standard
 
 def nodes(modules):
     """Each with the name of its module."""
-    return [(module, node) for module in modules for node in ast.walk(ast.parse(MODULES[module].read_text()))]
+    return [(module, node) for module in modules for node in nodes_of(module)]
 
 
 def test_only_the_command_line_prints_and_knows_signals():

@@ -114,7 +114,7 @@ def test_what_does_not_go_together(example, names):
     assert "for parts of speech" in example("chunks.sh", ".", "--conll2003", ".", status=2).stderr
 
 
-PART = ("--words", 2000, "--unlabeled", 10000, "--max-problems", 60, "--tested", 10000, "--json", "out.json")
+PART = ("--words", 2000, "--unlabeled", 4000, "--max-problems", 25, "--tested", 4000, "--json", "out.json")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 A mask of ones makes a learner work in the table.
 """
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,11 @@ def line_of(draw, names, values):
     return f"{draw.choice(LABELS)} |a {' '.join(words)}"
 
 
+@lru_cache(2)
+def parsed(text, config):
+    return parse_text(text, text_format(config, skip_malformed=False))
+
+
 def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **rest):
     """Two passes over two batches, so that the second finds what the first left in the table; what it stopped at."""
     config, half = FeatureConfig(bits=bits, quadratic=quadratic), len(text) // 2
@@ -34,7 +41,7 @@ def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **res
         learner.set_mask(np.ones(1 << bits, np.uint8))
     try:
         for part in (text[:half], text[half:]) * 2:
-            batch = parse_text("\n".join(part).encode(), text_format(config, skip_malformed=False))
+            batch = parsed("\n".join(part).encode(), config)
             results.reserve(len(batch))
             results.holdout_mask = (np.arange(len(batch)) % 7 == 3).astype(np.uint8)
             learner.run(batch, Plan(config), results, 0, len(batch))
