@@ -64,7 +64,7 @@ def test_a_model_is_no_data(run_here, model):
 
 
 def test_training_without_output_is_said_aloud(run_here, model):
-    assert "-f MODEL keeps the model" in run_here("train", "data.vw").stderr
+    assert "give -f MODEL to save it" in run_here("train", "data.vw").stderr
     assert "-f MODEL" not in run_here("train", "data.vw", "-p", "p").stderr
     assert run_here("train", "data.vw", "--quiet").stderr == ""
 

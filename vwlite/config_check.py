@@ -104,17 +104,17 @@ def require(value: Any, declared: Any, name: str) -> None:
         right = is_one(value, kind)
     if not right:
         raise ValueError(f"{name} is {excerpt(value)}")
-    for one, wanted, path in parts:
-        require(one, wanted, path)
+    for one, expected, path in parts:
+        require(one, expected, path)
 
 
 def members(value: dict[str, Any], kind: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
     """Value, declared type and name of each member of an object. Raises ValueError for a missing one."""
     for key, declared in declared_types(kind).items():
-        wanted = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
+        expected = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
         if key in value:
-            yield value[key], wanted, f"{name}.{key}"
-        elif wanted is declared:
+            yield value[key], expected, f"{name}.{key}"
+        elif expected is declared:
             raise ValueError(f"{name}.{key} is missing")
 
 

@@ -11,7 +11,7 @@ USUAL = 4 * GIB  # bytes, where the number of weights depends on the data and --
 
 @config
 class MemoryConfig(Config):
-    """What several configurations have."""
+    """The memory limit, an option of several configurations."""
 
     max_memory: float | None = option(
         None, "GiB that weights may take; more are refused before they are allocated.", section="Table of weights",

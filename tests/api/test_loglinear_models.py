@@ -199,5 +199,5 @@ def test_labels_of_the_best_sequence_alone(options):
 def test_dual_variables_are_not_kept():
     model = CRFModel(L1Config(model="crf", loss="margin", l2=0.1))
     model.fit(parsed(model, TAGS))
-    with pytest.raises(UsageError, match="cannot be gone on from"):
+    with pytest.raises(UsageError, match="cannot be continued"):
         model.go_on(parsed(model, TAGS))

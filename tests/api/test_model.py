@@ -60,7 +60,7 @@ def test_save_and_load(tmp_path, command):
     model.save(tmp_path / "small", predict_only=True)
     small = Model.load(str(tmp_path / "small"))
     assert np.array_equal(small.predict(NUMBERS), model.predict(NUMBERS))
-    with pytest.raises(ModelError, match="cannot go on learning"):
+    with pytest.raises(ModelError, match="cannot be trained further"):
         small.learn(NUMBERS)
     with pytest.raises(InputMissing, match="cannot open the model"):
         Model.load(tmp_path / "absent")
@@ -223,7 +223,7 @@ def test_weights_by_name():
     assert model.slot("7") == 7
     with pytest.raises(ValueError, match="read-only"):
         model.weights[0] = 1
-    with pytest.raises(UsageError, match="no feature's name"):
+    with pytest.raises(UsageError, match="not the name of a feature"):
         model.slot("a b")
 
 

@@ -91,7 +91,7 @@ def test_a_model_goes_on_and_knows_what_it_has_seen(folder, run_here, caplog):
         model = vwlite.train(names, initial_regressor="m", final_regressor="m", skip_seen=True, max_bad_ratio=0.5)
     assert content(folder) == expected
     assert model.dumps() == expected["m"]
-    assert "there is no m yet: training begins at the start" in caplog.messages
+    assert "there is no m yet: training starts from the beginning" in caplog.messages
     assert [line for line in caplog.messages if line.endswith(": skipped")]
     assert vwlite.train("more.vw", initial_regressor="m", skip_seen=True).dumps() == model.dumps()  # nothing new
 
@@ -126,7 +126,7 @@ def test_other_refusals():
     with pytest.raises(UsageError, match="a model keeps its options"):
         vwlite.train("more.vw", "-b 12", model=vwlite.Model())
     model = vwlite.train("more.vw", final_regressor="m", predict_only_model=True)
-    with pytest.raises(ModelError, match="cannot go on learning"):
+    with pytest.raises(ModelError, match="cannot be trained further"):
         model.learn("1 |u u1")
 
 

@@ -97,7 +97,7 @@ class Case:
 
     @property
     def malformed(self):
-        """A line like the first one, but for a value that is no number."""
+        """A line like the first one, but for a value that is not a number."""
         line = self.text.splitlines()[0].replace("'r0", "'bad").replace("'0", "'bad")
         return f"{line} x:nan"
 

@@ -85,8 +85,8 @@ def test_classes_without_new_examples_keep_their_weights_but_for_what_tells_agai
         (("few.vw",), ("--sequences",), 2, "--sequences does not go with -i"),
         (("few.vw",), ("--idf",), 2, "--idf does not go with -i"),
         (("few.vw",), ("--max-memory", "1e-9"), 2, "--max-memory"),
-        (("many.vw", "--multilabel", "--threshold", "tuned"), (), 2, "cannot learn on"),
-        (("bio.vw", "--sequences", "--decode", "viterbi"), (), 2, "cannot learn on"),
+        (("many.vw", "--multilabel", "--threshold", "tuned"), (), 2, "cannot be trained further"),
+        (("bio.vw", "--sequences", "--decode", "viterbi"), (), 2, "cannot be trained further"),
     ],
 )
 def test_refused(vwlite, begun, options, status, said):

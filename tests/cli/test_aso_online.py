@@ -97,7 +97,7 @@ def test_features_of_examples_that_are_not_asked_for_are_none_that_few_have(vwli
         (("--online", "--aux", "top-k:1", "--quiet"), 2, "not top-k:1"),
         (("--online", "--aux", "freq", "--where", "w=ship"), 2, "--where does not go with --online"),
         (("--online", "--aux", "freq", "--iterations", "2"), 2, "--iterations does not go with --online"),
-        (("-i", "plain"), 2, "keeps no weights to go on with"),
+        (("-i", "plain"), 2, "has no weights to continue with"),
         (("-i", "kept", "--dim", "4"), 2, "--dim contradicts kept"),
         (("-i", "kept", "--aux", "freq"), 2, "--aux contradicts kept"),
         (("-i", "kept", "--loss_function", "hinge"), 2, "--loss_function contradicts kept"),

@@ -65,7 +65,7 @@ def test_pipes_are_read_again(vwlite, tmp_path, stopped):
 
 def test_where_there_is_nothing_to_go_on_from(vwlite, tmp_path):
     done = learn(vwlite, "un.vw", *KEPT[:-2], "--keep-weights", "--resume", out="other")
-    assert "there is no other.ckpt to go on from" in done.stderr
+    assert "there is no other.ckpt to resume" in done.stderr
     learn(vwlite, "un.vw", *KEPT)
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
 

@@ -106,7 +106,7 @@ def test_nobody_else_is_believed_or_overwritten_under_the_kept_name(vwlite, data
     kept.rename(tmp_path / "elsewhere")
     kept.symlink_to("elsewhere")
     done = vwlite(*command, "--resume", status=76)
-    assert "model.ckpt.best, of the best pass, is gone or was changed: start anew" in done.stderr
+    assert "model.ckpt.best, of the best pass, is gone or was changed: start again" in done.stderr
     assert not os.path.lexists(tmp_path / "model")
 
 

@@ -51,7 +51,7 @@ def test_long_lines_one_at_a_time_are_learned_as_ever(vwlite, write, tables):
 def test_wildcards_that_stand_for_too_many_interactions(vwlite, write):
     write("data.vw", "1 " + " ".join(f"|{letter} x" for letter in "abcdefghijkl") + "\n")
     said = vwlite("train", "data.vw", "--interactions", ":" * 12, status=2).stderr
-    assert "the wildcards stand for 1,352,078 interactions of the 12 namespaces met so far, more than 262,144" in said
+    assert "the wildcards stand for 1,352,078 interactions of the 12 namespaces seen so far, more than 262,144" in said
 
 
 def test_wildcards_of_any_order_are_looked_for_among_those_that_matched(vwlite, write):

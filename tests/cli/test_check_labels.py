@@ -160,7 +160,7 @@ def test_a_model_that_was_learnt_keeps_its_labels(vwlite, write):
 def test_sorted_names_are_to_be_shuffled(report):
     found = report("arts |a\n" * 80 + "money |a\n" * 40)
     said = "the lines are sorted by label: it changes once, 53 times in random order"
-    assert found["warnings"] == [f"{said}: shuffle them, or train --shuffle-first; what is learned last counts most"]
+    assert found["warnings"] == [f"{said}: shuffle them, or train --shuffle-first; the last examples count most"]
 
 
 def test_options_that_contradict_are_refused(vwlite):

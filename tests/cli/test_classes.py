@@ -65,7 +65,7 @@ def test_measures_of_costs_and_sets(vwlite, write):
     ("kind", "reason"),
     [
         ("--oaa", "--probabilities needs a model of --loss_function logistic, not squared"),
-        ("--ect", "--probabilities: a tree of classes has but its answers, neither scores nor probabilities"),
+        ("--ect", "--probabilities: a tree of classes has only its answers, neither scores nor probabilities"),
     ],
 )
 def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reason, vwlite, write):

@@ -329,7 +329,7 @@ def test_columns_of_other_formats(data, vwlite):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["cluster", "x.vw"], 2, "-k N says how many clusters there are to be"),
+        (["cluster", "x.vw"], 2, "-k N is needed: the number of clusters"),
         (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
         (["cluster", "x.vw", "-k", "121"], 2, "121 clusters are more than there are examples: 120"),
         (["cluster", "same.vw", "-k", "3"], 2, "3 clusters are more than there are different examples: 2"),
@@ -393,4 +393,4 @@ def test_damaged_models_are_refused(name, wrong, data, vwlite):
     model = files.load(data / "m")
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = vwlite("predict", "-i", "bad", "x.vw", status=76)
-    assert "is no model of this version's vwlite cluster" in done.stderr
+    assert "is not a model of this version's vwlite cluster" in done.stderr

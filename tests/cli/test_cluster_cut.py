@@ -162,4 +162,4 @@ def test_damaged_models_are_refused(change, data, vwlite, tmp_path):
         header |= change
     files.save(tmp_path / "bad", header, arrays)
     said = vwlite("predict", "-i", "bad", "x.vw", status=76).stderr
-    assert "bad is no model of this version's vwlite cluster" in said
+    assert "bad is not a model of this version's vwlite cluster" in said

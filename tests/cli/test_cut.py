@@ -179,7 +179,7 @@ def test_lines_that_are_no_nodes_are_malformed(vwlite, write, tmp_path):
     for sentence in (
         "graph.vw:1: no name of a node, expected one before '|' and a space behind it: |n a",
         "graph.vw:3: a number behind the node's name, expected neighbours only: nodes have no importance: a 2 |n b",
-        "graph.vw:4: the weight of an edge is no number: a |n b:much",
+        "graph.vw:4: the weight of an edge is not a number: a |n b:much",
         "graph.vw:5: an edge to a node without a name: a |n :3",
     ):
         assert f"vwlite: bad line {sentence}\n" in done.stderr

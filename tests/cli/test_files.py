@@ -354,7 +354,7 @@ def test_no_other_file_is_taken_for_a_lock(make, vwlite, folder):
     getattr(folder / "m.lock", make)("other")
     before = (folder / "m.lock").read_text()
     done = vwlite("train", "some", "-f", "m", "--quiet", status=73)
-    assert done.stderr.endswith("m.lock: the file is there and is no lock of a model; give -f another name\n")
+    assert done.stderr.endswith("m.lock: the file exists and is not the lock of a model; give -f another name\n")
     assert (folder / "m.lock").read_text() == before
 
 

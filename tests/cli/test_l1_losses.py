@@ -89,7 +89,7 @@ def test_dual_variables_are_not_kept(vwlite, header):
     crf(vwlite, "--loss", "margin", "--l2", "1")
     assert not header("m")["resumable"]
     said = vwlite("l1", "tags.vw", "-i", "m", "-f", "n", status=2).stderr
-    assert "m cannot be gone on from: --loss margin --l2 learns with vectors of all examples" in said
+    assert "m cannot be continued: --loss margin --l2 learns with vectors of all examples" in said
 
 
 def test_what_dual_variables_need_is_told(vwlite):

@@ -104,7 +104,7 @@ def test_a_damaged_model_is_refused(damage, vwlite):
     else:
         arrays["history"] = make(arrays["history"], len(content.header["labels"]))
     model_file.save("m", content.header, arrays)
-    assert "m is no log-linear model of this version" in vwlite("predict", "-i", "m", "tags.vw", status=76).stderr
+    assert "m is not a log-linear model of this version" in vwlite("predict", "-i", "m", "tags.vw", status=76).stderr
 
 
 REFUSED = {  # options: what is said

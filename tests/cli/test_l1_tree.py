@@ -144,7 +144,7 @@ def test_a_damaged_model_is_refused(damage, vwlite):
     header, arrays = dict(content.header), {name: np.array(array) for name, array in content.arrays.items()}
     DAMAGE[damage](header, arrays)
     model_file.save("m", header, arrays)
-    assert "m is no log-linear model of this version" in vwlite("predict", "-i", "m", "trees.vw", status=76).stderr
+    assert "m is not a log-linear model of this version" in vwlite("predict", "-i", "m", "trees.vw", status=76).stderr
 
 
 REFUSED = {  # options: what is said

@@ -116,7 +116,7 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--scoring", "--scoring needs --filter_tree"),
         ("--filter_tree 3 --readable_model t", "models of --filter_tree are not written"),
         ("--multiclass 3 --invert_hash t", "models of --multiclass are not written"),
-        ("--filter_tree 3 -r r", "has but its answers"),
+        ("--filter_tree 3 -r r", "has only its answers"),
         ("--filter_tree 3 --loss_function multinomial --expectile_q 0.3", "--expectile_q does nothing without"),
         ("--filter_tree 3 --oaa 3", "--filter_tree plays with learners of two classes"),
         ("--multiclass 3 -b 1", "3 classes need more than the 2 slots"),

@@ -59,8 +59,8 @@ def test_no_word_of_it_without_pairs_or_learning_or_as_vw(vwlite, write):
 @pytest.mark.parametrize(
     ("options", "cure"),
     [
-        ("", "--dot-rates adaptive, or divide them, to about 1"),
-        ("--filter_tree 5 --scoring --indexing 1 --loss_function hinge", "divide them, to about 1"),
+        ("", "--dot-rates adaptive, or divide them, so that they are about 1"),
+        ("--filter_tree 5 --scoring --indexing 1 --loss_function hinge", "divide them, so that they are about 1"),
         ("--dot-rates adaptive", ""),
         ("--multiclass 5 --indexing 1", ""),
     ],

@@ -208,7 +208,7 @@ def test_damaged_models_are_refused(name, wrong, data, run_cli):
     model = files.load(data / "m")
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = run_cli("project", "-i", "bad", "x.vw", status=76)
-    assert "is no model of this version's vwlite pca" in done.stderr
+    assert "is not a model of this version's vwlite pca" in done.stderr
 
 
 @given(st.integers(1, 40), st.integers(1, 90), st.integers(0, 2**32 - 1), st.data())

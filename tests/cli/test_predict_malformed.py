@@ -85,7 +85,7 @@ def test_a_long_lived_predictor_goes_on(kind, trained, tmp_path, cli_env):
     assert process.returncode == 65
     lines = said.decode().splitlines()
     assert sum("more than --max-bad-ratio 0.01 allows" in line for line in lines) == 2
-    on = "; the run goes on, and its exit status will be 65"
+    on = "; the run continues, and its exit status will be 65"
     assert f"vwlite: 50 of 1000 lines are malformed, more than --max-bad-ratio 0.01 allows{on}" in lines
     assert lines[-1] == "vwlite: 50 of 1001 lines are malformed, more than --max-bad-ratio 0.01 allows"
 

@@ -123,4 +123,4 @@ def test_the_person_whose_age_changed_has_exclusions(vwlite, write, cases_dir):
     vwlite("train", data, "-f", "m", "--names", "--quiet", "--dotproduct", "u,i", "--rank", 2)
     done = vwlite("recommend", "-i", "m", "--of", "i", "--exclude", data, write("p", "|u u1 age=31\n|u u9\n"))
     assert [line.split("\t")[2] for line in done.lines if line.startswith("p:1\t")] == ["t4"]
-    assert "note: 1 of 2 people have nothing to leave out" in done.stderr
+    assert "note: 1 of 2 persons have no items to leave out" in done.stderr

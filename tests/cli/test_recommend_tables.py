@@ -57,7 +57,7 @@ def test_a_person_is_typed_by_the_column_or_its_namespace(rated, vwlite, write):
     both = table(asked(vwlite, "--for", "uid=u1", "--for", "day=3"))
     assert [row[1:] for row in both] == [row[1:] for row in table(asked(vwlite, "day.csv"))] != wanted
     for typed, said in (
-        ("uid=u99", "--for uid=u99: the model has not met this feature"),
+        ("uid=u99", "--for uid=u99: the model does not know this feature"),
         ("who=u1", "--for who=u1: the model's table has no column 'who' (it has uid, film, day)"),
         ("day=soon", "--for day=soon: the column holds numbers, not 'soon'"),
     ):

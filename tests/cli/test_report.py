@@ -133,7 +133,7 @@ def test_curves_for_terminals(vwlite):
     vwlite("l1", "data.vw", "--passes", "4", "--quiet", "--json", "l1.json")
     assert vwlite("report", "l1.json", "--text").lines[0] == "l1: objective"
     vwlite("check", "data.vw", "--json", "check.json")
-    assert "no run tells how" in vwlite("report", "check.json", "--text", status=65).stderr
+    assert "no report has the progress of a training" in vwlite("report", "check.json", "--text", status=65).stderr
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_curves_for_terminals(vwlite):
         ("run.json -o model --test data.vw -i model", 2, "model"),
         ("run.json -o data.vw --test data.vw -i model", 2, "data.vw"),
         ("none.json -o r", 66, "none.json"),
-        ("data.vw -o r", 65, "data.vw is no JSON"),
-        ("list.json -o r", 65, "list.json is no report of a run"),
-        ("old.json -o r", 65, "old.json is no report of a run"),
+        ("data.vw -o r", 65, "data.vw is not JSON"),
+        ("list.json -o r", 65, "list.json is not the report of a run"),
+        ("old.json -o r", 65, "old.json is not the report of a run"),
         ("newer.json -o r", 65, "newer.json is a report of schema 2; this vwlite knows 1"),
         ("damaged.json -o r", 65, "damaged.json is a damaged report"),
-        ("deep.json -o r", 65, "deep.json is no JSON"),
+        ("deep.json -o r", 65, "deep.json is not JSON"),
         ("run.json -o r --test data.vw -i data.vw", 76, "data.vw"),
         ("run.json -o r --test empty.vw -i model", 65, "no labelled example"),
         ("run.json -o r --test named.vw -i named", 2, "does not go with a model of named labels"),

@@ -57,7 +57,7 @@ def test_a_linear_tree_and_one_of_costs(vwlite, write):
     vwlite("train", "c", "-f", "m", "--quiet", "--filter_tree", "3", "--scoring", "--costs", "--loss_function", "hinge")
     assert json.loads(vwlite("evaluate", "-i", "m", "c", "--json", "-").stdout)["loss"] == 0
     assert vwlite("predict", "-i", "m", "c").lines[:3] == ["1", "2", "3"]
-    assert "costs are none" in vwlite("predict", "-i", "m", "c", "--probabilities", status=2).stderr
+    assert "costs are not probabilities" in vwlite("predict", "-i", "m", "c", "--probabilities", status=2).stderr
 
 
 def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest(trained, vwlite, tmp_path):

@@ -206,7 +206,7 @@ def test_phrases_without_beginnings(vwlite, write, header):
     train(vwlite, data="iob1.vw")
     assert header("model")["sequences"]["decode"] == "none"
     said = train(vwlite, "--decode", "bio", data="iob1.vw", status=2).stderr
-    assert "I-PER of example 1 goes on with no phrase" in said and "--iob2" in said
+    assert "I-PER of example 1 continues no phrase" in said and "--iob2" in said
 
 
 @pytest.mark.parametrize(

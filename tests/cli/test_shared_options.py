@@ -351,7 +351,7 @@ def test_letters_of_several_bytes_are_refused(options, vwlite, write):
     write("d", "1 |ô a\n-1 |ñ x\n1 |œ y\n-1 |п z\n1 |р w\n1 |п z\n")
     value = options.rpartition(" ")[2]
     said = vwlite("train", "d", *options.split(), status=2).stderr
-    assert f"{value}: namespaces are told apart by the first byte of their names, of which é has 2" in said
+    assert f"{value}: namespaces are distinguished by the first byte of their names, of which é has 2" in said
     assert vwlite("vw", "d", "--quiet", *options.split(), status=None).status in (0, 1)
     assert "namespaces, not 5" in vwlite("vw", "d", "--quiet", "--dotproduct", r"\xc3b", status=1).stdout
     with pytest.raises(UsageError, match="of which é has 2"):

@@ -8,7 +8,7 @@ import pytest
 from vwlite.training.label_sample import LabelOrder
 
 SORTED = "".join(f"{label} |words w{n % 7}\n" for n, label in enumerate([1] * 90 + [-1] * 60))
-SAID = "the lines are sorted by label: it changes once, 72 times in random order; what is learned last counts most"
+SAID = "the lines are sorted by label: it changes once, 72 times in random order; the last examples count most"
 ORDERS = [[], ["--block-size", 64], ["--passes", 3, "-k", "-c"], ["--loss_function", "logistic"]]
 
 

@@ -174,7 +174,7 @@ def test_save_commands_in_the_data_are_obeyed_by_vw_alone(vwlite, write, weights
 
 
 def test_what_will_not_be_kept_is_said_first(vwlite):
-    said = "vwlite: nothing will be kept of this training: -f MODEL keeps the model"
+    said = "vwlite: the model will not be saved: give -f MODEL to save it"
     assert vwlite("train", "data.vw").stderr.splitlines()[0] == said
     for kept in (("-f", "model"), ("-p", "p"), ("--json", "-"), ("--quiet",)):
         assert said not in vwlite("train", "data.vw", *kept).stderr

@@ -81,7 +81,7 @@ def test_vw_counts_an_example_as_the_contests_of_winners_weigh(vwlite, write):
     [
         ("--log_multi 3 --loss_function hinge", "--log_multi has a loss of its own"),
         ("--log_multi 3 --swap_resistance -1", "--swap_resistance takes 0 to"),
-        ("--log_multi 3 -r r", "has but its answers"),
+        ("--log_multi 3 -r r", "has only its answers"),
         ("--swap_resistance 2", "--swap_resistance needs --log_multi"),
         ("--error 2", "--error needs --ect"),
         ("--ect 3 --oaa 3", "--oaa and --ect do not go together"),
@@ -126,8 +126,8 @@ def test_a_tree_that_is_none_is_refused(change, vwlite, write):
     write("d", "".join(LINES))
     vwlite("train", "d", "-f", "m", "--quiet", "--log_multi", "7")
     changed("m", **change)
-    assert "is no model of this version" in vwlite("predict", "-i", "m", "d", status=76).stderr
-    assert "is no model of this version" in vwlite("train", "-i", "m", "-f", "n", "d", status=76).stderr
+    assert "is not a model of this version" in vwlite("predict", "-i", "m", "d", status=76).stderr
+    assert "is not a model of this version" in vwlite("train", "-i", "m", "-f", "n", "d", status=76).stderr
 
 
 def test_what_a_model_says_of_the_root_s_parent_is_not_believed(vwlite, write, tmp_path):

@@ -163,7 +163,7 @@ def test_a_stream_serves_one_pass():
         ({"x": [1, 2]}, {"y": [1]}, "y has 1 entries, the data have 2 rows"),
         ({"x": [1.0, 1e39]}, {}, "row 1, column 'x': number out of range"),
         ({"x": [1, 2], "w": [1, -1]}, {"weight": "w"}, "row 1: negative importance"),
-        ({"x": [1, 2], "y": ["a", "b"]}, {"y": "y"}, "row 0: label 'a' is no number"),
+        ({"x": [1, 2], "y": ["a", "b"]}, {"y": "y"}, "row 0: label 'a' is not a number"),
     ],
 )
 def test_values_that_cannot_be_are_refused(table, more, message, monkeypatch):

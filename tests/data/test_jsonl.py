@@ -118,7 +118,7 @@ def test_what_python_does_not_read_is_malformed(line):
         assert found.flags.tolist() == [BLANK]
     elif expected is None:
         assert [issue[0] for issue in issues] == [0]
-    elif len(json.loads(line, object_pairs_hook=list, strict=False)) == len(expected[0]):  # no key stands there twice
+    elif len(json.loads(line, object_pairs_hook=list, strict=False)) == len(expected[0]):  # no key is named twice
         assert not issues and len(found) == 1
 
 

@@ -145,7 +145,7 @@ def test_labels_of_landmarks_do_not_matter_and_malformed_lines_do(settled):
         settled("")
     with pytest.raises(DataError, match="no landmark with a feature"):
         settled("1 |a x\n", ignore=("a",))
-    with pytest.raises(UsageError, match="a larger -b"):
+    with pytest.raises(UsageError, match="give a larger -b"):
         settled("1 |a x\n1 |a y\n1 |a z\n", bits=1)
 
 

@@ -226,7 +226,7 @@ def test_gamma_of_next_to_nothing_is_a_positive_number(lines):
         ({"random_features": "rbf:0"}, "KERNEL:D"),
         ({"random_features": "rbf:-5"}, "KERNEL:D"),
         ({"random_features": "rbf:99999999"}, "KERNEL:D"),
-        ({"random_features": "rbf:4096", "bits": 10}, "a larger -b"),
+        ({"random_features": "rbf:4096", "bits": 10}, "give a larger -b"),
         ({"random_features": "rbf:64", "gamma": 0.0}, "above 0"),
         ({"random_features": "rbf:64", "gamma": -1.0}, "above 0"),
         ({"random_features": "poly2:64", "gamma": 1.0}, "--gamma does nothing with"),

@@ -105,7 +105,7 @@ def parse_slot(case, text):
         (("latent",), {"dotproduct": ()}, "need --dotproduct"),
         (("latent,linear",), {}, "nothing to learn"),
         (("latent", "linear"), {}, "nothing to learn"),
-        (("latent,none",), {}, "stands alone"),
+        (("latent,none",), {}, "nothing is frozen any more"),
         (("latent,",), {}, "empty"),
         (("user",), {}, "letter"),
     ],

@@ -272,9 +272,9 @@ WRONG = {
     b"1,2 |": "3 outputs expected, 2 found",
     b"1,2,3,4 |": "3 outputs expected, 4 found",
     b"5 |": "3 outputs expected, 1 found",
-    b"1,x,3 |": "element 'x' of the label is no number",
-    b"1,2,nan |": "element 'nan' of the label is no number",
-    b"1,1e99,3 |": "element '1e99' of the label is no number",
+    b"1,x,3 |": "element 'x' of the label is not a number",
+    b"1,2,nan |": "element 'nan' of the label is not a number",
+    b"1,1e99,3 |": "element '1e99' of the label is not a number",
     b"1,-2,3 |": "label -2 does not fit --loss_function poisson: labels must be 0 or more",
 }
 

@@ -294,7 +294,7 @@ def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases, rate, r
 
 
 def test_classes_that_diverge_in_blocks_give_the_same_bytes():
-    """A scale without bounds times a reach of 0 is no number."""
+    """A scale without bounds times a reach of 0 is not a number."""
     options = Options(bits=4, loss="logistic", learning_rate=10.0, noconstant=True)
     found = []
     for simd_width in (16, 8, 0):

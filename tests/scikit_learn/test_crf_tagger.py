@@ -45,7 +45,7 @@ SETTINGS = {
 
 
 def test_lists_of_names():
-    """As python-crfsuite takes them; a name that stands there twice has the value 2."""
+    """As python-crfsuite takes them; a name that is named twice has the value 2."""
     lists = [[[f"w={word}", f"e:{at > 0}", "bias", "bias"] for at, (word, _) in enumerate(pairs)] for pairs in PAIRS]
     dicts = [[{name: row.count(name) for name in row} for row in rows] for rows in lists]
     fitted = CRFTagger(C=0.1).fit(lists, LABELS)

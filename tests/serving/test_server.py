@@ -105,7 +105,7 @@ def test_a_model_that_cannot_be_loaded_leaves_the_one_before(serve, model):
     while server.source.loaded < 2:
         time.sleep(0.01)
     assert ask(server)[1] != before and server.source.failure == ""
-    assert [said.startswith("the model from before stays") for said in server.said] == [True, True, False]
+    assert [said.startswith("the previous model stays") for said in server.said] == [True, True, False]
 
 
 def test_groups_of_lines_are_text(serve, model):

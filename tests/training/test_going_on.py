@@ -115,7 +115,7 @@ def test_a_dyadic_job_uses_one_command_line(run_here, files):
 
 def test_a_predict_only_model_does_not_go_on(run_here, files):
     run_here("train", "all.vw", "-f", "model", "--predict_only_model")
-    assert "cannot go on learning" in run_here("train", "all.vw", "-i", "model", "-f", "other", status=76).stderr
+    assert "cannot be trained further" in run_here("train", "all.vw", "-i", "model", "-f", "other", status=76).stderr
     assert not (files / "other").exists()
 
 

@@ -67,15 +67,15 @@ def train(
     writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
     done = train_files(request, say=log.info, display=lambda output: Log(), writer=writer)
     in_memory = done if writer is MemoryWriter else None
-    found = model_after(in_memory.parts) if in_memory else load_file(final or typed["initial"])
-    return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
+    trained = model_after(in_memory.parts) if in_memory else load_file(final or typed["initial"])
+    return Model._of(trained, {key: value for key, value in typed.items() if key in declared()})
 
 
 def train_in_rounds(request: Request, executor: Any) -> Model:
     typed = request.given
     named = next((name for name in ("workers", "scheduler") if name in typed), None)
     if executor is not None and named:
-        raise UsageError(f"executor and {named} say both where shards are learned: drop one")
+        raise UsageError(f"executor and {named} both say where shards are learned: drop one")
 
     def engine() -> Engine:
         return engine_of(typed.get("workers"), typed.get("scheduler")) if named else engine_for(executor)
@@ -83,8 +83,8 @@ def train_in_rounds(request: Request, executor: Any) -> Model:
     done = train_shards(request, engine, say=log.info, display=lambda output: Log())
     if done is None:
         return Model.load(typed.get("model") or typed["initial"])
-    made = done[1]
-    return Model.loads(capture_bytes(lambda open_output: write("the model", made, open_output)))
+    model = done[1]
+    return Model.loads(capture_bytes(lambda open_output: write("the model", model, open_output)))
 
 
 def load(path: str | os.PathLike[str], /, **changes: Any) -> Model:
@@ -97,8 +97,8 @@ def predict(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> 
 
     Raises as ``load`` and ``Model.predict``.
     """
-    found = model if isinstance(model, Model) else Model.load(model)
-    return found.predict(files(paths), **how)
+    loaded = model if isinstance(model, Model) else Model.load(model)
+    return loaded.predict(files(paths), **how)
 
 
 def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> dict[str, Any]:
@@ -106,8 +106,8 @@ def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) ->
 
     Raises as ``load`` and ``Model.evaluate``.
     """
-    found = model if isinstance(model, Model) else Model.load(model)
-    return found.evaluate(files(paths), **how)
+    loaded = model if isinstance(model, Model) else Model.load(model)
+    return loaded.evaluate(files(paths), **how)
 
 
 def merge(
@@ -125,7 +125,7 @@ def merge(
 
 
 def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) -> str | None:
-    """Where a model can be read, until ``closing`` is closed."""
+    """The path where a model can be read, until ``closing`` is closed."""
     if isinstance(model, Model):
         return closing.enter_context(as_path(model.dumps(), "the model"))
     return None if model is None else os.fspath(model)
@@ -136,5 +136,5 @@ def files(paths: Paths) -> list[os.PathLike[str]]:
     if is_table(paths) or is_array(paths):
         raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = [one for name in names for one in expanded(os.fspath(name))]
-    return [Url(name) if is_url(name) else Path(name) for name in found]
+    files = [one for name in names for one in expanded(os.fspath(name))]
+    return [Url(name) if is_url(name) else Path(name) for name in files]

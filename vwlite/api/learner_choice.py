@@ -84,13 +84,13 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
 
 
 def of_one_machine(options: dict[str, Any]) -> dict[str, Any]:
-    """Of ``--multiclass --dual``: a learner for each class as with ``--oaa``, which are fitted together."""
+    """The options of ``--multiclass --dual``: one learner for each class, as with ``--oaa``, fitted together."""
     loss = options.get("loss_function", "crammer_singer")
     if loss != "crammer_singer":
         instead = "--oaa has one machine for each class"
         raise UsageError(f"--multiclass with --dual takes --loss_function crammer_singer, not {loss}: {instead}")
-    kept = {name: value for name, value in options.items() if name not in ("multiclass", "loss_function")}
-    return {**kept, "oaa": options["multiclass"], "joint": True}
+    others = {name: value for name, value in options.items() if name not in ("multiclass", "loss_function")}
+    return {**others, "oaa": options["multiclass"], "joint": True}
 
 
 def of_any_base(
@@ -99,7 +99,7 @@ def of_any_base(
     options: dict[str, Any],
     defaults: dict[str, Any],
 ) -> PerClassConfig:
-    """Of classes over any learners of numbers: all options but ``names`` are those of the inner learners."""
+    """The configuration of classes over learners of numbers, which have all options but ``names``."""
     own = {name: options[name] for name in names if name in options}
     base = learner_config({name: value for name, value in options.items() if name not in names}, **defaults)
     return kind(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
@@ -154,7 +154,7 @@ def kind_with(name: str) -> type[LearnerConfig]:
 
 
 def needed_by(name: str) -> str:
-    """What an option makes sense with: what else asks for the first learner that has it."""
+    """The options that select the first learner with the option ``name``."""
     kind = kind_with(name)
     others = [f"--{one}" for one in kind.selected_together if one != name]
     return " or ".join(f"--{one}" for one in kind.selected_by) or " and ".join(others)

@@ -102,7 +102,7 @@ class Model(Described):
                     self._predictor.outdated = True
                 return small.learn(block)
             if self._model and not self._model.header["resumable"]:
-                raise ModelError("the model cannot go on learning: it was saved with predict_only")
+                raise ModelError("the model cannot be trained further: it was saved with predict_only")
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": self._format_of(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             typed = {**self._typed, **({} if passes is None else changed)}
@@ -260,7 +260,7 @@ class Model(Described):
             )
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
-        """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
+        """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot be trained further.
 
         Raises OutputError, Diverged where a number in the model is not finite.
         """
@@ -300,11 +300,12 @@ class Model(Described):
 
     @classmethod
     def _of(cls, model: Restored, typed: dict[str, Any], changed: Collection[str] = ()) -> Model:
-        """What goes on from ``model``; ``typed`` are options of its runs, ``changed`` those that it did not have."""
+        """A model that continues ``model``; ``typed`` are options of its runs, ``changed`` those that it did not
+        have."""
         self = cls.__new__(cls)
         config = run_configs.memory_run_config(typed, model.learner.config, model.features)
-        found = model.header["kind"] not in TEXTS  # what its columns are
-        input = config.input.like(model.header, changed if found else typed)
+        is_table = model.header["kind"] not in TEXTS  # what its columns are
+        input = config.input.like(model.header, changed if is_table else typed)
         names = bool(model.header["names"])
         self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self
@@ -357,7 +358,7 @@ class Model(Described):
         return None if sample is None else Draws(self._learner, sample)
 
     def _fast_learner(self) -> BlockLearner | None:
-        """What trains on small texts; None if the options or the model rule it out."""
+        """The learner of small texts; None if the options or the model rule it out."""
         if self._block_learner is None:
             config, model = self._for_run({}), self._model
             run_configs.check_option_effects(self._typed, declared(), continuing=True)
@@ -367,7 +368,8 @@ class Model(Described):
         return self._block_learner or None
 
     def _fast_predictor(self, asked: tuple[bool, bool, bool, str | None]) -> BlockPredictor | None:
-        """What predicts small texts. ``asked``: whether raw, probabilities or scores were requested, and ``answer``."""
+        """The predictor of small texts. ``asked``: whether raw, probabilities or scores were requested, and
+        ``answer``."""
         tests = self._predictor if self._predictor and self._predictor.asked == asked else None
         if tests and not tests.outdated:
             return tests

@@ -27,7 +27,7 @@ def input_config(options: Mapping[str, Any]) -> InputConfig:
 
 
 def shuffles(options: Mapping[str, Any]) -> bool:
-    """By default where it helps and no output shows the order.
+    """Whether the run shuffles; by default where it helps and no output shows the order.
 
     Predictions are those of the run's first pass, which is in order unless the run goes on from a model.
     """
@@ -74,7 +74,7 @@ def run_config(
 def memory_run_config(
     options: Mapping[str, Any], learner: GdConfig | DyadicConfig, features: FeatureConfig
 ) -> RunConfig:
-    """Of a run over data in memory. Raises UsageError."""
+    """The configuration of a run over data in memory. Raises UsageError."""
     shuffle, passes = options.get("shuffle"), options.get("passes", 1)
     if shuffle is None:
         shuffle = bool(features.dotproduct) and passes > 1 and not options.get("curriculum_order")
@@ -88,7 +88,7 @@ def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None)
 
 
 def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
-    """Those options that are fields of a configuration class."""
+    """The options that are fields of a configuration class."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in options.items() if name in names}
 
@@ -140,7 +140,8 @@ def check_namespace_letters(typed: Mapping[str, Any], options: Mapping[str, Opti
             if size > 1 and not whole:
                 instead = " and whole names may be given, with a comma between" if one.name in CROSSINGS else ""
                 raise UsageError(
-                    f"{one.display_name} {value}: namespaces are told apart by the first byte of their names, of which "
+                    f"{one.display_name} {value}: namespaces are distinguished by the first byte of their names, of "
+                    f"which "
                     f"{wide} has {size}: names that begin with an ASCII character will do{instead}"
                 )
 

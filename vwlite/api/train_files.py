@@ -61,7 +61,7 @@ def train_files(
 
 
 def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig, Restored | None] | None:
-    """What to run, and what to go on from; None where nothing is left to be learned.
+    """The configuration, and the model to continue; None if nothing is left to be learned.
 
     The model to be written is locked until ``held`` is closed.
     """
@@ -111,7 +111,7 @@ def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
 
 
 def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
-    """What to run, and the model to go on from with ``-i``."""
+    """The configuration, and the model that ``-i`` continues."""
     initial = request.values.get("initial")
     request = with_classes_of_model(request) if initial else with_classes(request, say)
     given = request.given
@@ -126,7 +126,7 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
 
 
 def new_config(request: Request, say: Say) -> RunConfig:
-    """Of a model that begins anew."""
+    """The configuration of a new model."""
     learner = learner_choice.new_learner_config(request.given)
     return run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
 
@@ -146,7 +146,7 @@ def with_classes_of_model(request: Request) -> Request:
 
 
 def with_classes(request: Request, say: Say) -> Request:
-    """The same with ``--named_labels``, where labels are names and nobody gave them: the files are read once for them.
+    """The request with ``--named_labels``, if labels are names and it was not given: the files are read once for them.
 
     Raises UsageError where there are not as many as was said, or where the input cannot be read twice; DataError where
     it cannot be read.

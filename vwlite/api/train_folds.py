@@ -64,11 +64,11 @@ class FoldScores(NamedTuple):
         return rows
 
     def report(self) -> Figures:
-        """As JSON data."""
+        """The figures as JSON data."""
         rows = self.summary()
         figures = {key: {row["metric"]: row[key] for row in rows} for key in ("mean", "deviation")}
-        kept = (*COUNTS, *(row["metric"] for row in rows))
-        each = [{name: one[name] for name in one if name in kept} for one in self.each]
+        columns = (*COUNTS, *(row["metric"] for row in rows))
+        each = [{name: one[name] for name in one if name in columns} for one in self.each]
         return {"count": len(self.each), **figures, "each": each}
 
 
@@ -143,7 +143,9 @@ def check_folds(request: Request) -> None:
             raise UsageError(f"{request.spelled(key)} does not go with --folds: {why}")
     input = input_config(without_outputs(request).values)
     if input.kind in COLUMNAR:
-        raise UsageError(f"--folds divides text, and --format {input.kind} is none: 'vwlite convert' makes text of it")
+        raise UsageError(
+            f"--folds divides text, and --format {input.kind} is not text: 'vwlite convert' makes text of it"
+        )
     if odd := next((path for path in input.paths if path == "-" or file_size(path) is None), ""):
         raise UsageError(f"--folds reads the data several times, which {display_name(odd)} does not allow: name files")
 

@@ -21,12 +21,12 @@ def typed() -> dict[str, Any]:
     """The current command's options that stand on the command line; for ``--transfer``, those that it stands for."""
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
-    found = {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
-    return spelled_out(found)
+    given = {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
+    return spelled_out(given)
 
 
 def request() -> Request:
-    """What the current command is asked for."""
+    """The request of the current command."""
     return Request(click.get_current_context().params, typed(), declared())
 
 
@@ -50,9 +50,9 @@ def bad_lines_policy(
     to_the_end: bool = False,
     watch: Callable[[Parsed], None] | None = None,
 ) -> BadLines:
-    """What becomes of malformed lines by the options; ``say`` prints, unless ``--quiet`` was typed."""
-    shown = None if arguments.get("quiet") else say
-    return BadLines(labels, shown, bad_lines_config(arguments), to_the_end=to_the_end, watch=watch)
+    """The policy for malformed lines by the options; ``say`` prints, unless ``--quiet`` was typed."""
+    say_line = None if arguments.get("quiet") else say
+    return BadLines(labels, say_line, bad_lines_config(arguments), to_the_end=to_the_end, watch=watch)
 
 
 def open_model(

@@ -124,7 +124,7 @@ class Bar(Console):
         self.delay = 1.0
 
     def steps(self, unit: str) -> Steps:
-        """What shows the steps of a solver as a bar, a new one where they begin anew."""
+        """A bar for the steps of a solver, which starts again when they do."""
 
         def step(done: int, total: int | None) -> None:
             if self.wanted is False or not on_a_terminal(sys.stderr):

@@ -147,8 +147,8 @@ def expand(ctx: click.Context) -> None:
     for param in ctx.command.params:
         kind, values = param.type, ctx.params.get(param.name or "")
         if isinstance(kind, FileToRead) and kind.kind in DATA and isinstance(values, tuple):
-            found = ([one] if kind.path(one) is None else expanded(one) for one in values)
-            ctx.params[param.name or ""] = tuple(file for files in found for file in without_outputs(files, each))
+            paths = ([one] if kind.path(one) is None else expanded(one) for one in values)
+            ctx.params[param.name or ""] = tuple(file for files in paths for file in without_outputs(files, each))
 
 
 def without_outputs(files: list[str], each: str | None) -> list[str]:

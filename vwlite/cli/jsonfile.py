@@ -38,14 +38,14 @@ def begin(context: click.Context, typed: Iterable[str]) -> None:
 
 
 def note_files(files: Iterable[FileRead]) -> None:
-    """What the current command has read."""
+    """Record the files that the current command has read."""
     context = click.get_current_context(silent=True)
     if context and KEY in context.meta:
         context.meta[KEY].files = tuple(files)
 
 
 def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """What stands before the results; ``options``: those in effect, None where the command line has them all."""
+    """The members before the results; ``options``: those in effect, None where the command line has them all."""
     import datetime
 
     context = click.get_current_context()
@@ -66,15 +66,15 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
 
 def given(context: click.Context, defaults: bool) -> dict[str, Any]:
     """The command's options by name, but for its data; with ``defaults`` those that were not given, too."""
-    found = {}
+    options = {}
     for param in context.command.params:
         name = str(param.name)
         unset = context.get_parameter_source(name) == click.core.ParameterSource.DEFAULT
         if name in NOT_OPTIONS or getattr(param, "hidden", False) or (unset and not defaults):
             continue
         value, declared = context.params.get(name), getattr(param, "declared", None)
-        found[name] = declared.default if value is None and declared and declared.shown is None else value
-    return found
+        options[name] = declared.default if value is None and declared and declared.shown is None else value
+    return options
 
 
 def named(context: click.Context) -> list[FileRead]:
@@ -111,7 +111,7 @@ def digits(value: float) -> float:
 
 
 def cpu_seconds() -> float:
-    """Of this process and of those it has waited for."""
+    """CPU seconds of this process and of its finished child processes."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 

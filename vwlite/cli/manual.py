@@ -32,24 +32,24 @@ class Known(NamedTuple):
 
     @property
     def options(self) -> list[click.Option]:
-        """Those that its help shows."""
+        """The options that its help shows."""
         params = self.command.get_params(self.context)
         return [one for one in params if isinstance(one, click.Option) and not one.hidden]
 
     @property
     def words(self) -> list[str] | str:
-        """What may stand beside options: the names of commands, values of arguments, or FILES."""
+        """The values that may stand beside options: the names of commands, values of arguments, or FILES."""
         if isinstance(self.command, click.Group):
             return self.command.list_commands(self.context)
         if self.name == "help":
             return list(COMMANDS)
-        found = [values_of(one) for one in self.command.params if isinstance(one, click.Argument)]
-        words = [word for values in found if values != FILES for word in values]
-        return words or (FILES if FILES in found else [])
+        choices = [values_of(one) for one in self.command.params if isinstance(one, click.Argument)]
+        words = [word for values in choices if values != FILES for word in values]
+        return words or (FILES if FILES in choices else [])
 
 
 def values_of(param: click.Parameter) -> list[str] | str:
-    """What an option or argument takes: some words, FILES, or what cannot be foreseen (no words)."""
+    """The values that an option or argument takes: words, FILES, or an empty list for any value."""
     if isinstance(param.type, FileName):
         return FILES
     return list(param.type.choices) if isinstance(param.type, click.Choice) else []
@@ -64,9 +64,9 @@ def below(known: Known) -> Iterator[Known]:
     yield known
     if isinstance(known.command, click.Group):
         for name in known.command.list_commands(known.context):
-            found = known.command.get_command(known.context, name)
-            assert found is not None
-            context = click.Context(found, parent=known.context, info_name=name, **found.context_settings)
+            subcommand = known.command.get_command(known.context, name)
+            assert subcommand is not None
+            context = click.Context(subcommand, parent=known.context, info_name=name, **subcommand.context_settings)
             yield from below(Known(f"{known.name} {name}".strip(), context))
 
 
@@ -88,7 +88,7 @@ EXIT = {  # as docs/exit-codes.md has it
 
 
 class Page(NamedTuple):
-    """What is said of a command."""
+    """The page of a command."""
 
     name: str  # "vwlite aso learn"
     about: str
@@ -120,8 +120,8 @@ def page(known: Known) -> Page:
 
 
 def text_of(group: click.Command, context: click.Context, name: str) -> Iterator[str]:
-    found = group.get_command(context, name) if isinstance(group, click.Group) else None
-    yield found.get_short_help_str(120) if found else ""
+    subcommand = group.get_command(context, name) if isinstance(group, click.Group) else None
+    yield subcommand.get_short_help_str(120) if subcommand else ""
 
 
 def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
@@ -134,8 +134,8 @@ def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
 
 def released(changelog: str, version: str = __version__) -> str:
     """The date of a version's heading, ``## [0.1.0] - 2026-01-31``; empty before it is released."""
-    found = re.search(rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$", changelog, re.M)
-    return found[1] if found else ""
+    heading = re.search(rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$", changelog, re.M)
+    return heading[1] if heading else ""
 
 
 def man(one: Page, date: str = "") -> str:

@@ -149,8 +149,8 @@ def options_in(
     ``changes``: what is declared otherwise for a command.
     """
     known = options_of(config)
-    found = [known[name] for name in only] or [one for one in known.values() if one.section == section]
-    chosen = [one._replace(section=section, **changes.get(one.name, {})) for one in found if only or not one.vw_only]
+    members = [known[name] for name in only] or [one for one in known.values() if one.section == section]
+    chosen = [one._replace(section=section, **changes.get(one.name, {})) for one in members if only or not one.vw_only]
     return family("", *map(declared, chosen))
 
 
@@ -233,7 +233,7 @@ NIGHTLY = ("skip_seen", "resume")
 
 def options_of_learners(vw: bool = False) -> Decorator:
     """All options of learners and losses, with the defaults that they have with other learners, or vw's."""
-    found: dict[str, tuple[Option, dict[str, str]]] = {}
+    by_name: dict[str, tuple[Option, dict[str, str]]] = {}
     for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
         of_learner = issubclass(config, LearnerConfig)
         selected_by, together = (config.selected_by, config.selected_together) if of_learner else ((), ())
@@ -241,13 +241,13 @@ def options_of_learners(vw: bool = False) -> Decorator:
         for one in (*elsewhere, *options_of(config).values()):
             if one.vw_only and not vw:
                 continue
-            first, others = found.setdefault(one.key, (one, {}))
+            first, others = by_name.setdefault(one.key, (one, {}))
             if one.default_text not in ("", first.default_text, *others):
                 learner = " and ".join(f"--{name}" for name in together or selected_by[:1])
                 text = one.default_text
                 others[text] = text if " with --" in text else f"with {learner}: {text}"
-    shown = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in found.values())
-    return family("", *(declared(one, text) for one, text in shown))
+    declared_options = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in by_name.values())
+    return family("", *(declared(one, text) for one, text in declared_options))
 
 
 def defaults(one: Option, others: dict[str, str]) -> str:

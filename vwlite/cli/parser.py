@@ -205,18 +205,18 @@ class Command(click.Command):
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """All options, each with its help, by heading."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and not isinstance(param, click.Argument):
-                found.setdefault(getattr(param, "heading", "Options"), []).append(record)
+                sections.setdefault(getattr(param, "heading", "Options"), []).append(record)
             meanings = getattr(getattr(param, "declared", None), "meanings", None)
             if meanings:
-                found["Losses"] = list(meanings.items())
-        return found
+                sections["Losses"] = list(meanings.items())
+        return sections
 
     def first_screen(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """What most people need, by task."""
+        """The options of the short help, by task."""
         known = {param.name: param for param in self.get_params(ctx)}
         chosen = {task: [known[name] for name in names] for task, names in self.screen.items()}
         return {
@@ -347,7 +347,7 @@ def of_training(error: click.NoSuchOption) -> str:
 
 
 def sentence(error: click.ClickException) -> str:
-    """What click says, in the house's style: no capital, no full stop."""
+    """The message of click without the capital and the full stop."""
     text = error.format_message().strip()
     if isinstance(error, click.NoSuchOption):
         known = what_instead(error.option_name) or of_training(error) or alike(error)

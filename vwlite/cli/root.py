@@ -156,7 +156,7 @@ def main() -> None:
 
 
 def called() -> Any:
-    """What the command line answers. Python 3.11 makes another error of a signal that comes while it makes a class."""
+    """The result of the command line. Python 3.11 makes another error of a signal that comes while it makes a class."""
     try:
         return cli(prog_name="vwlite", standalone_mode=False) or 0
     except RuntimeError as error:
@@ -166,7 +166,7 @@ def called() -> Any:
 
 
 def usage(error: click.ClickException) -> str:
-    """What is wrong with the command line, and where to look it up; the list of commands when nothing was typed."""
+    """The message on a wrong command line, with a pointer to the help; the list of commands when nothing was typed."""
     from vwlite.cli.parser import sentence
 
     context, names = getattr(error, "ctx", None), list[str]()
@@ -224,7 +224,7 @@ def report_error(error: Exception) -> int:
 
 
 def sentence_of(error: Exception) -> tuple[str, int]:
-    """What is said of an error that ends a command, and the exit code. Raises the error itself if it is a bug's."""
+    """The message and the exit code of an error that ends a command. Raises the error itself if it is a bug's."""
     if isinstance(error, click.ClickException):
         return laid_out(usage(error)), error.exit_code
     if isinstance(error, VwliteError):

@@ -212,9 +212,9 @@ UNKNOWN = 255
 
 
 def gzipped(text: bytes) -> bytes:
-    made = bytearray(gzip.compress(text, mtime=0))
-    made[OF_SYSTEM] = UNKNOWN
-    return bytes(made)
+    data = bytearray(gzip.compress(text, mtime=0))
+    data[OF_SYSTEM] = UNKNOWN
+    return bytes(data)
 
 
 COMPRESSED = {".gz": gzipped, ".bz2": bz2.compress}
@@ -252,7 +252,7 @@ def there(path: Path, content: bytes) -> bool:
         return False
     except OSError as error:
         raise output_error(str(path), error) from None
-    raise OutputError(f"{path} is there and is no sample file: name another folder ('vwlite samples FOLDER')")
+    raise OutputError(f"{path} exists and is not a sample file: name another folder ('vwlite samples FOLDER')")
 
 
 @click.command("samples", context_settings=SETTINGS, short_help="Write the data files of the manual's pages.")

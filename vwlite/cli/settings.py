@@ -24,13 +24,13 @@ class Setting(NamedTuple):
 
 
 def settings(context: click.Context, typed: dict[str, Any]) -> dict[str, Setting]:
-    """What is set for a command, by the names of its parameters, but for options that are ``typed``.
+    """The settings of a command, by the names of its parameters, without options that are ``typed``.
 
     Raises UsageError for unknown options and for values that are none, InputMissing.
     """
     path = typed.get("config_file") or os.environ.get(VARIABLE)
-    found = [*(from_file(context, path) if path else ()), *from_environment(context)]
-    return {str(one.option.name): one for one in found if one.option.name not in typed}
+    values = [*(from_file(context, path) if path else ()), *from_environment(context)]
+    return {str(one.option.name): one for one in values if one.option.name not in typed}
 
 
 def from_environment(context: click.Context) -> Iterator[Setting]:
@@ -66,7 +66,7 @@ def from_file(context: click.Context, path: str) -> Iterator[Setting]:
     for word in words:
         table = table.get(word, {})
         if not isinstance(table, dict):
-            raise UsageError(f"{path}: {word} is no table: write [{'.'.join(words)}]")
+            raise UsageError(f"{path}: {word} is not a table: write [{'.'.join(words)}]")
     for key, content in table.items():
         place = f"{path} [{'.'.join(words)}] {key}"
         option = option_of(context, key, place)
@@ -82,7 +82,7 @@ def read(path: str) -> dict[str, Any]:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
-            raise UsageError(f"{path} is no configuration: it has more than {LARGEST} bytes")
+            raise UsageError(f"{path} is not a configuration file: it has more than {LARGEST} bytes")
         return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise InputMissing(f"cannot open the configuration {path}: {error.strerror}") from error

@@ -53,7 +53,7 @@ class Parquet:
         self.schema = self.file.schema_arrow
 
     def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
-        """Of these columns; the others are not decoded."""
+        """The record batches of these columns; other columns are not decoded."""
         return map(valid, self.file.iter_batches(ROWS, columns=list(names)))
 
 
@@ -87,10 +87,10 @@ def valid(record: Any) -> Any:
 
 
 def looked_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:
-    """What the columns of a file are, by its schema, and what a model keeps of that. Raises DataError, ExtraMissing."""
+    """The columns of a file, by its schema, and those that a model keeps. Raises DataError, ExtraMissing."""
     with opened(path, kind) as file:
-        found = placed_in(file.schema, columns, display_name(path))
-    return found, found.kept(columns)
+        placed = placed_in(file.schema, columns, display_name(path))
+    return placed, placed.kept(columns)
 
 
 def placed_in(schema: Any, columns: Columns, source: str) -> Columns:
@@ -219,26 +219,26 @@ def lower_cased(texts: Any) -> Any:
     lower_texts(text, starts, lower_table(), out)
     arrow = pyarrow()
     arrays = [None, arrow.py_buffer(starts.tobytes()), arrow.py_buffer(out)]
-    made = arrow.Array.from_buffers(arrow.large_string(), len(texts), arrays)
-    return arrow.compute.if_else(texts.is_valid(), made, None)
+    lowered = arrow.Array.from_buffers(arrow.large_string(), len(texts), arrays)
+    return arrow.compute.if_else(texts.is_valid(), lowered, None)
 
 
 def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, Any]:
     """The Arrow types that columns are cast to, by name, where they are read as something else."""
-    arrow, found = pyarrow(), {}
+    arrow, casts = pyarrow(), {}
     for column in (one for some in placed.spaces.values() for one in some):
         there = type_of(schema.field(column.name).type)
         if column.type != there:
-            found[column.name] = wanted_type(column, there)
+            casts[column.name] = wanted_type(column, there)
         elif there == TEXT and not is_text_or_codes(schema.field(column.name).type):
-            found[column.name] = arrow.string()
+            casts[column.name] = arrow.string()
     for role, column in placed.roles.items():
         text = is_text_or_codes(schema.field(column.name).type)
         if role == "tag" or (role == "label" and format.words):
-            found[column.name] = arrow.string()
+            casts[column.name] = arrow.string()
         elif text:
-            found[column.name] = arrow.float64()
-    return found
+            casts[column.name] = arrow.float64()
+    return casts
 
 
 def wanted_type(column: Column, there: str) -> Any:
@@ -257,7 +257,7 @@ def is_text_or_codes(kind: Any) -> bool:
 
 
 def digest_of(path: str) -> Mark:
-    """Of the file's bytes."""
+    """The digest of the file's bytes."""
     digest, buffer = Digest(), bytearray(HEAD)
     with open_input(path) as stream:
         while size := stream.readinto(buffer):
@@ -310,8 +310,10 @@ def without_empty(entries: Any) -> Any:
     if not is_text_or_codes(entries.type):
         return entries
     if arrow.types.is_dictionary(entries.type):
-        kept = without_empty(entries.dictionary)
-        return arrow.DictionaryArray.from_arrays(entries.indices, kept) if kept is not entries.dictionary else entries
+        filled = without_empty(entries.dictionary)
+        if filled is entries.dictionary:
+            return entries
+        return arrow.DictionaryArray.from_arrays(entries.indices, filled)
     texts = entries.cast("large_string")
     empty = arrow.compute.equal(texts, "")
     if not arrow.compute.any(empty).as_py():

@@ -87,7 +87,7 @@ class Columns:
         return self.rest == IGNORE and all(one.type for some in self.spaces.values() for one in some)
 
     def shown(self) -> str:
-        """The same for people: without what only later files and models need."""
+        """The text of --columns without what only later files and models need."""
         plain = {role: replace(column, optional=False) for role, column in self.roles.items()}
         return str(replace(self, roles=plain, rest="" if self.rest == IGNORE else self.rest))
 
@@ -135,12 +135,13 @@ class Columns:
 
     @property
     def found_types(self) -> dict[str, str]:
-        """By name, the types of columns of features that the data may have decided."""
+        """The types of feature columns, by name, that may have been detected in the data."""
         some = (one for some in self.spaces.values() for one in some)
         return {one.name: one.type for one in some if one.type in (NUMBER, TEXT)}
 
     def kept(self, asked: Columns) -> Columns:
-        """What a model keeps, for other tables: only columns of features must be there; what was ``asked`` for and may
+        """The columns that a model keeps, for other tables: only columns of features must be there; what was
+        ``asked`` for and may
         be missing still may be there.
         """
         roles = {role: replace(column, optional=True) for role, column in {**asked.roles, **self.roles}.items()}
@@ -187,7 +188,7 @@ def check_header(header: Sequence[str], source: str) -> None:
 
 
 def read_columns(text: str) -> Columns:
-    """What ``--columns`` is given. Raises UsageError."""
+    """The columns that the text of ``--columns`` describes. Raises UsageError."""
     roles: dict[str, Column] = {}
     spaces: dict[str, tuple[Column, ...]] = {}
     ignored: tuple[str, ...] = ()
@@ -196,8 +197,8 @@ def read_columns(text: str) -> Columns:
     seen: set[str] = set()
     at, text = 0, text.rstrip()
     while at < len(text):
-        if said := HEADER.match(text, at):
-            at, headed = said.end(), HEADERS[said[1]]
+        if header := HEADER.match(text, at):
+            at, headed = header.end(), HEADERS[header[1]]
             continue
         item = ITEM.match(text, at)
         if not item:
@@ -205,13 +206,13 @@ def read_columns(text: str) -> Columns:
             raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}{blanks}")
         at = item.end()
         key = unquoted(item[1])
-        members = [column_of(*found) for found in MEMBER.findall(item[2])]
+        members = [column_of(*groups) for groups in MEMBER.findall(item[2])]
         for name, column in members:
             if name in seen:
-                raise UsageError(f"--columns: column {column.name!r} stands there twice")
+                raise UsageError(f"--columns: column {column.name!r} is named twice")
             seen.add(name)
             if name == REST and key in ROLES:
-                raise UsageError(f"--columns: {key}=* cannot be, {key} is one column")
+                raise UsageError(f"--columns: {key}=* is not possible: {key} is one column")
             if column.type and key in (*ROLES, IGNORE):
                 raise UsageError(f"--columns: {key}={column}: a type goes with columns that are features")
         plain = [column for name, column in members if name != REST]

@@ -35,7 +35,7 @@ CACHE_BESIDE = Option(
 
 @config
 class InputConfig(Config):
-    """What is read, and how. ``cache`` is the cache file, None for none."""
+    """The input, and how it is read. ``cache`` is the cache file, None for none."""
 
     paths: tuple[str, ...] = ("-",)
     kind: str = option(
@@ -78,13 +78,13 @@ class InputConfig(Config):
 
     @property
     def kept(self) -> dict[str, str]:
-        """What a model keeps of how its data were read."""
+        """The options on reading data that a model keeps."""
         return {"kind": self.kind, **({"columns": self.columns} if self.columns else {})}
 
     def like(self, kept: Mapping[str, Any], typed: Collection[str]) -> InputConfig:
         """Data read as those of a model, which has ``kept`` this, but for what is typed or the files' names say."""
-        said = "kind" in typed or self.kind != "vw" or named_kind(self.paths)
-        kind = self.kind if said else kept["kind"]
+        is_given = "kind" in typed or self.kind != "vw" or named_kind(self.paths)
+        kind = self.kind if is_given else kept["kind"]
         of_table = kind not in TEXTS
         known = kept.get("columns", "") if of_table else ""
         return replace(self, kind=kind, columns=self.columns if "columns" in typed else known, types=known)
@@ -167,7 +167,7 @@ class HoldoutConfig(Config):
 
 @config
 class BadLinesConfig(Config):
-    """What happens to malformed lines; see ``vwlite.data.malformed_lines.BadLines``."""
+    """The policy for malformed lines; see ``vwlite.data.malformed_lines.BadLines``."""
 
     max_ratio: float = option(
         0.01, "Fail when a larger share of lines is malformed.", section="Malformed lines",

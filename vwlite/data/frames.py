@@ -101,9 +101,9 @@ class Words:
         words = entries.flatten()
         sizes = entries.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         hashes = text_hashes(words, self.seed, self.format, text_values=False)
-        indptr, kept = offsets(sizes), words.is_valid().to_numpy(zero_copy_only=False)
-        if not kept.all():
-            indptr, hashes = offsets(kept)[indptr], hashes[kept]
+        indptr, valid_offsets = offsets(sizes), words.is_valid().to_numpy(zero_copy_only=False)
+        if not valid_offsets.all():
+            indptr, hashes = offsets(valid_offsets)[indptr], hashes[valid_offsets]
         return Part(namespace, self.seed, indptr, hashes, np.ones(len(hashes), np.float32), joins=joins)
 
 
@@ -134,9 +134,9 @@ class Group:
         self.space = space
         self.namespace = encoded(space) if space else b""
         self.seed = namespace_hash(self.namespace, format)
-        made = [column_of(field, self.seed, format) for field in fields]
-        self.single = [column for column in made if not isinstance(column, Words)]
-        self.lists = [column for column in made if isinstance(column, Words)]
+        parts = [column_of(field, self.seed, format) for field in fields]
+        self.single = [column for column in parts if not isinstance(column, Words)]
+        self.lists = [column for column in parts if isinstance(column, Words)]
 
     @property
     def columns(self) -> list[Column | Words]:
@@ -154,14 +154,14 @@ class Group:
             yield column.part(record.column(column.name), self.namespace, joins=place > 0 or width > 0)
 
     def dense(self, hashes: np.ndarray, values: np.ndarray) -> Part:
-        kept = values != 0
-        if kept.all():
+        nonzero = values != 0
+        if nonzero.all():
             indptr = np.arange(len(values) + 1) * values.shape[1]
-            found = np.ascontiguousarray(hashes).ravel(), np.ascontiguousarray(values).ravel()
+            columns = np.ascontiguousarray(hashes).ravel(), np.ascontiguousarray(values).ravel()
         else:
-            kept = np.ascontiguousarray(kept)
-            indptr, found = offsets(kept.sum(axis=1)), (hashes[kept], values[kept])
-        return Part(self.namespace, self.seed, indptr, *found)
+            nonzero = np.ascontiguousarray(nonzero)
+            indptr, columns = offsets(nonzero.sum(axis=1)), (hashes[nonzero], values[nonzero])
+        return Part(self.namespace, self.seed, indptr, *columns)
 
 
 def column_of(field: Any, seed: int, format: TextFormat) -> Column | Words:

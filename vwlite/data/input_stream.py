@@ -105,7 +105,7 @@ def _zstd_decoder(path: str) -> tuple[Callable[[], Any], type[Exception]]:
 
 
 def _decoder(codec: str, path: str) -> tuple[Callable[[], Any], type[Exception]]:
-    """What makes a decoder of one gzip member, stream or frame, and what that decoder raises."""
+    """A factory of decoders for one gzip member, stream or frame, and the exception that they raise."""
     if codec == "gzip":
         return _gzip_decoder()
     if codec == "bzip2":

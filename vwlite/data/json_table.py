@@ -78,7 +78,7 @@ class ColumnsMet:
         self.first = b""
 
     def add(self, block: Block) -> None:
-        """Of a block that was parsed."""
+        """Add the columns of a parsed block."""
         if isinstance(block.layout, JsonTable) and block.met:
             self.first = self.first or bytes(memoryview(block.data)[: min(block.size, HEAD)])
             self.met.update(block.layout.columns_of(block))
@@ -86,9 +86,9 @@ class ColumnsMet:
 
     def missing(self, *roles: str) -> list[Column]:
         """Columns of features that no line has, and those of these roles."""
-        wanted = [self.columns.roles[role] for role in roles if role in self.columns.roles]
-        wanted += [one for some in self.columns.spaces.values() for one in some]
-        return [one for one in wanted if self.any and not one.optional and one.name not in self.met]
+        columns = [self.columns.roles[role] for role in roles if role in self.columns.roles]
+        columns += [one for some in self.columns.spaces.values() for one in some]
+        return [one for one in columns if self.any and not one.optional and one.name not in self.met]
 
     def note(self, *roles: str) -> str:
         """A sentence of these; empty where none is missing."""
@@ -123,11 +123,11 @@ class ColumnsMet:
     def others(self) -> list[str]:
         """The members of the first lines that no column names."""
         known = {*(one.name for one in self.columns.named), *self.columns.ignored}
-        found: dict[str, None] = {}
+        members: dict[str, None] = {}
         for line in self.first.split(b"\n"):
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
-        return [name for name in found if name not in known]
+            members.update(dict.fromkeys(row if isinstance(row, dict) else ()))
+        return [name for name in members if name not in known]

@@ -23,7 +23,7 @@ class LabelVocabulary:
 
     def numbers(self, batch: Batch) -> np.ndarray:
         """int32[rows]: the labels' numbers, -1 without a label; new names get the next ones."""
-        found = np.full(len(batch), -1, np.int32)
+        numbers = np.full(len(batch), -1, np.int32)
         known = self.known
         for row in np.flatnonzero(~np.isnan(batch.label)).tolist():
             name = batch.tag(row).partition(b" ")[0]
@@ -31,8 +31,8 @@ class LabelVocabulary:
             if number is None:
                 number = known[name] = len(known)
                 self.texts.append(name.decode("utf-8", "surrogateescape"))
-            found[row] = number
-        return found
+            numbers[row] = number
+        return numbers
 
 
 def tag_of(batch: Batch, row: int) -> bytes:

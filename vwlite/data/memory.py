@@ -153,12 +153,12 @@ class TableInputs(MemoryInputs):
         return self.again is not None or super().ready
 
     def texts(self) -> Iterator[Parsed]:
-        kept = []
+        lines_read = []
         for part in super().texts():
             if self.keeps:
-                kept.append(fresh(replace(part.batch, names=None, path=TABLE)))
+                lines_read.append(fresh(replace(part.batch, names=None, path=TABLE)))
             yield part
-        self.again = kept if self.keeps else None
+        self.again = lines_read if self.keeps else None
 
     def cached(self) -> Iterator[Batch]:
         return super().cached() if self.again is None else map(fresh, self.again)

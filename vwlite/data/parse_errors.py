@@ -171,10 +171,10 @@ def fitting(pieces: list[str], width: int) -> list[str]:
     """The first pieces that fit into ``width`` characters, closed by ``...`` unless all do."""
     if sum(map(len, pieces)) <= width:
         return pieces
-    kept, used = [], 3
+    fitting_words, used = [], 3
     for piece in pieces:
         used += len(piece)
         if used > width:
             break
-        kept.append(piece)
-    return [*kept, "..."]
+        fitting_words.append(piece)
+    return [*fitting_words, "..."]

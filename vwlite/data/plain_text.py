@@ -24,7 +24,7 @@ def decoded(text: bytes) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """What stands between blanks, tabs and line ends."""
+    """The words between blanks, tabs and line ends."""
     return WORD.findall(text)
 
 
@@ -40,13 +40,13 @@ def fasttext_labels(text: str) -> list[str]:
 
 def names_of_sets(texts: Iterable[Iterable[bytes]]) -> list[str]:
     """All labels of these texts of fastText, sorted, if a line has several; otherwise none."""
-    found: set[str] = set()
+    names: set[str] = set()
     several = False
     for line in chain.from_iterable(texts):
         labels = fasttext_labels(decoded(line))
         several = several or len(labels) > 1
-        found.update(labels)
-    return sorted(found) if several else []
+        names.update(labels)
+    return sorted(names) if several else []
 
 
 def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) -> Iterator[str]:
@@ -97,7 +97,7 @@ def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
 def text_of_crfsuite(lines: Iterable[bytes], path: str) -> Iterator[str]:
     """Lines of a label and attributes between tabs, in the anonymous namespace; empty lines between sequences.
 
-    Raises DataError for a value that is no number, an empty label, and weights of sequences.
+    Raises DataError for a value that is not a number, an empty label, and weights of sequences.
     """
     for row, line in enumerate(lines, 1):
         label, *entries = decoded(line).rstrip("\r\n").split("\t")
@@ -108,9 +108,9 @@ def text_of_crfsuite(lines: Iterable[bytes], path: str) -> Iterator[str]:
             raise DataError(f"{path}:{row}: {'weights of sequences are not read' if label else 'an empty label'}")
         features = []
         for entry in filter(None, entries):
-            found = ATTRIBUTE.fullmatch(entry)
-            if not found or not (found[2] is None or NUMBER.fullmatch(found[2])):
+            match = ATTRIBUTE.fullmatch(entry)
+            if not match or not (match[2] is None or NUMBER.fullmatch(match[2])):
                 raise DataError(f"{path}:{row}: not like attribute:value, with \\: for a colon in its name: {entry}")
-            name = as_name(re.sub(r"\\(.)", r"\1", found[1]))
-            features.append(name if found[2] in (None, "1") else f"{name}:{found[2]}")
+            name = as_name(re.sub(r"\\(.)", r"\1", match[1]))
+            features.append(name if match[2] in (None, "1") else f"{name}:{match[2]}")
         yield " ".join([as_name(label), "|", *features]) + "\n"

@@ -234,19 +234,19 @@ def numbers(name: str, column: Any, first: int, missing: bool = False) -> np.nda
         entries = enumerate(array.tolist() if hasattr(column, "dtype") else column, first)
         array = np.array([number_of(name, row, one, missing) for row, one in entries], np.float64)
     with np.errstate(over="ignore"):
-        found = array.astype(np.float32)
-    wrong = np.isinf(found) if missing else ~np.isfinite(found)
+        values = array.astype(np.float32)
+    wrong = np.isinf(values) if missing else ~np.isfinite(values)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(f"row {first + row}: {name} is {array[row]}: {SENTENCES[Code.NOT_FINITE]}")
-    return found
+    return values
 
 
 def number_of(name: str, row: int, entry: Any, missing: bool) -> float:
     if entry is None and missing:
         return np.nan
     if not isinstance(entry, int | float | np.number):
-        raise DataError(f"row {row}: {name} {entry!r} is no number")
+        raise DataError(f"row {row}: {name} {entry!r} is not a number")
     return float(entry)
 
 
@@ -257,17 +257,17 @@ def is_missing(entry: Any) -> bool:
 def label_words(column: Any, lists: bool, first: int) -> list[bytes | None]:
     """Per row the label as text has it, None where there is none. Raises DataError."""
     known: dict[Any, bytes] = {}
-    found: list[bytes | None] = []
+    words: list[bytes | None] = []
     for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column, first):
         if is_missing(entry):
-            found.append(None)
+            words.append(None)
         elif not isinstance(entry, str | int | float):
-            found.append(list_words(row, entry) if lists else label_word(row, entry))
+            words.append(list_words(row, entry) if lists else label_word(row, entry))
         else:
             if entry not in known:
                 known[entry] = label_word(row, entry) if lists or not isinstance(entry, str) else class_word(row, entry)
-            found.append(known[entry])
-    return found
+            words.append(known[entry])
+    return words
 
 
 def class_word(row: int, text: str) -> bytes:
@@ -286,7 +286,7 @@ def list_words(row: int, entry: Any) -> bytes | None:
 
 def cost_of(row: int, cost: Any) -> float:
     if not isinstance(cost, int | float | np.number):
-        raise DataError(f"row {row}: cost {cost!r} is no number")
+        raise DataError(f"row {row}: cost {cost!r} is not a number")
     return float(np.float32(cost))
 
 
@@ -304,14 +304,14 @@ def label_word(row: int, entry: Any) -> bytes:
 
 def tag_words(column: Any, first: int) -> list[bytes]:
     """Per row the tag, empty where there is none. Raises DataError."""
-    found = []
+    words = []
     for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column, first):
         text = entry.decode("utf-8", "surrogateescape") if isinstance(entry, bytes) else str(entry)
         word = "" if is_missing(entry) else text
         if SPLITS.intersection(word):
             raise DataError(f"row {row}: tag {word!r} is not one word, as a tag in text must be")
-        found.append(word.encode("utf-8", "surrogateescape"))
-    return found
+        words.append(word.encode("utf-8", "surrogateescape"))
+    return words
 
 
 def number_words(column: Any, first: int) -> list[bytes | None]:
@@ -336,7 +336,7 @@ def numbers_of(row: int, entry: Any) -> np.ndarray:
     except (TypeError, ValueError):
         values = np.zeros((0, 0))
     if values.ndim != 1:
-        raise DataError(f"row {row}: label {entry!r} is no list of numbers")
+        raise DataError(f"row {row}: label {entry!r} is not a list of numbers")
     with np.errstate(over="ignore"):
         numbers = values.astype(np.float32)
     if np.isinf(numbers).any():

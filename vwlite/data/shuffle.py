@@ -89,7 +89,7 @@ class Words:
         self.tagged = np.concatenate([np.zeros(0, np.uint8), *(batch.flags & TAGGED for batch in batches)])
 
     def put_into(self, batch: Batch) -> None:
-        """Of the rows that are its ``numbers``."""
+        """Copy the rows with these ``numbers``."""
         edges = offsets(np.diff(self.start)[batch.numbers]).astype(np.uint32)
         batch.text, batch.tag_start, batch.tag_end = self.text[ranges(self.start, batch.numbers)], edges[:-1], edges[1:]
         batch.flags |= self.tagged[batch.numbers]

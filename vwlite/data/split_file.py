@@ -30,7 +30,7 @@ class Folds:
         self.turn, self.order = -1, [0] * count
 
     def fold(self, unit: int) -> int:
-        """From 0."""
+        """The fold of a unit, from 0."""
         turn, place = divmod(unit, self.count)
         if turn != self.turn:
             self.turn, self.order = turn, order_of(self.count, self.seed, turn).tolist()
@@ -55,15 +55,15 @@ def split_files(
     if kind in COLUMNAR:
         raise UsageError(f"--test FILE is needed with --format {kind}: only text is split without it")
     names = folder / f"learned.{kind}", folder / f"measured.{kind}"
-    found = 0
+    units = 0
     with open(names[0], "wb") as learned, open(names[1], "wb") as held:
         for unit, line in units_of(paths, kind, columns, grouped):
             if unit == HEADER:
                 learned.write(line)
             of_held = unit >= 0 and measured(unit)
-            found += of_held
+            units += of_held
             (held if of_held or unit == HEADER else learned).write(line)
-    if not found:
+    if not units:
         raise DataError(f"there are fewer than {EVERY} examples: name other data with --test")
     return str(names[0]), str(names[1])
 

@@ -56,7 +56,7 @@ class ShardConfig(Config):
 
     @property
     def count(self) -> int:
-        """Of shards."""
+        """The number of shards."""
         return self.shards or max(DEFAULT_SHARDS, self.workers or 1)
 
     @property
@@ -69,8 +69,8 @@ class ShardConfig(Config):
         """The number of the shard, from 1, and of how many it is one; all of one where none is named."""
         if self.shard is None:
             return 1, 1
-        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", self.shard, re.ASCII)
-        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", self.shard, re.ASCII)
+        number, of = (int(match[1]), int(match[2])) if match else (0, 0)
         if not 1 <= number <= of:
             raise UsageError(f"--shard takes a part and the number of parts, as 3/16, not {self.shard!r}")
         return number, of

@@ -81,13 +81,13 @@ class Snapshot:
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The slots of ``table`` that are other than these, and their columns, float32[columns, n]."""
         bits, before = table.view(np.uint32), self.columns.view(np.uint32)
-        found, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
+        slots, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
         for begin, end, pages in written_chunks(table, CHUNK):
             known = between(self.slots, begin, end)
             part = np.ascontiguousarray(before[:, known])
             count = changed_rows(bits[begin:end], self.slots[known], part, begin, most, pages)
-            found.append(most[:count].copy())
-        return np.concatenate(found), taken(table, len(before), found)
+            slots.append(most[:count].copy())
+        return np.concatenate(slots), taken(table, len(before), slots)
 
 
 def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
@@ -131,10 +131,10 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
     """``dtype``: of its columns. Raises InputMissing, ModelError for a file that is damaged or no delta."""
     with Archive(path, DELTA) as archive:
         try:
-            header, told = archive.header["model"], archive.header["delta"]
-            require(told, TaskHeader, "delta")
+            header, delta = archive.header["model"], archive.header["delta"]
+            require(delta, TaskHeader, "delta")
             features = sound(archive.path, header).features
-            task = Task(**{**told, "shown": tuple(told["shown"]), "sums": tuple(told.get("sums", ()))})
+            task = Task(**{**delta, "shown": tuple(delta["shown"]), "sums": tuple(delta.get("sums", ()))})
             if task.number > task.of:
                 raise ValueError("the number of the shard")
             columns = [archive.map(f"{COLUMN}{i}") for i in range(len(archive.specs) - 1)]
@@ -142,7 +142,7 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
         except ModelError:
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"{archive.path} is no delta of this version's learners ({error})") from error
+            raise ModelError(f"{archive.path} is not a delta of this version's learners ({error})") from error
         shapes = [(dtype, slots.shape)] * max(len(columns), 1)
         fits = slots.dtype == np.uint32 and [(column.dtype, column.shape) for column in columns] == shapes
         if not fits or not ascend_below(slots, 1 << features.bits):
@@ -170,14 +170,14 @@ def pooled(base: Mapping[str, float], ends: Sequence[Mapping[str, float]]) -> di
         return dict(base)
     shares = [one / total for one in learned]
     mean = sum(share * end["label_mean"] for share, end in zip(shares, ends, strict=True))
-    found = {name: base[name] + sum(end[name] - base[name] for end in ends) for name in ("label_weight", "label_count")}
-    found |= {"label_mean": mean, **dict.fromkeys(LABEL_SUMS[3:], 0.0)}
+    sums = {name: base[name] + sum(end[name] - base[name] for end in ends) for name in ("label_weight", "label_count")}
+    sums |= {"label_mean": mean, **dict.fromkeys(LABEL_SUMS[3:], 0.0)}
     for share, end in zip(shares, ends, strict=True):
         apart = end["label_mean"] - mean
-        found["label_variance"] += share * (end["label_variance"] + apart * apart)
-        found["label_variance_all"] += share * (end["label_variance_all"] + apart * apart)
-        found["label_deviation"] += share * math.hypot(end["label_deviation"], apart / NORMAL_RATIO)
-    return found
+        sums["label_variance"] += share * (end["label_variance"] + apart * apart)
+        sums["label_variance_all"] += share * (end["label_variance_all"] + apart * apart)
+        sums["label_deviation"] += share * math.hypot(end["label_deviation"], apart / NORMAL_RATIO)
+    return sums
 
 
 def spread_of(sums: Mapping[str, float], config: Any) -> float:

@@ -68,7 +68,8 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
 
 
 class Then(NamedTuple):
-    """What is to follow the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared weights of
+    """The final step after the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared
+    weights of
     the mean loss.
     """
 
@@ -81,12 +82,12 @@ class Optimiser:
 
     def __init__(self, path: str, then: Then, say: Callable[[str], None]) -> None:
         changes = {**UNCHANGED, "learner_changes": {"l2": then.l2, "termination": 0.0}}
-        found = restore(path, learning=True, vw_compat=False, learner_name=Bfgs.name, **changes)
-        self.learner: Bfgs = found.learner
-        self.plan = found.plan
+        restored = restore(path, learning=True, vw_compat=False, learner_name=Bfgs.name, **changes)
+        self.learner: Bfgs = restored.learner
+        self.plan = restored.plan
         self.learner.apply_shrinkage()
         self.learner.watch(then.passes, say, lambda: None)
-        self.header = {**found.header, **self.learner.header()}
+        self.header = {**restored.header, **self.learner.header()}
 
     def run(self, sums: Callable[[Model], Sequence[Delta]]) -> Model:
         """The model after at most ``Then.passes``; ``sums``: what ``sum_up`` gives for each shard of such a base, in
@@ -108,7 +109,7 @@ class Optimiser:
         return {**self.learner.tables(False), **self.plan.arrays()}
 
     def base(self) -> Model:
-        """What workers take the sums of this pass at."""
+        """The model at which workers compute the sums of this pass."""
         learner, arrays = self.learner, self.tables()
         if not learner.gradient:
             along = learner.vectors[:, DIRECTION]

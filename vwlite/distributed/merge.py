@@ -61,10 +61,10 @@ def check(base: str, deltas: Sequence[Delta]) -> None:
     numbers = [delta.task.number for delta in deltas]
     twice = sorted({number for number in numbers if numbers.count(number) > 1})
     missing = sorted({*range(1, of + 1)} - {*numbers})
-    for found, what in ((twice, "given twice"), (missing, "missing")):
-        if found:
-            one = len(found) == 1
-            listed = " and ".join(filter(None, [", ".join(map(str, found[:-1])), str(found[-1])]))
+    for shards, what in ((twice, "given twice"), (missing, "missing")):
+        if shards:
+            one = len(shards) == 1
+            listed = " and ".join(filter(None, [", ".join(map(str, shards[:-1])), str(shards[-1])]))
             raise ModelError(f"shard{'' if one else 's'} {listed} of {of} {'is' if one else 'are'} {what}")
 
 
@@ -219,9 +219,9 @@ def merged_scalars(base: dict[str, Any], ends: list[dict[str, Any]], config: Any
     start = {name: float(value) for name, value in base["scalars"].items()}
     labels = pooled(sums_of(base), [sums_of(end) for end in ends]) if has_units(base) else {}
     with_labels = [end for end in ends if not labels or end["scalars"]["label_count"]] or ends  # others know no range
-    found = {name: [float(end["scalars"][name]) for end in ends] for name in start}
+    scalars = {name: [float(end["scalars"][name]) for end in ends] for name in start}
     merged = {}
-    for name, values in found.items():
+    for name, values in scalars.items():
         if name in labels:
             merged[name] = labels[name]
         elif name in SUMMED:
@@ -245,10 +245,10 @@ def decayed(rate: float, decay: float) -> float:
 
 def agreed(what: str, values: list[Any], unset: Any) -> Any:
     """The one value other than ``unset``. Raises UsageError where there are several."""
-    told = {value for value in values if value != unset}
-    if len(told) > 1:
-        raise UsageError(f"the shards have learned different {what}: {' and '.join(map(str, sorted(told)))}")
-    return told.pop() if told else unset
+    known = {value for value in values if value != unset}
+    if len(known) > 1:
+        raise UsageError(f"the shards have learned different {what}: {' and '.join(map(str, sorted(known)))}")
+    return known.pop() if known else unset
 
 
 def merged_counts(base: dict[str, Any], ends: list[dict[str, Any]]) -> dict[str, Any]:
@@ -330,15 +330,16 @@ def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
     """Raises DataError where too many lines were malformed, or no example had a label."""
     lines, bad = sum(delta.task.lines for delta in deltas), sum(delta.task.bad for delta in deltas)
     if bad > max_ratio * lines:
-        shown = next(line for delta in deltas for line in delta.task.shown)
+        first_line = next(line for delta in deltas for line in delta.task.shown)
         allowed = f"more than --max-bad-ratio {max_ratio:g} allows"
-        raise DataError(f"{bad} of {lines} lines are malformed, {allowed}; the first: {shown}")
+        raise DataError(f"{bad} of {lines} lines are malformed, {allowed}; the first: {first_line}")
     if not any(delta.header["counters"]["labeled_weight"] for delta in deltas):
         raise DataError("there is no labelled example to learn from in any shard")
 
 
 def merge_models(paths: Sequence[str], base: str | None) -> Model:
-    """Of models made apart: the mean of what they changed, each weighted by its examples; see ``merge_apart``."""
+    """Merge models or deltas. Of ordinary models the changes are averaged, weighted by examples; see
+    ``merge_apart``."""
     headers = [stored(path).header for path in paths]
     config = stored(paths[0]).config
     rule_of(config, 2)

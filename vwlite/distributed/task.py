@@ -85,7 +85,7 @@ def opened(piece: Piece):
 
 
 def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLinesConfig) -> Delta:
-    """What one pass over the shard makes of the model ``base``, a path or the bytes of such a file.
+    """The delta of one pass over the shard from the model ``base``, a path or the bytes of such a file.
 
     ``input`` says how text is read; its paths do not matter. Raises as ``vwlite train -i``, but for too many malformed
     lines, which the merge judges.
@@ -131,7 +131,7 @@ class ShardPass:
         )
 
     def header(self) -> dict[str, Any]:
-        """Of the model that the pass has made, as it is read from a file."""
+        """The header of the model that the pass has made, as it is read from a file."""
         return json.loads(json.dumps(self.parts.writer.header()))
 
 

@@ -37,8 +37,8 @@ def first_features(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np
     """
     rows, slots, values = features_of(batch, plan, group)
     order = np.lexsort((values != 1, rows))
-    found, first = np.unique(rows[order], return_index=True)
-    return found, slots[order[first]]
+    present, first = np.unique(rows[order], return_index=True)
+    return present, slots[order[first]]
 
 
 def keys_of(batch: Batch, plan: Plan, groups: list[int]) -> np.ndarray:
@@ -77,9 +77,9 @@ class PersonItems:
         places = np.minimum(np.searchsorted(self.slots, slots), max(len(self.slots) - 1, 0))
         known = self.slots[places] == slots if len(self.slots) else np.zeros(len(slots), bool)
         chosen = (keys != 0) if wanted is None else (keys != 0) & wanted[rows]
-        found = np.full(len(slots), -1, np.int32)
-        found[known] = self.order[places[known]]
-        self.parts.append((keys[chosen], found[chosen]))
+        numbers = np.full(len(slots), -1, np.int32)
+        numbers[known] = self.order[places[known]]
+        self.parts.append((keys[chosen], numbers[chosen]))
 
     def close(self) -> None:
         """All pairs have been added."""
@@ -96,7 +96,7 @@ class PersonItems:
 
 
 class PersonBundles:
-    """What persons, by their keys, were first met with in the namespaces ``groups``, which tell them apart."""
+    """The features of persons, by their keys, in the namespaces ``groups`` that identify them, as first seen."""
 
     def __init__(self, plan: Plan, groups: list[int]) -> None:
         self.plan, self.groups = plan, groups
@@ -146,7 +146,7 @@ class Catalogue:
         self.find_partners(model)
 
     def find_partners(self, model: Restored) -> None:
-        """What items are paired with: the groups and their names, those with the most features first."""
+        """Find the groups that items are paired with, and their names, those with the most features first."""
         typed = {
             self.plan.pairs[pair][other]: sides_of_pair(model.features.dotproduct[pair])[other]
             for pair, other, _ in self.parts
@@ -256,11 +256,11 @@ class ItemBundles(Catalogue):
         self.blocks = joined(self.blocks, blocks.take(rows[new], self.in_items(batch) | alone[owner] & ~of_people))
 
     def name(self, batch: Batch, row: int, slot: int) -> str:
-        """Of an id, as the model has it or the row."""
+        """The name of an id, as in the model or in the row."""
         known = self.known_names.get(slot)
         if known is None and batch.names is not None:
-            found = gather(batch, self.plan, row).get(self.group, ())
-            known = next((str(one) for one in found if one.hash == slot), None)
+            features = gather(batch, self.plan, row).get(self.group, ())
+            known = next((str(one) for one in features if one.hash == slot), None)
         return own_name(known or str(slot), self.spaces[0])
 
     def close(self) -> None:
@@ -283,7 +283,7 @@ class ItemBundles(Catalogue):
 
     def scores(self, batch: Batch, rows: list[int], base: np.ndarray) -> np.ndarray:
         people, items = blocks_of(batch), np.arange(len(self.names))
-        found = np.empty((len(rows), len(items)), np.float32)
+        scores = np.empty((len(rows), len(items)), np.float32)
         at_once = max(1, ROWS_AT_ONCE // max(1, len(items)))
         for begin in range(0, len(rows), at_once):
             part = np.array(rows[begin : begin + at_once])
@@ -291,8 +291,8 @@ class ItemBundles(Catalogue):
             cells[::2] = np.repeat(np.arange(len(part)), len(items))
             cells[1::2] = np.tile(len(part) + items, len(part))
             pairs = joined(people.take(part), self.blocks).take(cells).merged(np.arange(0, len(cells) + 1, 2))
-            found[begin : begin + len(part)] = self.predicted(rows_with(pairs, batch, np.repeat(part, len(items))))
-        return found
+            scores[begin : begin + len(part)] = self.predicted(rows_with(pairs, batch, np.repeat(part, len(items))))
+        return scores
 
     def predicted(self, batch: Batch) -> np.ndarray:
         """float32[rows, items] of a row for each."""
@@ -326,9 +326,9 @@ def learned_of(
 ) -> tuple[list[str], np.ndarray]:
     """Names and slots, uint32[n], of the features of a namespace that were ever updated on these sides, by name."""
     learned = np.unique(np.concatenate([learner.factors(*side)[0] for side in sides]))
-    shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
-    order = sorted(range(len(shown)), key=shown.__getitem__)
-    return [shown[place] for place in order], learned[order]
+    names_shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
+    order = sorted(range(len(names_shown)), key=names_shown.__getitem__)
+    return [names_shown[place] for place in order], learned[order]
 
 
 def best(scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:

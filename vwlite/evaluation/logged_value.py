@@ -77,7 +77,7 @@ class Decisions(Listener):
         return self.chance / self.probability
 
     def terms(self, of: Weighted) -> np.ndarray:
-        """Those of ``dr`` or, where no costs are predicted, of ``ips``."""
+        """The terms of ``dr`` or, where no costs are predicted, of ``ips``."""
         if not self.cost_model:
             return of.weight * of.cost
         best, shown = (np.clip(one, of.low, of.high) for one in (self.cost_of_best, self.cost_of_shown))
@@ -131,7 +131,7 @@ class Folds(Listener):
             self.costs.append(self.pair[other].event(batch, self.results[other], row)[1].copy())
 
     def end(self) -> None:
-        """What is read next is predicted."""
+        """End the pass; the next one predicts."""
         self.pair = [learner.tester() for learner in self.pair]
         self.prepare(learning=False)
 
@@ -158,17 +158,17 @@ POLICY, FOLDS = "policy", "two folds"  # models of costs
 
 
 def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> dict[str, Any]:
-    """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
-    found, other = decisions_of(opened, reading, quiet=False), None
+    """Measure the cost of a policy by all estimates, and its difference to the policy ``against``."""
+    decisions, other = decisions_of(opened, reading, quiet=False), None
     if against:
         if not against.model.learner.logs_decisions:
             raise UsageError("--against takes another model of --cb or --cb_adf here")
         other = decisions_of(against, reading, quiet=True)
-    return value_report(found, reading.span, other)
+    return value_report(decisions, reading.span, other)
 
 
 def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
-    """What the policy would have done, and what a model of costs predicts that has not learned the decisions."""
+    """The decisions of the policy, and the predictions of a model of costs that has not learned them."""
     learner, costs, before, cost_model = opened.model.learner, Costs(), [], ""
     doubts = [f"{one}: a policy looks better than it is by decisions that it has learned" for one in opened.learned]
     if reading.regressor:
@@ -183,11 +183,11 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
         reading.once_more(opened, before[0])
     elif reading.folds:
         doubts.append("there is no dr, whose model of costs needs data that can be read twice: give a file")
-    found = Decisions(learner, cost_model, costs, doubts)
+    decisions = Decisions(learner, cost_model, costs, doubts)
     how = {**reading.how, "quiet": True} if quiet else reading.how
     bad_lines = replace(reading.bad_lines or BadLinesConfig(), keep=None) if quiet else reading.bad_lines
-    evaluate(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
-    return found
+    evaluate(opened.config, opened.model, bad_lines, collectors=[*before, decisions], **how)
+    return decisions
 
 
 def checked(regressor: Opened) -> Bandit:
@@ -250,16 +250,16 @@ def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | N
 
 
 def estimates(found: Decisions, of: Weighted) -> dict[str, Estimate]:
-    made = {"cv": policy_value.cv(of), "ips": policy_value.ips(of), "snips": policy_value.snips(of)}
+    named = {"cv": policy_value.cv(of), "ips": policy_value.ips(of), "snips": policy_value.snips(of)}
     if found.cost_model:
         terms, expected = found.terms(of), np.clip(found.cost_of_best, of.low, of.high)
-        made["dr"], made["dm"] = policy_value.robust(terms, of), Estimate(float(expected.mean()))
-        made["switch"] = policy_value.switch(terms, expected, found.probability, found.actions)
-    return made
+        named["dr"], named["dm"] = policy_value.robust(terms, of), Estimate(float(expected.mean()))
+        named["switch"] = policy_value.switch(terms, expected, found.probability, found.actions)
+    return named
 
 
 def policies(found: Decisions, span: tuple[float, float] | None) -> dict[str, Estimate]:
-    """What the policy that wrote the log cost, and what simple ones would have."""
+    """The costs of the policy that wrote the log, and of simple policies."""
     uniform = weighted(found, 1 / (found.actions * found.probability), span)
     return {
         "logged": policy_value.normal(found.cost),
@@ -300,17 +300,17 @@ def diagnostics(found: Decisions, of: Weighted) -> dict[str, Any]:
 
 
 def warnings_of(found: Decisions, of: Weighted) -> list[str]:
-    made = []
+    sentences = []
     if far_off(of.weight - 1):
-        made.append(f"weights are {of.weight.mean():.3g} on average, not 1: are the probabilities right?")
+        sentences.append(f"weights are {of.weight.mean():.3g} on average, not 1: are the probabilities right?")
     if far_off(1 / found.probability - found.actions):
-        made.append("1 / probability is not the number of actions on average: are the probabilities right?")
+        sentences.append("1 / probability is not the number of actions on average: are the probabilities right?")
     total = float(of.weight.sum())
     if total and of.weight.max() > LARGE_SHARE * total:
-        made.append(f"one decision has {of.weight.max() / total:.0%} of all weight")
+        sentences.append(f"one decision has {of.weight.max() / total:.0%} of all weight")
     if not total:
-        made.append("the policy never does what was done: its value is not known")
-    return made
+        sentences.append("the policy never does what was done: its value is not known")
+    return sentences
 
 
 def far_off(terms: np.ndarray) -> bool:

@@ -83,7 +83,7 @@ class OutputOutcomes(Listener):
         self.each = [Outcomes() for _ in learner.outputs]
 
     def __len__(self) -> int:
-        """How many rows are collected."""
+        """The number of rows collected."""
         return self.rows
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -94,16 +94,16 @@ class OutputOutcomes(Listener):
         weight = batch.importance[rows]
         self.rows, self.weight = self.rows + len(rows), self.weight + float(weight.sum(dtype=np.float64))
         for place, outcomes in enumerate(self.each):
-            found = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
-            outcomes.add(labels[rows, place], *found)
+            values = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
+            outcomes.add(labels[rows, place], *values)
 
     def of_each(self) -> list[dict[str, Any]]:
         """A row of metrics for each output, NaN of one without labels."""
         losses, table = self.learner.average_losses(held=False).tolist(), []
         for name, outcomes, loss in zip(self.learner.outputs, self.each, losses, strict=True):
             of_it = sample(*outcomes.columns(), "regression")
-            found = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
-            table.append({"output": name, "weight": of_it.total, "loss": loss, **found})
+            metrics = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
+            table.append({"output": name, "weight": of_it.total, "loss": loss, **metrics})
         return table
 
     def report(self, names: list[str] | None) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class OutputOutcomes(Listener):
 
 
 def mean(values: list[float]) -> float:
-    """Of those that are there, NaN where none is."""
+    """The mean of the values that are not NaN; NaN if all are."""
     known = [value for value in values if value == value]
     return float(np.mean(known)) if known else float("nan")
 
@@ -159,10 +159,10 @@ def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: 
     if not len(differences):
         return Paired(*[float("nan")] * 4)
     random, shares = np.random.default_rng(0), differences * weights
-    found, as_large = abs(shares.sum()), 0
+    observed, as_large = abs(shares.sum()), 0
     for _ in range(rounds):
         signs = 2 * random.integers(2, size=len(shares)) - 1
-        as_large += abs(float((shares * signs).sum())) >= found * (1 - 1e-12)
+        as_large += abs(float((shares * signs).sum())) >= observed * (1 - 1e-12)
     mean = float(shares.sum() / weights.sum())
     return Paired(mean, *interval(differences, weights, rounds), (1 + as_large) / (1 + rounds))
 
@@ -192,15 +192,15 @@ def measure(
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
-    model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose
-    value is told; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
+    model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose value
+    is reported; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
     model only tests; one of classes shows its probabilities where it has any. Raises UsageError for metrics that do not
     fit, DataError without labelled examples.
     """
     how: dict[str, Any] = {"quiet": quiet, "display": display, "open_inputs": open_inputs}
     if model.learner.logs_decisions:
         if asked not in (None, LOSS) or qid:
-            raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
+            raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is reported")
         from vwlite.evaluation.logged_value import Reading, measure_policy
 
         span = valued.span if valued else None
@@ -235,23 +235,23 @@ def measure(
     in_table = None if others is None else [name for name in others if name != MATCHING]
     report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked))
     if others and MATCHING in others:
-        found = {**report, MATCHING: matching_loss(config.learner.link, columns)}
-        report = {name: found[name] for name in ("examples", "weight", *dict.fromkeys(others))}
+        measured = {**report, MATCHING: matching_loss(config.learner.link, columns)}
+        report = {name: measured[name] for name in ("examples", "weight", *dict.fromkeys(others))}
     if levels:
         report |= levels.report(of_levels if names else None)
         in_order = ("examples", "weight", *(names or report))
         report = {name: report[name] for name in in_order if name in report}
     if rankings:
-        found = rankings.ranking()
-        report["queries"] = len(found.query)
-        report.update((name, found.measure(name)) for name in ranked)
+        measured = rankings.ranking()
+        report["queries"] = len(measured.query)
+        report.update((name, measured.measure(name)) for name in ranked)
         if ranking.bootstrap:
-            report["intervals"] = intervals(found, ranked, ranking.bootstrap)
+            report["intervals"] = intervals(measured, ranked, ranking.bootstrap)
         if against:
             others = rankings_of(against.config, qid, ranking)
             how.update(quiet=True, collectors=[others], grades=graded)
             evaluate(against.config, against.model, replace(bad_lines, keep=None), **how)
-            report["against"] = compared(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
+            report["against"] = compared(measured, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
     return report

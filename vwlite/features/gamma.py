@@ -24,15 +24,15 @@ LINEAR: dict[str, Any] = {"quadratic": (), "cubic": (), "interactions": (), "ign
 
 def settle_gamma(plan: Plan, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches; where ``gamma`` is to be found, the first ones are read and kept until it is known."""
-    source, kept = iter(batches), list[Batch]()
+    source, sample = iter(batches), list[Batch]()
 
     def first_ones() -> Iterator[Batch]:
         for batch in source:
-            kept.append(owned(batch))
-            yield kept[-1]
+            sample.append(owned(batch))
+            yield sample[-1]
 
     find_gamma(plan, first_ones())
-    yield from kept
+    yield from sample
     yield from source
 
 

@@ -145,7 +145,7 @@ class NameIndex:
 
 
 class Makers(NamedTuple):
-    """Of rows with the same namespaces and numbers of features in them."""
+    """Name makers for rows with the same namespaces and numbers of features."""
 
     terms: list[tuple[int, ...]]  # the features that each term is made of; of the constant none
     segments: list[int]  # of each feature the one it stands in

@@ -26,7 +26,7 @@ RBF, LAPLACE, ARCCOS = KERNELS.index("rbf"), KERNELS.index("laplace"), KERNELS.i
 
 
 class RandomMap:
-    """What ``--random_features`` adds to an example: ``size`` features from the slot ``first`` on.
+    """The features that ``--random_features`` adds to an example: ``size`` features from the slot ``first`` on.
 
     The arrays are described in ``cython_ext/features/random_map.pxd``. Those of the kernels ``rbf`` and ``laplace``
     wait for ``gamma``.
@@ -74,11 +74,11 @@ class RandomMap:
         self.set_gamma(usual_gamma(terms, self.seed, square=self.kernel == RBF))
 
     def names(self) -> list[str]:
-        """Those of the features, as if they were the numbers of a namespace."""
+        """The names of the features, as if they were numbers in a namespace."""
         return [f"{self.name}^{number}" for number in range(self.size)]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps."""
+        """The arrays that a model contains."""
         return {} if self.gamma is None else {GAMMA: np.array([self.gamma])}
 
     def load(self, arrays: Mapping[str, Any]) -> None:

@@ -82,10 +82,10 @@ def words_from(prefix: str, arrays: dict[str, Any], spaces: list[str]) -> Vocabu
 
 
 def weights_from(arrays: dict[str, Any], name: str, count: int) -> np.ndarray:
-    found = numbers(arrays, name, np.float32, (count + 1,))
-    if (found < 0).any():
+    weights = numbers(arrays, name, np.float32, (count + 1,))
+    if (weights < 0).any():
         raise ValueError("the weights of its features")
-    return found
+    return weights
 
 
 CHUNK = 4096  # rows at once, where something is made of each entry
@@ -158,7 +158,7 @@ class Weights:
 
 
 def features_of(batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Of these rows, int64[n], the number among them, the hash and the value of each feature, and where it stands."""
+    """For each feature of these rows, int64[n]: the number of its row, its hash, its value, and its position."""
     first, last = batch.row_namespace[rows].astype(np.int64), batch.row_namespace[rows + 1].astype(np.int64)
     begin, end = batch.namespace_start[first].astype(np.int64), batch.namespace_start[last].astype(np.int64)
     owner = np.repeat(np.arange(len(rows)), end - begin)

@@ -127,8 +127,8 @@ class TermWeights:
         self.waiting = False
         if self.config.weight == "idf":
             counts = np.maximum(self.counts, 1)
-            kept = self.counts >= self.config.min_df
-            self.factor = np.where(kept, np.log(max(self.examples, 1) / counts), 0).astype(np.float32)
+            frequent = self.counts >= self.config.min_df
+            self.factor = np.where(frequent, np.log(max(self.examples, 1) / counts), 0).astype(np.float32)
 
     def terms(self, batch: Batch) -> tuple[Csr, np.ndarray | None]:
         """The terms with their final values, and of ``degree`` those of the rows, float64[rows], else None."""
@@ -161,7 +161,8 @@ class TermWeights:
         return self.kept[3] if self.kept else None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps: counts of the slots that occur, uint32 and float64, and the number of examples."""
+        """The arrays that a model contains: counts of the slots that occur, uint32 and float64, and the number of
+        examples."""
         if self.config.weight == "none":
             return {}
         slots = np.flatnonzero(self.counts)

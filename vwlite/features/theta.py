@@ -42,31 +42,31 @@ class Theta:
         groups = tuple(name for part in asked for name in part)
         if missing := [name for name in groups if name not in self.names]:
             raise UsageError(f"Theta has no group {missing[0]!r} (there are {', '.join(self.names)})")
-        kept = [number for number, name in enumerate(self.names) if name in groups]
+        numbers = [number for number, name in enumerate(self.names) if name in groups]
         place = np.full(len(self.names) + 1, -1, np.int32)
-        place[kept] = np.arange(len(kept))
-        values = [self.values[number] for number in kept]
+        place[numbers] = np.arange(len(numbers))
+        values = [self.values[number] for number in numbers]
         matrix = self.matrix[:, : max(map(len, values))]
-        return Theta(self.words, place[self.group], matrix, [self.names[number] for number in kept], values)
+        return Theta(self.words, place[self.group], matrix, [self.names[number] for number in numbers], values)
 
     def project(self, rows: Rows, words: Vocabulary, scale: float, unit: bool = True) -> np.ndarray:
         """As ``Projection.features``, of rows over ``words``."""
         return self.projection(words).features(rows, scale, unit)
 
     def projection(self, words: Vocabulary) -> "Projection":
-        """What makes features of rows over ``words``, any number of times."""
+        """The projection of rows over ``words``, which may be used any number of times."""
         place = self.words.find(words.key)
         group = np.where(place >= 0, self.group[place], -1)
-        kept = [group == number for number in range(len(self.values))]
+        rows_of_group = [group == number for number in range(len(self.values))]
         matrices = [
             np.ascontiguousarray(self.matrix[place[own], : len(values)])
-            for own, values in zip(kept, self.values, strict=True)
+            for own, values in zip(rows_of_group, self.values, strict=True)
         ]
-        return Projection(kept, [(np.cumsum(own) - 1).astype(np.uint32) for own in kept], matrices)
+        return Projection(rows_of_group, [(np.cumsum(own) - 1).astype(np.uint32) for own in rows_of_group], matrices)
 
 
 class Projection(NamedTuple):
-    """Of each group which of p features it has, their numbers in it and its columns of Theta."""
+    """For each group: which of p features it has, their numbers in it and its columns of Theta."""
 
     kept: list[np.ndarray]  # bool[p]
     number: list[np.ndarray]  # uint32[p]
@@ -97,7 +97,7 @@ THETA_ARRAYS = ("theta", "theta_group", "theta_values", "theta_key", "theta_spac
 
 
 class ThetaHeader(TypedDict):
-    """Of what ``vwlite aso learn`` makes."""
+    """The header of models of ``vwlite aso learn``."""
 
     groups: list[str]
     h: list[Annotated[int, Between(0, 2**63 - 1)]]
@@ -105,7 +105,7 @@ class ThetaHeader(TypedDict):
 
 
 class FeatureMapHeader(ThetaHeader):
-    """Of the Theta whose features a model of another command takes."""
+    """The header of the Theta whose features a model of another command takes."""
 
     config: dict
     digest: str
@@ -165,15 +165,15 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no Theta of this version ({error})") from error
+        raise ModelError(f"{path} is not a Theta of this version ({error})") from error
 
 
 def opened(
     path: str, kind: str, needed: str, want: list[str] | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and arrays, all or those of ``want``, of a model of the learner ``kind``. Raises ModelError."""
-    found = model_file.learner_name_of(path)
-    if found != kind:
-        raise ModelError(f"{path} holds a model of learner {found}; this takes one {needed}")
+    learner = model_file.learner_name_of(path)
+    if learner != kind:
+        raise ModelError(f"{path} holds a model of learner {learner}; this takes one {needed}")
     loaded = model_file.load(path, want=want)
     return loaded.header, loaded.arrays

@@ -123,21 +123,21 @@ class FeatureMap:
         return cls(theta.kept(config), config, digest_of(theta))
 
     def content(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What a model keeps: of its header, and arrays."""
+        """The header entries and arrays that a model contains."""
         header, arrays = theta_parts(self.theta)
-        told = {**header, "config": asdict(self.config), "digest": self.digest}
-        return {"theta": {**told, **({"idf": True} if IDF in arrays else {})}}, arrays
+        record = {**header, "config": asdict(self.config), "digest": self.digest}
+        return {"theta": {**record, **({"idf": True} if IDF in arrays else {})}}, arrays
 
     @classmethod
     def of(cls, header: dict[str, Any], arrays: dict[str, Any]) -> "FeatureMap":
-        """From what a model keeps. Raises ModelError, ValueError, KeyError."""
-        told = header["theta"]
-        require(told, FeatureMapHeader, "theta")
+        """The map that a model contains. Raises ModelError, ValueError, KeyError."""
+        record = header["theta"]
+        require(record, FeatureMapHeader, "theta")
         try:
-            config = built(ApplyConfig, told["config"])
+            config = built(ApplyConfig, record["config"])
         except UsageError as error:  # it was not typed
             raise ValueError(str(error)) from error
-        return cls(theta_from(told, arrays), config, told["digest"], loaded=True)
+        return cls(theta_from(record, arrays), config, record["digest"], loaded=True)
 
     def extend(self, batch: Batch, learning: bool = False) -> Batch:
         """The batch with a namespace of features for each group behind those of every example.
@@ -152,7 +152,7 @@ class FeatureMap:
         return extended(batch, self.theta, self.projection.features(rows, self.config.scale, self.config.unit))
 
     def rows(self, batch: Batch) -> Rows:
-        """Those that are not blank. Raises DataError for a negative value where features have weights."""
+        """The rows that are not blank. Raises DataError for a negative value where features have weights."""
         words, taken = self.theta.words, np.flatnonzero(batch.flags & BLANK == 0)
         owner, keys, values, _ = features_of(batch, taken)
         sizes, keys, values = merged(owner, keys, values, len(taken))
@@ -170,7 +170,7 @@ class FeatureMap:
 
 
 def digest_of(theta: Theta) -> str:
-    """Of the features, groups and numbers of a Theta."""
+    """The digest of the features, groups and numbers of a Theta."""
     header, arrays = theta_parts(theta)
     digest = mmh3_x64_128(json.dumps(header).encode())
     for name in sorted(arrays):
@@ -186,5 +186,5 @@ def check_same(model: str, digest: str | None, path: str) -> None:
 
 def kept_arrays(header: Mapping[str, Any]) -> list[str]:
     """The names of the arrays of the Theta that a model with this header keeps."""
-    told = header.get("theta")
-    return [name for name in THETA_ARRAYS if name != IDF or told.get("idf")] if isinstance(told, dict) else []
+    record = header.get("theta")
+    return [name for name in THETA_ARRAYS if name != IDF or record.get("idf")] if isinstance(record, dict) else []

@@ -72,7 +72,7 @@ class Active(Gd):
         return other
 
     def stop_learning(self) -> None:
-        """From now on only predict and, where confidences were asked for, tell how sure that is, whatever the label."""
+        """Only predict from now on, with confidences if they were asked for, whatever the label."""
         self.learning = self.custom_output = False
         self.kernel.frozen = self.supports_confidence = True
 
@@ -179,7 +179,7 @@ class Asking(Learner):
         return replace(batch, label=label, importance=weight)
 
     def asked_header(self) -> dict[str, Any]:
-        """What the header of a model keeps of the labels asked for."""
+        """The header entries of a model on the labels asked for."""
         if not self.config.active:
             return {}
         asked = dict(zip(COUNTS, self.counts.tolist(), strict=True))

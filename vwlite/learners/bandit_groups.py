@@ -38,8 +38,8 @@ class BanditGroups(Bandit):
 
     def warnings(self) -> list[str]:
         alone = "features of shared lines are the same for all actions of a decision, and choose none of them"
-        said = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
-        return [*(said if self.shares_features and not self.vw_compat else []), *super().warnings()]
+        warnings = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
+        return [*(warnings if self.shares_features and not self.vw_compat else []), *super().warnings()]
 
     def observe_scores(self, observer: Callable[[int, int, float], None]) -> None:
         """Call it with every score: its row, the place of its set of weights among those of a feature, the score."""
@@ -58,7 +58,7 @@ class BanditGroups(Bandit):
         return [WeightedSum(0, "", float(results.raw[row] - np.float32(self.offset)))]
 
     def answer_of(self, results: Results, row: int) -> float:
-        """Of a line the cost predicted."""
+        """The predicted cost of a line."""
         return float(results.raw[row])
 
     def event(self, batch: Batch, results: Results, row: int) -> tuple[int, np.ndarray, np.ndarray]:
@@ -81,8 +81,8 @@ class BanditGroups(Bandit):
     def ranked(self, batch: Batch, results: Results, last: int, raw: bool) -> list[tuple[int, float]]:
         """The actions and costs of the group that ends with the row ``last``, as they are shown: raw ones in order."""
         costs = results.raw[self.first_action(batch, last) : last + 1]
-        shown = self.shown(enumerate(costs.tolist()), raw)
-        return shown if raw else cheapest_first(shown)
+        scores = self.shown(enumerate(costs.tolist()), raw)
+        return scores if raw else cheapest_first(scores)
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
         """A number for every group, or a list of actions and costs."""
@@ -96,8 +96,8 @@ class BanditGroups(Bandit):
 
     def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
         lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
-        shown = batch.flags[begin:end] & (BLANK | SAVE) == 0
-        known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & shown) + begin
+        present = batch.flags[begin:end] & (BLANK | SAVE) == 0
+        known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & present) + begin
         return lasts[np.unique(np.searchsorted(lasts, known))]
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
@@ -133,14 +133,15 @@ class BanditGroups(Bandit):
         return super().run(batch, plan, results, begin, end)
 
     def shown_features(self, results: Results, row: int) -> int:
-        """Those of the shared line belong to every line, though vw counts them once."""
+        """The number of features; those of the shared line belong to every line, though vw counts them once."""
         first, counted = self.first_action(self.batch, row), super().shown_features(results, row)
         if not (self.vw_compat and first > 0 and self.batch.flags[first - 1] & SHARED):
             return counted
         return counted + (row - first) * self.shared_features(first) - int(self.plan.constant)
 
     def shared_features(self, first: int) -> int:
-        """How many features the shared line above the row ``first`` has in namespaces that are not ignored."""
+        """The number of features that the shared line above the row ``first`` has in namespaces that are not
+        ignored."""
         begin, end = self.batch.row_namespace[first - 1 : first + 1].tolist()
         filed = self.plan.redefine[self.batch.namespace_char[begin:end]]
         return int(np.diff(self.batch.namespace_start[begin : end + 1])[self.plan.ignore[filed] == 0].sum())
@@ -173,7 +174,7 @@ class ExploreGroups(Exploration, BanditGroups):
         return self.played() if self.config.explore_eval else super().summary_lines(held)
 
     def played(self) -> list[tuple[str, float | str]]:
-        """What vw tells of an explorer played on a log."""
+        """The lines of vw's summary for an explorer played on a log."""
         config, accepted, violations = self.config, self.get("accepted"), self.get("violations")
         lines: list[tuple[str, float | str]] = [("weighted update count", self.get("updates"))]
         if accepted:

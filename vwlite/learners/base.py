@@ -97,9 +97,9 @@ class Learner:
         return f"{float(results.prediction[row]):g}"
 
     def show_top(self, top: int, raw: bool) -> None:
-        """Show scores or probabilities of so many classes, the best first; ``raw``: these are raw predictions.
+        """Show scores or probabilities of the ``top`` best classes; ``raw``: raw predictions in place of scores.
 
-        Raises UsageError for a learner without such.
+        Raises UsageError for a learner without classes.
         """
         raise UsageError("--top is for the scores and probabilities of models of classes")
 
@@ -175,7 +175,7 @@ class Learner:
         return row
 
     def pages(self) -> PageToucher | None:
-        """What looks after the table's memory ahead of the learner, where that is worth while."""
+        """The object that touches the table's pages ahead of the learner, if it is worth while."""
         return None
 
     def counted(self, batch: Batch) -> Batch:
@@ -209,7 +209,7 @@ class Learner:
         return {}
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
-        """What the learner has predicted for ``rows``, int64[n], of the batch run last: float32[n].
+        """The predictions for ``rows``, int64[n], of the batch run last: float32[n].
 
         Learners of classes answer with class numbers or names, or float32[n, classes] where all classes' scores are
         asked for; those of sets with lists. ``raw``: predictions before clip and link.
@@ -229,10 +229,10 @@ class Learner:
         """Have the kernel keep the scores of every class, if there are classes and it does not keep them anyway."""
 
     def want_sums(self) -> None:
-        """Have the kernel keep what ``weighted_sums`` tells, of rows, or groups of lines, that are run one by one."""
+        """Have the kernel keep what ``weighted_sums`` needs, of rows, or groups of lines, that are run one by one."""
 
     def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
-        """What the answer to a row of those just run was made from, the answer's own sum first; of so many classes."""
+        """The sums of terms behind the answer to a row just run, the answer's own first; for ``classes`` classes."""
         return [WeightedSum(0, "", float(results.raw[row]))]
 
     def crossed_terms(self, batch: Batch, plan: Plan, row: int) -> list[CrossedTerms] | None:
@@ -258,7 +258,7 @@ class Learner:
         return value_text(float(results.prediction[row]))
 
     def shown_features(self, results: Results, row: int) -> int:
-        """How many features a row just run has, as the progress table shows it."""
+        """The number of features of a row just run, for the progress table."""
         return int(results.features[row])
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
@@ -282,18 +282,18 @@ class Learner:
 
     @property
     def own_rows(self) -> list[str]:
-        """What heads a table of the learner's own rows, one a pass; empty: it is vw's, of examples."""
+        """The headings of the learner's own table, with a row for each pass; empty: vw's table of examples."""
         return []
 
     @property
     def own_settings(self) -> list[str]:
-        """Lines of the header that tell of the learner's own options."""
+        """Lines of the header about the learner's own options."""
         return []
 
     def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
-        """How many passes there will be, where to tell of them, and the loss held out since the last one, if any.
+        """Set the number of passes, the function that prints them, and one for the loss held out since the last pass.
 
-        Raises UsageError where the passes are too few.
+        Raises UsageError for too few passes.
         """
 
     def join(self, first: Any) -> None:

@@ -90,8 +90,8 @@ class ClassLearners(Ensemble):
         """Lists with an entry for each class, unless these are fitted together."""
         if self.joint:
             return self.nodes[0].report()
-        found = [node.report() for node in self.nodes]
-        return {name: [one[name] for one in found] for name in found[0]}
+        reports = [node.report() for node in self.nodes]
+        return {name: [one[name] for one in reports] for name in reports[0]}
 
     def run_piece(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> None:
         if len(self.raw) < len(results):
@@ -118,19 +118,19 @@ class ClassLearners(Ensemble):
                 self.link_score(rows, number)
                 sets.decide(number, self.score[rows, number] > self.kernel.bound)
         results.raw[rows], results.features[rows] = first, self.inner.features[rows]
-        shown = batch.flags[rows] & (BLANK | SAVE) == 0
+        predicted = batch.flags[rows] & (BLANK | SAVE) == 0
         if sets:
             prediction, loss = sets.answered, sets.costs()
         else:
             answer = self.best_class if self.config.kind == "oaa" else self.cheapest
             prediction, loss = answer(batch, wanted, begin, end, first)
-        results.prediction[rows] = np.where(shown, prediction, 0)
-        results.loss[rows] = np.where(shown & ~np.isnan(batch.label[rows]), loss, 0)
+        results.prediction[rows] = np.where(predicted, prediction, 0)
+        results.loss[rows] = np.where(predicted & ~np.isnan(batch.label[rows]), loss, 0)
         if self.kernel.probabilities:
             self.make_probabilities(batch, results, begin, end)
 
     def targets_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """What the learners are to predict, float32[rows, classes], NaN where unknown; the numbers of first classes."""
+        """The targets of the learners, float32[rows, classes], NaN where unknown; the numbers of first classes."""
         if self.config.kind == "multilabel_oaa":
             return self.members(batch, begin, end), np.zeros(end - begin, np.int32)
         costs, first = self.costs_of(batch, results, begin, end)
@@ -160,7 +160,7 @@ class ClassLearners(Ensemble):
     def cheapest(
         self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of the classes with a cost, or of all in rows without any."""
+        """The cheapest of the classes with a cost, or of all in rows without any."""
         known = ~np.isnan(wanted)
         open_to = known | ~known.any(axis=1)[:, None]
         best = np.where(open_to, self.raw[begin:end], np.inf).argmin(axis=1)

@@ -73,13 +73,13 @@ class CrammerSinger:
         number, ended = 0, False
         while not ended:
             self.run_pass()
-            number, found = number + 1, self.evaluate()
-            if number == self.passes or found.gap <= self.config.gap:
+            number, objective = number + 1, self.evaluate()
+            if number == self.passes or objective.gap <= self.config.gap:
                 kernel.sum_weights(self)
-                found = self.evaluate()
-                ended = number == self.passes or found.gap <= self.config.gap
-            tell(number, found)
-        return found, number
+                objective = self.evaluate()
+                ended = number == self.passes or objective.gap <= self.config.gap
+            tell(number, objective)
+        return objective, number
 
 
 class Examples(NamedTuple):
@@ -201,7 +201,7 @@ class Dual(Gd):
         if self.certificate and self.learning:
             raise UsageError(
                 "a model of --dual does not go on learning, which would need all examples that it was fitted to: "
-                "train anew without -i"
+                "train again without -i"
             )
         self.say, self.bound = say, passes if passes > 1 else PASSES
         self.measured = self.gathered = not self.learning
@@ -222,8 +222,8 @@ class Dual(Gd):
         if self.gathered:
             self.store.release()
         else:
-            kept = self.store.add(batch, plan, results.holdout_mask, begin, stopped)
-            self.labels.append(batch.label[kept])
+            stored = self.store.add(batch, plan, results.holdout_mask, begin, stopped)
+            self.labels.append(batch.label[stored])
         return stopped
 
     def end_pass(self) -> None:
@@ -246,12 +246,12 @@ class Dual(Gd):
         label = np.stack([np.concatenate(one.labels) for one in classes]).argmax(axis=0).astype(np.uint32)
         shape = {"classes": len(classes), "slots": len(slots)}
         solver = CrammerSinger(rows, label, importance, self.config, **shape, passes=self.bound)
-        found, passes = solver.solve(self.tell)
+        objective, passes = solver.solve(self.tell)
         for number, one in enumerate(classes):
-            one.take(solver.w[:, number], found, passes)
+            one.take(solver.w[:, number], objective, passes)
 
     def take(self, weights: np.ndarray, found: Objective, passes: int) -> None:
-        """What a solver has found. ``weights`` float64[n] are of the slots that occur."""
+        """Take the solution of a solver. ``weights`` float64[n] are of the slots that occur."""
         examples, config, self.labels = self.store.settle(), self.config, []
         if config.bias_scale != 1:
             weights[examples.slots == self.store.constant_slot] *= config.bias_scale
@@ -270,8 +270,8 @@ class Dual(Gd):
             self.set(min_label=min(low, label.min()), max_label=max(high, label.max()))
         kind = HardMargin if config.hard_margin else DualSolver
         solver = kind(rows, label, importance, base, config, slots=len(slots), passes=self.bound)
-        found, passes = solver.solve(self.tell)
-        self.take(solver.w, found, passes)
+        objective, passes = solver.solve(self.tell)
+        self.take(solver.w, objective, passes)
         if config.hard_margin:
             self.certificate["separable"] = solver.separable
         self.solution = solver if self.keeps_solution else None
@@ -290,36 +290,36 @@ class Dual(Gd):
         return [f"{skipped} examples without features were skipped"] if skipped else []
 
     def failures(self) -> list[str]:
-        found, gap = self.certificate, self.config.gap
+        certificate, gap = self.certificate, self.config.gap
         if self.has_no_model:
             return [f"{self.separability}: there is no model"]
-        if not found or found["gap"] <= gap:
+        if not certificate or certificate["gap"] <= gap:
             return []
-        reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
+        reached = f"the gap is {certificate['gap']:.3g} after {certificate['passes']} passes"
         return [f"{reached}, more than --gap {gap:g}: --passes allows more"]
 
     @property
     def separability(self) -> str:
-        """In words, where it was asked for."""
-        found = self.certificate
-        if found["separable"]:
-            return f"linearly separable, margin {found['margin']:.6g}"
-        return f"not known after {found['passes']} passes" if found["separable"] is None else "not separable"
+        """Whether the classes are separable, in words, for --hard_margin."""
+        result = self.certificate
+        if result["separable"]:
+            return f"linearly separable, margin {result['margin']:.6g}"
+        return f"not known after {result['passes']} passes" if result["separable"] is None else "not separable"
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        found = self.certificate
-        if not found:
+        certificate = self.certificate
+        if not certificate:
             return []
         if self.has_no_model:
-            return [("passes used", str(found["passes"])), ("the classes are", self.separability)]
+            return [("passes used", str(certificate["passes"])), ("the classes are", self.separability)]
         return [
-            ("passes used", str(found["passes"])),
+            ("passes used", str(certificate["passes"])),
             *([("the classes are", self.separability)] if self.config.hard_margin else []),
-            ("primal", found["primal"]),
-            ("dual", found["dual"]),
-            ("relative gap", f"{found['gap']:.3g}"),
-            ("support vectors", str(found["support"])),
-            ("of these at their bound", str(found["bound"])),
+            ("primal", certificate["primal"]),
+            ("dual", certificate["dual"]),
+            ("relative gap", f"{certificate['gap']:.3g}"),
+            ("support vectors", str(certificate["support"])),
+            ("of these at their bound", str(certificate["bound"])),
         ]
 
     def join(self, first: Dual) -> None:

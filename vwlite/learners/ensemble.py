@@ -104,8 +104,8 @@ class Ensemble(ClassCosts, PerClass):
         return sorted({line for node in self.nodes for line in node.warnings()})
 
     def failures(self) -> list[str]:
-        found = [line for node in self.nodes for line in node.failures()]
-        return [f"{found[0]} (so {len(found)} of {len(self.nodes)} classes)"] if len(found) > 1 else found
+        failures = [line for node in self.nodes for line in node.failures()]
+        return [f"{failures[0]} (so {len(failures)} of {len(self.nodes)} classes)"] if len(failures) > 1 else failures
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def of_policy(number: int) -> list[str]:
 
 
 class Exploration(Bandit):
-    """What explorers have in common. ``pmf`` has the probabilities of the rows run last."""
+    """The base class of explorers. ``pmf`` has the probabilities of the rows run last."""
 
     def __init__(
         self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -103,8 +103,8 @@ class Exploration(Bandit):
         return np.argsort(-pmf, kind="stable") if self.config.cover else super().order(scores, pmf)
 
     def probable(self, batch: Batch, results: Results, row: int) -> list[tuple[int, float]]:
-        shown = [one[:2] for one in self.ordered(batch, results, row)]
-        return shown if self.shown_actions is None else shown[: self.shown_actions]
+        probabilities = [one[:2] for one in self.ordered(batch, results, row)]
+        return probabilities if self.shown_actions is None else probabilities[: self.shown_actions]
 
     def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
         if raw or not self.shows_probabilities or self.shown_actions is None:
@@ -155,8 +155,8 @@ class Explore(Exploration):
 
     def probable(self, batch: Batch, results: Results, row: int) -> list[tuple[int, float]]:
         """Where not some are asked for, all in their order."""
-        found = super().probable(batch, results, row)
-        return found if self.vw_compat or self.shown_actions is not None else sorted(found)
+        actions = super().probable(batch, results, row)
+        return actions if self.vw_compat or self.shown_actions is not None else sorted(actions)
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         if not self.shows_probabilities or raw:

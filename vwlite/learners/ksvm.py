@@ -184,7 +184,7 @@ class Ksvm(Gd):
 
     @property
     def facts(self) -> dict[str, int]:
-        """What a model tells of its support vectors."""
+        """Figures on the support vectors of a model."""
         return {"support": self.machine.support}
 
     def tables(self, predict_only: bool) -> dict[str, Any]:

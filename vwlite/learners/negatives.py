@@ -82,7 +82,7 @@ def paired(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def blocks_of(batch: Batch) -> RowBlocks:
-    """Of all rows of a batch."""
+    """The blocks of all rows of a batch."""
     blocks = int(batch.row_namespace[-1])
     features = int(batch.namespace_start[blocks])
     columns = (
@@ -122,7 +122,7 @@ def joined(*parts: RowBlocks) -> RowBlocks:
 
 
 def no_blocks() -> RowBlocks:
-    """Of no row."""
+    """The blocks of no row."""
     ends = ("row_namespace", "namespace_start")
     return RowBlocks(**{name: np.zeros(int(name in ends), kind) for name, kind in COLUMNS.items()})
 
@@ -193,7 +193,7 @@ class Negatives:
         return named.split(",") if named else [sides_of_pair(plan.config.dotproduct[0])[1]]
 
     def meet(self, batch: Batch, rows: np.ndarray, own: RowBlocks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the wanted rows: place among ``rows``, place of their item, number of items met, all int64[n].
+        """For each positive row: place among ``rows``, place of its item, number of items seen, all int64[n].
 
         New items of all rows that are learned are known from then on.
         """
@@ -213,8 +213,8 @@ class Negatives:
             self.items = joined(self.items, own.take(new))
         item = places[inverse.reshape(-1)]
         met = np.maximum.accumulate(np.maximum(item + 1, before))
-        wanted = label[chosen] > np.float32(self.config.unwanted_label)
-        return chosen[wanted], item[wanted], met[wanted]
+        positive = label[chosen] > np.float32(self.config.unwanted_label)
+        return chosen[positive], item[positive], met[positive]
 
     def draw(self, rows: np.ndarray, item: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each row ``negatives`` of the items met, none of which is its own: row and place of the item."""
@@ -230,10 +230,10 @@ class Negatives:
 
     def rows_of(self, batch: Batch, source: np.ndarray, drawn: np.ndarray, blocks: RowBlocks) -> Batch:
         """The rows ``source`` of the batch with other features; those that were ``drawn`` are not wanted."""
-        found = rows_with(blocks, batch, source)
-        found.label[drawn] = self.config.unwanted_label
-        found.importance[drawn] *= np.float32(self.config.negative_weight)
-        return found
+        negatives = rows_with(blocks, batch, source)
+        negatives.label[drawn] = self.config.unwanted_label
+        negatives.importance[drawn] *= np.float32(self.config.negative_weight)
+        return negatives
 
     def warnings(self) -> list[str]:
         if len(self.known) > 1 or not self.drawn_for + len(self.known):
@@ -241,7 +241,7 @@ class Negatives:
         return ["--negatives: nothing was drawn, since all examples have the same item; see --negatives-of"]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps."""
+        """The arrays that a model contains."""
         return {PREFIX + name: getattr(self.items, name) for name in COLUMNS}
 
     def load(self, arrays: Mapping[str, Any]) -> None:

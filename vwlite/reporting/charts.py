@@ -95,22 +95,22 @@ def colour(place: int) -> str:
 
 
 def of_runs(runs: Sequence[Run]) -> list[str]:
-    """How the trainings went on, those that tell of it; empty where none does."""
+    """Charts of the progress of trainings that have a record of it; empty if none has."""
     charts = []
     if any(run.curve("loss") for run in runs):
         charts.append(learning(runs, "Average loss so far", ("loss", "holdout") if len(runs) == 1 else ("loss",)))
         charts.append(learning(runs, "Loss since the row before", ("since_last",)))
     for name, title in (("holdout", "Held-out loss at the end of each pass"), ("objective", "Objective by pass")):
-        found = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
-        if any(len(points) > 1 for points in found):
-            charts.append(overlaid(runs, found, title, "pass", {"holdout": "loss"}.get(name, name)))
+        passes = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
+        if any(len(points) > 1 for points in passes):
+            charts.append(overlaid(runs, passes, title, "pass", {"holdout": "loss"}.get(name, name)))
     for name, across, title in OF_ROUNDS:
-        found = [run.curve(name, across) for run in runs]
-        if any(len(points) > 1 for points in found):
-            charts.append(overlaid(runs, found, title, across, name))
+        passes = [run.curve(name, across) for run in runs]
+        if any(len(points) > 1 for points in passes):
+            charts.append(overlaid(runs, passes, title, across, name))
     bins = [calibration_of(run.result) for run in runs]
     if any(points for points, _ in bins):
-        charts.append(calibrated([(run.name, *found) for run, found in zip(runs, bins, strict=True)]))
+        charts.append(calibrated([(run.name, *passes) for run, passes in zip(runs, bins, strict=True)]))
     return charts
 
 
@@ -136,9 +136,9 @@ def loss_axes(runs: Sequence[Run], names: Sequence[str]) -> tuple[Axis, Axis]:
 
 
 def widened(label: str, values: Sequence[float]) -> Axis:
-    found = axis(label, values)
-    margin = (found.high - found.low) / 20
-    return Axis(label, found.low - margin, found.high + margin)
+    widened_axis = axis(label, values)
+    margin = (widened_axis.high - widened_axis.low) / 20
+    return Axis(label, widened_axis.low - margin, widened_axis.high + margin)
 
 
 def overlaid(runs: Sequence[Run], curves: Sequence[list[Point]], title: str, x: str, y: str) -> str:
@@ -196,14 +196,14 @@ def interval_text(low: float, high: float) -> str:
 
 
 def of_values(runs: Sequence[Run]) -> list[str]:
-    """What policies cost up to places of their logs, and at the end beside others."""
+    """Charts of the costs of policies up to places of their logs, and at the end beside others."""
     valued = [(place, run) for place, run in enumerate(runs) if run.series]
     beside = [beside_others(place, run) for place, run in valued[:MOST] if run.intervals("estimate")]
     return [over_the_log(valued), *beside] if valued else []
 
 
 def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
-    """With a band where there is one run."""
+    """A chart over the log, with a band if there is one run."""
     chart = Chart("Value up to a place of the log", *value_axes([run for _, run in valued], ENDS))
     for place, run in valued:
         value, low, high, logged = ([(row["examples"], row[end]) for row in run.series] for end in ENDS)
@@ -217,7 +217,8 @@ def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
 
 
 def value_axes(runs: Sequence[Run], ends: Sequence[str]) -> tuple[Axis, Axis]:
-    """Of these lines. The first tenth of a log, whose intervals are wide, does not count for the axis of costs."""
+    """The axes of these lines. The first tenth of a log, whose intervals are wide, does not count for the axis of
+    costs."""
     rows = [row for run in runs for row in run.series]
     last = max(row["examples"] for row in rows)
     steady = [row[end] for row in rows for end in ends if row["examples"] >= last / 10]
@@ -300,10 +301,10 @@ def highest(points: Sequence[Point]) -> float:
 
 
 def by_label(tested: Tested) -> str:
-    found = curves.histogram(tested.sample)
-    heights = [*found.positive, *found.negative]
-    x = Axis("predicted probability" if tested.shares else "prediction", found.edges[0], found.edges[-1])
+    histogram = curves.histogram(tested.sample)
+    heights = [*histogram.positive, *histogram.negative]
+    x = Axis("predicted probability" if tested.shares else "prediction", histogram.edges[0], histogram.edges[-1])
     chart = Chart("Predictions by label", x, Axis("share of the label's examples", 0.0, max(heights) * 1.05))
-    chart.bars(found.edges, found.negative, COLOURS[1], "negative")
-    chart.bars(found.edges, found.positive, COLOURS[0], "positive")
+    chart.bars(histogram.edges, histogram.negative, COLOURS[1], "negative")
+    chart.bars(histogram.edges, histogram.positive, COLOURS[0], "positive")
     return chart.text()

@@ -39,7 +39,7 @@ def auc_interval(auc: float, positive: float, negative: float) -> tuple[float, f
 
 
 def independent(weights: np.ndarray) -> float:
-    """How many rows of equal weight tell as much as rows of these weights (Kish, 1965)."""
+    """The effective number of rows of these weights (Kish, 1965)."""
     squares = float(np.sum(weights.astype(np.float64) ** 2))
     return float(np.sum(weights, dtype=np.float64)) ** 2 / squares if squares > 0 else 0.0
 
@@ -69,8 +69,8 @@ def precision_recall(sample: Sample) -> list[tuple[float, float]]:
     _, positive, negative = (column[::-1] for column in sample.by_score)
     if not (positive.any() and negative.any()):
         return []
-    found, others = np.cumsum(positive), np.cumsum(negative)
-    return thinned(found / found[-1], found / (found + others))
+    true_positives, others = np.cumsum(positive), np.cumsum(negative)
+    return thinned(true_positives / true_positives[-1], true_positives / (true_positives + others))
 
 
 def cumulated(values: np.ndarray) -> np.ndarray:
@@ -81,14 +81,14 @@ def thinned(across: np.ndarray, up: np.ndarray) -> list[tuple[float, float]]:
     """The points, or MOST of them that are evenly far from one another along both axes together; always the ends."""
     if len(across) > MOST:
         way = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(across)) + np.abs(np.diff(up)))))
-        kept = np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], MOST)).clip(0, len(way) - 1))
-        kept = np.unique(np.concatenate(([0], kept, [len(way) - 1])))
-        across, up = across[kept], up[kept]
+        places_kept = np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], MOST)).clip(0, len(way) - 1))
+        places_kept = np.unique(np.concatenate(([0], places_kept, [len(way) - 1])))
+        across, up = across[places_kept], up[places_kept]
     return list(zip(across.tolist(), up.tolist(), strict=True))
 
 
 def histogram(sample: Sample) -> Histogram:
-    """Of the predictions: of the rows with positive labels, and of the others."""
+    """A histogram of the predictions, for rows with positive labels and for the others."""
     values = sample.prediction.astype(np.float64)
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
@@ -127,10 +127,10 @@ def middle(axis: Axis) -> float:
 
 def joined(places: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
     """The dots of the lines from place to place."""
-    found = [(round(across), round(down)) for across, down in places[:1]]
+    dots = [(round(across), round(down)) for across, down in places[:1]]
     for (left, top), (right, bottom) in pairwise(places):
         steps = max(1, math.ceil(max(abs(right - left), abs(bottom - top))))
         for step in range(1, min(steps, 4096) + 1):
             share = step / min(steps, 4096)
-            found.append((round(left + share * (right - left)), round(top + share * (bottom - top))))
-    return found
+            dots.append((round(left + share * (right - left)), round(top + share * (bottom - top))))
+    return dots

@@ -55,8 +55,8 @@ def of_files(runs: Sequence[Run]) -> list[str]:
 
 
 def files_of(run: Run) -> list[File]:
-    found = run.result.get("files")
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    files = run.result.get("files")
+    return [entry for entry in files if isinstance(entry, dict)] if isinstance(files, list) else []
 
 
 def by_file(files: Sequence[File], name: str) -> str:
@@ -85,9 +85,9 @@ def by_night(runs: Sequence[Run], name: str) -> str:
     ends = [interval(run, name) for run in runs]
     beside, called = BESIDE.get(name, ("", ""))
     constants = [number(run.figures.get(beside)) for run in runs]
-    shown = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
+    drawn = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
     x = Axis("run, in the order of time", 0.5, len(runs) + 0.5, whole=True)
-    chart = Chart(f"{name} by run", x, widened(name, shown))
+    chart = Chart(f"{name} by run", x, widened(name, drawn))
     banded = [(place, *both) for place, both in enumerate(ends, 1) if both]
     if len(banded) == len(runs):
         sides = ([(place, end[side]) for place, *end in banded] for side in (0, 1))
@@ -176,15 +176,15 @@ PAGE = """<!DOCTYPE html>
 def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = ()) -> str:
     """The report; ``of``: the model that was ``tested``, and the data."""
     parts = [section("Runs", overview(runs))]
-    if found := charts.of_runs(runs):
-        parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
-    if found := charts.of_values(runs):
-        doubts = (f"{run.name}: {said}" for run in runs if run.series for said in doubts_of(run.result))
-        parts.append(section("Value of the policy", drawn(found) + paragraphs(doubts)))
-    if found := of_nights(runs):
-        parts.append(section("In the order of time", drawn(found)))
-    if found := of_files(runs):
-        parts.append(section("File by file", drawn(found)))
+    if drawings := charts.of_runs(runs):
+        parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(drawings)))
+    if drawings := charts.of_values(runs):
+        doubts = (f"{run.name}: {warning}" for run in runs if run.series for warning in doubts_of(run.result))
+        parts.append(section("Value of the policy", drawn(drawings) + paragraphs(doubts)))
+    if drawings := of_nights(runs):
+        parts.append(section("In the order of time", drawn(drawings)))
+    if drawings := of_files(runs):
+        parts.append(section("File by file", drawn(drawings)))
     parts += [
         section("Options that differ", differences(runs)),
         section("Figures", figures(runs)),
@@ -226,12 +226,12 @@ def cell(value: Any) -> str:
 def heads(runs: Sequence[Run]) -> list[str]:
     """The runs' names, each with the colour of its lines, which lead to the options."""
     dot = '<span class="dot dot{}"></span>'
-    found = []
+    heads = []
     for place, (run, where) in enumerate(zip(runs, places(runs), strict=True)):
         name = text(shortened(run.name, 60))
         linked = f'<a href="#{where}">{name}</a>' if run.options else name
-        found.append(f'<span class="nowrap">{dot.format(place % len(COLOURS))} {linked}</span>')
-    return found
+        heads.append(f'<span class="nowrap">{dot.format(place % len(COLOURS))} {linked}</span>')
+    return heads
 
 
 def places(runs: Sequence[Run]) -> list[str]:
@@ -252,8 +252,8 @@ def overview(runs: Sequence[Run]) -> str:
 def differences(runs: Sequence[Run]) -> str:
     if len(runs) < 2:
         return ""
-    found = [[text(name), *map(cell, values)] for name, values in differing(list(runs))]
-    return table(["option", *heads(runs)], found) or "<p>none</p>"
+    rows = [[text(name), *map(cell, values)] for name, values in differing(list(runs))]
+    return table(["option", *heads(runs)], rows) or "<p>none</p>"
 
 
 def figures(runs: Sequence[Run]) -> str:
@@ -266,14 +266,14 @@ def of_test(tested: Tested) -> str:
     strongest = rows("Strongest features", tested.strongest) if tested.strongest else ""
     plain = {name: value for name, value in tested.figures.items() if not isinstance(value, list | dict)}
     measured = table(["metric", "value"], [[text(name), cell(value)] for name, value in plain.items()])
-    found = drawn([*charts.of_test(tested), *([strongest] if strongest else [])])
-    return found + paragraphs(doubts_of(tested.figures)) + matrix(tested.figures) + measured
+    drawings = drawn([*charts.of_test(tested), *([strongest] if strongest else [])])
+    return drawings + paragraphs(doubts_of(tested.figures)) + matrix(tested.figures) + measured
 
 
 def doubts_of(result: Mapping[str, Any]) -> list[str]:
-    """What ``vwlite evaluate`` warns of."""
-    found = result.get("warnings")
-    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    """The warnings of ``vwlite evaluate``."""
+    warnings = result.get("warnings")
+    rows = [row for row in warnings if isinstance(row, dict)] if isinstance(warnings, list) else []
     return [f"warning: {row['warning']}" for row in rows if "warning" in row]
 
 
@@ -283,26 +283,26 @@ def paragraphs(sentences: Iterable[str]) -> str:
 
 def matrix(result: dict[str, Any]) -> str:
     """The confusion matrix of a report, where it has one: the classes of most weight, shaded by shares of a label."""
-    found = result.get("confusion_matrix")
+    confusion = result.get("confusion_matrix")
     try:
-        names = [str(name) for name in found["classes"]]
-        weights = [[number(value) or 0.0 for value in row] for row in found["weight"]]
+        names = [str(name) for name in confusion["classes"]]
+        weights = [[number(value) or 0.0 for value in row] for row in confusion["weight"]]
     except (TypeError, KeyError):
         return ""
     if len(weights) != len(names) or any(len(row) != len(names) for row in weights):
         return ""
     order = sorted(range(len(names)), key=lambda place: -sum(weights[place]))[:MOST_CLASSES]
-    kept = sorted(order)
+    shown_classes = sorted(order)
     lines = []
-    for place in kept:
+    for place in shown_classes:
         whole = sum(weights[place]) or 1.0
-        shades = [(weights[place][answer], weights[place][answer] / whole) for answer in kept]
+        shades = [(weights[place][answer], weights[place][answer] / whole) for answer in shown_classes]
         cells = (f'<span style="background:rgb(var(--shade) / {0.6 * share:.2f});padding:0 .4em">{cell(value)}</span>'
                  for value, share in shades)
         lines.append([f"<b>{text(shortened(names[place], 40))}</b>", *cells])
-    left = len(names) - len(kept)
+    left = len(names) - len(shown_classes)
     rest = f"; {left} classes of less weight are left out" if left else ""
-    head = ["label \\ answer", *(text(shortened(names[place], 40)) for place in kept)]
+    head = ["label \\ answer", *(text(shortened(names[place], 40)) for place in shown_classes)]
     return f"{table(head, lines)}<p>A row a label, a column an answer{rest}.</p>"
 
 

@@ -165,11 +165,11 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRo
 
     @property
     def components_(self) -> np.ndarray:
-        found = self.model_.components
+        components = self.model_.components
         if self._kind != "table":
-            return found
-        table = np.zeros((len(found), self.n_features_in_), np.float32)
-        table[:, self.model_.theta.words.key] = found  # the hash of a column is its number
+            return components
+        table = np.zeros((len(components), self.n_features_in_), np.float32)
+        table[:, self.model_.theta.words.key] = components  # the hash of a column is its number
         return table
 
     @property

@@ -293,7 +293,7 @@ def batches_of(X: Rows, format: TextFormat, names: Labels | None = None, weight:
 
 
 def row_batches(X: Rows, labels: list[str | None] | None, format: TextFormat) -> Iterable[Batch]:
-    """Of dicts and lists of names or, where the first row is a line, of lines."""
+    """The batches of dicts and lists of names or, if the first row is a line, of lines."""
     first = next(chain.from_iterable(X), None)
     if isinstance(first, str | bytes):
         lines = chain.from_iterable((*row, "") for row in X)

@@ -29,9 +29,9 @@ OF_TEXTS = ("str", "large_str", "categor", "enum", "dictionary")  # how names of
 
 def numeric_rows(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
     """As ``validate_data``: rows as float32, CSR or dense, and ``y``. Raises ValueError, also for texts."""
-    if (found := first_text(X)) is not None:
+    if (text := first_text(X)) is not None:
         raise ValueError(
-            f"X has texts or categories{found}, where rows of numbers are learned: put TextHasher() before the "
+            f"X has texts or categories{text}, where rows of numbers are learned: put TextHasher() before the "
             "estimator in a pipeline, which makes columns of them"
         )
     return validate_data(estimator, X, *y, accept_sparse="csr", dtype=np.float32, **checks)

@@ -39,7 +39,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Of "rbf", exp(-gamma |x - y|^2), and "laplace", the same of the sum of absolute differences. By default 1 / the
         median over 1,000 pairs of the first 2,000 rows.
     fold : int, default=1024
-        Columns of a number of ``fold`` or more are added up in so many buckets by hash; a power of two.
+        Columns of a number of ``fold`` or more are hashed into this number of buckets; a power of two.
     random_state : int, RandomState or None, default=0
 
     Attributes
@@ -119,7 +119,7 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     whiten : bool, default=True
         Features are uncorrelated over the landmarks, the strongest first.
     nearest : int, default=0
-        1 for so many landmarks with the largest kernels, 0 for all others; 0: the kernels.
+        With N: 1 for the N landmarks with the largest kernels, 0 for all others; 0: the kernels themselves.
     random_state : int, RandomState or None, default=0
 
     Attributes

@@ -40,11 +40,11 @@ class Rows:
             self.plan.weights = self.weights
 
     def batches(self) -> Iterator[Batch]:
-        """Of one pass. Raises DataError, Interrupted."""
+        """The batches of one pass. Raises DataError, Interrupted."""
         raise NotImplementedError
 
     def count_terms(self) -> None:
-        """What ``--weight`` needs to know of all examples, where it is not known already."""
+        """Count the terms of all examples for ``--weight``, if they are not counted yet."""
         if self.weights.waiting:
             for batch in self.batches():
                 self.weights.count(batch)

@@ -105,13 +105,13 @@ def written_anywhere(file: IO[bytes]) -> Iterator[IO[bytes]]:
     import tempfile
 
     try:
-        made = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
+        temporary = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
     except OSError as error:
         raise OutputError(f"cannot write a temporary file: {error.strerror}") from None
-    with made:
-        yield made
-        made.seek(0)
-        shutil.copyfileobj(made, file, 1 << 20)
+    with temporary:
+        yield temporary
+        temporary.seek(0)
+        shutil.copyfileobj(temporary, file, 1 << 20)
 
 
 @contextlib.contextmanager

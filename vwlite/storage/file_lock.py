@@ -96,7 +96,7 @@ def check_is_lock(descriptor: int, name: str) -> None:
     status = os.fstat(descriptor)
     regular = stat.S_ISREG(status.st_mode) and status.st_nlink < 2
     if not (regular and LOCK_CONTENT.fullmatch(os.pread(descriptor, 64, 0))):
-        raise OutputError(f"cannot write {name}: the file is there and is no lock of a model; give -f another name")
+        raise OutputError(f"cannot write {name}: the file exists and is not the lock of a model; give -f another name")
 
 
 def _sentence(path: str, name: str, wait: float) -> str:

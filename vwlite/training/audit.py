@@ -47,21 +47,21 @@ class Audit(Listener):
 def audit_text(
     batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, bytes], line_now: Callable[[int], bytes]
 ) -> bytes:
-    """Of each prediction that made up that for the row just run: the prediction, its tag, and the class's line.
+    """For each prediction behind that of the row just run: the prediction, its tag, and the class's line.
 
     ``lines``, by class, are of before the row was learned; ``line_now`` tells one of afterwards. As in Vowpal Wabbit's
     audits predictions are clipped but the link is not applied.
     """
     tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
     text = batch.text if len(batch.text) else None
-    shown = b""
+    line_text = b""
     for number, learned, prediction in learner.reported_predictions(results, row, lines):
         value = np.full(1, prediction, np.float32)
         line = line_now(number) if learned else lines[number]
         flags, small = batch.flags[row : row + 1], learner.config.takes_any_unit
-        shown += format_predictions(value, flags, *tag, text, 0, 1, small=small)
-        shown += line + b"\n"
-    return shown
+        line_text += format_predictions(value, flags, *tag, text, 0, 1, small=small)
+        line_text += line + b"\n"
+    return line_text
 
 
 def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0) -> bytes:
@@ -175,7 +175,7 @@ class GroupAudit(Listener):
 
 
 class ActionAudit(GroupAudit):
-    """Of the actions of a group, which may have several scores."""
+    """The audit of the actions of a group, which may have several scores."""
 
     def show_score(self, row: int, place: int, score: float) -> None:  # type: ignore[override]
         terms = self.terms(row, with_all_linear(self.plan))

@@ -86,7 +86,7 @@ class Partial:
                 self.writer.write_bytes(piece)
                 left -= len(piece)
         if left:
-            raise ModelError(f"{self.path} lacks predictions of the stopped run: start anew, without --resume")
+            raise ModelError(f"{self.path} lacks predictions of the stopped run: start again without --resume")
         self.kept = size
 
     def remove(self) -> None:
@@ -125,16 +125,16 @@ class CheckpointFile:
         return os.path.exists(path)
 
     def remark_on_standing(self) -> None:
-        """Of a run that begins anew although there is one."""
+        """Print a note if a new run ignores an existing checkpoint."""
         if self.stands:
-            self.say(f"training begins anew; --resume would have gone on with {self.path}, left by a stopped run")
+            self.say(f"training starts again; --resume would have continued from {self.path}, left by a stopped run")
 
     @property
     def stands(self) -> bool:
         return self.stands_at(self.path)
 
     def check(self, header: Mapping[str, Any]) -> dict[str, Any]:
-        """What the checkpoint with this header says of its run, which is to be this one.
+        """The record of the run in a checkpoint with this header, which must be this run.
 
         Raises ModelError when it is none or its input has changed, UsageError when the command has.
         """
@@ -143,12 +143,12 @@ class CheckpointFile:
             raise ModelError(f"{self.path} is a model, not a checkpoint")
         check_same(self.path, run.get("told"), self.options)
         if not are_still(run["inputs"], self.found):
-            raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
+            raise ModelError(f"the input has changed since {self.path} was written: start again without --resume")
         self.written = True
         return run
 
     def header(self, contents: Mapping[str, Any]) -> dict[str, Any]:
-        """What ``check`` looks at; ``contents``: of files, digested as far as they were read."""
+        """The header that ``check`` reads; ``contents``: of files, digested as far as they were read."""
         inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.found]
         return {"told": self.options, "inputs": inputs}
 
@@ -174,8 +174,7 @@ class CheckpointFile:
 
     @contextlib.contextmanager
     def saving(self, save: Callable[[], bool]) -> Iterator[None]:
-        """Within, a run that is stopped leaves a checkpoint, and what ends it says so. ``save`` answers whether there
-        is one.
+        """A context in which a stopped run writes a checkpoint and says so. ``save`` returns whether it wrote one.
         """
         try:
             yield
@@ -194,12 +193,12 @@ class Checkpoints(CheckpointFile):
         self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
 
     def load(self) -> Restored | None:
-        """What to go on from, None when there is no checkpoint.
+        """The model to continue, None when there is no checkpoint.
 
         Raises ModelError when it is damaged or its input has changed, UsageError when the command has.
         """
         if not self.stands:
-            self.say(f"there is no {self.path} to go on from: training begins at the start")
+            self.say(f"there is no {self.path} to resume: training starts from the beginning")
             return None
         changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
         restored = restore(self.path, learning=True, vw_compat=False, max_memory=self.max_memory, **changes)
@@ -209,12 +208,12 @@ class Checkpoints(CheckpointFile):
     def writer(
         self, source: FileBatches, model: ModelWriter, predictions: Iterable[PredictionWriter]
     ) -> CheckpointWriter:
-        """What writes it while the run goes on."""
+        """The listener that writes the checkpoint during the run."""
         return CheckpointWriter(self, source, model, predictions)
 
     @property
     def passes_done(self) -> int:
-        """By the run that is resumed."""
+        """The passes that the resumed run had finished."""
         return self.run["passes_done"] if self.run else 0
 
 
@@ -243,8 +242,8 @@ class CheckpointWriter(Listener):
         except VwliteError:
             raise
         except (KeyError, ValueError) as error:
-            raise ModelError(f"{checkpoints.path} is no checkpoint of this version ({error})") from error
-        checkpoints.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")
+            raise ModelError(f"{checkpoints.path} is not a checkpoint of this version ({error})") from error
+        checkpoints.say(f"continuing after {run.position.skip} examples of pass {run.passes_done + 1}")
 
     def between(self) -> None:
         if self.checkpoints.due:
@@ -312,8 +311,8 @@ def check_same(path: str, then: Any, now: dict[str, Any]) -> None:
     for name in {**then, **now}:
         if then.get(name) != now.get(name):
             raise UsageError(
-                f"--resume goes on with the command that was stopped, but {name} was {then.get(name)} there and is "
-                f"{now.get(name)} here: give the same options, or start anew without --resume ({path})"
+                f"--resume continues the command that was stopped, but {name} was {then.get(name)} there and is "
+                f"{now.get(name)} here: give the same options, or start again without --resume ({path})"
             )
 
 

@@ -54,7 +54,8 @@ class Ranking:
         self.config, self.order, self.seed, self.report = config, order, seed, report
 
     def admit(self, share: float, number: int, always: np.ndarray | None) -> Admitted:
-        """Of rows of which a share takes part, for the ``number``-th time; rows where ``always``, uint8[rows], is set
+        """The rows that take part for the ``number``-th time, a share of all; rows where ``always``, uint8[rows], is
+        set
         do in any case, unweighted.
         """
         weights = self.weights(share)
@@ -78,9 +79,9 @@ class Ranking:
                 ranked = np.clip(above + 0.5, 0, 1)
             else:
                 ranked = 1 / (1 + np.exp(-above))
-        found = np.empty(rows)
-        found[self.order] = ranked
-        return found
+        weights = np.empty(rows)
+        weights[self.order] = ranked
+        return weights
 
 
 class Curriculum(Ranking):
@@ -92,7 +93,7 @@ class Curriculum(Ranking):
         self.number = 0
 
     def admitted(self, number: int, passes: int, always: np.ndarray | None) -> Admitted:
-        """What takes part in pass ``number``; ``always`` as in ``admit``."""
+        """The rows that take part in pass ``number``; ``always`` as in ``admit``."""
         self.number = number
         return self.admit(self.config.share(number, passes), number, always)
 
@@ -157,7 +158,7 @@ def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> 
 
 
 class Difficulties:
-    """Of rows whose batches are not kept: ``add`` each, then ``values``."""
+    """Difficulties of rows whose batches are not kept: ``add`` each batch, then call ``values``."""
 
     def __init__(self, by: str, features: FeatureConfig) -> None:
         """Raises as ``measure_of``."""
@@ -214,11 +215,11 @@ def rarity(counts: np.ndarray, hashed: np.ndarray, edges: np.ndarray) -> np.ndar
 
 def reduced(function: np.ufunc, values: np.ndarray, edges: np.ndarray, empty: float) -> np.ndarray:
     """``function`` over the values of each row, between ``edges``, int64[rows + 1]; ``empty`` for rows without any."""
-    found = np.full(len(edges) - 1, empty)
+    values_of_rows = np.full(len(edges) - 1, empty)
     full = np.flatnonzero(np.diff(edges))
     if len(full):
-        found[full] = function.reduceat(values[: edges[-1]], edges[full])
-    return found
+        values_of_rows[full] = function.reduceat(values[: edges[-1]], edges[full])
+    return values_of_rows
 
 
 def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
@@ -344,7 +345,7 @@ class StepwiseCurriculum(StepRanking):
             self.check_missing()
 
     def step(self, batches: list[Batch]) -> Iterator[Batch]:
-        """What takes part of all rows of a step."""
+        """The rows of a step that take part."""
         rows, numbers = Rows(batches), np.concatenate([batch.numbers for batch in batches])
         admitted = self.admit(self.difficulty(batches, len(rows)), self.held(numbers))
         for batch in admitted.reweighted(rows.chosen(admitted.rows)):
@@ -367,7 +368,7 @@ class StepwiseCurriculum(StepRanking):
         return np.nan_to_num(difficulty)
 
     def check_missing(self) -> None:
-        """After the last row that is ranked. Raises UsageError where none has the namespace."""
+        """Check the namespace after the last ranked row. Raises UsageError where none has the namespace."""
         by = f"--curriculum-by {self.config.by}"
         if self.missing and self.missing == self.rows:
             raise UsageError(f"{by}: none of the {self.rows} lines that are ranked has a namespace of this whole name")

@@ -65,7 +65,7 @@ class ThetaCheck(Listener):
 
 
 def no_labels(inputs: str, model: str | None) -> DataError:
-    """What is wrong with data that have no label; ``inputs`` and ``model`` name the files."""
+    """The error for data without a label; ``inputs`` and ``model`` name the files."""
     kept = f"; {model} is not written" if model else ""
     return DataError(f"there is no labelled example to learn from in {inputs}{kept}")
 
@@ -180,8 +180,8 @@ class NumberedSides(Listener):
 
     def pass_read(self, number: int) -> None:
         for value, size in self.found.items():
-            found = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
-            self.display.note(f"{found}: if they are numbered latent features, --rank 0 pairs them in their order")
+            finding = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
+            self.display.note(f"{finding}: if they are numbered latent features, --rank 0 pairs them in their order")
         self.found = {}
 
     def state(self) -> dict[str, list[Any]]:

@@ -11,7 +11,7 @@ from vwlite.learners.row_results import Results
 
 
 class Run(Protocol):
-    """What listeners see of the run: ``vwlite.training.trainer.Trainer``."""
+    """The interface of a run for listeners: ``vwlite.training.trainer.Trainer``."""
 
     learner: Learner
     plan: Plan
@@ -53,7 +53,7 @@ class Listener:
         """The last pass has ended."""
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the listener, JSON data with keys of its own."""
+        """The state of the listener in a checkpoint, JSON data with keys of its own."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -93,7 +93,7 @@ class Run(TypedDict):
 
 
 class Header(Node):
-    """Of a learner of ``vwlite.learners``."""
+    """The header of a learner of ``vwlite.learners``."""
 
     learner: str
     config: dict
@@ -117,7 +117,7 @@ class Header(Node):
 
 
 class LogLinear(TypedDict):
-    """Of a log-linear model: of two classes, which is a ``Header`` as well, or of labels with names."""
+    """The header of a log-linear model: of two classes, which is a ``Header`` as well, or of labels with names."""
 
     learner: str
     labels: NotRequired[list[str]]
@@ -141,7 +141,7 @@ class PositionHeader(TypedDict):
 
 
 class TargetHeader(TypedDict):
-    """Of a model of ``vwlite aso train``; with Theta's fields where it has one."""
+    """The header of a model of ``vwlite aso train``; with Theta's fields if it has one."""
 
     classes: list[str]
     several: bool
@@ -154,7 +154,7 @@ class TargetHeader(TypedDict):
 
 
 class TasksHeader(TypedDict):
-    """Of a model of ``vwlite aso tasks``."""
+    """The header of a model of ``vwlite aso tasks``."""
 
     task: str
     tasks: list[str]
@@ -180,12 +180,12 @@ class Stored(NamedTuple):
 
 
 def stored(path: str) -> Stored:
-    """What a learner's model says of itself, without its arrays. Raises ModelError, InputMissing."""
+    """The header of a learner's model, without its arrays. Raises ModelError, InputMissing."""
     return sound(path, model_file.read_header(path))
 
 
 def sound(path: str, header: dict[str, Any]) -> Stored:
-    """What a header of the file ``path`` says. Raises ModelError where that is not as it is declared."""
+    """The checked header of the file ``path``. Raises ModelError if it is not as declared."""
     kind = learner_class(str(header.get("learner")))
     try:
         require(header, Header, "header")
@@ -196,13 +196,13 @@ def sound(path: str, header: dict[str, Any]) -> Stored:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+        raise ModelError(f"{path} is not a model of this version's learners ({error})") from error
     return Stored(header, kind, config, features)
 
 
 @contextmanager
 def of_the_model(path: str) -> Iterator[None]:
-    """Around what only the model's own options can make fail: no UsageError, since nobody typed them."""
+    """A context in which UsageError becomes ModelError, since the options are those of the model."""
     try:
         yield
     except UsageError as error:

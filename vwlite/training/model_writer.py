@@ -175,7 +175,7 @@ class ModelWriter(Listener):
             ) from None
 
     def header(self, resumable: bool = True, names: bool = False) -> dict[str, Any]:
-        """What the model says of itself, as JSON data; ``names``: it keeps those of its features."""
+        """The header of the model, as JSON data; ``names``: the model has the names of its features."""
         return {
             **self.learner.header(),
             "features": self.config.features.header(),
@@ -190,7 +190,7 @@ class ModelWriter(Listener):
         }
 
     def saved_counters(self) -> dict[str, float | int | None]:
-        """What the model says of its examples: nothing that depends on where a run was stopped and resumed."""
+        """The counters in the model, without those that depend on where a run was stopped and resumed."""
         return (self.totals or self.counters).totals()
 
     def write_text(self, path: str, names: dict[int, str] | None, open_output: OpenOutput) -> None:

@@ -1,4 +1,4 @@
-"""What the loop of a solver tells of itself, and where it can be stopped."""
+"""The reports of a solver's loop on its progress, and the points where it can be stopped."""
 
 from __future__ import annotations
 
@@ -33,11 +33,12 @@ class Monitor:
         """Figures of the history that stand in no table."""
 
     def step(self, done: int, total: int | None = None) -> None:
-        """``done`` steps of ``total`` were made; None: nobody knows of how many."""
+        """``done`` of ``total`` steps were made; None: the total is not known."""
 
     @contextmanager
     def update(self) -> Iterator[None]:
-        """Within, what ``Solver.state`` tells changes. A request to stop waits for the end, where a checkpoint may be
+        """A context in which the result of ``Solver.state`` changes. A request to stop waits for the end, where a
+        checkpoint may be
         written. Raises Interrupted.
         """
         yield

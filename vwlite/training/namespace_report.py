@@ -49,17 +49,17 @@ class Sightings:
                 self.met = bytes(sorted({*self.met, *new}))
 
     def notes(self, pairs: Iterable[tuple[str, str]] = ()) -> list[str]:
-        """What is to be said at the end; ``pairs`` are options that did nothing, with their values."""
+        """The notes at the end; ``pairs`` are options that did nothing, with their values."""
         return [*self.of_random_features(), *self.of_theta(), *self.warnings(pairs)]
 
     def of_random_features(self) -> list[str]:
-        """What they are made with where that was not typed."""
-        random, asked, told = self.plan.random, self.features.random_features, []
+        """The notes on settings of random features that were not typed."""
+        random, asked, notes = self.plan.random, self.features.random_features, []
         if asked and not asked.endswith(f":{random.size}"):
-            told.append(f"--random_features {asked} makes {random.size}, a multiple of {STEP}")
+            notes.append(f"--random_features {asked} makes {random.size}, a multiple of {STEP}")
         if self.features.finds_gamma and random and random.gamma is not None:
-            told.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
-        return told
+            notes.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
+        return notes
 
     def of_theta(self) -> list[str]:
         """That it does nothing, where a run of a few lines has ended all the same."""
@@ -120,7 +120,7 @@ class Sightings:
             yield "--redefine", value, b"" if b":" in letters else letters
 
     def hint(self, option: str, value: str) -> str:
-        """What to type where a column of a table was taken for a namespace."""
+        """A hint if a column of a table was taken for a namespace."""
         if not self.columns:
             return ""
         from vwlite.data.columns import quoted, read_columns  # which runs on text need not
@@ -189,7 +189,7 @@ def shown(character: int) -> str:
 
 
 def needed(value: str) -> str:
-    """What a line would have to have."""
+    """The part of a line that an option needs."""
     names = value.split(",") if "," in value else list(dict.fromkeys(value.replace(":", "")))
     return listed([shown(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)], all_of=True)
 
@@ -204,7 +204,7 @@ def listed(names: list[str], all_of: bool) -> str:
 
 @dataclass
 class Side:
-    """What was met of a namespace; ``group`` as ``--dotproduct`` and ``--lrq`` name it."""
+    """Figures of a namespace in the data; ``group`` as ``--dotproduct`` and ``--lrq`` name it."""
 
     name: str
     group: int
@@ -264,11 +264,11 @@ class NumberSides(Listener):
     def pass_read(self, number: int) -> None:
         for side in self.sides if self.watching else ():
             if side.is_number and side.low < side.high:
-                told = f"namespace {side.name} has one feature, with different values: if they are ids"
-                self.display.note(f"{told}, {self.remedy(side)}")
+                note = f"namespace {side.name} has one feature, with different values: if they are ids"
+                self.display.note(f"{note}, {self.remedy(side)}")
             elif side.size > LARGE:
-                told = f"namespace {side.name} has values up to {side.size:g}, for which one learning rate is too large"
-                self.display.note(f"{told}: {self.cure}divide them, to about 1")
+                note = f"namespace {side.name} has values up to {side.size:g}, for which one learning rate is too large"
+                self.display.note(f"{note}: {self.cure}divide them, so that they are about 1")
         self.watching = False
 
     def remedy(self, side: Side) -> str:
@@ -297,7 +297,7 @@ def sides_of(config: RunConfig, plan: Plan) -> Iterator[tuple[str, int]]:
 
 
 FIRST_LOOK = 10_000  # examples, and twice as many for each further look
-MIXED = 0.5  # share of the changes of a random order: with so many at a look, nothing more is counted
+MIXED = 0.5  # share of the changes of a random order from which on data count as shuffled
 
 
 class SortedLabels(Listener):
@@ -326,8 +326,8 @@ class SortedLabels(Listener):
                 self.look *= 2
 
     def pass_read(self, number: int) -> None:
-        if number == 1 and self.watching and (found := self.order.sorted_by_label()):
-            self.display.note(f"{found}; what is learned last counts most: shuffle them, or --shuffle-first")
+        if number == 1 and self.watching and (sentence := self.order.sorted_by_label()):
+            self.display.note(f"{sentence}; the last examples count most: shuffle them, or --shuffle-first")
         self.watching = False
 
     def state(self) -> dict[str, Any]:
@@ -360,7 +360,7 @@ class SharedSlots(Listener):
         self.distinct = None
 
     def remark(self, distinct: HashSet) -> str:
-        """What is to be said, if anything."""
+        """The remark, empty for none."""
         shares = distinct.shared(range(self.bits, MAX_BITS + 1))
         if shares[self.bits] <= MAX_SHARE:
             return ""

@@ -35,7 +35,7 @@ Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, 
 
 
 class Solver:
-    """What learns in a loop of its own over all of its data. It is made before anything is opened or written, from a
+    """A learner with a loop of its own over all of its data. It is made before anything is opened or written, from a
     request and the model to go on from: what is refused leaves no trace.
     """
 
@@ -62,7 +62,7 @@ class Solver:
         raise NotImplementedError
 
     def state(self) -> Content:
-        """What ``restore`` goes on from, as it was after the last ``Monitor.update``."""
+        """The state that ``restore`` takes, as of the last ``Monitor.update``."""
         raise NotImplementedError
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -76,15 +76,15 @@ class Solver:
         raise NotImplementedError
 
     def report(self) -> dict[str, Any]:
-        """What ``--json`` says of the result."""
+        """The result in ``--json``."""
         raise NotImplementedError
 
     def options(self) -> dict[str, Any] | None:
-        """What it says of the options that are in effect; None: as they were given."""
+        """The options in effect in ``--json``; None: as they were given."""
         return None
 
     def notes(self) -> Iterable[str]:
-        """What is odd about data and result."""
+        """Notes on unusual data and results."""
         return ()
 
 
@@ -108,7 +108,7 @@ class Reader:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Within, inputs can be opened; they are closed at its end."""
+        """A context in which inputs can be opened; they are closed at its end."""
         with ExitStack() as closing:
             closing.callback(self.close)
             closing.enter_context(self.policy.keeping())
@@ -128,7 +128,7 @@ class Reader:
         return inputs
 
     def policy_beside(self) -> BadLines:
-        """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
+        """The policy for data beside the training data: malformed lines are counted separately, and not written."""
         return BadLines(None, self.say, self.policy.config, watch=self.count)
 
     def plain_text(self, input: InputConfig) -> Iterator[Block]:
@@ -153,7 +153,7 @@ class Reader:
         self.bad[block.path] = self.bad.get(block.path, 0) + bad
         left = self.expected[0] - self.size
         if 0 < left <= len(content) and zlib.crc32(content[:left], self.checksum) != self.expected[1]:
-            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
+            raise ModelError("the input is not what the stopped run read: start again without --resume")
         self.size += len(content)
         self.checksum = zlib.crc32(content, self.checksum)
         self.display.advance(block.size)
@@ -165,7 +165,7 @@ class Reader:
     def check_end(self) -> None:
         """Raises ModelError where there was less than ``expect`` was called with."""
         if 0 < self.size < self.expected[0]:
-            raise ModelError("the input is shorter than what the stopped run read: start anew, without --resume")
+            raise ModelError("the input is shorter than what the stopped run read: start again without --resume")
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
@@ -191,7 +191,7 @@ class Reader:
 
 
 class StoppedRun(TypedDict):
-    """What the checkpoint of a solver says of its run."""
+    """The record of the run in the checkpoint of a solver."""
 
     told: dict
     inputs: list[InputRead | None]
@@ -203,12 +203,12 @@ class StoppedRun(TypedDict):
 
 
 class SolverCheckpoint(CheckpointFile):
-    """Holds what ``Solver.state`` tells."""
+    """Checkpoint of the result of ``Solver.state``."""
 
     def load(self) -> model_file.Model | None:
         """None where there is none. Raises as ``CheckpointFile.check``."""
         if not self.stands:
-            self.say(f"there is no {self.path} to go on from: training begins at the start")
+            self.say(f"there is no {self.path} to resume: training starts from the beginning")
             return None
         loaded = model_file.load(self.path)
         if "run" not in loaded.header:
@@ -216,7 +216,7 @@ class SolverCheckpoint(CheckpointFile):
         try:
             require(loaded.header.get("run"), StoppedRun, "run")
         except ValueError as error:
-            raise ModelError(f"{self.path} is no checkpoint of this version ({error})") from error
+            raise ModelError(f"{self.path} is not a checkpoint of this version ({error})") from error
         self.check(loaded.header)
         return loaded
 
@@ -283,7 +283,7 @@ class RunMonitor(DisplayMonitor):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """What a finished run has come to."""
+    """The result of a finished run."""
 
     solver: Solver
     history: list[dict[str, Any]]
@@ -349,7 +349,7 @@ def go_on(solver: Solver, monitor: RunMonitor, stopped: model_file.Model) -> Non
         monitor.restore(stopped)
         solver.fit(monitor)
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{monitor.checkpoint.path} is no checkpoint of this version ({error})") from error
+        raise ModelError(f"{monitor.checkpoint.path} is not a checkpoint of this version ({error})") from error
 
 
 def save(path: str, content: Content, ledger: Ledger | None, reader: Reader) -> None:
@@ -382,5 +382,5 @@ def known_when_stopped(files: RunFiles) -> list[Entry] | None:
     try:
         require(run, StoppedRun, "run")
     except ValueError as error:
-        raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
+        raise ModelError(f"{path} is not a checkpoint of this version ({error})") from error
     return run["known"]

@@ -147,8 +147,8 @@ def test_plain_lines():
         ("U:%s[0,0,4-2]", "from 1 to"),
         ("U:%p[0,0,1-9999999999]", "from 1 to"),
         ("U:%m[0,0,3]", "not like %m"),
-        ('U:%m[0,0,"("]', "no regular expression"),
-        ('U:%m[0,0,"a{99999999999}"]', "no regular expression"),
+        ('U:%m[0,0,"("]', "not a regular expression"),
+        ('U:%m[0,0,"a{99999999999}"]', "not a regular expression"),
         ("U:%p[0,0,x]", "has a % that is not like"),
     ],
 )

@@ -90,11 +90,11 @@ def run_inspect(arguments: dict[str, Any]) -> int:
         return inspect_problems(arguments, facts)
     if arguments["out"]:
         write_arrays(arguments["out"], theta)
-    found = topics(theta, arguments["rows"], arguments["top"])
+    groups = topics(theta, arguments["rows"], arguments["top"])
     if arguments["json_path"] != "-":
-        print(as_text(found))
+        print(as_text(groups))
     if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "topics": found})
+        write_json(arguments["json_path"], {**facts, "topics": groups})
     return 0
 
 

@@ -135,7 +135,7 @@ def report_of(
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    """Of each class its strongest words."""
+    """Print the strongest words of each class."""
     refuse_options("kind", *UNSUPPORTED)
     target = model_file.load_target(arguments["model"])
     facts: dict[str, Any] = {
@@ -155,8 +155,8 @@ def inspect(arguments: dict[str, Any]) -> int:
     if arguments["json_path"] != "-":
         print("\n".join(f"{name:<12}{escaped(str(value))}" for name, value in facts.items()))
         for name, entries in top.items():
-            shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
-            print(f"{escaped(name)}: {' '.join(shown)}")
+            words = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
+            print(f"{escaped(name)}: {' '.join(words)}")
             if shared[name]:
                 rows = (f"{escaped(row['row'])}:{row['weight']:.4g}" for row in shared[name])
                 print(f"  of Theta: {' '.join(rows)}")
@@ -166,7 +166,7 @@ def inspect(arguments: dict[str, Any]) -> int:
 
 
 def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any]]]:
-    """By class the features of Theta of the largest weights, as ``group/row``, rows from 1 on."""
+    """The features of Theta with the largest weights, by class, as ``group/row``, rows from 1 on."""
     if target.theta is None:
         return {name: [] for name in target.classes.names}
     groups = zip(target.theta.names, target.theta.values, strict=True)
@@ -179,7 +179,7 @@ def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any
 
 
 def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
-    """Of a model of ``vwlite aso train``."""
+    """The metric of a model of ``vwlite aso train``."""
     target, policy = model_file.load_target(path), BadLines(None, None)
     inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
 

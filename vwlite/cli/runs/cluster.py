@@ -72,12 +72,12 @@ def evaluate(arguments: dict[str, Any]) -> int:
 def inspect(arguments: dict[str, Any]) -> int:
     refuse_options(model=DESCRIPTION)
     model = ClusterModel.load(arguments["model"])
-    facts, found = model.facts(), strongest(model, arguments["top"])
+    facts, features = model.facts(), strongest(model, arguments["top"])
     facts.pop("sizes")
     if arguments["json_path"] != "-":
         print(inspection_text({"learner": ClusterModel.learner, **facts}, []))
         print(f"\n{'cluster':>7} {'examples':>9} {'distance':>9}  strongest features")
-        for number, one in enumerate(found):
+        for number, one in enumerate(features):
             words = (
                 f"{escaped(str(entry['slot'] if entry['name'] is None else entry['name']))}:{entry['value']:.3g}"
                 for entry in one["features"]
@@ -85,7 +85,7 @@ def inspect(arguments: dict[str, Any]) -> int:
             distance = "n.a." if one["average_squared_distance"] is None else f"{one['average_squared_distance']:.4g}"
             print(f"{number:7} {one['examples']:9} {distance:>9}  {' '.join(words)}".rstrip())
     if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "top": found})
+        write_json(arguments["json_path"], {**facts, "top": features})
     return 0
 
 

@@ -101,19 +101,19 @@ class LineWriter:
         self.names = [as_name(name) for name in arguments["named_labels"] or ()]
 
     def choose(self, columns: int) -> list[Template]:
-        """Those asked for, or the usual ones of the first file."""
+        """The templates of --template, or the default ones for the first file."""
         if self.templates is None:
             self.templates = read_templates(usual(columns))
         return self.templates
 
     def texts(self, path: str) -> Iterator[str]:
-        """What becomes of a file. Raises DataError."""
-        lines, shown = lines_of(path), display_name(path)
+        """The converted lines of a file. Raises DataError."""
+        lines, name = lines_of(path), display_name(path)
         if self.format == "conll":
-            return convert(lines, shown, self.choose, self.how)
+            return convert(lines, name, self.choose, self.how)
         if self.format == "fasttext":
-            return text_of_fasttext(lines, shown, self.names)
-        return (text_of_libffm if self.format == "libffm" else text_of_crfsuite)(lines, shown)
+            return text_of_fasttext(lines, name, self.names)
+        return (text_of_libffm if self.format == "libffm" else text_of_crfsuite)(lines, name)
 
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for input without a sentence or an example, and malformed lines."""
@@ -138,7 +138,7 @@ def lines_of(path: str) -> Iterator[bytes]:
 
 
 def templates_of(name: str) -> list[Template]:
-    """Of a file, or ready-made ones. Raises UsageError, InputMissing."""
+    """The templates of a file, or built-in ones. Raises UsageError, InputMissing."""
     if name in READY:
         return read_templates(READY[name])
     check_inputs((name,))

@@ -28,14 +28,14 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--scheme is of phrases, which models of label sequences find: 'vwlite l1 --model crf'")
     changes = {**evaluation_changes(arguments["initial"], arguments), **typed_vector_options()}
     config, model = build.open_model(arguments, changes)
-    shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
+    display = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
     others = {name: opened(arguments, name) for name in ("against", "regressor")}
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), **others}
     if model.learner.logs_decisions:
         asked["learned"] = learned(arguments["initial"], config.input.paths)
-    report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
+    report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **display)
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
         tell_of_majority(report)

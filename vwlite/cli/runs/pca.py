@@ -39,17 +39,17 @@ evaluate = predict
 def inspect(arguments: dict[str, Any]) -> int:
     refuse_options(model=ELSEWHERE[PcaModel.learner].what)
     model = PcaModel.load(arguments["model"])
-    facts, found = model.facts(), top_features(model, arguments["top"])
+    facts, features = model.facts(), top_features(model, arguments["top"])
     facts.pop("singular_values")
     if arguments["json_path"] != "-":
         print(inspection_text({"learner": PcaModel.learner, **facts}, []))
         print(f"\n{'value':>12}  component's strongest features")
-        for one in found:
+        for one in features:
             words = (
                 f"{escaped(str(entry['slot'] if entry['name'] is None else entry['name']))}:{entry['value']:.3g}"
                 for entry in one["features"]
             )
             print(f"{one['singular_value']:12.6g}  {' '.join(words)}")
     if arguments["json_path"]:
-        write_json(arguments["json_path"], {**facts, "components": found})
+        write_json(arguments["json_path"], {**facts, "components": features})
     return 0

@@ -38,8 +38,8 @@ def run(arguments: dict[str, Any]) -> int:
 
 def measured(arguments: dict[str, Any]) -> Tested:
     if module_for(arguments["initial"], arguments["memory"]):
-        what = describe_model(arguments["initial"])
-        raise UsageError(f"report --test does not go with {what}: 'vwlite evaluate --json' measures it")
+        kind = describe_model(arguments["initial"])
+        raise UsageError(f"report --test does not go with {kind}: 'vwlite evaluate --json' measures it")
     changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
@@ -70,8 +70,8 @@ def as_text(runs: list[Run]) -> str:
             parts.append("\n".join([escaped(f"{run.name}: value up to a place of the log"), *lines]))
     if not parts:
         raise DataError(
-            "no run tells how its training went on, or what a policy costs: 'vwlite train --json', 'vwlite l1 --json'"
-            " and 'vwlite evaluate --value --json' do"
+            "no report has the progress of a training, or the cost of a policy: 'vwlite train --json', "
+            "'vwlite l1 --json' and 'vwlite evaluate --value --json' write such"
         )
     return "\n\n".join(parts) + "\n"
 

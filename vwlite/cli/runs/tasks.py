@@ -58,7 +58,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    """Of each row of Theta its strongest features."""
+    """Print the strongest features of each row of Theta."""
     refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["model"])
     facts: dict[str, Any] = {"learner": TASKS, "tasks": len(model.tasks), "features": len(model.words)}
@@ -70,8 +70,8 @@ def inspect(arguments: dict[str, Any]) -> int:
     if arguments["json_path"] != "-":
         print("\n".join(f"{name:<12}{value}" for name, value in facts.items()))
         for number, entries in enumerate(rows, 1):
-            shown = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
-            print(f"row {number}: {' '.join(shown)}")
+            words = (f"{escaped(entry['name'])}:{entry['weight']:.4g}" for entry in entries)
+            print(f"row {number}: {' '.join(words)}")
     if arguments["json_path"]:
         write_json(arguments["json_path"], {**facts, "theta": rows})
     return 0

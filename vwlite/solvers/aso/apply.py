@@ -32,9 +32,9 @@ def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig)
         batch = policy.examine(part)
         corpus = Corpus(policy, tags=True, names=False)
         corpus.add(batch)
-        found = corpus.rows(theta.words)
-        known, lines, examples = known + len(found.terms.indices), lines + part.lines, examples + len(found)
-        features = theta.project(found, theta.words, config.scale, config.unit)
+        known_rows = corpus.rows(theta.words)
+        known, lines, examples = known + len(known_rows.terms.indices), lines + part.lines, examples + len(known_rows)
+        features = theta.project(known_rows, theta.words, config.scale, config.unit)
         rows = np.flatnonzero(batch.flags & BLANK == 0)
         text = writer.lines(batch) if writer else bytes(memoryview(part.block.data)[: part.block.size])
         held.append(extended(text, rows if writer else batch.line[rows], shown(theta, features)))
@@ -83,7 +83,7 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
     As in the paper a feature stands where it is largest: in the row where its entry, of all of its entries, has the
     greatest size, taken relative to the row's own largest entry.
     """
-    found = []
+    groups = []
     for number, values in enumerate(theta.values):
         own = np.flatnonzero(theta.group == number)
         if not len(own):
@@ -97,8 +97,8 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
                 order = np.argsort(-sign * matrix[:, row], kind="stable")[:AMONG]
                 places = [p for p in order.tolist() if sign * matrix[p, row] > 0 and (home[p] == row or row == 0)]
                 entry[name] = [theta.words.names[own[place]] for place in places[:count]]
-            found.append(entry)
-    return found
+            groups.append(entry)
+    return groups
 
 
 def as_text(found: list[dict[str, Any]]) -> str:

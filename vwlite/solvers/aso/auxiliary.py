@@ -81,7 +81,7 @@ def number_of(kind: str, text: str) -> tuple[int, float]:
 
 @dataclass(slots=True)
 class View:
-    """What is seen and what is predicted: bool[p] each."""
+    """A view: the features that are seen and those that are predicted, bool[p] each."""
 
     seen: np.ndarray
     hidden: np.ndarray
@@ -106,11 +106,11 @@ def halves(words: Vocabulary, seed: int, named: Collection[str] = ()) -> np.ndar
     Raises UsageError where the text has none of these.
     """
     if named:
-        wanted = frozenset(named)
-        found = np.array([name in wanted for name in words.names], bool)
-        if not found.any():
+        names = frozenset(named)
+        view = np.array([name in names for name in words.names], bool)
+        if not view.any():
             raise UsageError("--view-words: no feature of the text has one of these names")
-        return found
+        return view
     return (mixed(words.key, seed) & np.uint64(1)).astype(bool)
 
 
@@ -133,13 +133,13 @@ def views(aux: Aux, words: Vocabulary, seed: int, named: Collection[str] = ()) -
 def most_positive(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str], most: int) -> Targets:
     """The ``most`` problems with most positives, earlier ones first among equals; at least 2 positives each."""
     counts = np.bincount(problem, minlength=len(names))
-    kept = np.argsort(-counts, kind="stable")[:most]
-    kept = np.sort(kept[counts[kept] >= 2])
+    chosen = np.argsort(-counts, kind="stable")[:most]
+    chosen = np.sort(chosen[counts[chosen] >= 2])
     number = np.full(len(names), -1)
-    number[kept] = np.arange(len(kept))
+    number[chosen] = np.arange(len(chosen))
     own = number[problem]
-    made = targets(owner[own >= 0], own[own >= 0], rows, [names[place] for place in kept.tolist()])
-    return replace(made, feature=kept)
+    problems = targets(owner[own >= 0], own[own >= 0], rows, [names[place] for place in chosen.tolist()])
+    return replace(problems, feature=chosen)
 
 
 def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int = 1) -> Targets:
@@ -168,8 +168,8 @@ def present(rows: Rows, view: View, words: Vocabulary, most: int, above: float |
 
 def held(rows: Rows, view: View, above: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows and their hidden features, with ``above`` those of larger values."""
-    kept = view.hidden[rows.terms.indices]
-    hidden = rows.terms.keep(kept if above is None else kept & (rows.terms.values > above))
+    visible = view.hidden[rows.terms.indices]
+    hidden = rows.terms.keep(visible if above is None else visible & (rows.terms.values > above))
     return hidden.owner, hidden.indices
 
 
@@ -186,7 +186,7 @@ def combined(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -
 
 
 def behaviour(aux: Aux, scores: np.ndarray, classes: list[str], most: int) -> Targets:
-    """What a classifier makes of the rows: its ``scores`` float[n, classes]. Raises UsageError."""
+    """Problems from the behaviour of a classifier: its ``scores`` float[n, classes]. Raises UsageError."""
     n, count = scores.shape
     bands, k = (aux.k, 1) if aux.kind == "range" else (len(EDGES) + 1, aux.k)
     if k > count:

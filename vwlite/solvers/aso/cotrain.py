@@ -220,8 +220,8 @@ def rounds_of(
     words = merge_vocabularies(labelled.vocabulary(), unlabelled.vocabulary(idf=target.idf))
     words = merge_vocabularies(words, theta.words) if theta else words
     seen, count = views_of(config, spaces, words, seed), len(classes.names)
-    what = f"the weights of {count:,} classes and {len(words):,} features"
-    check_memory(4.0 * (len(seen) + 1) * len(words) * count, memory, what, "are the labels names of classes?")
+    weights_text = f"the weights of {count:,} classes and {len(words):,} features"
+    check_memory(4.0 * (len(seen) + 1) * len(words) * count, memory, weights_text, "are the labels names of classes?")
     if (unlabelled.label >= 0).any():
         say("the labels of the unlabelled examples are not used")
     if target.theta_scale is None:
@@ -237,10 +237,10 @@ def rounds_of(
         say("no labelled example was held out, so the model is that of the last round")
     if test is not None:
         judges["accuracy"] = judged(rows_of(test), test, classes)
-    kept = np.setdiff1d(np.arange(len(own)), held)
-    if len(np.unique(label[kept])) < 2:
+    remaining = np.setdiff1d(np.arange(len(own)), held)
+    if len(np.unique(label[remaining])) < 2:
         raise DataError("what is not held out has examples of one class only: a smaller --holdout leaves more")
-    run = prepared(config, target.solver, own.take(kept), label[kept], rows_of(unlabelled), seen, count, say)
+    run = prepared(config, target.solver, own.take(remaining), label[remaining], rows_of(unlabelled), seen, count, say)
 
     def figures(weights: Weights) -> dict[str, Any]:
         shares = {name: accuracy(weights, *one) for name, one in judges.items()}
@@ -251,9 +251,9 @@ def rounds_of(
 
 def judged(rows: Rows, corpus: Corpus, classes: Classes) -> tuple[Rows, np.ndarray]:
     """The rows of ``corpus`` that have a label, and its class, int64; ``NO_CLASS``: not of ``classes``."""
-    labelled, made = labels_of(corpus, classes)
+    labelled, labels = labels_of(corpus, classes)
     label = np.full(len(labelled), NO_CLASS, np.int64)
-    label[made.positive.owner] = made.positive.indices
+    label[labels.positive.owner] = labels.positive.indices
     return rows.take(labelled), label
 
 
@@ -275,7 +275,7 @@ def prepared(
 
 
 class RoundsState(TypedDict):
-    """How far a stopped run had come; ``waiting``: the rows that no round has looked at."""
+    """The progress of a stopped run; ``waiting``: the rows that no round has looked at."""
 
     history: list[dict]
     best: Natural
@@ -329,7 +329,7 @@ class Rounds:
         self.over = self.added == 0
 
     def state(self) -> Stopped:
-        """What ``restore`` takes. Arrays that change are copied."""
+        """The state that ``restore`` takes. Arrays that change are copied."""
         work = self.work
         header = {
             "history": list(self.history), "best": self.best, "added": self.added, "waiting": len(work.waiting),
@@ -365,7 +365,7 @@ def weight_arrays(name: str, weights: Weights) -> dict[str, np.ndarray]:
 
 
 def weights_from(name: str, arrays: Mapping[str, Any], like: Weights) -> Weights:
-    """Of the same shapes as others. Raises KeyError, ValueError."""
+    """Weights of the same shapes as ``like``. Raises KeyError, ValueError."""
     shapes = {"w": like.w.shape, "v": like.v.shape, "bias": like.bias.shape}
     return Weights(*(np.array(numbers(arrays, f"{name}_{one}", np.float32, shape)) for one, shape in shapes.items()))
 

@@ -170,8 +170,8 @@ class Recall:
 
     def meet(self, words: np.ndarray) -> np.ndarray:
         """int64: the places of these words, -1 for ``NO_WORD``. Places of before do not hold any longer."""
-        kept = self.given >= self.now - self.most
-        old, label, given = self.word[kept], self.label[kept], self.given[kept]
+        recent = self.given >= self.now - self.most
+        old, label, given = self.word[recent], self.label[recent], self.given[recent]
         self.word = np.unique(np.concatenate((old, words[words != NO_WORD])))
         self.label, self.given = np.full(len(self.word), -1), np.full(len(self.word), -1 - self.most)
         place = np.searchsorted(self.word, old)
@@ -197,12 +197,12 @@ def labels_given(words: np.ndarray, label: np.ndarray, sequence: np.ndarray, mos
 
     ``sequence`` int64: where sequences begin, the number of rows last.
     """
-    recall, found = Recall(most), np.full(len(words), -1)
+    recall, labels = Recall(most), np.full(len(words), -1)
     place = recall.meet(words)
     for begin, end in zip(sequence[:-1].tolist(), sequence[1:].tolist(), strict=True):
-        found[begin:end] = recall.labels(place[begin:end])
+        labels[begin:end] = recall.labels(place[begin:end])
         recall.end(place[begin:end], label[begin:end])
-    return found
+    return labels
 
 
 def are_phrases(names: Sequence[str]) -> bool:

@@ -41,10 +41,10 @@ class Part:
 
     def seen(self, words: Vocabulary, seed: int) -> np.ndarray:
         """bool[p]: what the problems are predicted from. Raises ValueError for a view that is not there."""
-        found = views(self.aux, words, seed)
-        if self.number >= len(found):
+        masks = views(self.aux, words, seed)
+        if self.number >= len(masks):
             raise ValueError("the views of its problems")
-        self.view = found[self.number]
+        self.view = masks[self.number]
         return self.view.seen
 
     def meet(self, words: Vocabulary, seed: int, most: int) -> None:
@@ -144,13 +144,14 @@ class Newcomers:
             self.names.setdefault(key, known[key])
 
     def take(self, most: int) -> dict[int, tuple[tuple[str, str], int]]:
-        """Those that had enough, the ``most`` of the smallest hashes: names and counts. They are unknown no more."""
+        """Remove and return the features with enough examples, the ``most`` of the smallest hashes: names and
+        counts."""
         taken = sorted(self.names)[:most]
         counts = self.count[np.searchsorted(self.key, np.array(taken, np.uint32))].tolist()
-        found = {key: (self.names[key], count) for key, count in zip(taken, counts, strict=True)}
-        kept = ~np.isin(self.key, np.array(sorted(self.names), np.uint32))
-        self.key, self.count, self.names = self.key[kept], self.count[kept], {}
-        return found
+        taken_features = {key: (self.names[key], count) for key, count in zip(taken, counts, strict=True)}
+        remaining = ~np.isin(self.key, np.array(sorted(self.names), np.uint32))
+        self.key, self.count, self.names = self.key[remaining], self.count[remaining], {}
+        return taken_features
 
 
 def joined(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tuple[Vocabulary, np.ndarray]:
@@ -170,7 +171,7 @@ def joined(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tu
 
 @dataclass(slots=True)
 class Stream:
-    """What has been learned of a text so far, and goes on. ``examples``: all that were learned."""
+    """The state of learning from a text. ``examples``: all that were learned."""
 
     config: LearnConfig
     most: int  # features
@@ -232,13 +233,13 @@ class Stream:
 
 def spans(corpora: Iterable[Corpus], first: int) -> Iterator[Corpus]:
     """The same examples in corpora of ``first``, then of ``SPAN`` or, at the end, fewer."""
-    left, wanted = None, first
+    left, size = None, first
     for corpus in corpora:
         left = corpus if left is None else left.followed_by(corpus)
-        while len(left.label) >= wanted:
-            own = np.arange(len(left.label)) < wanted
+        while len(left.label) >= size:
+            own = np.arange(len(left.label)) < size
             yield left.subset(own)
-            left, wanted = left.subset(~own), SPAN
+            left, size = left.subset(~own), SPAN
             left.known = {key: left.known[key] for key in np.unique(left.keys).tolist()}
     if left is not None and len(left.label):
         yield left
@@ -247,7 +248,7 @@ def spans(corpora: Iterable[Corpus], first: int) -> Iterator[Corpus]:
 def begun(
     config: LearnConfig, most: int, corpus: Corpus, monitor: Monitor
 ) -> Stream:
-    """What the first examples of a text, which are in memory, make of it. Raises as ``learn``."""
+    """A stream that begins with the first examples of a text, which are in memory. Raises as ``learn``."""
     if not len(corpus.label):
         raise DataError("there is no example to learn from")
     words, say = corpus.vocabulary(config.least, config.idf), monitor.remark
@@ -280,7 +281,7 @@ def part_of(
 
 
 def skipped(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
-    """What comes after so many examples. Raises ModelError where there are not so many."""
+    """The corpora without the first ``examples`` examples. Raises ModelError if there are fewer."""
     left = examples
     for corpus in corpora:
         count = len(corpus.label)
@@ -288,4 +289,4 @@ def skipped(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
             yield corpus.subset(np.arange(count) >= left) if left else corpus
         left = max(left - count, 0)
     if left:
-        raise ModelError("the text is shorter than what was learned of it: start anew, without --resume")
+        raise ModelError("the text is shorter than what was learned of it: start again without --resume")

@@ -58,7 +58,7 @@ def solver_config(request: Request, **more: Any) -> SolverConfig:
 
 
 def problem_config(request: Request) -> LearnConfig:
-    """What decides which problems there are."""
+    """The configuration that decides the problems."""
     values = request.values
     return request.config(
         LearnConfig,
@@ -95,11 +95,11 @@ def learn_config(request: Request) -> LearnConfig:
 
 def kept_options(request: Request, path: str) -> dict[str, Any]:
     """The options of the weights that the file keeps. Raises UsageError for one given otherwise, ModelError."""
-    kept = online_file.kept_options(path)
+    stored = online_file.kept_options(path)
     for name in online_file.Options.__annotations__:
-        if name in request.given and plain(request.given[name]) != kept.get(name):
+        if name in request.given and plain(request.given[name]) != stored.get(name):
             raise UsageError(f"{request.spelled(name)} contradicts {path}, which was learned with another: drop it")
-    return kept
+    return stored
 
 
 def continued(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:

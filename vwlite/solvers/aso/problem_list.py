@@ -94,11 +94,13 @@ def holding(corpus: Corpus, conditions: Sequence[Condition]) -> Corpus:
         if one.space not in named:
             there = ", ".join(sorted(map(escaped, named)))
             raise DataError(f"--where {one.text}: nothing is in namespace {one.space!r} (there are {there})")
-        found = [k for k, (space, name) in corpus.known.items() if space == one.space and one.pattern.fullmatch(name)]
-        if not found:
+        features = [
+            key for key, (space, name) in corpus.known.items() if space == one.space and one.pattern.fullmatch(name)
+        ]
+        if not features:
             raise DataError(f"--where {one.text}: no feature of namespace {one.space!r} has such a name")
         holds = np.zeros(len(keep), bool)
-        holds[owner[np.isin(keys, np.array(found, np.uint32))]] = True
+        holds[owner[np.isin(keys, np.array(features, np.uint32))]] = True
         keep &= holds == one.wanted
     if not keep.any():
         raise DataError(f"--where {' --where '.join(one.text for one in conditions)}: no example is like that")

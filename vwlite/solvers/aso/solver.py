@@ -60,7 +60,7 @@ State = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 class AsoSolver(Solver):
-    """What they have in common: texts in memory, of labels that are names, with the names of features."""
+    """The base class of the solvers of aso: texts in memory, of labels that are names, with the names of features."""
 
     stopped: State | None = None  # what a stopped run goes on from
     facts: dict[str, Any]  # of the learning, once it is over
@@ -97,7 +97,7 @@ class AsoSolver(Solver):
 
     @property
     def data(self) -> dict[str, str]:
-        """What the model keeps of how its data were read; nothing of text."""
+        """How the data were read, for the model; empty for text."""
         return self.input.kept if self.input.kind != "vw" else {}
 
     def beside(self, reader: Reader, path: str, tags: bool = False) -> Corpus:
@@ -257,12 +257,12 @@ class TrainClasses(AsoSolver):
         self.progress = Progress.restore(*self.stopped) if self.stopped else Progress()
         more: dict[str, Any] = {"memory": self.memory, "monitor": monitor, "stopped": self.progress.stopped}
         if selection.folds:
-            found = select(self.text, theta, config, selection, self.several, monitor, self.progress.counts)
-            for line in found.said():
+            selected = select(self.text, theta, config, selection, self.several, monitor, self.progress.counts)
+            for line in selected.said():
                 monitor.line(line)
-            chosen = {"selection": found.facts(selection.folds)}
-            config, theta = found.chosen.config, theta if found.chosen.dim else None
-            selection = replace(selection, dim=found.chosen.dim)
+            chosen = {"selection": selected.facts(selection.folds)}
+            config, theta = selected.chosen.config, theta if selected.chosen.dim else None
+            selection = replace(selection, dim=selected.chosen.dim)
         theta = theta.cut(selection.dim) if theta and selection.dim else theta
         if self.how.sequences:
             self.target = train_sequences(self.text, theta, config, self.how, **more)
@@ -386,8 +386,8 @@ class Tasks(AsoSolver):
         if self.test:
             self.facts["test"] = figures = compared(self.model, self.text, self.test)
             for name, figure in figures.items():
-                told = f"{FIGURE[self.config.loss]} {figure:.6g}"
-                monitor.remark(f"{name}: {told} on {self.request.values['test']}")
+                measured = f"{FIGURE[self.config.loss]} {figure:.6g}"
+                monitor.remark(f"{name}: {measured} on {self.request.values['test']}")
 
     def state(self) -> Content:
         return self.work.rounds.complete

@@ -172,8 +172,8 @@ def lowered(
     size = 1.0
     for _ in range(HALVINGS):
         trial = at + size * (goal - at)
-        if (found := value(trial)) < best:
-            return trial, found
+        if (trial_value := value(trial)) < best:
+            return trial, trial_value
         size /= 2
     return at, best
 

@@ -59,7 +59,7 @@ class TaskModel:
 def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, names: list[str]) -> list[Task]:
     """The tasks, of rows that have a label and are of some importance."""
     penalties = dict(config.penalties)
-    found = []
+    tasks = []
     usable = np.flatnonzero(np.isfinite(y) & (data.rows.importance > 0) & (data.task >= 0))
     usable = usable[np.argsort(data.task[usable], kind="stable")]
     edges = np.searchsorted(data.task[usable], np.arange(count + 1)).tolist()
@@ -72,12 +72,12 @@ def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, nam
         x[terms.owner, place.reshape(-1)] = terms.values
         penalty = penalties.get(names[number], config.penalty)
         size = float((root**2).sum())
-        found.append(Task(x * root[:, None], y[own] * root, root, held.astype(np.int64), size, penalty))
-    return found
+        tasks.append(Task(x * root[:, None], y[own] * root, root, held.astype(np.int64), size, penalty))
+    return tasks
 
 
 class RoundsState(TypedDict):
-    """How far a stopped run had come."""
+    """The progress of a stopped run."""
 
     objectives: list[Double]
     over: bool
@@ -111,8 +111,8 @@ class Rounds:
                 self.decompose()
             total = self.solve()
             self.monitor.history_row(round=number, objective=total)
-            shown = f"round {number}" if number else "without Theta"
-            self.monitor.remark(f"{shown}: objective {total:.6g}")
+            title = f"round {number}" if number else "without Theta"
+            self.monitor.remark(f"{title}: objective {total:.6g}")
             with self.monitor.update():
                 objectives.append(total)
                 near = number > 1 and objectives[-2] - total <= config.tolerance * objectives[-2]
@@ -150,7 +150,7 @@ class Rounds:
         return mean
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes."""
+        """The state that ``restore`` takes."""
         arrays = {name: getattr(self, name).copy() for name in ("theta", "u", "bias", "v", "common")}
         scores = np.concatenate([np.zeros(0), *self.scores])
         return {"objectives": list(self.objectives), "over": self.over}, {**arrays, "scores": scores}
@@ -195,8 +195,8 @@ class TaskLearning:
             if space not in words.spaces:
                 there = ", ".join(words.spaces)
                 raise UsageError(f"--own {space}: no feature of the text is in it (there are {there})")
-        what = f"the weights of {len(names):,} tasks and {len(words):,} features"
-        check_memory(16.0 * len(words) * len(names), config.memory, what, "fewer features need less")
+        weights_text = f"the weights of {len(names):,} tasks and {len(words):,} features"
+        check_memory(16.0 * len(words) * len(names), config.memory, weights_text, "fewer features need less")
         data = task_rows(corpus, words, config.task, names)
         if config.pooled:
             data.task[:] = np.where(data.said, 0, -1)
@@ -213,12 +213,12 @@ class TaskLearning:
     def run(self) -> TaskModel:
         """Make the rounds that are left. Raises Interrupted."""
         self.rounds.run()
-        found, config = self.rounds, self.config
-        others = found.u[:, 0] if config.pooled else found.of_unknown_tasks()
-        columns = np.hstack((found.u, others[:, None])).astype(np.float32)
-        every = np.append(found.bias, found.bias.mean()).astype(np.float32)
-        theta = found.theta.astype(np.float32)
-        return TaskModel(config, self.words, self.names, theta, columns, every, found.objectives)
+        rounds, config = self.rounds, self.config
+        others = rounds.u[:, 0] if config.pooled else rounds.of_unknown_tasks()
+        columns = np.hstack((rounds.u, others[:, None])).astype(np.float32)
+        every = np.append(rounds.bias, rounds.bias.mean()).astype(np.float32)
+        theta = rounds.theta.astype(np.float32)
+        return TaskModel(config, self.words, self.names, theta, columns, every, rounds.objectives)
 
 
 def said(source: str) -> str:
@@ -272,7 +272,7 @@ def load_tasks(path: str) -> TaskModel:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no model of this version's aso tasks ({error})") from error
+        raise ModelError(f"{path} is not a model of this version's aso tasks ({error})") from error
 
 
 FIGURE = {"squared": "mean squared error", **dict.fromkeys(OF_SIGNS, "accuracy")}
@@ -282,8 +282,8 @@ def compared(model: TaskModel, corpus: Corpus, test: Corpus) -> dict[str, float]
     """The ``FIGURE`` of the model, and of every task by itself and of one model of all with the same options."""
     plain = replace(model.config, centre=False)
     others = {"independent": replace(plain, dim=0), "pooled": replace(plain, own=(), penalties=(), pooled=True)}
-    found = {"tasks": figure_of(model, test)[0]}
-    return found | {name: figure_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
+    figures = {"tasks": figure_of(model, test)[0]}
+    return figures | {name: figure_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
 
 
 def rows_of(model: TaskModel, corpus: Corpus) -> TaskRows:

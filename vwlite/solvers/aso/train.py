@@ -56,7 +56,7 @@ class Problems:
 
 @dataclass(slots=True)
 class Learned:
-    """What came of it: ``objectives`` after each iteration, summed over all problems."""
+    """The result of learning: ``objectives`` after each iteration, summed over all problems."""
 
     theta: Theta
     problems: list[Problems]
@@ -77,7 +77,7 @@ class Learned:
 
 
 class AlternationState(TypedDict):
-    """How far a stopped run had come; ``h``: rows of each group of Theta."""
+    """The progress of a stopped run; ``h``: rows of each group of Theta."""
 
     objectives: list[Double]
     done: Natural
@@ -147,7 +147,7 @@ class Alternation:
         return [(one.seen, np.maximum(u.w, 0) if several else u.w) for one, u in pairs]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes."""
+        """The state that ``restore`` takes."""
         values = [len(one) for one in self.theta.values]
         header = {"objectives": self.objectives, "done": self.done, "total": self.total, "h": values}
         arrays = {"theta": self.theta.matrix, "values": np.concatenate([np.zeros(0), *self.theta.values])}
@@ -234,8 +234,8 @@ def decomposed(
         left, singular = leading(u, dict(config.dims).get(name, config.dim))
         tables.append((own, left))
         values.append(singular)
-        shown = " ".join(f"{value:.4g}" for value in singular[:10].tolist())
-        say(f"group {name}: {len(left)} features, h = {len(singular)}, singular values {shown} ...")
+        values_text = " ".join(f"{value:.4g}" for value in singular[:10].tolist())
+        say(f"group {name}: {len(left)} features, h = {len(singular)}, singular values {values_text} ...")
     matrix = np.zeros((len(old.group), max((len(v) for v in values), default=0)), np.float32)
     for own, left in tables:
         matrix[own, : left.shape[1]] = left
@@ -267,15 +267,15 @@ def make_problems(
         for number, view in enumerate(pairs, 1):
             if not view.seen.any():
                 raise UsageError(f"--aux {aux.text} hides all features: none is left to predict from")
-            made = problems_of(config, aux, view, (rows, words, corpus, labelled))
-            check_problems(made, aux)
+            problems = problems_of(config, aux, view, (rows, words, corpus, labelled))
+            check_problems(problems, aux)
             kind = f"{aux.text}/{number}" if len(pairs) > 1 else aux.text
-            unknown -= {(escaped(kind), escaped(name)) for name in made.names}
-            made = made if config.chosen is None else kept(made, kind, config.chosen)
-            if made.names:
+            unknown -= {(escaped(kind), escaped(name)) for name in problems.names}
+            problems = problems if config.chosen is None else kept(problems, kind, config.chosen)
+            if problems.names:
                 _, several, kinds = by_seen.setdefault(view.seen.tobytes(), (view.seen, [], []))
-                several.append(made)
-                kinds += [kind] * len(made.names)
+                several.append(problems)
+                kinds += [kind] * len(problems.names)
     if unknown:
         raise DataError(f"--problems: this text and these --aux have no problem {' '.join(min(unknown))}")
     if not by_seen:
@@ -289,13 +289,13 @@ def labelled_rows(
     """Rows that have a class, and their classes. Raises UsageError."""
     if labelled is None:
         raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(LABELLED)} are made of labelled examples")
-    own, made = labels_of(labelled, classes_in(labelled, config.several))
-    return labelled.rows(words, unit=False).take(own), made
+    own, labels = labels_of(labelled, classes_in(labelled, config.several))
+    return labelled.rows(words, unit=False).take(own), labels
 
 
 def pivot_view(config: LearnConfig, aux: Aux, words: Vocabulary, labelled: Corpus | None) -> View:
-    known, made = labelled_rows(config, aux, words, labelled)
-    return pivots(aux, words, known, made, config.least)
+    known, labels = labelled_rows(config, aux, words, labelled)
+    return pivots(aux, words, known, labels, config.least)
 
 
 def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targets:
@@ -309,18 +309,18 @@ def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targe
     if aux.kind == "more":
         return present(rows, view, words, config.most, aux.above)
     if aux.kind == "labels":
-        labels, made = labels_of(corpus, Classes.of(corpus.texts, several=True))
-        return most_positive(labels[made.positive.owner], made.positive.indices, len(rows), made.names, config.most)
-    known, made = labelled_rows(config, aux, words, labelled)
+        labels, task = labels_of(corpus, Classes.of(corpus.texts, several=True))
+        return most_positive(labels[task.positive.owner], task.positive.indices, len(rows), task.names, config.most)
+    known, task = labelled_rows(config, aux, words, labelled)
     if aux.k == 0:  # the mean number of labels, as in the paper's section 7.2.2
-        aux = replace(aux, k=max(1, int(len(made.positive.indices) / len(known) + 0.5)))
+        aux = replace(aux, k=max(1, int(len(task.positive.indices) / len(known) + 0.5)))
     known, seen = known.select(view.hidden), rows.select(view.hidden)
     if config.unit:
         known, seen = known.unit(), seen.unit()
-    found = fit(known, made, config.target)
-    w = np.zeros((max(int(view.hidden.sum()), len(found.w)), len(made.names)), np.float32)
-    w[: len(found.w)] = found.w
-    return behaviour(aux, Weights(w, found.v, found.bias).scores(seen), made.names, config.most)
+    trained = fit(known, task, config.target)
+    w = np.zeros((max(int(view.hidden.sum()), len(trained.w)), len(task.names)), np.float32)
+    w[: len(trained.w)] = trained.w
+    return behaviour(aux, Weights(w, trained.v, trained.bias).scores(seen), task.names, config.most)
 
 
 def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
@@ -344,6 +344,6 @@ def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[st
 def state_memory(config: LearnConfig, problems: list[Problems], times: float, say: Callable[[str], None]) -> None:
     """Say what will be taken before it is, ``times`` the weights. Raises UsageError when that is more than allowed."""
     need = times * sum(4.0 * float(one.seen.sum()) * len(one.made.names) for one in problems)
-    what = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
-    say(f"{need / GIB:.2f} GiB of memory for {what}")
-    check_memory(need, config.memory, what, "fewer --max-problems, a larger --min-count or fewer --aux need less")
+    subject = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
+    say(f"{need / GIB:.2f} GiB of memory for {subject}")
+    check_memory(need, config.memory, subject, "fewer --max-problems, a larger --min-count or fewer --aux need less")

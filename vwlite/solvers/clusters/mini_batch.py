@@ -77,9 +77,9 @@ class MiniBatch(Lloyd):
                 self.ended = 2
                 self.move()
             self.assign_all(monitor)
-        found = self.clusters(self.passes)
-        monitor.line(f"{self.prefix}all: average squared distance {found.distance:.6g}")
-        return found
+        clusters = self.clusters(self.passes)
+        monitor.line(f"{self.prefix}all: average squared distance {clusters.distance:.6g}")
+        return clusters
 
     def end(self) -> None:
         """Means that do not move any more."""

@@ -21,7 +21,7 @@ from vwlite.training.solver_run import Content
 
 
 class Header(TypedDict):
-    """Of a model of ``vwlite cluster``."""
+    """The header of a model of ``vwlite cluster``."""
 
     cluster: dict
     features: dict
@@ -52,13 +52,13 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
         }
 
     def solution_content(self) -> Content:
-        found, cut = self.solution, self.config.cut
-        header = {"passes": found.passes, **({"normalised_cut": found.cut} if cut else {})}
+        clusters, cut = self.solution, self.config.cut
+        header = {"passes": clusters.passes, **({"normalised_cut": clusters.cut} if cut else {})}
         arrays = {
-            "cluster_slot": found.slots.astype(np.uint32),
-            "cluster_means": found.means,
-            "cluster_totals": found.totals,
-            **({"cluster_degree": found.total} if cut else {}),
+            "cluster_slot": clusters.slots.astype(np.uint32),
+            "cluster_means": clusters.means,
+            "cluster_totals": clusters.totals,
+            **({"cluster_degree": clusters.total} if cut else {}),
         }
         return header, arrays
 
@@ -74,13 +74,13 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
             raise ValueError("its totals")
         if not config.clusters:
             raise ValueError("no clusters")
-        found = Clusters(slots, means, totals, header["passes"])
+        clusters = Clusters(slots, means, totals, header["passes"])
         if config.cut:
-            found.cut = header["normalised_cut"]
-            found.total = numbers(arrays, "cluster_degree", np.float64, (len(slots),))
-            if (found.total < 0).any():
+            clusters.cut = header["normalised_cut"]
+            clusters.total = numbers(arrays, "cluster_degree", np.float64, (len(slots),))
+            if (clusters.total < 0).any():
                 raise ValueError("the sum of its examples")
-        return found
+        return clusters
 
 
 BATCH, PASSES = 1000, 5
@@ -92,10 +92,10 @@ def centre_lines(rows: Rows, count: int, seed: int, memory: float, threads: int,
     Raises DataError where there is no example, UsageError where there are fewer different ones than clusters.
     """
     config = ClusterConfig(clusters=count, batch=BATCH, passes=PASSES, seeding="random", seed=seed)
-    found = MiniBatch(config, rows, None, memory, threads).run(StepsOnly(monitor))
+    clusters = MiniBatch(config, rows, None, memory, threads).run(StepsOnly(monitor))
     lines = []
-    for mean in found.means.T:
+    for mean in clusters.means.T:
         there = mean.nonzero()[0]
-        pairs = zip(found.slots[there].tolist(), mean[there].tolist(), strict=True)
+        pairs = zip(clusters.slots[there].tolist(), mean[there].tolist(), strict=True)
         lines.append("| " + " ".join(f"{slot}:{value:.9g}" for slot, value in pairs))
     return [line.encode() for line in lines]

@@ -43,9 +43,9 @@ class Cut(Lloyd):
                 self.source, config.clusters, config.seed, self.memory, self.threads, monitor
             )
             self.memory -= self.vectors.rows.nbytes
-        found = super().run(monitor)
-        monitor.line(f"normalised cut {found.cut:.6g}")
-        return found
+        clusters = super().run(monitor)
+        monitor.line(f"normalised cut {clusters.cut:.6g}")
+        return clusters
 
     def start(self, number: int) -> None:
         if self.before:
@@ -77,8 +77,8 @@ class Cut(Lloyd):
         return total
 
     def clusters(self, passes: int) -> Clusters:
-        found = super().clusters(passes)
-        return replace(found, cut=self.cut_of(self.cluster), total=self.source.total[found.slots])
+        clusters = super().clusters(passes)
+        return replace(clusters, cut=self.cut_of(self.cluster), total=self.source.total[clusters.slots])
 
 
 ENOUGH = 1e-6  # a pass that lowers the free energy by less, as a share of the squared distances, is the last
@@ -159,7 +159,7 @@ class Cluster(RowSolver):
     def configured(self, request: Request) -> ClusterConfig:
         config = request.config(ClusterConfig)
         if not config.clusters:
-            raise UsageError("-k N says how many clusters there are to be")
+            raise UsageError("-k N is needed: the number of clusters")
         if config.clusters == 1:
             raise UsageError("-k takes 2 to 100000, not 1")
         if config.cut and self.features.weight == "degree":
@@ -176,8 +176,8 @@ class Cluster(RowSolver):
 
     def read(self, reader: Reader) -> None:
         self.open(reader, again=True, kind=DegreeRows if self.config.cut else RowSource)
-        found = self.before.solution if self.before else None
-        self.method = method_of(self.config)(self.config, self.source, found, self.memory, self.input.threads)
+        solution = self.before.solution if self.before else None
+        self.method = method_of(self.config)(self.config, self.source, solution, self.memory, self.input.threads)
 
     def fit(self, monitor: Monitor) -> None:
         self.solution = self.method.run(monitor)
@@ -274,10 +274,10 @@ def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, 
 
 
 def strongest(model: ClusterModel, top: int) -> list[dict[str, Any]]:
-    """Of every cluster its examples, and the ``top`` features of the largest means, by name where there are names."""
+    """The examples of each cluster and its ``top`` features of the largest means, by name where there are names."""
     names = model.names.names if model.names else {}
     examples, weight, distance = model.solution.totals
-    found = []
+    entries = []
     for number, mean in enumerate(model.solution.means.T):
         order = np.argsort(-mean, kind="stable")[:top]
         order = order[mean[order] > 0]
@@ -287,5 +287,5 @@ def strongest(model: ClusterModel, top: int) -> list[dict[str, Any]]:
             for slot, value in zip(slots, mean[order], strict=True)
         ]
         average = float(distance[number] / weight[number]) if weight[number] else None
-        found.append({"examples": int(examples[number]), "average_squared_distance": average, "features": features})
-    return found
+        entries.append({"examples": int(examples[number]), "average_squared_distance": average, "features": features})
+    return entries

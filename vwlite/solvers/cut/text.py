@@ -73,7 +73,8 @@ def check_sign(part: Part) -> None:
 
 
 class Eigenvectors(NamedTuple):
-    """Of L^-1/2 K L^-1/2: ``values`` float64[d], descending, and ``rows`` float64[n, d] of L^-1/2 Q over all examples.
+    """Eigenvectors of L^-1/2 K L^-1/2: ``values`` float64[d], descending, and ``rows`` float64[n, d] of L^-1/2 Q
+    over all examples.
 
     ``weight`` float64[n]: the degrees times the weights of the examples. ``slots``: those that occur.
     """
@@ -96,10 +97,10 @@ def eigenvectors(
         "fewer examples or a smaller -k need less",
     )
     config = PcaConfig(dim=count, passes=PASSES, seed=seed)
-    found = SubspaceIteration(config, source, NO_COMPONENTS, memory, threads).run(StepsOnly(monitor))
-    values = found.values[:count]
-    slots = SlotRows(source.plan.bits, found.slots)
-    vectors = np.ascontiguousarray(found.vectors[:, :count])
+    solution = SubspaceIteration(config, source, NO_COMPONENTS, memory, threads).run(StepsOnly(monitor))
+    values = solution.values[:count]
+    slots = SlotRows(source.plan.bits, solution.slots)
+    vectors = np.ascontiguousarray(solution.vectors[:, :count])
     rows, weights = [np.zeros((0, count))], [np.zeros(0)]
     for part in source.parts():
         out = np.zeros((len(part.terms), count))
@@ -112,7 +113,7 @@ def eigenvectors(
 def spectral_vectors(
     source: DegreeRows, clusters: int, seed: int, memory: float, threads: int, monitor: Monitor
 ) -> Eigenvectors:
-    """As many as a partition takes.
+    """As many eigenvectors as a partition needs.
 
     Raises as ``eigenvectors``, and UsageError where there are fewer examples than clusters.
     """

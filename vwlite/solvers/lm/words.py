@@ -22,18 +22,18 @@ BETWEEN_BLANKS = re.compile(r"[^ \t\r\f\v\n]+|\n")
 
 
 class Characters(dict[int, str]):
-    """Of characters, as ``str.translate`` asks for them: letters in lower case, 0 for digits, blanks for all else."""
+    """A table of characters for ``str.translate``: letters in lower case, 0 for digits, blanks for all else."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         if character == "\n" or character in PUNCTUATION:
-            found = character
+            replacement = character
         elif ucd_3_2_0.category(character)[0] == "N":
-            found = "0"
+            replacement = "0"
         else:
-            found = chr((character != "_" and code < LOWERED and lower(character)) or 32)
-        self[code] = found
-        return found
+            replacement = chr((character != "_" and code < LOWERED and lower(character)) or 32)
+        self[code] = replacement
+        return replacement
 
 
 CHARACTERS = Characters()
@@ -52,8 +52,8 @@ def tokens_of(text: str, kind: str) -> list[str]:
 
 def word_of(name: str, kind: str) -> str:
     """The token that ``name`` is; "" where it is none, or several."""
-    found = tokens_of(name, kind)
-    return found[0] if len(found) == 1 else ""
+    tokens = tokens_of(name, kind)
+    return tokens[0] if len(tokens) == 1 else ""
 
 
 class Words:

@@ -66,7 +66,7 @@ def sentences(lines: Iterable[bytes], path: str, how: ColumnsConfig) -> Iterator
 
 
 def separated(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterator[tuple[int, Sentence]]:
-    """Of columns. Empty lines are between sentences. Raises DataError."""
+    """The sentences of column files, which empty lines separate. Raises DataError."""
     sentence: Sentence = []
     width = first = 0
     for number, line in enumerate(lines, 1):
@@ -154,14 +154,14 @@ class Macro:
 
     def of(self, word: str) -> list[str]:
         """Nothing, the value, or several, escaped."""
-        found = self.known.get(word)
-        if found is None:
+        values = self.known.get(word)
+        if values is None:
             if len(self.known) >= REMEMBERED:
                 self.known.clear()
-            found = self.known[word] = [
+            values = self.known[word] = [
                 as_name(value.lower() if self.lower else value) for value in VALUES[self.kind](self, word)
             ]
-        return found
+        return values
 
     def column_of(self, sentence: Sentence) -> list[list[str]]:
         """The values at each token: those of words ``row`` places on."""
@@ -181,8 +181,8 @@ class Macro:
         starts, owner = tokens.bounds(self.column)
         words = [as_name(token[0]) for token in tokens.sentence]
         chunks = [words[first:last] for first, last in pairwise(starts)]
-        wanted = (own + self.row for own in owner)
-        return [chunks[place] if 0 <= place < len(chunks) else [] for place in wanted]
+        numbers = (own + self.row for own in owner)
+        return [chunks[place] if 0 <= place < len(chunks) else [] for place in numbers]
 
 
 VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
@@ -206,12 +206,12 @@ def matched(regex: re.Pattern[str], word: str) -> str:
 
 
 def found_by(regex: re.Pattern[str] | None, word: str) -> Sequence[str]:
-    found = regex.search(word) if regex else None
-    return (found[0],) if found and found[0] else ()
+    match = regex.search(word) if regex else None
+    return (match[0],) if match and match[0] else ()
 
 
 def read_macro(found: re.Match[str]) -> Macro:
-    """From what ``MACRO`` found. Raises UsageError."""
+    """The macro of a match of ``MACRO``. Raises UsageError."""
     letter, row, column, size, last, regex = found.groups()
     letters = ANYWHERE + WITH_SIZE + WITH_REGEX + CAPITALS
     if letter not in letters:
@@ -237,11 +237,11 @@ def compiled(text: str) -> re.Pattern[str]:
             warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may read otherwise one day
             return re.compile(plain)
     except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"{text!r} is no regular expression ({error})") from error
+        raise UsageError(f"{text!r} is not a regular expression ({error})") from error
 
 
 def as_set(escape: re.Match[str]) -> str:
-    """Of one of Wapiti's classes, in capitals all other characters; other escapes as they are."""
+    """The character set of one of Wapiti's classes, in capitals its complement; other escapes stay as they are."""
     letter = escape[1]
     inside = CLASSES.get(letter.lower()) if letter not in "A" else None
     return f"[{'^' if letter.isupper() else ''}{inside}]" if inside else escape[0]
@@ -257,7 +257,7 @@ class Template:
 
     @property
     def columns(self) -> int:
-        """How many columns a token must have for it."""
+        """The number of columns that a token must have for it."""
         return max((macro.column + 1 for macro in self.macros), default=0)
 
     def features(self, tokens: Tokens) -> list[str]:
@@ -293,13 +293,13 @@ def read_template(line: str, number: int) -> Template:
     if not (name[:1].isascii() and name[:1].isalpha()) or " " in name or (not colon and "%" in name):
         raise UsageError(f"line {number} of the template is not like U01:%x[0,0]: {line!r}")
     macros, literals, end = [], [], 0
-    for found in MACRO.finditer(pattern):
+    for match in MACRO.finditer(pattern):
         try:
-            macros.append(read_macro(found))
+            macros.append(read_macro(match))
         except UsageError as error:
             raise UsageError(f"line {number} of the template: {error}") from None
-        literals.append(pattern[end : found.start()])
-        end = found.end()
+        literals.append(pattern[end : match.start()])
+        end = match.end()
     literals.append(pattern[end:])
     if any("%" in literal for literal in literals):
         raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
@@ -307,7 +307,7 @@ def read_template(line: str, number: int) -> Template:
 
 
 def within(templates: Iterable[Template], columns: int) -> list[Template]:
-    """Those that the first ``columns`` columns are enough for."""
+    """The templates that use only the first ``columns`` columns."""
     return [template for template in templates if template.columns <= columns]
 
 
@@ -324,7 +324,7 @@ def lines_of(sentence: Sentence, templates: list[Template], labels: bool = True)
 def convert(
     lines: Iterable[bytes], path: str, choose: Callable[[int], list[Template]], how: ColumnsConfig
 ) -> Iterator[str]:
-    """The text, an empty line after each sentence. ``choose`` says which templates columns so many have.
+    """The text, an empty line after each sentence. ``choose`` gives the templates for a number of columns.
 
     Raises DataError when a template needs a column there is not.
     """

@@ -45,12 +45,12 @@ class Tree:
     order: np.ndarray  # int32[tokens], parents first; the first entry of a sequence that is a chain is -1
 
     def take(self, tokens: np.ndarray) -> Tree:
-        """Of some sequences, all of whose ``tokens`` are there."""
+        """The tree of some sequences, given with all their ``tokens``."""
         return Tree(self.parent[tokens], self.order[tokens])
 
 
 def tree_of(nodes: Sequence[Node], sequence: np.ndarray) -> Tree:
-    """Of sequences, which begin at ``sequence``. Raises DataError, with the line, for one that is no tree."""
+    """The tree of sequences, which begin at ``sequence``. Raises DataError, with the line, for one that is no tree."""
     parent, order = np.zeros(len(nodes), np.int32), np.zeros(len(nodes), np.int32)
     for first, last in pairwise(sequence.tolist()):
         parent[first:last] = parents = parents_of(nodes[first:last])
@@ -69,7 +69,7 @@ def parents_of(nodes: Sequence[Node]) -> list[int]:
             raise DataError(f"{location}: a token before it in its tree has the id {shown(name)} too")
         names.append(name)
         above.append(parent)
-    root, found = -1, []
+    root, parents = -1, []
     for number, (parent, (_, location)) in enumerate(zip(above, nodes, strict=True)):
         if parent and parent not in numbers:
             raise DataError(f"{location}: no token of its tree has the id of its parent, {shown(parent)}")
@@ -77,8 +77,8 @@ def parents_of(nodes: Sequence[Node]) -> list[int]:
             why = f"{shown(names[root])} has no parent either; an empty line ends a tree"
             raise DataError(f"{location}: a tree has one root, and {why}")
         root = root if parent else number
-        found.append(numbers[parent] if parent else -1)
-    return found
+        parents.append(numbers[parent] if parent else -1)
+    return parents
 
 
 def order_of(parents: list[int], nodes: Sequence[Node]) -> list[int]:
@@ -239,7 +239,7 @@ def text_format_of(config: L1Config, features: FeatureConfig, names: bool = Fals
 
 
 def plans(features: FeatureConfig, edge: tuple[str, ...], seen: Any = ()) -> tuple[Plan, Plan | None]:
-    """Of the state features and, if any, of those that transitions are conditioned on."""
+    """The plans of the state features and, if any, of the features that transitions are conditioned on."""
     if not edge:
         return Plan(features, seen), None
     own = replace(

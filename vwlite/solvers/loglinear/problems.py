@@ -46,7 +46,8 @@ class Part:
     rows: np.ndarray
 
     def value(self, weights: np.ndarray) -> float:
-        """What is maximised but for penalties: the sum of log p or of minus the losses, times importance."""
+        """The objective without penalties, which is maximised: the sum of log p or of minus the losses, times
+        importance."""
         return self.problem.value(weights, self.rows)
 
     @property
@@ -199,7 +200,8 @@ def tokens_before(sequence: np.ndarray, tree: Tree | None) -> np.ndarray:
 
 
 def chains_of(lines: Lines, pairs: Pairs, tree: Tree | None = None) -> Chains:
-    """Of all lines that are LINE, without what the pairs do not know; a sequence weighs what its first token does.
+    """The chains of all lines of kind LINE, without features that the pairs do not know; a sequence weighs what its
+    first token does.
 
     ``tree`` is that of the lines, if it is known already. Raises DataError for sequences that ought to be trees.
     """

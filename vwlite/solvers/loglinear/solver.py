@@ -129,7 +129,7 @@ def configured(request: Request, initial: model_file.LoadedModel | None) -> L1Co
 
 
 def displaced(changes: dict[str, Any]) -> dict[str, Any]:
-    """What of a model's options the typed ones take the place of."""
+    """The options of a model that typed ones replace."""
     no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
     no_trace = {"trace": 0.0} if {"l1", "group"} & changes.keys() else {}
     return {**no_mean, **no_trace, **({"l1": 1.0, "group": False} if "trace" in changes else {})}
