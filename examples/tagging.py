@@ -22,7 +22,7 @@ from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import CotrainConfig, LearnConfig, SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain
-from vwlite.solvers.aso.tagger import measured, tagger_of, train_sequences
+from vwlite.solvers.aso.tagger import measure_tagger, tagger_of, train_sequences
 from vwlite.solvers.aso.train import GIB, learn
 from vwlite.solvers.loglinear.crfpp_templates import Sentence, Template, lines_of
 
@@ -128,7 +128,7 @@ class Table:
         return self.thetas[aux]
 
     def of_target(self, target: Target) -> dict[str, dict[str, float]]:
-        return {name: figures_of(measured(tagger_of(target), part)) for name, part in self.tests.items()}
+        return {name: figures_of(measure_tagger(tagger_of(target), part)) for name, part in self.tests.items()}
 
     def best_of_rounds(self) -> dict:
         """Of co-training, and of self-training, by the test part, as the paper has it."""

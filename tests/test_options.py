@@ -27,7 +27,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.memory_limit import MemoryConfig
 from vwlite.options import Config, Option, check_needs, options_of
-from vwlite.options import named as declared_as
+from vwlite.options import name_option as declared_as
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES
 from vwlite.solvers.loglinear.config import L1Config

@@ -58,11 +58,11 @@ def built(kind: type, stored: Any, **others: Any) -> Any:
     for name in stored:
         if name not in known:
             raise ValueError(f"{excerpt(name)} is no option")
-    values = {name: taken(value, declared[name], name) for name, value in stored.items() if name not in others}
+    values = {name: convert_json(value, declared[name], name) for name, value in stored.items() if name not in others}
     return kind(**values, **others)
 
 
-def taken(value: Any, declared: Any, name: str) -> Any:
+def convert_json(value: Any, declared: Any, name: str) -> Any:
     """JSON data converted to the declared type of a field. Raises as ``built``."""
     if is_dataclass(declared):
         return built(declared, value)

@@ -218,7 +218,7 @@ def config(cls: type) -> Any:
 
     def option_of(one: Any) -> Option:
         inherited = (options_of(of)[one.name] for of in bases if of.__dataclass_fields__.get(one.name) is one)
-        return next(inherited, None) or named(one)
+        return next(inherited, None) or name_option(one)
 
     config_class.OPTIONS = {one.name: option_of(one) for one in fields(config_class) if "option" in one.metadata}
     return config_class
@@ -227,7 +227,7 @@ def config(cls: type) -> Any:
 PLAIN = (bool, int, float, str)  # annotations; others, as "str | None" is, are known by how they are written
 
 
-def named(declared: Any) -> Option:
+def name_option(declared: Any) -> Option:
     """The option of a field, with what the field says of it."""
     one: Option = declared.metadata["option"]
     annotation = declared.type.__name__ if declared.type in PLAIN else str(declared.type)

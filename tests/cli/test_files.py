@@ -11,7 +11,7 @@ import click
 import pytest
 from commands import TYPED, command
 
-from vwlite.cli.files import FileName, Reads, Writes, spelled
+from vwlite.cli.files import FileName, Reads, Writes, spelling_of
 from vwlite.cli.jsonfile import OF_REPORTS, is_reported
 from vwlite.evaluation.metric_table import TABLE
 
@@ -124,7 +124,7 @@ def test_the_empty_name_is_no_file(name, vwlite, folder):
         if param.name == "curriculum_by":  # whose values are words
             continue
         done = vwlite(*line_of(name, {param.name: ""}), status=2)
-        assert done.stderr == f"vwlite: {spelled(param)} is empty, as a variable that is not set: name a file\n"
+        assert done.stderr == f"vwlite: {spelling_of(param)} is empty, as a variable that is not set: name a file\n"
     assert sorted(os.listdir(folder)) == ["folder", "hard", "other", "some", "symbolic"]
 
 
@@ -205,11 +205,11 @@ def test_no_command_appends_its_standard_output_to_a_file_that_it_names(name, vw
             done = vwlite(*line_of(name, values), status=1 if name == "vw" else 2)
         said = done.stdout + done.stderr
         if isinstance(param.type, Writes):
-            assert "two outputs have the same name: " in said and f"{spelled(param)} some" in said
+            assert "two outputs have the same name: " in said and f"{spelling_of(param)} some" in said
         elif isinstance(param, click.Argument) or param.type.kind == "input":
             assert f"standard output is the {param.type.kind} {OVERWRITTEN}" in said
         else:
-            assert f"standard output is the {param.type.kind} of {spelled(param)} {OVERWRITTEN}" in said
+            assert f"standard output is the {param.type.kind} of {spelling_of(param)} {OVERWRITTEN}" in said
     assert (folder / "some").read_text() == DATA
 
 

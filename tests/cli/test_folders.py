@@ -8,7 +8,7 @@ from commands import TYPED, command
 
 import vwlite as library
 from vwlite.cli.parser import DataOption
-from vwlite.storage.named_files import DATA, FileToRead, expanded
+from vwlite.storage.named_files import DATA, FileToRead, expand_name
 
 
 def clicks(day, rows=20):
@@ -70,7 +70,7 @@ def test_what_has_no_file_is_an_error(vwlite, tmp_path):
 def test_a_file_of_the_name_of_a_pattern_is_that_file(write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("day[1].vw", clicks(1)), write("day1.vw", clicks(2))
-    assert expanded("day[1].vw") == ["day[1].vw"] and expanded("-") == ["-"] and expanded("absent") == ["absent"]
+    assert all(expand_name(name) == [name] for name in ("day[1].vw", "-", "absent"))
 
 
 @pytest.mark.parametrize("name", TYPED)

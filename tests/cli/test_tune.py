@@ -15,7 +15,16 @@ from vwlite.cli.runs.tune import TrialRunner, failure, read_fixed
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.metric_table import TABLE
-from vwlite.evaluation.tuning import Dimension, Search, Trial, TrialFailed, better_when_larger, draw, estimated, rungs
+from vwlite.evaluation.tuning import (
+    Dimension,
+    Search,
+    Trial,
+    TrialFailed,
+    better_when_larger,
+    draw,
+    propose_trials,
+    rungs,
+)
 from vwlite.learners.base import Learner
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
@@ -135,7 +144,7 @@ def test_estimated_points_draw_near_the_best():
         return abs(math.log(float(trial.options[1]))) + abs(int(trial.options[3]) - 14)
 
     def points(metric="loss"):
-        return [list(portion) for portion in noted(estimated(space, 42, 3, metric), run)]
+        return [list(portion) for portion in noted(propose_trials(space, 42, 3, metric), run)]
 
     found = points()
     assert [len(portion) for portion in found] == [4] * 10 + [2]

@@ -11,7 +11,7 @@ from oracle.hashing import hash_name
 
 from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.distributed.engines import Here, Processes, engine_for
-from vwlite.distributed.gradients import Optimiser, Then, followed
+from vwlite.distributed.gradients import Optimiser, Then, with_final_step
 from vwlite.distributed.merge import write
 from vwlite.distributed.plan import base_of
 from vwlite.distributed.rounds import Rounds, Settings
@@ -146,11 +146,11 @@ def test_malformed_lines_are_left_out_of_gradients(data, tmp_path):
 
 def test_what_cannot_follow_is_refused(data):
     config = config_of(data)
-    changed, then = followed(config, None, 7)
+    changed, then = with_final_step(config, None, 7)
     assert then == Then(7, 0.0) and changed == config
     classes = replace(config, learner=MulticlassConfig(multiclass=3))
     with pytest.raises(UsageError, match="one set of weights: it does not go with --multiclass"):
-        followed(classes, None, 7)
+        with_final_step(classes, None, 7)
 
 
 def test_the_optimiser_needs_the_sums_of_all_shards(data, tmp_path):

@@ -6,7 +6,7 @@ from friedman import friedman, lines_of
 from in_process import call
 
 import vwlite
-from vwlite.distributed.delta import pooled
+from vwlite.distributed.delta import pool_label_sums
 from vwlite.learners.gd import LABEL_SUMS
 
 ROWS = 1200
@@ -34,7 +34,7 @@ def test_sums_are_those_of_all_labels():
     base = sums(10.0, 10.0, 1.0, 1.0, 2.0, 0.5)
     one = sums(20.0, 15.0, 4.0, 3.0, 4.0, 1.0)
     two = sums(40.0, 30.0, 8.0, 5.0, 6.0, 2.0)
-    found = pooled(base, [one, base, two])
+    found = pool_label_sums(base, [one, base, two])
     assert (found["label_weight"], found["label_count"]) == (50, 35)
     assert found["label_mean"] == pytest.approx(7)
     assert found["label_variance"] == pytest.approx((3 + 3 * 5) / 4 + (9 + 3 * 1) / 4)
@@ -42,7 +42,7 @@ def test_sums_are_those_of_all_labels():
     assert found["label_deviation"] == pytest.approx(
         (np.hypot(1, 3 / 1.2533) + 3 * np.hypot(2, 1 / 1.2533)) / 4
     )
-    assert pooled(base, [base, base]) == base
+    assert pool_label_sums(base, [base, base]) == base
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])

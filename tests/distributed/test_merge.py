@@ -14,7 +14,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import delta as deltas
 from vwlite.distributed.merge import factor, known_slots, merge_deltas, merge_split
 from vwlite.distributed.plan import base_of, digest_of, plan, rule_of
-from vwlite.distributed.task import learn, opened
+from vwlite.distributed.task import learn, open_piece
 from vwlite.errors import InputDamaged
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
@@ -119,7 +119,7 @@ def test_a_file_that_changed_is_refused(tmp_path):
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes() * 2)
     for piece in pieces:
         with pytest.raises(InputDamaged, match="has changed since its shards were laid out"):
-            opened(piece)
+            open_piece(piece)
 
 
 def test_the_kernel_refuses_arrays_that_do_not_fit():

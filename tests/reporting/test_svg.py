@@ -111,8 +111,8 @@ def test_any_text_is_xml(title, name):
 
 
 def test_long_names_are_cut_in_the_middle():
-    assert svg.shortened("abcdefghij", 10) == "abcdefghij"
-    assert svg.shortened("abcdefghijk", 7) == "abc…ijk"
+    assert svg.shorten("abcdefghij", 10) == "abcdefghij"
+    assert svg.shorten("abcdefghijk", 7) == "abc…ijk"
 
 
 def test_a_curve_of_dots():
@@ -167,4 +167,4 @@ def test_a_file_of_charts_one_below_the_other():
 def test_lines_of_a_name(text, most):
     lines = svg.lines_of(text, most, 3)
     assert len(lines) <= 3 and all(len(line) <= most for line in lines)
-    assert "".join(lines) == svg.shortened(text, 3 * most)
+    assert "".join(lines) == svg.shorten(text, 3 * most)

@@ -33,11 +33,11 @@ def options_of(config: RunConfig) -> dict[str, Any]:
     """The options that differ from their defaults."""
     options: dict[str, Any] = {}
     for part in (config.learner, config.learner.loss, config.features, config.holdout, config.curriculum, config):
-        options |= changed(part)
+        options |= changed_options(part)
     return options
 
 
-def changed(config: Config) -> dict[str, Any]:
+def changed_options(config: Config) -> dict[str, Any]:
     declared = declared_options(type(config)).items()
     usual = {name: one.default for name, one in declared}
     if isinstance(config, GdConfig):

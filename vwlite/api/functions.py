@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.api.data_source import is_array
-from vwlite.api.keywords import declared, read_options
+from vwlite.api.keywords import declared_options, read_options
 from vwlite.api.memory_run import Log, MemoryWriter, load_file, log, model_after
 from vwlite.api.model import Model
 from vwlite.api.run_configs import check_option_effects
@@ -24,7 +24,7 @@ from vwlite.errors import UsageError
 from vwlite.options import Request
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.memory_file import as_path, capture_bytes
-from vwlite.storage.named_files import FileToRead, expanded, file_named_by, files_of
+from vwlite.storage.named_files import FileToRead, expand_name, file_named_by, files_of
 from vwlite.storage.output_checks import Url, check, is_url
 from vwlite.training.model_writer import ModelWriter
 
@@ -50,7 +50,7 @@ def train(
             raise UsageError("a model keeps its options: give none beside it")
         model.learn(files(paths))
         return model
-    known = declared(files=True)
+    known = declared_options(files=True)
     typed = read_options(args, options, files=True)
     inputs = [os.fspath(path) for path in files(paths)]
     if not inputs:
@@ -68,7 +68,7 @@ def train(
     done = train_files(request, say=log.info, display=lambda output: Log(), writer=writer)
     in_memory = done if writer is MemoryWriter else None
     trained = model_after(in_memory.parts) if in_memory else load_file(final or typed["initial"])
-    return Model._of(trained, {key: value for key, value in typed.items() if key in declared()})
+    return Model._of(trained, {key: value for key, value in typed.items() if key in declared_options()})
 
 
 def train_in_rounds(request: Request, executor: Any) -> Model:
@@ -132,9 +132,9 @@ def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) ->
 
 
 def files(paths: Paths) -> list[os.PathLike[str]]:
-    """Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expanded``."""
+    """Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expand_name``."""
     if is_table(paths) or is_array(paths):
         raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files = [one for name in names for one in expanded(os.fspath(name))]
+    files = [one for name in names for one in expand_name(os.fspath(name))]
     return [Url(name) if is_url(name) else Path(name) for name in files]

@@ -116,14 +116,14 @@ class JsonDecisions(Predictions):
             chosen, every, tag = learner.decision(batch, results, row, self.drawing.next())
             entry = {"action": chosen.action, "probability": short(chosen.probability)}
             entry["actions"] = [
-                {"action": action, "score": short(score), "probability": short(p), **tagged(name)}
+                {"action": action, "score": short(score), "probability": short(p), **tag_entry(name)}
                 for action, p, score, name in every
             ]
-            line = json.dumps({**entry, **tagged(tag)}, ensure_ascii=False) + "\n"
+            line = json.dumps({**entry, **tag_entry(tag)}, ensure_ascii=False) + "\n"
             self.writer.write_bytes(line.encode("utf-8", "surrogateescape"))
 
 
-def tagged(tag: bytes) -> dict[str, str]:
+def tag_entry(tag: bytes) -> dict[str, str]:
     return {"tag": tag.decode("utf-8", "surrogateescape")} if tag else {}
 
 

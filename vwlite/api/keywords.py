@@ -26,7 +26,7 @@ OF_CONSOLES = ("progress", "by_file", "quiet", "bar")
 
 
 @cache
-def declared(files: bool = False) -> Mapping[str, Option]:
+def declared_options(files: bool = False) -> Mapping[str, Option]:
     """The options that a model takes, or one of ``files``, by the name under which configurations are made of them."""
     options: dict[str, Option] = {}
     of_files = (CheckpointConfig, ShardConfig) if files else ()
@@ -44,8 +44,8 @@ def declared(files: bool = False) -> Mapping[str, Option]:
 @cache
 def names(files: bool) -> Mapping[str, str]:
     """The key of an option by each of its spellings as a Python name."""
-    spellings = {key: key for key in declared(files)}
-    for key, one in declared(files).items():
+    spellings = {key: key for key in declared_options(files)}
+    for key, one in declared_options(files).items():
         for spelling in one.spelled:
             for name in spelling.split("/"):
                 if name.startswith("--") and not name.startswith("--no-"):
@@ -59,13 +59,13 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
     ``files``: those that are about files are among them. Raises UsageError for unknown ones, with those that are
     spelled much like them, and for values of another type.
     """
-    options, known = from_string(args, files), declared(files)
+    options, known = from_string(args, files), declared_options(files)
     for name, value in keywords.items():
         key = names(files).get(name)
         if key is None:
             raise UsageError(f"no such option {name}{proposal(name, names(files))}")
         if value is not None:
-            options[key] = converted(known[key], value)
+            options[key] = convert_value(known[key], value)
     given = {key: value for key, value in options.items() if value is not False or known[key].default is not False}
     return spelled_out(given)
 
@@ -75,7 +75,7 @@ def proposal(name: str, known: Mapping[str, Any]) -> str:
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
-def converted(one: Option, value: Any) -> Any:
+def convert_value(one: Option, value: Any) -> Any:
     """A keyword's value as configurations take it. Raises UsageError."""
     if one.type == "bool":
         if not isinstance(value, bool):
@@ -133,7 +133,7 @@ def from_string(args: str, files: bool = False) -> dict[str, Any]:
             instead = instead or what_instead(name) or proposal(name, spellings(files))
             raise UsageError(f"no such option {name}{instead}")
         key, is_on = known
-        one = declared(files)[key]
+        one = declared_options(files)[key]
         if one.type == "bool":
             if equals:
                 raise UsageError(f"option '{name}' does not take a value")
@@ -178,7 +178,7 @@ def spellings(files: bool) -> Mapping[str, tuple[str, bool]]:
     """By spelling: the option that it stands for, and whether it switches it on."""
     return {
         plain(name): (key, not (place and "/" in spelling))
-        for key, one in declared(files).items()
+        for key, one in declared_options(files).items()
         for spelling in one.spelled
         for place, name in enumerate(spelling.split("/"))
     }

@@ -14,7 +14,7 @@ import numpy as np
 from vwlite.api import memory_run, run_configs
 from vwlite.api.data_source import check_labels, input_opener
 from vwlite.api.describe import Described
-from vwlite.api.keywords import declared, read_options
+from vwlite.api.keywords import declared_options, read_options
 from vwlite.api.learner_choice import learner_changes, new_learner_config
 from vwlite.api.memory_run import LearnResult, decay_warning
 from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
@@ -46,9 +46,9 @@ class Model(Described):
     def __init__(self, args: str = "", /, **options: Any) -> None:
         """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
         typed = read_options(args, options)
-        run_configs.check_option_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
+        run_configs.check_option_effects({"passes": None, **typed}, declared_options())  # which ``learn`` takes
         learner = new_learner_config(typed)
-        run_configs.check_unused_options(typed, declared(), learner)
+        run_configs.check_unused_options(typed, declared_options(), learner)
         features = FeatureConfig(**run_configs.feature_changes(typed))
         self._begin(None, typed, run_configs.memory_run_config(typed, learner, features))
 
@@ -106,7 +106,7 @@ class Model(Described):
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": self._format_of(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             typed = {**self._typed, **({} if passes is None else changed)}
-            run_configs.check_option_effects(typed, declared(), continuing=True)
+            run_configs.check_option_effects(typed, declared_options(), continuing=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
@@ -289,11 +289,11 @@ class Model(Described):
     def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
         """The model that ``read`` makes, some options changed; ``path`` is its name in messages."""
         typed = read_options("", changes)
-        run_configs.check_option_effects({"passes": None, **typed}, declared(), continuing=True)
+        run_configs.check_option_effects({"passes": None, **typed}, declared_options(), continuing=True)
         changed = learner_changes(typed)
         features, loss = run_configs.feature_changes(typed), run_configs.loss_changes(typed)
         model = read(learner_changes=changed, feature_changes=features, loss_changes=loss)
-        run_configs.check_unused_options(typed, declared(), model.learner.config)
+        run_configs.check_unused_options(typed, declared_options(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
         return cls._of(model, typed, changed=typed)
@@ -361,7 +361,7 @@ class Model(Described):
         """The learner of small texts; None if the options or the model rule it out."""
         if self._block_learner is None:
             config, model = self._for_run({}), self._model
-            run_configs.check_option_effects(self._typed, declared(), continuing=True)
+            run_configs.check_option_effects(self._typed, declared_options(), continuing=True)
             fits = (not model or model.header["resumable"]) and is_simple(config, self._learner)
             limits = run_configs.bad_lines_config(self._typed)
             self._block_learner = fits and BlockLearner(config, self._learner, self._plan, model, limits)

@@ -120,7 +120,7 @@ def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option]
         needed = [need for need in one.needs if need in options]
         allowed = continuing and any(options[other].settled for other in needed)
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
-            raise UsageError(f"{one.display_name} does nothing without {' or '.join(displayed(needed, options))}")
+            raise UsageError(f"{one.display_name} does nothing without {' or '.join(display_names(needed, options))}")
     check_namespace_letters(typed, options)
     for off, others in (("holdout_off", HOLDOUT_OPTIONS), ("holdout", ("holdout_off", *HOLDOUT_OPTIONS[:2]))):
         for name in others if typed.get(off) else ():
@@ -155,7 +155,7 @@ def check_unused_options(typed: Mapping[str, Any], options: Mapping[str, Option]
     rule, names = learner.unused_options
     for name in names:
         if name in typed:
-            raise UsageError(f"{displayed([name], options)[0]} does nothing with --{rule}: drop one of the two")
+            raise UsageError(f"{display_names([name], options)[0]} does nothing with --{rule}: drop one of the two")
 
 
 def check_loss(typed: Mapping[str, Any]) -> None:
@@ -170,6 +170,6 @@ def check_loss(typed: Mapping[str, Any]) -> None:
         raise UsageError("--loss_scale does nothing with the lp loss unless --lp_power is below 1: drop it")
 
 
-def displayed(names: list[str], options: Mapping[str, Option]) -> list[str]:
+def display_names(names: list[str], options: Mapping[str, Option]) -> list[str]:
     """Names of options as they are typed, by key."""
     return [options[name].display_name if name in options else f"--{name}" for name in names]

@@ -45,7 +45,7 @@ def write_text(
     columns = {"weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
     batches = table_batches(data, y, **columns, text_format=format)
     writer = TextWriter(format)
-    with opened(file) as out:
+    with open_output(file) as out:
         for batch in batches:
             out.write(writer.lines(batch))
 
@@ -79,7 +79,7 @@ def present(y: Iterable[Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def opened(file: str | os.PathLike[str] | BinaryIO) -> Iterator[IO[bytes]]:
+def open_output(file: str | os.PathLike[str] | BinaryIO) -> Iterator[IO[bytes]]:
     if isinstance(file, str | os.PathLike):
         with atomic_output(os.fspath(file)) as out:
             yield out

@@ -17,7 +17,7 @@ from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored, start
 
 
-def typed() -> dict[str, Any]:
+def typed_options() -> dict[str, Any]:
     """The current command's options that stand on the command line; for ``--transfer``, those that it stands for."""
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
@@ -27,16 +27,16 @@ def typed() -> dict[str, Any]:
 
 def request() -> Request:
     """The request of the current command."""
-    return Request(click.get_current_context().params, typed(), declared())
+    return Request(click.get_current_context().params, typed_options(), declared_options())
 
 
-def declared() -> dict[str, Option]:
+def declared_options() -> dict[str, Option]:
     """The options of the current command that fields of configurations declare."""
     params = click.get_current_context().command.params
     return {param.name or "": param.declared for param in params if hasattr(param, "declared")}
 
 
-def spelled(name: str) -> str:
+def spelling_of(name: str) -> str:
     """An option of the current command as it is typed."""
     params = click.get_current_context().command.params
     return next((param.opts[0] for param in params if param.name == name), f"--{name}")
@@ -67,7 +67,7 @@ def open_model(
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident, with_rates=with_rates)
-    return read_alike(config, model, typed()), model
+    return read_alike(config, model, typed_options()), model
 
 
 def over_files(
@@ -75,7 +75,7 @@ def over_files(
 ) -> RunConfig:
     """The run of ``open_model``, over other files and with its predictions in another one."""
     input, output = input_config({**arguments, "files": paths}), replace(config.output, predictions=predictions)
-    return read_alike(replace(config, input=input, output=output), model, typed())
+    return read_alike(replace(config, input=input, output=output), model, typed_options())
 
 
 def read_alike(config: RunConfig, model: Restored, typed: Collection[str] = ()) -> RunConfig:

@@ -54,8 +54,8 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
         "vwlite": __version__,
         "schema": SCHEMA,
         "command": ["vwlite", *path_of(context), *run.typed],
-        "options": plain({**given(context, defaults=options is None), **(options or {})}),
-        "data": [described(one) for one in run.files or named(context)],
+        "options": plain({**given_options(context, defaults=options is None), **(options or {})}),
+        "data": [describe_file(one) for one in run.files or input_files(context)],
         "started": datetime.datetime.fromtimestamp(run.started, datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - run.clock, 6),
         "cpu_seconds": round(cpu_seconds() - run.cpu, 6),
@@ -64,7 +64,7 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
     }
 
 
-def given(context: click.Context, defaults: bool) -> dict[str, Any]:
+def given_options(context: click.Context, defaults: bool) -> dict[str, Any]:
     """The command's options by name, but for its data; with ``defaults`` those that were not given, too."""
     options = {}
     for param in context.command.params:
@@ -77,13 +77,13 @@ def given(context: click.Context, defaults: bool) -> dict[str, Any]:
     return options
 
 
-def named(context: click.Context) -> list[FileRead]:
+def input_files(context: click.Context) -> list[FileRead]:
     """The inputs of a command that does not count what it reads."""
     values = [context.params.get(name) or () for name in INPUTS]
     return [FileRead(path) for several in values for path in several]
 
 
-def described(file: FileRead) -> dict[str, Any]:
+def describe_file(file: FileRead) -> dict[str, Any]:
     size = os.path.getsize(file.path) if os.path.isfile(file.path) else None
     return {"path": file.path, "size": size, "lines": file.lines, "bad": file.bad, "digest": file.digest}
 

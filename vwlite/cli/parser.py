@@ -142,7 +142,7 @@ class Command(click.Command):
 
         def parse_all(args: list[str]) -> Any:
             values, rest, order = parse(args)
-            for option in repeated(order):
+            for option in repeated_options(order):
                 self.given_again(option, values)
             for name, setting in settings(ctx, values).items() if self.settable else ():
                 values[name] = setting.value
@@ -220,11 +220,11 @@ class Command(click.Command):
         known = {param.name: param for param in self.get_params(ctx)}
         chosen = {task: [known[name] for name in names] for task, names in self.screen.items()}
         return {
-            task: [(shortened(one), brief(one)) for one in params] for task, params in chosen.items()
+            task: [(shortest_form(one), brief(one)) for one in params] for task, params in chosen.items()
         }
 
 
-def shortened(param: click.Parameter) -> str:
+def shortest_form(param: click.Parameter) -> str:
     """How an option is typed, in the fewest words."""
     assert isinstance(param, click.Option)
     names = sorted(param.opts, key=len)[: 2 if len(min(param.opts, key=len)) == 2 else 1]
@@ -320,7 +320,7 @@ def like_an_option(token: str) -> bool:
     return token[:1] == "-" and len(token) > 1
 
 
-def repeated(order: list[click.Parameter]) -> list[click.Option]:
+def repeated_options(order: list[click.Parameter]) -> list[click.Option]:
     """Options that take one value and stand more than once among those typed."""
     singles = [one for one in order if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
     return [option for option in dict.fromkeys(singles) if singles.count(option) > 1]

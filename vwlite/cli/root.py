@@ -134,7 +134,7 @@ def main() -> None:
         forward_signals()
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = called()
+        status = call_command()
     except (click.ClickException, VwliteError, MemoryError) as error:
         status = report_error(error)
     except click.exceptions.Exit as error:
@@ -149,13 +149,13 @@ def main() -> None:
     except StreamLost as lost:
         status = lost_stream(lost.args[0])
     except OSError as error:
-        status = failed(error)
+        status = exit_code_of(error)
     if before == stop:
         signal.signal(signal.SIGINT, stop)
     leave(status if isinstance(status, int) else 0)
 
 
-def called() -> Any:
+def call_command() -> Any:
     """The result of the command line. Python 3.11 makes another error of a signal that comes while it makes a class."""
     try:
         return cli(prog_name="vwlite", standalone_mode=False) or 0
@@ -188,9 +188,9 @@ def complain(line: str) -> None:
 
 
 class StandardOutput(io.FileIO):
-    """Remembers whether writing has ``failed``: an error does not say of what it is."""
+    """Remembers whether writing has ``exit_code_of``: an error does not say of what it is."""
 
-    failed = False
+    exit_code_of = False
 
     def write(self, data: Any) -> int | None:
         try:
@@ -245,7 +245,7 @@ def is_of_writing(error: OSError) -> bool:
     return error.errno in NO_ROOM or (error.errno == errno.ENOENT and error.filename is None)
 
 
-def failed(error: OSError) -> int:
+def exit_code_of(error: OSError) -> int:
     """The exit code for a failure of the system that has no sentence of its own, be it of standard output."""
     if error.errno != errno.ENOMEM and getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
         return lost_stream(error)

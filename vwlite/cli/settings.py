@@ -52,7 +52,7 @@ def from_text(option: click.Option, text: str, place: str) -> Any:
             raise UsageError(f"{place}: {error}") from None
     if text.lower() not in SWITCHES:
         raise UsageError(f"{place}: {text!r} is neither 1 nor 0")
-    return switched(option, SWITCHES[text.lower()])
+    return switch_value(option, SWITCHES[text.lower()])
 
 
 def from_file(context: click.Context, path: str) -> Iterator[Setting]:
@@ -95,7 +95,7 @@ def read(path: str) -> dict[str, Any]:
 def from_toml(option: click.Option, content: Any, place: str) -> Any:
     parts = content if isinstance(content, list) else [content]
     if option.is_flag and isinstance(content, bool):
-        return switched(option, content)
+        return switch_value(option, content)
     if option.is_flag:
         raise UsageError(f"{place}: {content!r} is not true or false")
     if not all(isinstance(part, str | int | float) and not isinstance(part, bool) for part in parts):
@@ -104,7 +104,7 @@ def from_toml(option: click.Option, content: Any, place: str) -> Any:
     return texts if option.multiple else ",".join(texts)
 
 
-def switched(option: click.Option, on: bool) -> bool | None:
+def switch_value(option: click.Option, on: bool) -> bool | None:
     """None where off is what there is without the option."""
     return on if on or option.secondary_opts else None
 

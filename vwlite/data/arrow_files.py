@@ -14,7 +14,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import HEAD, Block, Digest, Mark
 from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns
 from vwlite.data.frame_batches import FrameBatches
-from vwlite.data.frame_batches import opened as open_frame
+from vwlite.data.frame_batches import open_stream as open_frame
 from vwlite.data.frames import is_text, pyarrow
 from vwlite.data.input_stream import display_name, open_input
 from vwlite.data.name_hashes import lower_table
@@ -28,7 +28,7 @@ PARAMETERS = {"label": "y", "weight": "weight", "base": "base", "tag": "tags"}  
 
 
 @contextmanager
-def opened(path: str, kind: str) -> Iterator[Any]:
+def open_file(path: str, kind: str) -> Iterator[Any]:
     """The file, with a ``schema`` and ``record_batches``. Raises DataError for one that is none of this kind."""
     if path == "-":
         raise UsageError(f"--format {kind} is read from files, not from standard input")
@@ -88,7 +88,7 @@ def valid(record: Any) -> Any:
 
 def looked_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:
     """The columns of a file, by its schema, and those that a model keeps. Raises DataError, ExtraMissing."""
-    with opened(path, kind) as file:
+    with open_file(path, kind) as file:
         placed = placed_in(file.schema, columns, display_name(path))
     return placed, placed.kept(columns)
 
@@ -116,7 +116,7 @@ def is_list(kind: Any) -> bool:
 def names_labels(path: str, kind: str, columns: Columns) -> bool:
     """Whether the labels of a file are texts. Raises DataError, ExtraMissing."""
     label = columns.roles.get("label")
-    with opened(path, kind) as file:
+    with open_file(path, kind) as file:
         if label is None or label.name not in file.schema.names:
             return False
         return is_text_or_codes(file.schema.field(label.name).type)
@@ -128,7 +128,7 @@ def read(paths: Sequence[str], kind: str, columns: Columns, format: TextFormat, 
     Raises DataError for a file whose columns are others, and for values that cannot be.
     """
     for path in paths:
-        with opened(path, kind) as file, closing(read_file(file, path, columns, format)) as parts:
+        with open_file(path, kind) as file, closing(read_file(file, path, columns, format)) as parts:
             last: Parsed | None = None
             for part in parts:
                 if last:
@@ -276,7 +276,7 @@ class PlacedFrame(FrameBatches):
         ``columns``. Raises ExtraMissing.
         """
         super().__init__(data, {name: given.get(name) for name in PARAMETERS.values()}, None, format)
-        self.asked = asked(columns, given)
+        self.asked = remaining_roles(columns, given)
 
     def stream(self) -> Any:
         """Raises DataError for a frame that lacks columns, or has values that are not of their type."""
@@ -321,7 +321,7 @@ def without_empty(entries: Any) -> Any:
     return arrow.compute.if_else(empty, None, texts).cast(entries.type)
 
 
-def asked(columns: Columns, given: Mapping[str, Any]) -> Columns:
+def remaining_roles(columns: Columns, given: Mapping[str, Any]) -> Columns:
     """The columns with the roles that are left beside what is given; a role's column is never a feature."""
     roles = {role: one for role, one in columns.roles.items() if given.get(PARAMETERS[role], "") is None}
     roles |= {role: Column(given[of]) for role, of in PARAMETERS.items() if isinstance(given.get(of), str)}

@@ -43,7 +43,7 @@ class Column:
         return self.type in OF_WORDS
 
     def __str__(self) -> str:
-        return quoted(self.name) + (f":{self.type}" if self.type else "") + "?" * self.optional
+        return quote_name(self.name) + (f":{self.type}" if self.type else "") + "?" * self.optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ class Columns:
         """As ``read_columns`` takes it."""
         items = [item for item, headed in HEADERS.items() if headed is self.headed]
         items += [f"{role}={column}" for role, column in self.roles.items()]
-        items += [f"{quoted(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
+        items += [f"{quote_name(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
         if self.rest == IGNORE:
-            items.append(f"{IGNORE}={','.join([*map(quoted, self.ignored), REST])}")
+            items.append(f"{IGNORE}={','.join([*map(quote_name, self.ignored), REST])}")
         elif self.ignored:
-            items.append(f"{IGNORE}={','.join(map(quoted, self.ignored))}")
+            items.append(f"{IGNORE}={','.join(map(quote_name, self.ignored))}")
         if self.rest_type or self.rest not in ("", IGNORE):
-            items.append(f"{quoted(self.rest)}={REST}{self.rest_type and ':' + self.rest_type}")
+            items.append(f"{quote_name(self.rest)}={REST}{self.rest_type and ':' + self.rest_type}")
         return " ".join(items)
 
     @property
@@ -153,11 +153,11 @@ class Columns:
         return replace(self, roles=roles, spaces={space: some for space, some in spaces.items() if some}, ignored=())
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     return name if BARE.fullmatch(name) or not name else '"{}"'.format(name.replace('"', '""'))
 
 
-def unquoted(name: str) -> str:
+def unquote_name(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
@@ -205,7 +205,7 @@ def read_columns(text: str) -> Columns:
             blanks = "; a name with blanks stands in double quotes, as in label=\"a b\"" if "'" in text else ""
             raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}{blanks}")
         at = item.end()
-        key = unquoted(item[1])
+        key = unquote_name(item[1])
         members = [column_of(*groups) for groups in MEMBER.findall(item[2])]
         for name, column in members:
             if name in seen:
@@ -233,5 +233,5 @@ def column_of(name: str, type: str, optional: str) -> tuple[str, Column]:
     """A column, and its name as it was typed where that means something else."""
     if type and type not in TYPES:
         raise UsageError(f"--columns: {not_one_of(type, TYPES)}")
-    column = Column(unquoted(name), type, bool(optional))
+    column = Column(unquote_name(name), type, bool(optional))
     return (name if name == REST else f"={column.name}"), column

@@ -61,7 +61,7 @@ def offsets(sizes: Any) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
-def joined(parts: Sequence[Csr]) -> Csr:
+def join_rows(parts: Sequence[Csr]) -> Csr:
     """The rows of all parts in order."""
     return Csr(
         offsets(np.concatenate([np.zeros(0, np.int64), *(part.sizes for part in parts)])),

@@ -16,7 +16,7 @@ import numpy as np
 from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
 from vwlite.data.config import DELIMITERS
-from vwlite.data.name_hashes import NONE, encoded, hashes_of, lower_table, namespace_hash
+from vwlite.data.name_hashes import NONE, encode_name, hashes_of, lower_table, namespace_hash
 from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
@@ -131,8 +131,8 @@ def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns
         numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(cells[place])])
     if columns.headed is None and looks_like_data([with_point(name, delimiter) for name in header], left & numbers):
         raise HeaderMissing(
-            f"{source}:1: the first line looks like data, not like names of columns ({shown(header)}): in --columns, "
-            "no-header calls the columns 1, 2 and so on, and header takes the line for names"
+            f"{source}:1: the first line looks like data, not like names of columns ({header_text(header)}): "
+            "in --columns, no-header calls the columns 1, 2 and so on, and header takes the line for names"
         )
     types = {name: NUMBER if place in left else TEXT for place, name in enumerate(header)}
     return columns.placed(header, source).typed(types)
@@ -172,7 +172,7 @@ def looks_like_data(header: Sequence[str], numbers: Collection[int]) -> bool:
     )
 
 
-def shown(header: Sequence[str]) -> str:
+def header_text(header: Sequence[str]) -> str:
     return ", ".join(header[:SHOWN]) + ", ..." * (len(header) > SHOWN)
 
 
@@ -214,11 +214,11 @@ class CsvTable:
         self.type = np.array([TYPES.index(one.type) for one in members] + [0], np.uint8)
         self.lower = lower_table() if TOKENS in self.types.values() else NONE
         self.first = np.cumsum([0, *sizes, 0]).astype(np.int32)
-        spaces = [encoded(space) if space else b"" for space in placed.spaces]
+        spaces = [encode_name(space) if space else b"" for space in placed.spaces]
         seeds = [namespace_hash(space, format) for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in spaces] + [0], np.uint8)
         self.space_hash = np.array([*seeds, 0], np.uint32)
-        names = [encoded(column.name) for column in members]
+        names = [encode_name(column.name) for column in members]
         of_names = [
             hashes_of(names[begin:end], seed, format)
             for seed, (begin, end) in zip(seeds, pairwise(self.first.tolist()), strict=False)

@@ -60,7 +60,7 @@ class FrameBatches:
 
     def stream(self) -> Any:
         """Record batches, with a ``schema``."""
-        return opened(self.data)
+        return open_stream(self.data)
 
     def batch(self, record: Any, groups: list[Group], begin: int) -> Batch:
         end = begin + record.num_rows
@@ -91,7 +91,7 @@ class FrameBatches:
         return dict_batch(reader, rows)
 
 
-def opened(data: Any) -> Any:
+def open_stream(data: Any) -> Any:
     """Its stream of record batches. Raises UsageError for a stream of something else."""
     try:
         return pyarrow().RecordBatchReader.from_stream(data)
@@ -100,8 +100,8 @@ def opened(data: Any) -> Any:
 
 
 def type_of(data: Any, name: str) -> Any:
-    """The Arrow type of a frame's column, None where there is no such column. Raises as ``opened``."""
-    schema = data.schema if isinstance(data, pyarrow().RecordBatchReader) else opened(data).schema
+    """The Arrow type of a frame's column, None where there is no such column. Raises as ``open_stream``."""
+    schema = data.schema if isinstance(data, pyarrow().RecordBatchReader) else open_stream(data).schema
     return schema.field(name).type if name in schema.names else None
 
 

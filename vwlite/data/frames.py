@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite._native.hash_names import hash_texts
 from vwlite.data.csr import offsets
-from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
+from vwlite.data.name_hashes import encode_name, hashes_of, namespace_hash
 from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.row_columns import Part
 from vwlite.data.text_format import TextFormat
@@ -36,7 +36,7 @@ class Column:
 
     def __init__(self, name: str, seed: int, format: TextFormat) -> None:
         self.name, self.format = name, format
-        self.hash = int(hashes_of([encoded(name)], seed, format)[0])
+        self.hash = int(hashes_of([encode_name(name)], seed, format)[0])
 
     def fill(self, entries: Any, hashes: np.ndarray, values: np.ndarray, first: int) -> None:
         """``hashes``, uint32[n], and ``values``, float32[n], of a column's entries, the row ``first`` and the next."""
@@ -132,7 +132,7 @@ class Group:
 
     def __init__(self, space: str, fields: Sequence[Any], format: TextFormat) -> None:
         self.space = space
-        self.namespace = encoded(space) if space else b""
+        self.namespace = encode_name(space) if space else b""
         self.seed = namespace_hash(self.namespace, format)
         parts = [column_of(field, self.seed, format) for field in fields]
         self.single = [column for column in parts if not isinstance(column, Words)]

@@ -181,7 +181,7 @@ class Rewritten(NamedTuple):
     wrong: list[tuple[int, int, int, int]]
 
 
-def rewritten(block: Block, within: bool, like_vw: bool) -> Rewritten:
+def rewrite_block(block: Block, within: bool, like_vw: bool) -> Rewritten:
     text: list[str] = []
     lines: list[int] = []
     weights: list[float] = []

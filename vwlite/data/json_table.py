@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import IGNORE, ROLES, TOKENS, TYPES, Column, Columns, nearest, quoted
-from vwlite.data.name_hashes import NONE, encoded, lower_table, namespace_hash
+from vwlite.data.columns import IGNORE, ROLES, TOKENS, TYPES, Column, Columns, nearest, quote_name
+from vwlite.data.name_hashes import NONE, encode_name, lower_table, namespace_hash
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
@@ -40,7 +40,7 @@ class JsonTable:
         self.place = np.array([place for _, place in members], np.int32)
         self.type = np.array([TYPES.index(one.type) if one.type else AS_IT_IS for one, _ in members], np.uint8)
         self.lower = lower_table() if TYPES.index(TOKENS) in self.type else NONE
-        written = [encoded(space) if space else b"" for space in spaces]
+        written = [encode_name(space) if space else b"" for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in written] + [0], np.uint8)
         self.space_hash = np.array([*(namespace_hash(space, format) for space in written), 0], np.uint32)
         ends = np.cumsum([0, *map(len, written)])
@@ -117,7 +117,7 @@ class ColumnsMet:
 
     def meant(self, column: Column) -> str:
         near = nearest(column.name, self.others)
-        return quoted(column.name) + (f" (did you mean {quoted(near)}?)" if near else "")
+        return quote_name(column.name) + (f" (did you mean {quote_name(near)}?)" if near else "")
 
     @cached_property
     def others(self) -> list[str]:

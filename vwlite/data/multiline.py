@@ -84,7 +84,7 @@ class PendingGroup:
             whole = batch.head(size)
         else:
             pieces = [*self.pieces, piece_of(batch, 0, size, text)] if ends or size else []
-            whole = joined(pieces) if pieces else batch.head(0)
+            whole = join_batches(pieces) if pieces else batch.head(0)
             whole.release = batch.release  # messages about malformed lines still quote the block's text
         if not (ends or size):
             self.wait([*self.pieces, *tail], gaps, part)
@@ -181,7 +181,7 @@ def text_offsets(columns: dict[str, Column]) -> list[str]:
     return [name for name, one in columns.items() if one.entries is TEXT_OFFSETS]
 
 
-def joined(pieces: list[Batch]) -> Batch:
+def join_batches(pieces: list[Batch]) -> Batch:
     """One batch of all rows. The pieces' offsets into their texts are moved to the joined text."""
     size = 0
     for piece in pieces:

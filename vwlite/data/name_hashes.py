@@ -21,7 +21,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 
 
-def encoded(name: Any) -> bytes:
+def encode_name(name: Any) -> bytes:
     """The name as a line holds it. Raises UsageError for what is no text."""
     if not isinstance(name, str):
         raise UsageError(f"expected names that are text, not {type(name).__name__}: {name!r}")
@@ -49,7 +49,7 @@ class ColumnNames:
         """Raises UsageError for names that are no text."""
         self.namespace, self.format = namespace, format
         self.seed = namespace_hash(namespace, format)
-        self.names = None if names is None else [encoded(name) for name in names]
+        self.names = None if names is None else [encode_name(name) for name in names]
         self.table = None if self.names is None else hashes_of(self.names, self.seed, format)
 
     def hashes(self, columns: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ ATTRIBUTE = re.compile(r"((?:[^\\:]|\\.)+)(?::(.*))?", re.DOTALL)  # of CRFsuite
 ENTRY = re.compile(rf"([0-9]+):([0-9]+):({DECIMAL})", re.ASCII)
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     """Without a byte order mark; bytes that are not UTF-8 become surrogates."""
     return text.removeprefix(BOM).decode("utf-8", "surrogateescape")
 
@@ -43,7 +43,7 @@ def names_of_sets(texts: Iterable[Iterable[bytes]]) -> list[str]:
     names: set[str] = set()
     several = False
     for line in chain.from_iterable(texts):
-        labels = fasttext_labels(decoded(line))
+        labels = fasttext_labels(decode(line))
         several = several or len(labels) > 1
         names.update(labels)
     return sorted(names) if several else []
@@ -57,7 +57,7 @@ def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) ->
     """
     numbers = {name: str(number) for number, name in enumerate(names)}
     for row, line in enumerate(lines, 1):
-        text = decoded(line)
+        text = decode(line)
         words = words_of(text)
         labels = fasttext_labels(text)
         if names:
@@ -80,7 +80,7 @@ def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
     Raises DataError for a line of other words.
     """
     for row, line in enumerate(lines, 1):
-        words = words_of(decoded(line))
+        words = words_of(decode(line))
         fields: dict[str, list[str]] = {}
         for place, word in enumerate(words[1:], 2):
             if not (entry := ENTRY.fullmatch(word)):
@@ -100,7 +100,7 @@ def text_of_crfsuite(lines: Iterable[bytes], path: str) -> Iterator[str]:
     Raises DataError for a value that is not a number, an empty label, and weights of sequences.
     """
     for row, line in enumerate(lines, 1):
-        label, *entries = decoded(line).rstrip("\r\n").split("\t")
+        label, *entries = decode(line).rstrip("\r\n").split("\t")
         if not label and not any(entries):
             yield "\n"
             continue

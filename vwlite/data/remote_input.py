@@ -71,7 +71,7 @@ def open_url(url: str, seekable: bool = False) -> RemoteFile:
     try:
         return RemoteFile(system.open(name, "rb", **streamed), url)
     except Exception as error:  # of many types, as above
-        raise unopened(url, error) from None
+        raise open_error(url, error) from None
 
 
 def remote_status(url: str) -> RemoteStatus:
@@ -80,7 +80,7 @@ def remote_status(url: str) -> RemoteStatus:
     try:
         info = system.info(name)
     except Exception as error:  # of many types, as above
-        raise unopened(url, error) from None
+        raise open_error(url, error) from None
     if info["type"] == "directory":
         raise InputMissing(f"{url}: it is a directory; name the files in it")
     etag = info.get("ETag") or info.get("etag")
@@ -99,7 +99,7 @@ def file_system(url: str) -> tuple[Any, str]:
     try:
         return url_to_fs(url, **options)
     except Exception as error:  # of many types, as above
-        raise unopened(url, error) from None
+        raise open_error(url, error) from None
 
 
 def web_options() -> dict[str, Any]:
@@ -115,7 +115,7 @@ def web_options() -> dict[str, Any]:
     return {"client_kwargs": {"timeout": timeout, "trust_env": True, **given}}
 
 
-def unopened(url: str, error: Exception) -> ExtraMissing | InputMissing:
+def open_error(url: str, error: Exception) -> ExtraMissing | InputMissing:
     if isinstance(error, ImportError):
         return ExtraMissing(f"{url}: {error}")  # which says what to install
     return InputMissing(f"{url}: {reason(error)}")

@@ -47,7 +47,7 @@ def batch_of(parts: Sequence[Part], rows: Mapping[str, Any]) -> Batch:
         raise DataError(f"{len(rows['label'])} rows have {size} features: too many")
     text = bytearray(rows["text"])
     names = [name_offsets(part, text) for part in parts]
-    columns, order = single(parts[0]) if len(parts) == 1 else interleaved(parts)
+    columns, order = single(parts[0]) if len(parts) == 1 else interleave(parts)
     numbers = columns.pop("numbers")
     chars = np.array([part.char for part in parts], np.uint8)
     hashes = np.array([part.namespace_hash for part in parts], np.uint32)
@@ -75,7 +75,7 @@ def single(part: Part) -> tuple[dict[str, np.ndarray], None]:
     return columns, None
 
 
-def interleaved(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def interleave(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of several namespaces; and where each feature of the parts, one behind the other, stands in them."""
     sizes = np.stack([np.diff(part.indptr.astype(np.int64)) for part in parts], axis=1)
     starts = offsets(sizes.ravel())
@@ -89,14 +89,14 @@ def interleaved(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarra
     columns = {
         "row_namespace": offsets(filled.sum(axis=1)).astype(np.uint32),
         "namespace_start": np.append(begins[:, heads][filled], starts[-1]).astype(np.uint32),
-        "feature_hash": moved([part.hashes for part in parts], order),
-        "value": moved([part.values for part in parts], order),
+        "feature_hash": reorder([part.hashes for part in parts], order),
+        "value": reorder([part.values for part in parts], order),
         "numbers": np.array(heads)[np.nonzero(filled)[1]],
     }
     return columns, order
 
 
-def moved(arrays: Sequence[np.ndarray], order: np.ndarray | None) -> np.ndarray:
+def reorder(arrays: Sequence[np.ndarray], order: np.ndarray | None) -> np.ndarray:
     """The arrays' entries, one behind the other, at their places; all where they are without ``order``."""
     together = np.concatenate(arrays)
     if order is None:
@@ -120,10 +120,10 @@ def name_offsets(part: Part, text: bytearray) -> tuple[int, int, np.ndarray, np.
 
 def joined_names(names: Sequence[Any], numbers: np.ndarray, order: np.ndarray | None) -> Names:
     begin, end = (np.array([one[place] for one in names], np.uint32)[numbers] for place in (0, 1))
-    start = moved([one[2] for one in names], order)
+    start = reorder([one[2] for one in names], order)
     empty = np.zeros(len(start), np.uint32)
     kind = np.zeros(len(start), np.uint8)
-    return Names(start, moved([one[3] for one in names], order), kind, kind, empty, empty, begin, end)
+    return Names(start, reorder([one[3] for one in names], order), kind, kind, empty, empty, begin, end)
 
 
 BLANKS = " \t\n\r"
@@ -176,7 +176,7 @@ class RowColumns:
     def take(self, begin: int, end: int) -> dict[str, Any]:
         """The columns of a batch of these rows, and its text."""
         rows = end - begin
-        label = cut(self.label, begin, end, rows, np.nan)
+        label = slice_column(self.label, begin, end, rows, np.nan)
         words = None if self.words is None else self.words[begin:end]
         if words is not None:
             label = np.array([np.float32(np.nan) if word is None else 1 for word in words], np.float32)
@@ -186,8 +186,8 @@ class RowColumns:
         tagged = np.zeros(rows, np.uint8) if tags is None else np.array([TAGGED * bool(tag) for tag in tags], np.uint8)
         return {
             "label": label,
-            "importance": cut(self.importance, begin, end, rows, 1),
-            "initial_prediction": cut(self.base, begin, end, rows, 0),
+            "importance": slice_column(self.importance, begin, end, rows, 1),
+            "initial_prediction": slice_column(self.base, begin, end, rows, 0),
             "flags": tagged,
             "tag_start": starts[:-1].astype(np.uint32),
             "tag_end": starts[1:].astype(np.uint32),
@@ -205,7 +205,7 @@ def check_columns(format: TextFormat, weight: Any, base: Any) -> None:
         raise UsageError("weight: labels that are lists have no importance")
 
 
-def cut(column: np.ndarray | None, begin: int, end: int, rows: int, default: float) -> np.ndarray:
+def slice_column(column: np.ndarray | None, begin: int, end: int, rows: int, default: float) -> np.ndarray:
     """A copy: learners and class weights change these columns."""
     return np.full(rows, default, np.float32) if column is None else column[begin:end].copy()
 

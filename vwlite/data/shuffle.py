@@ -10,7 +10,7 @@ import numpy as np
 from vwlite._native.cache_codec import join_pieces
 from vwlite._native.shuffle import COLUMNS, gather, shuffle
 from vwlite.data.batch import TAGGED, Batch
-from vwlite.data.csr import joined, offsets, ranges
+from vwlite.data.csr import join_rows, offsets, ranges
 from vwlite.data.text_format import FULL, Workspace
 from vwlite.storage.ordered_pool import in_order
 
@@ -35,7 +35,7 @@ class Rows:
         self.batches, self.path = batches, batches[0].path if batches else ""
         self.words = Words(batches) if words else None
         read = [batch.lists for batch in batches if batch.lists is not None]
-        self.lists = joined(read) if read else None
+        self.lists = join_rows(read) if read else None
         self.starts = offsets([len(batch) for batch in batches])
         self.address = np.array(
             [[getattr(batch, name).ctypes.data for name in COLUMNS] for batch in batches], np.uint64

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quoted, read_columns
+from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quote_name, read_columns
 from vwlite.data.config import DELIMITERS, TABLES, InputConfig
 from vwlite.data.csv_table import (
     DECIMAL_CELL,
@@ -58,7 +58,7 @@ def remark_on_identifiers(kind: str, found: Columns, asked: Columns, head: Calla
     names = identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
     if not names:
         return ""
-    first = quoted(names[0])
+    first = quote_name(names[0])
     some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
     remedy = f"--columns with ={first}:text makes each value a feature of its own, ={first}:number ends this note"
     return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"
@@ -68,7 +68,7 @@ def label_advice(columns: str, names: list[str]) -> str:
     """A hint for messages that no example has a label, of a table with columns of these names."""
     if "label" in read_columns(columns).roles:
         return ""
-    some = ", ".join(map(quoted, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    some = ", ".join(map(quote_name, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
     one_of = f", one of {escaped(some)}" if some else ""
     return f" (--columns label=... names the column of labels{one_of})"
 

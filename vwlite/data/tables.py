@@ -12,7 +12,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.csr import offsets
 from vwlite.data.frame_batches import DictBatches, FrameBatches
 from vwlite.data.frames import is_frame
-from vwlite.data.name_hashes import ColumnNames, encoded
+from vwlite.data.name_hashes import ColumnNames, encode_name
 from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.row_columns import MAX_FEATURES, MAX_ROWS, Part, RowColumns, batch_of
 from vwlite.data.text_format import TextFormat
@@ -237,7 +237,7 @@ class MatrixBatches:
         if not tables:
             raise DataError("the data have no namespace")
         self.matrices = [
-            matrix_of(table, ColumnNames(encoded(space) if space else b"", names.get(space), format))
+            matrix_of(table, ColumnNames(encode_name(space) if space else b"", names.get(space), format))
             for space, table in tables.items()
         ]
         self.columns, self.format = columns, format

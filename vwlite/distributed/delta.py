@@ -18,7 +18,7 @@ from vwlite.storage.archive_writer import DELTA, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import CHUNK, ascend_below, set_rows, source_of
 from vwlite.storage.weight_table import written_chunks, zeros
-from vwlite.training.model_header import Natural, sound
+from vwlite.training.model_header import Natural, check_header
 from vwlite.version import __version__
 
 SLOTS = "slots"
@@ -76,21 +76,21 @@ class Snapshot:
 
     def __init__(self, table: np.ndarray, columns: int) -> None:
         self.slots = set_rows(table, columns)
-        self.columns = taken(table, columns, [self.slots])
+        self.columns = columns_of_slots(table, columns, [self.slots])
 
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The slots of ``table`` that are other than these, and their columns, float32[columns, n]."""
         bits, before = table.view(np.uint32), self.columns.view(np.uint32)
         slots, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
         for begin, end, pages in written_chunks(table, CHUNK):
-            known = between(self.slots, begin, end)
+            known = slots_between(self.slots, begin, end)
             part = np.ascontiguousarray(before[:, known])
             count = changed_rows(bits[begin:end], self.slots[known], part, begin, most, pages)
             slots.append(most[:count].copy())
-        return np.concatenate(slots), taken(table, len(before), slots)
+        return np.concatenate(slots), columns_of_slots(table, len(before), slots)
 
 
-def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
+def columns_of_slots(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
     """float32[columns, n]: of the slots in all of these lists."""
     values, begin = zeros(columns, sum(map(len, slots))), 0  # large arrays: of huge pages
     for some in slots:
@@ -100,13 +100,13 @@ def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.nd
     return values
 
 
-def between(slots: np.ndarray, begin: int, end: int) -> slice:
+def slots_between(slots: np.ndarray, begin: int, end: int) -> slice:
     """The part of uint32[n] ascending from ``begin``, at most 2**32 - 1, to before ``end``."""
     first = np.searchsorted(slots, np.uint32(begin))  # a Python int would have NumPy copy all slots as int64
     return slice(int(first), int(np.searchsorted(slots, np.uint32(end - 1), "right")))
 
 
-def united(*lists: np.ndarray) -> np.ndarray:
+def union_of_slots(*lists: np.ndarray) -> np.ndarray:
     """uint32[n] ascending: the slots of any of the lists. Those of a mask, as sorting many takes long."""
     known = np.zeros(max((int(slots[-1]) + 1 for slots in lists if len(slots)), default=0), bool)
     for slots in lists:
@@ -133,7 +133,7 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
         try:
             header, delta = archive.header["model"], archive.header["delta"]
             require(delta, TaskHeader, "delta")
-            features = sound(archive.path, header).features
+            features = check_header(archive.path, header).features
             task = Task(**{**delta, "shown": tuple(delta["shown"]), "sums": tuple(delta.get("sums", ()))})
             if task.number > task.of:
                 raise ValueError("the number of the shard")
@@ -158,7 +158,7 @@ def sums_of(header: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(header["scalars"][name]) for name in LABEL_SUMS}
 
 
-def pooled(base: Mapping[str, float], ends: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def pool_label_sums(base: Mapping[str, float], ends: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The sums of all labels, of shards that each went on from ``base``.
 
     Means are weighted by the importance that a shard has learned. The distances of the shards' means are part of the
@@ -192,7 +192,7 @@ def in_units_of_all(base: Mapping[str, Any], deltas: Sequence[Delta], config: An
     if not has_units(base):
         return deltas
     ends = [sums_of(delta.header) for delta in deltas]
-    unit = spread_of(pooled(sums_of(base), ends), config)
+    unit = spread_of(pool_label_sums(sums_of(base), ends), config)
     if not unit > 0:
         return deltas
     return [in_unit(delta, spread_of(end, config) / unit) for delta, end in zip(deltas, ends, strict=True)]

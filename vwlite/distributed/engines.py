@@ -247,7 +247,7 @@ class OnScheduler(OnDask):
 
     def run(self, work, base, shards, how, check) -> Iterator[Any]:
         try:
-            yield from super().run(work, base, [placed(shard) for shard in shards], how, check)
+            yield from super().run(work, base, [with_absolute_paths(shard) for shard in shards], how, check)
         except VwliteError:
             raise
         except Exception:  # of many types, as calls of a client that is closed fail anywhere
@@ -259,7 +259,7 @@ class OnScheduler(OnDask):
         self.client.close()
 
 
-def placed(shard: Shard) -> Shard:
+def with_absolute_paths(shard: Shard) -> Shard:
     """The shard with whole paths: workers run in other folders."""
     pieces = (piece._replace(path=os.path.abspath(piece.path)) for piece in shard.pieces)
     return shard._replace(pieces=tuple(pieces))

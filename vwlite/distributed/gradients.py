@@ -97,7 +97,7 @@ class Optimiser:
         while not learner.finished:
             learner.steps.begin_pass()
             deltas = sums(self.base())
-            self.header = merged(self.header, [delta.header for delta in deltas], learner.config)
+            self.header = merge_headers(self.header, [delta.header for delta in deltas], learner.config)
             for delta in deltas:
                 self.add(delta)
             if learner.first:  # the sums are not of the mean loss
@@ -127,11 +127,11 @@ class Optimiser:
             learner.vectors[delta.slots, DIRECTION] = 1  # the mark of features that occur
 
 
-def merged(base: dict[str, Any], ends: list[dict[str, Any]], config: BfgsConfig) -> dict[str, Any]:
+def merge_headers(base: dict[str, Any], ends: list[dict[str, Any]], config: BfgsConfig) -> dict[str, Any]:
     return ends[0] if len(ends) == 1 else merged_header(base, ends, config)
 
 
-def followed(config: RunConfig, model: Restored | None, passes: int) -> tuple[RunConfig, Then]:
+def with_final_step(config: RunConfig, model: Restored | None, passes: int) -> tuple[RunConfig, Then]:
     """The options of the rounds, of ``model`` too where they go on from one, and what is to follow. The rounds have no
     penalty, which would hold their steps back.
 

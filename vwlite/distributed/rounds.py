@@ -24,7 +24,7 @@ from vwlite.evaluation.evaluate import evaluate
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.losses import LossConfig
 from vwlite.storage import model_file
-from vwlite.storage.atomic_file import atomic_output, beside_output, unflushed
+from vwlite.storage.atomic_file import atomic_output, beside_output, temporary_file
 from vwlite.storage.model_file import Model
 from vwlite.storage.output_checks import BEST, CHECKPOINT
 from vwlite.training.checkpoint import check_same, deciding_options
@@ -212,20 +212,20 @@ class Rounds:
     def optimised(self, model: Model, then: Then) -> Model:
         """The model after L-BFGS, or ``model`` where that does better on the holdout file."""
         begun, start = time.monotonic(), self.place("optimised")
-        write(start, model, unflushed)
+        write(start, model, temporary_file)
         optimiser = Optimiser(start, then, self.display.line)
         for row in optimiser.learner.own_rows:
             self.display.line(row)
 
         def sums(base: Model) -> list[Delta]:
-            write(start, base, unflushed)
+            write(start, base, temporary_file)
             return self.worked(sum_up, start)
 
         optimised = optimiser.run(sums)
         report = {"passes": optimiser.learner.current, "holdout_loss": None, "kept": True, "seconds": 0.0}
         self.state.optimised = report
         if self.settings.holdout:
-            write(start, optimised, unflushed)
+            write(start, optimised, temporary_file)
             loss, before = self.measured(start), self.state.reports[self.state.best - 1].holdout_loss
             report["holdout_loss"] = loss
             if loss is not None and before is not None:
@@ -240,7 +240,7 @@ class Rounds:
         state.reports.append(report)
         last = state.done == self.settings.rounds and not self.settings.then
         if self.settings.holdout:
-            write(self.place("measured"), model, unflushed)
+            write(self.place("measured"), model, temporary_file)
             report.holdout_loss = self.measured(self.place("measured"))
         best = state.reports[state.best - 1].holdout_loss if state.best else None
         if is_better(report.holdout_loss, best):
@@ -261,7 +261,7 @@ class Rounds:
 
     def write_beside(self, path: str, model: Model) -> None:
         like = self.config.output.model
-        write(path, model, (lambda name: beside_output(name, like=like)) if like else unflushed)
+        write(path, model, (lambda name: beside_output(name, like=like)) if like else temporary_file)
 
     def measured(self, path: str) -> float | None:
         """The average loss on the holdout file, None where it is undefined or infinite. Raises as ``evaluate``."""

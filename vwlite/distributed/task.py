@@ -24,7 +24,7 @@ from vwlite.distributed.delta import Delta, Snapshot, Task, save
 from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner
-from vwlite.storage.atomic_file import unflushed
+from vwlite.storage.atomic_file import temporary_file
 from vwlite.storage.memory_file import as_path
 from vwlite.storage.weight_table import PageToucher
 from vwlite.training.assembly import LearningParts
@@ -72,10 +72,10 @@ class ShardInputs(Inputs):
 
     def text(self, buffers: Buffers) -> Iterator[Block]:
         for piece in self.shard.pieces:
-            yield from stream_blocks(piece.name, partial(opened, piece), buffers, LONGEST_LINE)
+            yield from stream_blocks(piece.name, partial(open_piece, piece), buffers, LONGEST_LINE)
 
 
-def opened(piece: Piece):
+def open_piece(piece: Piece):
     """A raw reader of a piece. Raises InputDamaged for a file that is another one than the plan was made of."""
     if not piece.compressed:
         return open_range(*piece[:5])
@@ -140,7 +140,7 @@ def into(path: str, work: Work, base: str, *task: Any) -> tuple[str, Task]:
     it would read a pipe.
     """
     delta = work(base, *task)
-    save(path, delta, unflushed)
+    save(path, delta, temporary_file)
     return path, delta.task
 
 

@@ -15,10 +15,17 @@ from vwlite.evaluation.inspect_model import sides_of
 from vwlite.features.config import covers, sides_of_pair
 from vwlite.features.feature_names import gather, group_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.features.group_columns import features_of, segments_in, segments_of, space_of, without, without_segments
+from vwlite.features.group_columns import (
+    features_of,
+    segments_in,
+    segments_of,
+    space_of,
+    without_group,
+    without_segments,
+)
 from vwlite.features.hashing import mix64
 from vwlite.features.interactions import WILDCARD
-from vwlite.learners.negatives import blocks_of, joined, no_blocks, paired, rows_with
+from vwlite.learners.negatives import blocks_of, join_blocks, no_blocks, pair_bits, rows_with
 from vwlite.learners.row_results import Results, has_length
 from vwlite.training.model_loader import Restored
 from vwlite.training.trainer import row_ranges
@@ -111,7 +118,7 @@ class PersonBundles:
         self.places |= {key: len(self.places) + place for place, (_, key) in enumerate(rows)}
         inside = np.any([segments_of(batch, self.plan, group) for group in self.groups], axis=0)
         taken = blocks_of(batch).take(np.array([row for row, _ in rows], np.int64), inside)
-        self.blocks = joined(self.blocks, taken)
+        self.blocks = join_blocks(self.blocks, taken)
 
     def completed(self, batch: Batch) -> Batch:
         """The same rows; one with nothing but the id of a person has all that the person was met with."""
@@ -121,7 +128,7 @@ class PersonBundles:
         for row in np.flatnonzero(alone).tolist():
             if (place := self.places.get(int(keys[row]))) is not None:
                 source[row] = len(batch) + place
-        whole = joined(blocks_of(batch), self.blocks).take(source)
+        whole = join_blocks(blocks_of(batch), self.blocks).take(source)
         return rows_with(whole, batch, np.arange(len(batch)))
 
 
@@ -197,7 +204,7 @@ class Catalogue:
 
     def without_items(self, batch: Batch) -> Batch:
         """The same rows without what makes items."""
-        return without(batch, self.plan, self.group)
+        return without_group(batch, self.plan, self.group)
 
     def updates(self) -> np.ndarray:
         """float32[items]: how many examples the model has learned of each."""
@@ -253,7 +260,7 @@ class ItemBundles(Catalogue):
         new = [place for place in np.sort(first).tolist() if int(slots[place]) not in self.met]
         for place in new:
             self.met[int(slots[place])] = self.name(batch, int(rows[place]), int(slots[place]))
-        self.blocks = joined(self.blocks, blocks.take(rows[new], self.in_items(batch) | alone[owner] & ~of_people))
+        self.blocks = join_blocks(self.blocks, blocks.take(rows[new], self.in_items(batch) | alone[owner] & ~of_people))
 
     def name(self, batch: Batch, row: int, slot: int) -> str:
         """The name of an id, as in the model or in the row."""
@@ -269,7 +276,7 @@ class ItemBundles(Catalogue):
         self.names = [list(self.met.values())[place] for place in order]
         self.slots = np.array(list(self.met), np.uint32)[order]
         self.blocks = self.blocks.take(np.array(order, np.int64))
-        self.inner = np.unique(paired(self.blocks.namespace_hash, self.blocks.namespace_char))
+        self.inner = np.unique(pair_bits(self.blocks.namespace_hash, self.blocks.namespace_char))
 
     def in_items(self, batch: Batch) -> np.ndarray:
         """bool[segments]: those of the spaces of items."""
@@ -278,7 +285,7 @@ class ItemBundles(Catalogue):
 
     def without_items(self, batch: Batch) -> Batch:
         blocks = blocks_of(batch)
-        inside = self.in_items(batch) | np.isin(paired(blocks.namespace_hash, blocks.namespace_char), self.inner)
+        inside = self.in_items(batch) | np.isin(pair_bits(blocks.namespace_hash, blocks.namespace_char), self.inner)
         return without_segments(replace(batch, names=None), inside)
 
     def scores(self, batch: Batch, rows: list[int], base: np.ndarray) -> np.ndarray:
@@ -290,7 +297,7 @@ class ItemBundles(Catalogue):
             cells = np.empty(2 * len(part) * len(items), np.int64)  # a person, an item
             cells[::2] = np.repeat(np.arange(len(part)), len(items))
             cells[1::2] = np.tile(len(part) + items, len(part))
-            pairs = joined(people.take(part), self.blocks).take(cells).merged(np.arange(0, len(cells) + 1, 2))
+            pairs = join_blocks(people.take(part), self.blocks).take(cells).merged(np.arange(0, len(cells) + 1, 2))
             scores[begin : begin + len(part)] = self.predicted(rows_with(pairs, batch, np.repeat(part, len(items))))
         return scores
 

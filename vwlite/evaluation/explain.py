@@ -14,7 +14,7 @@ from vwlite.data.label_vocabulary import tag_of
 from vwlite.errors import Diverged
 from vwlite.features.feature_names import once_each, row_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import shifted
+from vwlite.features.name_index import shift_slots
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
 from vwlite.training.assembly import check_terms, malformed_line_policy
@@ -104,7 +104,7 @@ def sums_of_row(
         return [Sum(one.name, one.value, one.value, [], 0, 0.0) for one in wanted]
     base = float(batch.initial_prediction[row])
     names, slots, values = once_each(row_terms(batch, plan, row))
-    slots, values = shifted(slots, learner.layout[0], plan.bits), values.astype(float)
+    slots, values = shift_slots(slots, learner.layout[0], plan.bits), values.astype(float)
     sums = []
     for one in wanted:
         places = slots + np.uint32(one.weight_set)

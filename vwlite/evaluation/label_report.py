@@ -95,7 +95,7 @@ class TwoClasses(Numbers):
             pair = {None: "0/1 or -1/1", 0.0: "0/1", -1.0: "-1/1"}[self.rule.negative]
             rows = np.flatnonzero(wrong).tolist()
             self.wrong = {row: f"label {labels[row]:g}: labels of two classes must be {pair}" for row in rows}
-        return unlabelled(labels, self.wrong)
+        return without_labels(labels, self.wrong)
 
 
 class ClassNumbers(Numbers):
@@ -114,7 +114,7 @@ class ClassNumbers(Numbers):
         wrong = self.rule.wrong(labels)
         rows = [] if wrong is None else np.flatnonzero(wrong).tolist()
         self.wrong = {row: escaped(self.rule.refusal(batch, row)) for row in rows}
-        labels = unlabelled(labels, self.wrong)
+        labels = without_labels(labels, self.wrong)
         if self.counts is not None:
             numbers = labels[~np.isnan(labels)].astype(np.int64).tolist()
             self.counts.update(self.rule.classes.display_name(number) for number in numbers)
@@ -323,7 +323,7 @@ class Moments:
         return abs(self.mean) > 4 * math.sqrt(variance / (self.count - 1)) + 1e-6
 
 
-def unlabelled(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
+def without_labels(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
     """The labels with NaN, no label, in the rows ``wrong``."""
     if wrong:
         labels = np.array(labels)

@@ -173,7 +173,7 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
     doubts = [f"{one}: a policy looks better than it is by decisions that it has learned" for one in opened.learned]
     if reading.regressor:
         cost_model = "regressor"
-        reading.once_more(reading.regressor, CostsOfActions(checked(reading.regressor), costs))
+        reading.once_more(reading.regressor, CostsOfActions(check_regressor(reading.regressor), costs))
     elif predicts_costs(learner) and not opened.learned:
         cost_model = POLICY
     elif reading.folds and all(map(os.path.isfile, opened.config.input.paths)):
@@ -190,7 +190,7 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
     return decisions
 
 
-def checked(regressor: Opened) -> Bandit:
+def check_regressor(regressor: Opened) -> Bandit:
     """Raises UsageError for a model that predicts no costs, or has learned the decisions that are valued."""
     learner = regressor.model.learner
     if not (learner.logs_decisions and predicts_costs(learner)):
@@ -202,14 +202,14 @@ def checked(regressor: Opened) -> Bandit:
 
 def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> dict[str, Any]:
     """``span``: that of costs, None: as seen. Raises UsageError where costs are outside of it."""
-    of = weighted(found, found.weights(), span)
+    of = weigh_decisions(found, found.weights(), span)
     report = diagnostics(found, of)
     kinds = {"ips": NORMAL, "snips": NORMAL, "dr": kind_of_robust(of), "logged": NORMAL}
     report["estimates"] = [row("estimate", name, one, kinds) for name, one in estimates(found, of).items()]
     report["policies"] = [row("policy", name, one, kinds) for name, one in policies(found, span).items()]
     report[SERIES] = series(of)
     if against:
-        other = weighted(against, against.weights(), span)
+        other = weigh_decisions(against, against.weights(), span)
         if not np.array_equal(found.cost, against.cost):
             raise DataError(f"--against: {OTHER_DECISIONS}")
         either = of._replace(weight=np.maximum(of.weight, other.weight))
@@ -242,7 +242,7 @@ def series(of: Weighted) -> list[dict[str, float]]:
     return rows
 
 
-def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | None) -> Weighted:
+def weigh_decisions(found: Decisions, weight: np.ndarray, span: tuple[float, float] | None) -> Weighted:
     low, high = span or (float(found.cost.min()), float(found.cost.max()))
     if found.cost.min() < low or found.cost.max() > high:
         raise UsageError(f"--cost_range {low:g},{high:g}: costs are {found.cost.min():g} to {found.cost.max():g}")
@@ -260,7 +260,7 @@ def estimates(found: Decisions, of: Weighted) -> dict[str, Estimate]:
 
 def policies(found: Decisions, span: tuple[float, float] | None) -> dict[str, Estimate]:
     """The costs of the policy that wrote the log, and of simple policies."""
-    uniform = weighted(found, 1 / (found.actions * found.probability), span)
+    uniform = weigh_decisions(found, 1 / (found.actions * found.probability), span)
     return {
         "logged": policy_value.normal(found.cost),
         "uniform": policy_value.cv(uniform),
@@ -279,7 +279,7 @@ def constant(found: Decisions, span: tuple[float, float] | None) -> Estimate:
         if (mine := chosen & (found.shown == action)).any()
     }
     best = min(costs, key=lambda action: costs[action])
-    every = weighted(found, (found.shown == best) / found.probability, span)
+    every = weigh_decisions(found, (found.shown == best) / found.probability, span)
     return policy_value.cv(every._replace(weight=every.weight[valued], cost=every.cost[valued]))
 
 

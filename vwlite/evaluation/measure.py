@@ -24,7 +24,7 @@ from vwlite.evaluation.metric_table import (
     ORDER,
     OUTPUTS,
     QUERIES,
-    chosen,
+    metrics_of_list,
     names_of,
 )
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
@@ -148,7 +148,7 @@ def interval(values: np.ndarray, weights: np.ndarray, rounds: int) -> tuple[floa
     return float(low), float(high)
 
 
-def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: int) -> Paired:
+def compare_pairs(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: int) -> Paired:
     """Compare two models query by query, float64[n] each; queries that one of them has no value of are left out.
 
     ``p`` is that of the randomisation test: how often the mean difference is at least as large when each query's
@@ -215,7 +215,7 @@ def measure(
             what = "several outputs" if model.learner.outputs else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
         return measure_classes(config, model, bad_lines, asked, how)
-    names = chosen(asked)
+    names = metrics_of_list(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
     of_levels = [name for name in names or () if levels and name in OWN]
     by_row = [name for name in names if name not in of_levels] if names else None
@@ -251,7 +251,7 @@ def measure(
             others = rankings_of(against.config, qid, ranking)
             how.update(quiet=True, collectors=[others], grades=graded)
             evaluate(against.config, against.model, replace(bad_lines, keep=None), **how)
-            report["against"] = compared(measured, others.ranking(), ranked, ranking.bootstrap or SIGNS)
+            report["against"] = compare_rankings(measured, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
     return report
@@ -345,7 +345,7 @@ def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> 
     return rows
 
 
-def compared(
+def compare_rankings(
     found: ranking_metrics.Ranking, other: ranking_metrics.Ranking, names: list[str], rounds: int
 ) -> list[dict[str, Any]]:
     """Metrics of the other model, and how far the first is above it. Raises DataError for models of other queries."""
@@ -353,7 +353,7 @@ def compared(
         raise DataError("--against: the two models read other examples or other queries from the same data")
     rows = []
     for name in names:
-        test = paired(found.values(name), other.values(name), found.weights(name), rounds)
+        test = compare_pairs(found.values(name), other.values(name), found.weights(name), rounds)
         rows.append({"metric": name, "against": other.measure(name), **test._asdict()})
     return rows
 
@@ -361,7 +361,7 @@ def compared(
 def measure_classes(
     config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, how: dict[str, Any]
 ) -> dict[str, Any]:
-    names = chosen(asked)
+    names = metrics_of_list(asked)
     learner = model.learner
     outcomes = OutputOutcomes(learner) if learner.outputs else ClassOutcomes(learner, names)
     evaluate(config, model, bad_lines, collectors=[outcomes], **how)

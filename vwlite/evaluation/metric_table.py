@@ -188,7 +188,7 @@ def canonical(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 
-def chosen(typed: str | None) -> list[str] | None:
+def metrics_of_list(typed: str | None) -> list[str] | None:
     """The names of a list like ``AUC,Log-Loss``, each once; None without one."""
     return list(dict.fromkeys(map(canonical, typed.split(",")))) if typed else None
 

@@ -231,7 +231,7 @@ def count_of(passes: int) -> str:
 BATCH_SIZE = 4  # trials asked for at once, independent of the number of jobs so that results are too
 
 
-def estimated(dimensions: Sequence[Dimension], count: int, seed: int, metric: str) -> Iterator[list[Trial]]:
+def propose_trials(dimensions: Sequence[Dimension], count: int, seed: int, metric: str) -> Iterator[list[Trial]]:
     """``count`` trials, a portion at a time; each portion follows from the first scores of those before it.
 
     Raises ExtraMissing.

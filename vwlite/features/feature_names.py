@@ -63,7 +63,7 @@ def in_order(groups: Mapping[int, list[str]], plan: Plan) -> list[str]:
         terms.append(CONSTANT_NAME)
     for letters in plan.interactions:
         if all(letter in groups for letter in letters):
-            terms += crossed(letters, groups, plan.permutations)
+            terms += crossed_names(letters, groups, plan.permutations)
     return terms
 
 
@@ -123,10 +123,10 @@ def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
     for letter, features in spaces.items():
         features += grams(features, int(plan.ngram[letter]), int(plan.skips[letter]), mask)
         if plan.sort:
-            spaces[letter] = features = limited(features, len(features))
+            spaces[letter] = features = limit_features(features, len(features))
         limit = int(plan.limit[letter])
         if limit and len(features) > limit:
-            spaces[letter] = limited(features, limit)
+            spaces[letter] = limit_features(features, limit)
     for number, wanted in enumerate(plan.name_hash.tolist(), LETTERS):
         if wanted in whole:
             spaces[number] = whole[wanted]
@@ -180,7 +180,7 @@ def patterns(
         yield from patterns(offsets, missing, skips - 1, size, skipped + 1)
 
 
-def limited(features: list[Feature], limit: int) -> list[Feature]:
+def limit_features(features: list[Feature], limit: int) -> list[Feature]:
     """The features of the ``limit`` smallest slots; of several in one slot the one with the smallest value."""
     first_features: dict[int, Feature] = {}
     for feature in sorted(features, key=lambda feature: (feature.hash, feature.value)):
@@ -188,7 +188,7 @@ def limited(features: list[Feature], limit: int) -> list[Feature]:
     return list(itertools.islice(first_features.values(), limit))
 
 
-def crossed(
+def crossed_names(
     letters: tuple[int, ...], groups: dict[int, list[str]], permutations: bool
 ) -> Iterator[str]:
     """Names of one interaction's terms; a run of one namespace gives each choice once."""

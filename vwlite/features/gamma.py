@@ -11,7 +11,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
 from vwlite.data.block_parser import read
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.csr import Csr, joined
+from vwlite.data.csr import Csr, join_rows
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import RANDOM
 from vwlite.features.feature_plan import Plan, text_format
@@ -28,7 +28,7 @@ def settle_gamma(plan: Plan, batches: Iterable[Batch]) -> Iterator[Batch]:
 
     def first_ones() -> Iterator[Batch]:
         for batch in source:
-            sample.append(owned(batch))
+            sample.append(copy_batch(batch))
             yield sample[-1]
 
     find_gamma(plan, first_ones())
@@ -72,7 +72,7 @@ def rows_of(plan: Plan, path: str) -> Csr:
     return sample.terms()
 
 
-def owned(batch: Batch) -> Batch:
+def copy_batch(batch: Batch) -> Batch:
     """The batch with columns, names and text that stay as they are when the next batch is read."""
     columns, names = batch.columns_from(0, len(batch))
     copy = replace(batch, **columns, names=names, text=bytes(batch.text), release=None)
@@ -108,4 +108,4 @@ class Sample:
 
     def terms(self) -> Csr:
         """A row for each example."""
-        return joined(self.parts)
+        return join_rows(self.parts)

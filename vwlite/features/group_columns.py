@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite._native.query_ids import namespace_numbers, tag_numbers
 from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
-from vwlite.data.columns import quoted, read_columns
+from vwlite.data.columns import quote_name, read_columns
 from vwlite.data.csr import ranges
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig, QueryConfig, read_numbers
@@ -61,7 +61,7 @@ def features_of(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.nd
     return np.repeat(rows, sizes), batch.feature_hash[places] & np.uint32((1 << plan.bits) - 1), batch.value[places]
 
 
-def without(batch: Batch, plan: Plan, group: int) -> Batch:
+def without_group(batch: Batch, plan: Plan, group: int) -> Batch:
     """The same rows without the features of the group, and without names."""
     return without_segments(replace(batch, names=None), segments_of(batch, plan, group))
 
@@ -127,7 +127,7 @@ class Queries:
         columns = read_columns(self.columns)
         if self.by not in {*(one.name for one in columns.named), *columns.ignored}:
             return ""
-        name = quoted(str(self.by))
+        name = quote_name(str(self.by))
         return f"; {name} is a column, no namespace: tag={name} in --columns, with --qid tag, makes queries of it"
 
 

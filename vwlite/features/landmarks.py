@@ -23,7 +23,7 @@ from vwlite.data.csr import Csr, offsets
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig
-from vwlite.features.hashing import hash_name, hashed
+from vwlite.features.hashing import hash_name, hash_numbers
 from vwlite.features.random_features import GAMMA, mapped_namespaces, usual_gamma
 from vwlite.storage.model_file import numbers
 
@@ -77,7 +77,7 @@ class LandmarkMap:
 
         Raises DataError, UsageError.
         """
-        rows = merged(rows)
+        rows = merge_slots(rows)
         rows = rows.take(np.flatnonzero(rows.sizes))
         if not len(rows):
             of_file = f"{self.path} has no landmark with a feature"
@@ -140,7 +140,7 @@ class LandmarkMap:
                 raise ValueError("gamma of its landmarks")
 
 
-def merged(rows: Csr) -> Csr:
+def merge_slots(rows: Csr) -> Csr:
     """Rows whose slots ascend, each of them once; the values of one that is there twice are added up."""
     order = np.lexsort((rows.indices, rows.owner))
     owner, slot, value = rows.owner[order], rows.indices[order], rows.values[order]
@@ -193,7 +193,7 @@ LINE = 7  # what is hashed, beside what ``random_features`` hashes
 
 def chosen_rows(rows: int, count: int, seed: int) -> np.ndarray:
     """int64, ascending: ``count`` of ``rows`` rows, or all if there are fewer, chosen as by ``chosen_lines``."""
-    return smallest(hashed(seed, LINE, np.arange(rows)), count)
+    return smallest(hash_numbers(seed, LINE, np.arange(rows)), count)
 
 
 def smallest(keys: np.ndarray, count: int) -> np.ndarray:
@@ -213,7 +213,7 @@ def chosen_lines(parts: Iterable[Parsed], policy: BadLines, count: int, seed: in
         owners = batch.line[batch.flags & BLANK == 0].tolist()
         if batch.release:
             batch.release()
-        keys = np.append(keys, hashed(seed, LINE, numbered + np.arange(len(owners))))
+        keys = np.append(keys, hash_numbers(seed, LINE, numbered + np.arange(len(owners))))
         lines += [text[line].removesuffix(b"\r") for line in owners]
         numbered += len(owners)
         chosen_keys = smallest(keys, count)

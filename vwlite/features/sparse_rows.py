@@ -166,7 +166,7 @@ def features_of(batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     return owner, batch.feature_hash[places], batch.value[places], places
 
 
-def merged(owner: np.ndarray, keys: np.ndarray, values: np.ndarray, rows: int) -> tuple[np.ndarray, ...]:
+def merge_features(owner: np.ndarray, keys: np.ndarray, values: np.ndarray, rows: int) -> tuple[np.ndarray, ...]:
     """The number of features of each row, and their hashes, ascending, and values: a word said twice counts twice."""
     order = np.lexsort((keys, owner))
     owner, keys, values = owner[order], keys[order], values[order]
@@ -185,7 +185,7 @@ def rows_over(
     importance: np.ndarray,
     unit: bool,
 ) -> Rows:
-    """Rows of what ``merged`` gives over ``words``; with ``unit`` scaled to length 1, unknown features counted."""
+    """Rows over ``words`` of merged features; with ``unit`` scaled to length 1, unknown features counted."""
     index = words.find(keys)
     if words.idf is not None:
         values = values * words.idf[index]

@@ -105,7 +105,7 @@ class TermWeights:
             raise MemoryError("the terms of examples need more memory than there is")
         if self.config.weight == "degree":
             self.check_sign(batch, terms)
-        return cut(terms)
+        return cut_tail(terms)
 
     def check_sign(self, batch: Batch, terms: Csr) -> None:
         negative = np.flatnonzero(terms.values[: terms.indptr[-1]] < 0)
@@ -135,7 +135,7 @@ class TermWeights:
         terms, degree = self.merged(batch), None
         if self.config.weight == "idf":
             weigh_terms.scale(terms.indptr, terms.indices, terms.values, self.factor)
-            terms = cut(terms)
+            terms = cut_tail(terms)
         if self.config.weight == "degree":
             degree = np.zeros(len(terms))
             weigh_terms.divide_by_degree(terms.indptr, terms.indices, terms.values, self.counts, degree)
@@ -197,7 +197,7 @@ def columns_of(terms: Csr) -> dict[str, np.ndarray]:
     }
 
 
-def cut(terms: Csr) -> Csr:
+def cut_tail(terms: Csr) -> Csr:
     """Without what the kernel left behind the last term."""
     last = int(terms.indptr[-1])
     return Csr(terms.indptr, terms.indices[:last], terms.values[:last])

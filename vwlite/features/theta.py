@@ -158,7 +158,7 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
     want = None
     if isinstance(stream, dict):  # whose weights are not wanted
         want = [name for name in THETA_ARRAYS if name != IDF or stream.get("idf")]
-    header, arrays = opened(path, THETA, "made by vwlite aso learn", want)
+    header, arrays = open_theta(path, THETA, "made by vwlite aso learn", want)
     try:
         require(header["aso"], dict, "aso")
         return theta_from(header, arrays), header["aso"]
@@ -168,7 +168,7 @@ def load_theta(path: str) -> tuple[Theta, dict[str, Any]]:
         raise ModelError(f"{path} is not a Theta of this version ({error})") from error
 
 
-def opened(
+def open_theta(
     path: str, kind: str, needed: str, want: list[str] | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Header and arrays, all or those of ``want``, of a model of the learner ``kind``. Raises ModelError."""

@@ -13,7 +13,7 @@ from vwlite.data.batch import BLANK, Batch, Names
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import NOTHING_KNOWN, ApplyConfig
 from vwlite.features.hashing import hash_name
-from vwlite.features.sparse_rows import Rows, features_of, merged, rows_over
+from vwlite.features.sparse_rows import Rows, features_of, merge_features, rows_over
 from vwlite.features.theta import (
     IDF,
     THETA_ARRAYS,
@@ -26,7 +26,7 @@ from vwlite.features.theta import (
 )
 
 
-def extended(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:
+def extend_batch(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:
     """``values`` float32[examples, sum of h] as features of the examples; those of value 0 are left out."""
     owners = np.flatnonzero(batch.flags & BLANK == 0)
     hashes = [hash_name(b"theta_" + name.encode("utf-8", "surrogateescape"), 0) for name in theta.names]
@@ -52,7 +52,7 @@ def extended(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:
     names = batch.names
     text = batch.text
     if names is not None:
-        text, names = named(batch, theta, places, own, number[column])
+        text, names = name_features(batch, theta, places, own, number[column])
     return replace(batch, **columns, **places.starts(), names=names, text=text)
 
 
@@ -83,7 +83,9 @@ class Places:
         return np.concatenate((old[:count], new.astype(old.dtype)))[order]
 
 
-def named(batch: Batch, theta: Theta, places: Places, own: np.ndarray, number: np.ndarray) -> tuple[bytes, Names]:
+def name_features(
+    batch: Batch, theta: Theta, places: Places, own: np.ndarray, number: np.ndarray
+) -> tuple[bytes, Names]:
     """The text with the names of groups and numbers behind it, and all names; of segments and of features."""
     words = [b"theta_" + name.encode("utf-8", "surrogateescape") for name in theta.names]
     words += [b"%d" % one for one in range(max(map(len, theta.values), default=0))]
@@ -149,13 +151,13 @@ class FeatureMap:
         if learning and self.lines >= PATIENCE:
             self.check()
         self.projection = self.projection or self.theta.projection(self.theta.words)
-        return extended(batch, self.theta, self.projection.features(rows, self.config.scale, self.config.unit))
+        return extend_batch(batch, self.theta, self.projection.features(rows, self.config.scale, self.config.unit))
 
     def rows(self, batch: Batch) -> Rows:
         """The rows that are not blank. Raises DataError for a negative value where features have weights."""
         words, taken = self.theta.words, np.flatnonzero(batch.flags & BLANK == 0)
         owner, keys, values, _ = features_of(batch, taken)
-        sizes, keys, values = merged(owner, keys, values, len(taken))
+        sizes, keys, values = merge_features(owner, keys, values, len(taken))
         negative = np.flatnonzero(values < 0) if words.idf is not None else ()
         if len(negative):
             row = int(taken[np.searchsorted(np.cumsum(sizes), negative[0], side="right")])

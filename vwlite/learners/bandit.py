@@ -278,7 +278,7 @@ class Bandit(Gd):
     ) -> tuple[Shown, list[Shown], bytes]:
         """The best action of an event, or the one that ``u`` of [0, 1) draws, all of them, and the event's tag."""
         every = self.ordered(batch, results, row)
-        chosen = every[0] if u is None else drawn(every, u)
+        chosen = every[0] if u is None else draw_action(every, u)
         return chosen, every[: self.shown_actions], tag_of(batch, row)
 
     def event_row(self, batch: Batch, row: int) -> int:
@@ -344,7 +344,7 @@ class Bandit(Gd):
             self.set(**{f"regressor_{name}": START[name] for name in NORMS})  # of which vw keeps the policy's alone
 
 
-def drawn(every: list[Shown], u: float) -> Shown:
+def draw_action(every: list[Shown], u: float) -> Shown:
     """The first action at which the sum of the probabilities is above ``u`` times that of all."""
     sums = np.cumsum([one.probability for one in every])
     place = int(np.searchsorted(sums, u * sums[-1], side="right"))

@@ -12,7 +12,7 @@ from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
 from vwlite._native import weigh_terms
 from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.csr import Csr, joined
+from vwlite.data.csr import Csr, join_rows
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH
@@ -136,7 +136,7 @@ class KeptRows:
         """All of them."""
         if self.examples is None:
             importance, base = np.concatenate([*self.numbers, np.zeros((2, 0))], axis=1)
-            rows, self.parts, self.numbers, self.last = joined(self.parts), [], [], None
+            rows, self.parts, self.numbers, self.last = join_rows(self.parts), [], [], None
             self.examples = Examples(rows, importance, base, self.number(rows))
         return self.examples
 

@@ -68,15 +68,15 @@ class RowBlocks(NamedTuple):
 
     def keys(self) -> np.ndarray:
         """uint64[rows]: a hash of namespaces, features and values, in whatever order."""
-        parts = mix64(paired(self.feature_hash, self.value.view(np.uint32)))
-        spaces = mix64(paired(self.namespace_hash, self.namespace_char))
+        parts = mix64(pair_bits(self.feature_hash, self.value.view(np.uint32)))
+        spaces = mix64(pair_bits(self.namespace_hash, self.namespace_char))
         sizes = np.diff(self.namespace_start)
         parts = mix64(parts + mix64(np.repeat(spaces, sizes)))
         reached = np.concatenate([np.zeros(1, np.uint64), np.cumsum(parts, dtype=np.uint64)])
         return np.diff(reached[self.namespace_start[self.row_namespace]])
 
 
-def paired(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def pair_bits(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """uint64[n] of two arrays of 32 bits."""
     return low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
 
@@ -112,7 +112,7 @@ def rows_with(blocks: RowBlocks, batch: Batch, source: np.ndarray) -> Batch:
     )
 
 
-def joined(*parts: RowBlocks) -> RowBlocks:
+def join_blocks(*parts: RowBlocks) -> RowBlocks:
     """The rows of all, one after the other."""
     ends = ("row_namespace", "namespace_start")
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS if name not in ends}
@@ -179,7 +179,7 @@ class Negatives:
         cells = np.empty(starts[-1], np.int64)  # a row, or a row without its item and an item
         cells[starts[:-1]] = source + len(rows) * drawn
         cells[starts[:-1][drawn] + 1] = 2 * len(rows) + np.arange(len(items))
-        cut = joined(blocks.take(rows), others, self.items.take(items)).take(cells).merged(starts)
+        cut = join_blocks(blocks.take(rows), others, self.items.take(items)).take(cells).merged(starts)
         return self.rows_of(batch, rows[source], drawn, cut), places
 
     def in_items(self, batch: Batch, plan: Plan) -> np.ndarray:
@@ -210,7 +210,7 @@ class Negatives:
             places[one] = self.known.setdefault(int(keys[one]), len(self.known))
         new = chosen[first[order[places[order] >= before]]]
         if len(new):
-            self.items = joined(self.items, own.take(new))
+            self.items = join_blocks(self.items, own.take(new))
         item = places[inverse.reshape(-1)]
         met = np.maximum.accumulate(np.maximum(item + 1, before))
         positive = label[chosen] > np.float32(self.config.unwanted_label)

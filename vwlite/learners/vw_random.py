@@ -10,7 +10,7 @@ MASK = (1 << 64) - 1
 
 def uniform(seed: int, count: int) -> np.ndarray:
     """The first ``count`` numbers of the sequence ``seed`` begins, float32[count] in [0, 1)."""
-    return shown(states(seed, count))
+    return unit_number(states(seed, count))
 
 
 def states(seed: int, count: int) -> np.ndarray:
@@ -25,7 +25,7 @@ def states(seed: int, count: int) -> np.ndarray:
     return values[:count]
 
 
-def shown(state: np.ndarray) -> np.ndarray:
+def unit_number(state: np.ndarray) -> np.ndarray:
     """The number in [0, 1) that a state, uint64[n], shows."""
     bits = (state >> np.uint64(25) & np.uint64(0x7FFFFF) | np.uint64(0x3F800000)).astype(np.uint32)
     return bits.view(np.float32) - np.float32(1)
@@ -38,7 +38,7 @@ def normal(seeds: np.ndarray) -> np.ndarray:
         pair = []
         for _ in range(2):
             state = state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)
-            pair.append(np.float32(2) * shown(state) - np.float32(1))
+            pair.append(np.float32(2) * unit_number(state) - np.float32(1))
         size = pair[0] * pair[0] + pair[1] * pair[1]
         inside = (size < 1) & (size > 0)
         numbers[left[inside]] = pair[0][inside] * np.sqrt(np.float32(-2) * np.log(size[inside]) / size[inside])
@@ -46,7 +46,7 @@ def normal(seeds: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def truncated(values: np.ndarray) -> np.ndarray:
+def truncate(values: np.ndarray) -> np.ndarray:
     """Numbers, float32[n], of which those beyond two standard deviations are replaced by a remainder within them."""
     bound = 2 * float(np.std(values, dtype=np.float64))
     apart = values - bound * np.round(values / bound)

@@ -81,11 +81,11 @@ def read_runs(paths: tuple[str, ...]) -> list[Run]:
 
 
 def read_run(path: str, name: str) -> Run:
-    content = parsed(path)
+    content = parse_file(path)
     if not isinstance(content, dict) or "schema" not in content or "vwlite" not in content:
         raise DataError(f"{path} is not the report of a run: 'vwlite train --json FILE' writes one")
     if content["schema"] != SCHEMA:
-        raise DataError(f"{path} is a report of schema {shown(content['schema'])}; this vwlite knows {SCHEMA}")
+        raise DataError(f"{path} is a report of schema {cell_text(content['schema'])}; this vwlite knows {SCHEMA}")
     parts = {part: content.get(part) for part in KINDS}
     result = content.get("result", {key: content[key] for key in ("examples",) if key in content})
     sound = all(isinstance(parts[part], kind) for part, kind in KINDS.items()) and isinstance(result, dict)
@@ -96,7 +96,7 @@ def read_run(path: str, name: str) -> Run:
     return Run(path, name, command, parts["options"], parts["data"], parts["history"], result, about)
 
 
-def parsed(path: str) -> Any:
+def parse_file(path: str) -> Any:
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
@@ -128,7 +128,7 @@ def number(value: Any) -> float | None:
         return None
 
 
-def shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A value of a report in a table."""
     if value is None:
         return "–"
@@ -150,6 +150,6 @@ def differing(runs: list[Run]) -> list[tuple[str, list[str]]]:
     for name in {name: None for run in runs for name in run.options}:
         commands = {run.command[1:2] for run in runs if name in run.options}
         values = [run.options.get(name) for run in runs if name in run.options or run.command[1:2] in commands]
-        if len({shown(value) if value else "" for value in values}) > 1:
-            rows.append((name, [shown(run.options[name]) if name in run.options else "" for run in runs]))
+        if len({cell_text(value) if value else "" for value in values}) > 1:
+            rows.append((name, [cell_text(run.options[name]) if name in run.options else "" for run in runs]))
     return rows

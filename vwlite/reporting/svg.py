@@ -110,7 +110,7 @@ class NamedAxis(Axis):
         return [float(place) for place in range(len(self.names))]
 
     def marks(self, values: Iterable[float]) -> list[str]:
-        return [shortened(self.names[int(value)], 20) for value in values]
+        return [shorten(self.names[int(value)], 20) for value in values]
 
     def describe(self, value: float) -> str:
         return self.names[int(value)]
@@ -260,7 +260,7 @@ class Chart:
         """Below the chart; its height."""
         across, down = LEFT, self.height + 8
         for name, how in self.legend:
-            shown = shortened(name, 60)
+            shown = shorten(name, 60)
             needed = 30 + CHARACTER * len(shown) + 14
             if across > LEFT and across + needed > WIDTH:
                 across, down = LEFT, down + LEGEND
@@ -321,7 +321,7 @@ def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> s
 
 def lines_of(text: str, most: int, count: int) -> list[str]:
     """A text on lines of ``most`` characters, ``count`` at most; its middle is left out where they do not hold it."""
-    whole = shortened(printable(text), most * count)
+    whole = shorten(printable(text), most * count)
     lines = []
     while len(whole) > most:
         cut = max((whole.rfind(mark, most // 2, most) + 1 for mark in BREAKS), default=0) or most
@@ -344,7 +344,7 @@ def label(
     return element(parent, "text", text, x=x, y=y, **{"text-anchor": anchor, **attributes})
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The begin and the end of a long text."""
     return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
 

@@ -61,7 +61,7 @@ class RowCheck:
                 if name not in row:
                     missing.setdefault(name, []).append(place.format(number))
                     like[name] = like.get(name, "") or self.meant(name, row)
-        columns = ((name, listed(places)) for name, places in missing.items())
+        columns = ((name, list_places(places)) for name, places in missing.items())
         return [f"no column {name!r} in {places}: predicted without it{like[name]}" for name, places in columns]
 
     def instead(self, row: Row) -> str:
@@ -92,7 +92,7 @@ class Unchanged(Listener):
 
     def warnings(self) -> Iterator[str]:
         if self.rows and (self.each or not self.others):
-            which = f"of {listed(self.rows)}" if self.others else "of the data"
+            which = f"of {list_places(self.rows)}" if self.others else "of the data"
             yield f"no feature {which} changed a prediction: {ADVICE}"
 
 
@@ -102,7 +102,7 @@ def place_of(location: str) -> str:
     return f"rows[{row if ' ' in location else int(line) - 1}]"
 
 
-def listed(places: Sequence[str]) -> str:
+def list_places(places: Sequence[str]) -> str:
     """The first of them."""
     return ", ".join(places[:NUMBERS]) + (f" and {len(places) - NUMBERS} more" if len(places) > NUMBERS else "")
 

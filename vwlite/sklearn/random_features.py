@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vwlite.data.batch import Batch
-from vwlite.data.csr import joined
+from vwlite.data.csr import join_rows
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
@@ -155,7 +155,7 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         chosen = X[chosen_rows(X.shape[0], self.n_components, seed)]
         config = self._config()
         linear, landmarks = Plan(FeatureConfig(noconstant=True, bits=config.bits)), LandmarkMap(config)
-        landmarks.set_rows(joined([terms_of(batch, linear) for batch in batches(chosen)]))
+        landmarks.set_rows(join_rows([terms_of(batch, linear) for batch in batches(chosen)]))
         self._arrays, self.gamma_, self._n_features_out = landmarks.arrays(), landmarks.gamma, landmarks.size
         return self
 

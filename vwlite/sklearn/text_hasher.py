@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from vwlite.data.csr import joined
+from vwlite.data.csr import join_rows
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces, text_format
@@ -100,7 +100,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
             parts.append(terms_of(batch, plan))
             if batch.release:
                 batch.release()
-        terms = joined(parts)
+        terms = join_rows(parts)
         index = np.int32 if self.bits < 32 and terms.indptr[-1] < 2**31 else np.int64
         entries = (terms.values, terms.indices.astype(index), terms.indptr.astype(index))
         table = csr_matrix(entries, shape=(len(terms), 1 << self.bits))

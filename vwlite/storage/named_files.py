@@ -25,7 +25,7 @@ SHARD = "shard"  # the option with which a model's file is to hold a delta
 MAGIC = re.compile(r"[*?\[]")  # what a pattern of names has
 
 
-def expanded(name: str) -> list[str]:
+def expand_name(name: str) -> list[str]:
     """The files that the name of data stands for, sorted by their names: those in a folder, or those that a pattern of
     the shell (``days/*.gz``, ``**`` for folders within folders) matches; otherwise the name itself.
 
@@ -50,7 +50,7 @@ def expanded(name: str) -> list[str]:
     paths = sorted(one for one in glob(name, recursive=True) if not one.endswith(tuple(KINDS)))
     if not paths:
         raise InputMissing(f"no file matches {name}")
-    files = (file for one in paths for file in expanded(one))
+    files = (file for one in paths for file in expand_name(one))
     return list({os.path.normpath(file): file for file in files}.values())  # ``**`` matches folders and their files
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from vwlite.errors import OutputError, UsageError
-from vwlite.storage.atomic_file import check_writable, descriptor_of, is_replaceable, unfollowed
+from vwlite.storage.atomic_file import check_writable, descriptor_of, is_replaceable, real_path_of_entry
 
 # Suffixes of files whose name is derived from that of another.
 LOCK, CHECKPOINT, BEST, LEDGER, CACHE = ".lock", ".ckpt", ".ckpt.best", ".ledger", ".cache"
@@ -61,7 +61,7 @@ class File:
 
     def future_identity(self) -> Identity:
         """The identity of a file that does not exist yet: its folder and the name that it will have."""
-        path = unfollowed(self.path) if self.replaces_links else os.path.realpath(self.path)
+        path = real_path_of_entry(self.path) if self.replaces_links else os.path.realpath(self.path)
         folder, name = os.path.split(path)
         try:
             status = os.stat(folder)

@@ -16,7 +16,7 @@ from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import first_slots, shifted
+from vwlite.features.name_index import first_slots, shift_slots
 from vwlite.features.term_weights import terms_of_row
 from vwlite.learners.bandit_groups import BanditGroups
 from vwlite.learners.gd import COLUMNS, Gd
@@ -71,7 +71,7 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     learning is adaptive. ``plan`` must have seen the row's namespaces. Raises MemoryError.
     """
     names, slots, values = row_terms(batch, with_all_linear(plan), row)
-    return items_line(learner, names, shifted(slots, learner.layout[0], plan.bits) + np.uint32(number), values)
+    return items_line(learner, names, shift_slots(slots, learner.layout[0], plan.bits) + np.uint32(number), values)
 
 
 def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> bytes:
@@ -179,7 +179,7 @@ class ActionAudit(GroupAudit):
 
     def show_score(self, row: int, place: int, score: float) -> None:  # type: ignore[override]
         terms = self.terms(row, with_all_linear(self.plan))
-        slots = shifted(terms.slots, self.learner.layout[0], self.plan.bits) + np.uint32(place)
+        slots = shift_slots(terms.slots, self.learner.layout[0], self.plan.bits) + np.uint32(place)
         self.show_terms(row, terms._replace(slots=slots), score)
 
 

@@ -26,7 +26,7 @@ from vwlite.training.best_pass import remove_kept
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.listener import Listener
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.prediction_writer import PredictionWriter
@@ -280,7 +280,7 @@ def known_then(config: RunConfig) -> list[dict[str, Any]] | None:
     path = checkpoint_path(config)
     if not config.output.model or not os.path.exists(path):
         return None
-    run = stored(path).header.get("run")
+    run = read_stored(path).header.get("run")
     return run["known"] if run else None
 
 

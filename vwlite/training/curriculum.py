@@ -152,7 +152,7 @@ def fill_missing(values: np.ndarray, by: str, note: Callable[[str], None], rows:
 def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> list[np.ndarray]:
     """Per batch float64[rows], larger is harder; NaN for rows without the namespace."""
     if by == "rarest":
-        counts = sum(map(counted, batches))
+        counts = sum(map(feature_counts, batches))
         return [rarity(counts, hashes(batch), ends(batch)) for batch in batches]
     return [*map(measure_of(by, features), batches)]
 
@@ -171,7 +171,7 @@ class Difficulties:
         if self.measure:
             self.found.append(self.measure(batch))
         else:
-            self.counts += counted(batch)
+            self.counts += feature_counts(batch)
             self.terms.append((hashes(batch), ends(batch)))
 
     def values(self) -> np.ndarray:
@@ -191,7 +191,7 @@ def measure_of(by: str, features: FeatureConfig) -> Callable[[Batch], np.ndarray
         raw = of.encode("utf-8", "surrogateescape")
         wanted = hash_name(raw, features.hash_seed, features.hash == "all")
         return lambda batch: values_of(raw[0], wanted, batch)
-    return predicted(of, losses_of if kind == "loss" else margins)
+    return difficulty_of_predictions(of, losses_of if kind == "loss" else margins)
 
 
 def ends(batch: Batch) -> np.ndarray:
@@ -203,17 +203,17 @@ def hashes(batch: Batch) -> np.ndarray:
     return batch.feature_hash & np.uint32((1 << HASH_BITS) - 1)
 
 
-def counted(batch: Batch) -> np.ndarray:
+def feature_counts(batch: Batch) -> np.ndarray:
     """int64[2**HASH_BITS]: how often each feature is there."""
     return np.bincount(hashes(batch), minlength=1 << HASH_BITS)
 
 
 def rarity(counts: np.ndarray, hashed: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """float64[rows], minus the count of each row's rarest feature; ``hashed`` and ``edges`` of a batch."""
-    return -reduced(np.minimum, counts[hashed].astype(float), edges, np.inf)
+    return -reduce_rows(np.minimum, counts[hashed].astype(float), edges, np.inf)
 
 
-def reduced(function: np.ufunc, values: np.ndarray, edges: np.ndarray, empty: float) -> np.ndarray:
+def reduce_rows(function: np.ufunc, values: np.ndarray, edges: np.ndarray, empty: float) -> np.ndarray:
     """``function`` over the values of each row, between ``edges``, int64[rows + 1]; ``empty`` for rows without any."""
     values_of_rows = np.full(len(edges) - 1, empty)
     full = np.flatnonzero(np.diff(edges))
@@ -228,12 +228,12 @@ def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
     ours = (batch.namespace_char[: len(sizes)] == letter) & (batch.namespace_hash[: len(sizes)] == name)
     wanted = np.repeat(ours, sizes)
     edges = ends(batch)
-    values = reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), edges, 0.0)
-    present = reduced(np.logical_or, wanted, edges, 0.0)
+    values = reduce_rows(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), edges, 0.0)
+    present = reduce_rows(np.logical_or, wanted, edges, 0.0)
     return np.where(present != 0, values, np.nan)
 
 
-def predicted(
+def difficulty_of_predictions(
     path: str, difficulty: Callable[[Learner, Batch, Results], np.ndarray]
 ) -> Callable[[Batch], np.ndarray]:
     """Gives what ``difficulty`` makes of a model's predictions, float64 of the rows of a batch."""

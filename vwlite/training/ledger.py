@@ -144,7 +144,7 @@ class Seen(NamedTuple):
         return f"{path} was learned before{name}{part}{lines}{samples}"
 
 
-def seen(known: Sequence[Entry], paths: Sequence[str]) -> dict[str, Seen]:
+def known_files(known: Sequence[Entry], paths: Sequence[str]) -> dict[str, Seen]:
     """The known files of ``paths``, whatever their names and compression. Raises as reading them does."""
     by_path = {}
     for path, now in zip(paths, fingerprint(paths), strict=True) if known else ():
@@ -256,7 +256,7 @@ class RunFiles:
 
     def unseen(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """The inputs but for those that were learned before, where these are to be skipped."""
-        again, skip = seen(self.known, paths), self.restart.skip_seen
+        again, skip = known_files(self.known, paths), self.restart.skip_seen
         skipped = {path for path, one in again.items() if skip and one.whole}
         for path, one in again.items():
             tell = self.remarks.say if path in skipped else self.remarks.warn

@@ -179,12 +179,12 @@ class Stored(NamedTuple):
     features: FeatureConfig
 
 
-def stored(path: str) -> Stored:
+def read_stored(path: str) -> Stored:
     """The header of a learner's model, without its arrays. Raises ModelError, InputMissing."""
-    return sound(path, model_file.read_header(path))
+    return check_header(path, model_file.read_header(path))
 
 
-def sound(path: str, header: dict[str, Any]) -> Stored:
+def check_header(path: str, header: dict[str, Any]) -> Stored:
     """The checked header of the file ``path``. Raises ModelError if it is not as declared."""
     kind = learner_class(str(header.get("learner")))
     try:
@@ -248,7 +248,7 @@ def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:
 
 
 def check(path: str, one: Option, value: Any, old: Any) -> None:
-    if value == old or (repeated(one, value) and sorted(value) == sorted(old)):
+    if value == old or (is_repeated(one, value) and sorted(value) == sorted(old)):
         return
     made = f"with {as_typed(one, old)}" if old or (old == 0 and old is not False) else "without it"
     raise UsageError(f"{as_typed(one, value)} contradicts {path}, which was made {made}")
@@ -258,11 +258,11 @@ def as_typed(one: Option, value: Any) -> str:
     if value is True:
         return one.display_name
     values = [f"{x:g}" if isinstance(x, float) else str(x) for x in (value if isinstance(value, tuple) else (value,))]
-    if not repeated(one, value):
+    if not is_repeated(one, value):
         values = [",".join(values)]
     return " ".join(f"{one.display_name} {x}" for x in values)
 
 
-def repeated(one: Option, value: Any) -> bool:
+def is_repeated(one: Option, value: Any) -> bool:
     """Whether several values were typed one by one; else they are in an order that matters."""
     return isinstance(value, tuple) and one.read_as != "per_output"

@@ -22,7 +22,7 @@ from vwlite.training.model_header import (
     check_loss,
     check_shape,
     of_the_model,
-    stored,
+    read_stored,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def restore(
     tables of more than ``max_memory`` GiB.
     """
     try:
-        header, kind, config, features = stored(path)
+        header, kind, config, features = read_stored(path)
         if learner_name:
             kind = learner_class(learner_name)
         if confident and config.levels:
@@ -94,7 +94,7 @@ def restore(
             feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
         check_shape(path, config, learner_changes)
         if not vw_compat and learning:
-            features, feature_changes = refrozen(features, feature_changes)
+            features, feature_changes = change_frozen(features, feature_changes)
             check_features(path, features, feature_changes)
             check_loss(path, config, loss_changes or {})
             check_learner(path, config, learner_changes)
@@ -171,7 +171,7 @@ def arrays_of_features(header: Mapping[str, Any], features: FeatureConfig) -> li
     return names
 
 
-def refrozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:
+def change_frozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:
     """The features with what ``--freeze`` changes of them, and what else was typed.
 
     Where parts of a model stand, interactions may be added to one that has none of their kind.

@@ -71,24 +71,24 @@ class Sightings:
         """A sentence for every option that did nothing, or dropped everything."""
         if not self.wanted or not self.met:
             return []
-        seen = f"(seen: {' '.join(map(shown, self.met))})"
+        seen = f"(seen: {' '.join(map(namespace_text, self.met))})"
         lines = [
-            f"{option} {value} never matched: no line has {needed(value)} {seen}{self.hint(option, value)}"
+            f"{option} {value} never matched: no line has {needed_part(value)} {seen}{self.hint(option, value)}"
             for option, value in (*self.unmatched_crossings(), *pairs)
         ]
         seen_letters = {int(self.plan.redefine[letter]) for letter in self.met}
         lines += [
-            f"--lrq {value} never matched: no line has {needed(value[:2])} {seen}"
+            f"--lrq {value} never matched: no line has {needed_part(value[:2])} {seen}"
             for value in self.factored
             if not seen_letters.issuperset(decode_letters(value)[:2])
         ]
         lines += [
-            f"--random_of {chr(letter)} never matched: no line has {shown(letter)} {seen}"
+            f"--random_of {chr(letter)} never matched: no line has {namespace_text(letter)} {seen}"
             for letter in (np.flatnonzero(self.plan.random.of).tolist() if self.plan.random else ())
             if letter not in seen_letters
         ]
         lines += [
-            f"--{option} {name} never matched: no line has {needed(f'{name},{name}')} {seen}"
+            f"--{option} {name} never matched: no line has {needed_part(f'{name},{name}')} {seen}"
             for option in ("freeze", "centred")
             for name in getattr(self.features, option)
             if name not in (*PARTS, "_")
@@ -102,7 +102,7 @@ class Sightings:
             met = set(self.met) if option == "--redefine" else seen_letters
             if missing := [letter for letter in dict.fromkeys(letters) if letter not in met]:
                 partly = "never matched" if met.isdisjoint(letters) else "is read letter by letter"
-                absent = listed(list(map(shown, missing)), all_of=False)
+                absent = list_names(list(map(namespace_text, missing)), all_of=False)
                 lines.append(f"{option} {value} {partly}: no line has {absent} {seen}{self.hint(option, value)}")
         return lines
 
@@ -123,13 +123,13 @@ class Sightings:
         """A hint if a column of a table was taken for a namespace."""
         if not self.columns:
             return ""
-        from vwlite.data.columns import quoted, read_columns  # which runs on text need not
+        from vwlite.data.columns import quote_name, read_columns  # which runs on text need not
 
         spaces = read_columns(self.columns).spaces
         columns = {one.name for some in spaces.values() for one in some} - set(spaces)
         for name in (value, *value.split(",")):
             if name in columns:
-                typed = quoted(name)
+                typed = quote_name(name)
                 what = f"ignore={typed} leaves it out" if option == "--ignore" else f"{typed}={typed} makes it one"
                 return f"; {name} is a column, no namespace: in --columns {what}"
         return ""
@@ -183,18 +183,19 @@ class NamespaceReport(Listener):
         ]
 
 
-def shown(character: int) -> str:
+def namespace_text(character: int) -> str:
     """A namespace as the user knows it."""
     return "the anonymous one" if character == ANONYMOUS else ascii(chr(character))[1:-1]
 
 
-def needed(value: str) -> str:
+def needed_part(value: str) -> str:
     """The part of a line that an option needs."""
     names = value.split(",") if "," in value else list(dict.fromkeys(value.replace(":", "")))
-    return listed([shown(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)], all_of=True)
+    texts = [namespace_text(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)]
+    return list_names(texts, all_of=True)
 
 
-def listed(names: list[str], all_of: bool) -> str:
+def list_names(names: list[str], all_of: bool) -> str:
     """``all_of`` them are meant, or any."""
     if len(names) < 2:
         return "".join(names) or "namespaces to cross"
@@ -273,11 +274,11 @@ class NumberSides(Listener):
 
     def remedy(self, side: Side) -> str:
         if self.columns:
-            from vwlite.data.columns import quoted, read_columns  # which runs on text need not
+            from vwlite.data.columns import quote_name, read_columns  # which runs on text need not
 
             for space, some in read_columns(self.columns).spaces.items():
                 if covers(side.name, space):
-                    return f"--columns {quoted(space)}={quoted(some[0].name)}:text"
+                    return f"--columns {quote_name(space)}={quote_name(some[0].name)}:text"
         return f"make them names: {side.high:g}, not id:{side.high:g}"
 
     def state(self) -> dict[str, Any]:

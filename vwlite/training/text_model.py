@@ -135,12 +135,12 @@ def update_options(learner: Gd) -> dict[str, Any]:
         if getattr(config, name, False):
             rule = {name: True}
     return rule | {
-        "learning_rate": "" if rate is None else widened(rate),
-        "power_t": "" if config.power_t == 0.5 else widened(config.power_t),
+        "learning_rate": "" if rate is None else double_text(rate),
+        "power_t": "" if config.power_t == 0.5 else double_text(config.power_t),
     }
 
 
-def widened(value: float) -> str:
+def double_text(value: float) -> str:
     """A single-precision number with the digits of a double."""
     return f"{float(np.float32(value)):.15g}"
 

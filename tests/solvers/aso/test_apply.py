@@ -11,7 +11,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.config import ApplyConfig
-from vwlite.solvers.aso.apply import PATIENCE, applied
+from vwlite.solvers.aso.apply import PATIENCE, apply_theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import text_format
@@ -36,7 +36,7 @@ def apply(theta, tmp_path_factory):
         path.write_bytes(text.encode())
         inputs = Inputs(InputConfig((str(path),), block_size=block_size), text_format())
         policy = BadLines(None, None, BadLinesConfig(max_ratio=1))
-        return b"".join(applied(theta, inputs, policy, ApplyConfig(**options))).decode()
+        return b"".join(apply_theta(theta, inputs, policy, ApplyConfig(**options))).decode()
 
     return apply
 

@@ -11,7 +11,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.cotrain import cotrain, drawn, held_out, most_confident, surest
+from vwlite.solvers.aso.cotrain import cotrain, draw_classes, held_out, most_confident, surest
 from vwlite.solvers.aso.sgd import Targets, solve
 from vwlite.training.monitor import Monitor
 
@@ -78,9 +78,9 @@ def test_the_surest_have_their_best_class(scores, count, mask):
 
 def test_classes_are_drawn_as_often_as_the_labels_have_them():
     prior, count = np.array([0.5, 0.0, 0.2, 0.3]), 20000
-    shares = np.bincount(list(drawn(prior, count, 7)), minlength=4) / count
+    shares = np.bincount(list(draw_classes(prior, count, 7)), minlength=4) / count
     assert (abs(shares - prior) <= 4 * np.sqrt(prior * (1 - prior) / count)).all()
-    assert list(drawn(prior, 50, 7)) == list(drawn(prior, 50, 7)) != list(drawn(prior, 50, 8))
+    assert list(draw_classes(prior, 50, 7)) == list(draw_classes(prior, 50, 7)) != list(draw_classes(prior, 50, 8))
 
 
 def test_held_out_examples_are_a_share_of_all():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracle import label_viterbi
 
 from vwlite.interrupts import STOP, Interrupted
-from vwlite.solvers.aso.label_features import Decoder, are_phrases, broken, labels_before, of_phrases
+from vwlite.solvers.aso.label_features import Decoder, are_phrases, first_broken, labels_before, of_phrases
 
 
 def ends(sizes):
@@ -79,10 +79,10 @@ def test_phrases():
 
 def test_broken_phrases():
     names, sequence = ["O", "B-A", "I-A"], np.array([0, 2, 4])
-    assert broken(names, np.array([1, 2, 0, 1]), sequence) is None
-    assert broken(names, np.array([1, 2, 2, 2]), sequence) == 2
-    assert broken(names, np.array([1, 2, 0, 2]), sequence) == 3
-    assert broken(names, np.array([-1, 2, -1, 2]), sequence) is None
+    assert first_broken(names, np.array([1, 2, 0, 1]), sequence) is None
+    assert first_broken(names, np.array([1, 2, 2, 2]), sequence) == 2
+    assert first_broken(names, np.array([1, 2, 0, 2]), sequence) == 3
+    assert first_broken(names, np.array([-1, 2, -1, 2]), sequence) is None
     assert labels_before(np.array([1, 2, 0, 2]), sequence, 3).tolist() == [3, 1, 3, 0]
 
 

@@ -9,7 +9,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.solvers.aso.auxiliary import behaviour, read_aux
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.problem_list import as_text, holding, read_condition, read_list
-from vwlite.solvers.aso.train import learn, prepared
+from vwlite.solvers.aso.train import learn, prepare_problems
 
 SPACES = {"l": "abcd", "m": "abcde", "r": "vwxyz"}
 
@@ -33,7 +33,7 @@ def line(row, label=""):
 
 def made(tmp_path, rows, aux, labelled=None, **more):
     config = LearnConfig((read_aux(aux),), least=1, **more)
-    return prepared(config, corpus(tmp_path, map(line, rows)), labelled)
+    return prepare_problems(config, corpus(tmp_path, map(line, rows)), labelled)
 
 
 def positives(one):

@@ -12,7 +12,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.task_data import Task, fitted, solved, task_rows
+from vwlite.solvers.aso.task_data import Task, fit_task, solve_task, task_rows
 from vwlite.solvers.aso.tasks import Rounds, learn_tasks, load_tasks, save_tasks
 from vwlite.training.monitor import Monitor
 
@@ -53,7 +53,7 @@ def test_a_task_is_solved_as_by_least_squares(n, h, constant):
     theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
     own, root = np.arange(8) * 2, np.sqrt(weight)
     task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.3)
-    w, v, bias, value = solved(task, theta, constant)
+    w, v, bias, value = solve_task(task, theta, constant)
     expected = optimum(x, y, weight, theta[own], 0.3, constant)
     assert value == pytest.approx(expected[3], rel=1e-5, abs=1e-9)
     np.testing.assert_allclose(w, expected[0], atol=1e-5)
@@ -202,7 +202,7 @@ def test_a_task_of_two_classes_is_solved_as_by_newton_steps(n, h, constant):
     theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
     own, root, common = np.arange(8) * 2, np.sqrt(weight), 0.1 * rng.normal(size=20)
     task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.05)
-    w, v, bias, value, score = fitted(task, theta, constant, common, np.zeros(n))
+    w, v, bias, value, score = fit_task(task, theta, constant, common, np.zeros(n))
     expected = logistic_optimum(x, y, weight, theta[own], 0.05, constant, x @ common[own])
     assert value == pytest.approx(expected, rel=1e-4)
     np.testing.assert_allclose(score, x @ (w + theta[own] @ v + common[own]) + bias, atol=1e-9)
@@ -220,7 +220,7 @@ def test_modified_huber_loss_has_no_slope_where_a_task_is_solved(n, h):
     theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
     own, root, common = np.arange(8) * 2, np.sqrt(weight), 0.1 * rng.normal(size=20)
     task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.05)
-    w, v, bias, value, score = fitted(task, theta, True, common, np.zeros(n), "modified_huber")
+    w, v, bias, value, score = fit_task(task, theta, True, common, np.zeros(n), "modified_huber")
     np.testing.assert_allclose(score, x @ (w + theta[own] @ v + common[own]) + bias, atol=1e-9)
     margin, share = y * score, weight / weight.sum()
     losses = [(1 - m) ** 2 if 1 > m >= -1 else -4 * m if m < -1 else 0.0 for m in margin.tolist()]

@@ -13,7 +13,7 @@ from vwlite._native import nearest_means
 from vwlite.data.csr import Csr, offsets
 from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
 from vwlite.solvers.clusters.mini_batch import MiniBatch, split
-from vwlite.solvers.clusters.numbered_rows import Piece, scalable, trimmed
+from vwlite.solvers.clusters.numbered_rows import Piece, scalable, trim_weights
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import Part
 from vwlite.training.monitor import Monitor
@@ -160,7 +160,7 @@ def test_pieces_are_cut_to_one_size(lengths, size):
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1), st.floats(0, 0.5))
 def test_what_is_trimmed_is_the_farthest_share(rows, share):
     weight, distance = (np.array(one, np.float32) for one in zip(*rows, strict=True))
-    left = trimmed(weight, distance, share)
+    left = trim_weights(weight, distance, share)
     gone = (left == 0) & (weight > 0)
     assert (left[~gone] == weight[~gone]).all() and weight[gone].sum() <= share * float(weight.sum())
     kept = left > 0

@@ -5,7 +5,7 @@ import pytest
 from graph_case import blocks, graph_from
 
 from vwlite.solvers.cut import graph as module
-from vwlite.solvers.cut.graph import Products, iterated, spectrum, start
+from vwlite.solvers.cut.graph import Products, iterate, spectrum, start
 from vwlite.training.monitor import Monitor
 
 
@@ -26,7 +26,7 @@ def test_the_first_eigenvector_is_the_root_of_the_degrees_with_eigenvalue_one():
     products = Products(graph, 1, Monitor())
     nothing = np.zeros((len(graph), 0))
     with products.pool:
-        found = iterated(products, start(nothing, 3, seed=1), nothing, 3, 1000)
+        found = iterate(products, start(nothing, 3, seed=1), nothing, 3, 1000)
     first = found.vectors[:, 0] * np.sign(found.vectors[0, 0])
     root = np.sqrt(graph.degree / graph.degree.sum())
     assert found.values[0] == pytest.approx(1, abs=1e-6)

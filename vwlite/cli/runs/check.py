@@ -71,7 +71,7 @@ def run(arguments: dict[str, Any]) -> int:
     bits = arguments["bits"]
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
-    features = FeatureConfig(**run_configs.feature_changes(build.typed()))
+    features = FeatureConfig(**run_configs.feature_changes(build.typed_options()))
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
     asked = reader_of(arguments)
@@ -122,7 +122,7 @@ def command_for(arguments: dict[str, Any], report: dict[str, Any], passes: str) 
         options = "--loss_function logistic"
     verb = "l1" if options.startswith("vwlite l1 ") else "train"
     options = options.removeprefix("vwlite l1 ")
-    typed = build.typed()
+    typed = build.typed_options()
     beside = [("--format", typed.get("kind")), ("--columns", typed.get("columns"))]
     beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
     words = [word for option, value in beside if value for word in (option, shlex.quote(value))]

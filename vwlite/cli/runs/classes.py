@@ -19,10 +19,10 @@ from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
-from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
 from vwlite.solvers.aso import model_file, tagger
-from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measured, shown_scores
+from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measure_answers, shown_scores
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.tagger import tagger_of
@@ -42,7 +42,7 @@ def predict(arguments: dict[str, Any]) -> int:
         policy = policy_for(arguments, to_the_end=True, reading=reading)
         opened.enter_context(policy.keeping())
         writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
-        for some in scored(target, inputs_of(arguments, data=target.data).texts(), policy):
+        for some in score_examples(target, inputs_of(arguments, data=target.data).texts(), policy):
             for writer, show in writers:
                 writer.write_bytes(some.lines(show(target, some)))
             if all(writer.broken for writer, _ in writers):
@@ -81,12 +81,12 @@ class Examples:
         return b"".join(line + b"\n" for line in lines)
 
 
-def scored(
+def score_examples(
     target: Target, parts: Iterable[Parsed], policy: BadLines
 ) -> Iterator[Examples] | Iterator[tagger.Answers]:
     """The examples as they come; those of a model of sequences in whole sequences."""
     if target.sequences:
-        return tagger.tagged(tagger_of(target), parts, policy)
+        return tagger.tag_sequences(tagger_of(target), parts, policy)
     return one_by_one(target, parts, policy)
 
 
@@ -128,8 +128,8 @@ def report_of(
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
     if with_tags is None:
-        return measured(target, corpus, asked)
-    report = tagger.measured(with_tags, corpus, scheme, "conll" in (asked or ()))
+        return measure_answers(target, corpus, asked)
+    report = tagger.measure_tagger(with_tags, corpus, scheme, "conll" in (asked or ()))
     report = choose(report, report, asked)
     return report | report.pop("conll", {})
 

@@ -16,7 +16,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import CLUSTERS, names_of
-from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.landmarks import chosen_lines
@@ -24,7 +24,7 @@ from vwlite.learners import ELSEWHERE
 from vwlite.memory_limit import USUAL
 from vwlite.options import Request
 from vwlite.solvers.clusters.model import ClusterModel, centre_lines
-from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measured, strongest
+from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measure_clusters, strongest
 from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
 from vwlite.training.monitor import DisplayMonitor
@@ -65,7 +65,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     refuse_options(model=DESCRIPTION)
     asked = chosen_metrics(arguments["metrics"])
     with open_assignment(arguments) as (assignment, source, kind):
-        report = measured(assignment, source, kind)
+        report = measure_clusters(assignment, source, kind)
     return tell(choose(report, names_of(CLUSTERS), asked) if asked else report, arguments["json_path"])
 
 

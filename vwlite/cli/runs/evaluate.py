@@ -31,10 +31,10 @@ def run(arguments: dict[str, Any]) -> int:
     display = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
-    others = {name: opened(arguments, name) for name in ("against", "regressor")}
+    others = {name: open_other_model(arguments, name) for name in ("against", "regressor")}
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), **others}
     if model.learner.logs_decisions:
-        asked["learned"] = learned(arguments["initial"], config.input.paths)
+        asked["learned"] = learned_files(arguments["initial"], config.input.paths)
     report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **display)
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
@@ -63,7 +63,7 @@ def tell_of_majority(report: Mapping[str, Any]) -> None:
         say(f"note: always giving the most frequent answer has a higher accuracy, {majority:g}")
 
 
-def opened(arguments: dict[str, Any], option: str) -> Opened | None:
+def open_other_model(arguments: dict[str, Any], option: str) -> Opened | None:
     """The model to compare with, or of costs. Raises UsageError for standard input, which cannot be read twice."""
     if (path := arguments[option]) is None:
         return None
@@ -71,14 +71,14 @@ def opened(arguments: dict[str, Any], option: str) -> Opened | None:
         raise UsageError(f"--{option} reads the data twice, which standard input does not allow: give a file")
     changes = {**evaluation_changes(path, arguments), **typed_vector_options()}
     config, model = build.open_model({**arguments, "initial": path}, changes)
-    return Opened(config, model, learned(path, config.input.paths) if model.learner.logs_decisions else ())
+    return Opened(config, model, learned_files(path, config.input.paths) if model.learner.logs_decisions else ())
 
 
-def learned(model: str, paths: Sequence[str]) -> list[str]:
+def learned_files(model: str, paths: Sequence[str]) -> list[str]:
     """Sentences of what the model has learned of these files, as far as its ledger knows."""
     files = [path for path in paths if os.path.isfile(path)]
     try:
-        return [one.describe(path) for path, one in ledger.seen(ledger.read(model), files).items()]
+        return [one.describe(path) for path, one in ledger.known_files(ledger.read(model), files).items()]
     except ModelError:
         return []
 

@@ -12,7 +12,7 @@ from vwlite.learners import ELSEWHERE, NAMED
 from vwlite.learners.configs.base import shown_kind
 from vwlite.memory_limit import GIB, check_memory
 from vwlite.storage.model_file import learner_name_of
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 
 MODULES = {  # module of ``vwlite.cli.runs`` by learner of ``ELSEWHERE``, where it is not of the same name; "": none
     "l1": "tagging",
@@ -51,8 +51,8 @@ def refuse_options(*more: str, model: str = NAMED, supported: tuple[str, ...] = 
     Options in ``supported`` are accepted nevertheless. ``model`` describes the model in the message.
     """
     for name in (*UNSUPPORTED, *RANKING_OPTIONS, *more):
-        if name in build.typed() and name not in supported:
-            raise UsageError(f"{build.spelled(name)} does not go with {model}")
+        if name in build.typed_options() and name not in supported:
+            raise UsageError(f"{build.spelling_of(name)} does not go with {model}")
 
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -71,7 +71,7 @@ def prediction_changes(path: str, asked: dict[str, Any]) -> dict[str, Any]:
     levels = typed_levels(asked)
     if (kind or answer) and levels:
         raise UsageError(f"--{kind or 'predict'} and --levels do not go together: each takes the place of the answers")
-    config = stored(path).config if kind or answer else None
+    config = read_stored(path).config if kind or answer else None
     return config.to_answer(answer) if answer else config.to_show(kind) if kind else levels
 
 
@@ -95,9 +95,9 @@ def typed_levels(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def evaluation_changes(path: str, asked: Mapping[str, Any] = EMPTY) -> dict[str, Any]:
     """The changes to the learner's options for evaluation: class probabilities where available, for their log loss."""
-    return {**stored(path).config.shows_probabilities_of_classes, **typed_levels(asked)}
+    return {**read_stored(path).config.shows_probabilities_of_classes, **typed_levels(asked)}
 
 
 def typed_vector_options() -> dict[str, Any]:
     """The typed options that say how latent vectors enter predictions."""
-    return {name: value for name, value in build.typed().items() if name in VECTOR_OPTIONS}
+    return {name: value for name, value in build.typed_options().items() if name in VECTOR_OPTIONS}

@@ -25,7 +25,7 @@ from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.memory import parsed_text
-from vwlite.data.plain_text import decoded, words_of
+from vwlite.data.plain_text import decode, words_of
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.catalogue import Neighbours
@@ -55,10 +55,10 @@ def read_for(
     chosen = {name: value for name, value in typed.items() if name != "kind" or not named}
     config = input_config({**arguments, "files": paths, "kind": kind}).like(model.header, chosen)
     columns = read_columns(config.columns) if config.kind in TABLES else None
-    return replace(config, columns=str(eased(columns, needed)) if columns else "")
+    return replace(config, columns=str(allow_missing(columns, needed)) if columns else "")
 
 
-def eased(columns: Columns, needed: set[str]) -> Columns:
+def allow_missing(columns: Columns, needed: set[str]) -> Columns:
     """The columns of namespaces that are not ``needed`` may be missing."""
     spaces = {
         space: some if space in needed else tuple(replace(one, optional=True) for one in some)
@@ -90,7 +90,7 @@ class People:
             self.lines.append(text_of(features, self.model))
             return
         rows = [row_of(feature, self.columns, self.model, self.config) for feature in features]
-        self.lines.append(json.dumps({**merged(rows), TAG: ",".join(features).replace(" ", "_")}))
+        self.lines.append(json.dumps({**merge_rows(rows), TAG: ",".join(features).replace(" ", "_")}))
 
     def opened(self) -> Open:
         config = in_json(self.config, self.columns) if self.columns else replace(self.config, kind="vw", columns="")
@@ -123,7 +123,7 @@ def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str
     """
     people, count = People(model, config), 0
     name = display_name(path)
-    lines = decoded(whole_input(path)).split("\n")
+    lines = decode(whole_input(path)).split("\n")
     for number, line in enumerate(lines, 1):
         features = words_of(line)
         if not features:
@@ -150,7 +150,7 @@ def in_json(config: InputConfig, columns: Columns) -> InputConfig:
     return replace(config, kind="jsonl", columns=str(replace(columns, roles=roles)))
 
 
-def merged(rows: list[Row]) -> Row:
+def merge_rows(rows: list[Row]) -> Row:
     """One row; members of a namespace come together."""
     namespaces: Row = {}
     for name, value in chain.from_iterable(row.items() for row in rows):
@@ -242,7 +242,7 @@ Show = Callable[[Recommendations | None], None]
 
 
 def run(arguments: dict[str, Any]) -> int:
-    check_option_effects(build.typed(), build.declared())
+    check_option_effects(build.typed_options(), build.declared_options())
     if module_for(arguments["initial"], arguments["memory"]):
         raise UsageError(f"recommend does not go with {describe_model(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]
@@ -260,7 +260,7 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model({**arguments, "files": test or files})
     how, bad_lines = RecommendConfig(**fields_of(RecommendConfig, arguments)), bad_lines_config(arguments)
     people, items = spaces_of(model, config.input, how.of.partition(",")[0])
-    of_pairs = partial(read_for, arguments, model=model, typed=build.typed(), needed=people | items)
+    of_pairs = partial(read_for, arguments, model=model, typed=build.typed_options(), needed=people | items)
     shown: dict[str, Any] = {
         "quiet": arguments["quiet"],
         "display": Bar(arguments["quiet"], to_stdout=not test),
@@ -276,7 +276,7 @@ def run(arguments: dict[str, Any]) -> int:
     elif arguments["for_file"]:
         opened = of_file(arguments["for_file"], model, config.input, say)
     elif config.input.kind in TABLES:
-        columns = eased(read_columns(config.input.columns), people)
+        columns = allow_missing(read_columns(config.input.columns), people)
         config = replace(config, input=replace(config.input, columns=str(columns)))
     names = names_for(arguments, model)
     shown["by_id"] = bool(features or arguments["for_file"])
@@ -298,9 +298,9 @@ def opening(config: InputConfig) -> Open:
 
 def tell_neighbours(arguments: dict[str, Any]) -> int:
     """Print the nearest features of each feature of --near. Raises UsageError for one that has no vector."""
-    idle = {"of", *IDLE_BESIDE_NEAR} & {*build.typed()}
+    idle = {"of", *IDLE_BESIDE_NEAR} & {*build.typed_options()}
     if idle:
-        raise UsageError(f"{build.spelled(min(idle))} does nothing with --near: drop it")
+        raise UsageError(f"{build.spelling_of(min(idle))} does nothing with --near: drop it")
     _, model = build.open_model(arguments)
     names, known, lists = names_for(arguments, model), {}, []
     for feature in arguments["near"]:

@@ -6,12 +6,12 @@ from typing import Any
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.console import Bar
-from vwlite.cli.runs.evaluate import learned
+from vwlite.cli.runs.evaluate import learned_files
 from vwlite.cli.runs.model_dispatch import describe_model, evaluation_changes, module_for
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.reporting import charts, curves
-from vwlite.reporting.charts import Tested, tested
+from vwlite.reporting.charts import Tested, measure_model
 from vwlite.reporting.page import page
 from vwlite.reporting.runs import Run, read_runs
 from vwlite.storage.atomic_file import atomic_output
@@ -31,20 +31,20 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["text"]:
         sys.stdout.write(as_text(runs))
     if out:
-        text = page(runs, measured(arguments) if tests else None, (initial, *tests))
+        text = page(runs, measure_test(arguments) if tests else None, (initial, *tests))
         write(out, text.encode("utf-8", "replace"))
     return 0
 
 
-def measured(arguments: dict[str, Any]) -> Tested:
+def measure_test(arguments: dict[str, Any]) -> Tested:
     if module_for(arguments["initial"], arguments["memory"]):
         kind = describe_model(arguments["initial"])
         raise UsageError(f"report --test does not go with {kind}: 'vwlite evaluate --json' measures it")
     changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
-    known = learned(arguments["initial"], config.input.paths) if model.learner.logs_decisions else []
-    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
+    known = learned_files(arguments["initial"], config.input.paths) if model.learner.logs_decisions else []
+    return measure_model(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
 
 
 def write(path: str, page: bytes) -> None:

@@ -13,7 +13,7 @@ from vwlite.errors import UsageError
 from vwlite.escapes import escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
-from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners import ELSEWHERE
 from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.task_data import probabilities

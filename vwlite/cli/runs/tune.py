@@ -289,7 +289,7 @@ def run(arguments: dict[str, Any]) -> int:
     files = list(arguments["files"])
     if not files or "-" in files or "-" in config.tests:
         raise UsageError("tune reads its data many times: name files, not standard input")
-    of_data = {name: value for name, value in build.typed().items() if name in OF_DATA}
+    of_data = {name: value for name, value in build.typed_options().items() if name in OF_DATA}
     fixed = read_fixed(config.fixed, of_data, config.command)
     dimensions = [Dimension.read(text) for text in config.vary or usual_space(config, fixed, files)]
     guard(click.get_current_context(), models_in(fixed, dimensions, config.command))
@@ -360,9 +360,9 @@ def refusal(command: str, words: list[str]) -> str:
             request = build.request()
         check_option_effects(request.given, request.known)
         if command == "crr":
-            crr.configured(request)
+            crr.configure(request)
         elif command == "l1":
-            loglinear.configured(request, None)
+            loglinear.configure(request, None)
         else:
             for key in counts_of_classes(request):
                 request = request.having({key: 2}) if request.given[key] == AUTO else request
@@ -381,18 +381,18 @@ def points_of(config: TuneConfig, dimensions: list[Dimension]) -> tuple[Iterable
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
     for option in (dimension.option for dimension in dimensions):
         check_varied(option, config.command)
-        if config.metric == "loss" and spelled(option) in OF_LOSS:
+        if config.metric == "loss" and spelling_of(option) in OF_LOSS:
             raise UsageError(f"--vary: losses of different {option} do not compare; measure by another --metric")
     if config.sampler == "random":
         trials = draw(dimensions, config.trials, config.seed)
         if not trials:
             raise UsageError("--vary leaves nothing to try but the defaults: give an option more than one value")
         return [trials], len(trials)
-    from vwlite.evaluation.tuning import estimated
+    from vwlite.evaluation.tuning import propose_trials
 
-    return estimated(dimensions, config.trials, config.seed, config.metric), config.trials
+    return propose_trials(dimensions, config.trials, config.seed, config.metric), config.trials
 
 
-def spelled(option: str) -> str:
+def spelling_of(option: str) -> str:
     """``-`` within a long option's name is ``_``."""
     return "--" + option[2:].replace("-", "_") if option.startswith("--") else option

@@ -29,7 +29,7 @@ from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.file_lock import lock
 from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
 from vwlite.training.counters import Counters, parse_progress
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, begin_learner, plan_of, restore
 from vwlite.training.vw_run import VwLog, run_like_vw
 
@@ -74,7 +74,7 @@ class Log:
 
 
 def run(arguments: dict[str, Any]) -> int:
-    typed = build.typed()
+    typed = build.typed_options()
     if full_names := typed.pop("experimental_full_name_interactions", ()):
         names = tuple(value.replace("|", ",") for value in full_names)
         typed["interactions"] = (*typed.get("interactions", ()), *names)
@@ -281,7 +281,7 @@ def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises UsageError for what does not go with it.
     """
-    model = stored(typed["initial"]) if "initial" in typed else None
+    model = read_stored(typed["initial"]) if "initial" in typed else None
     made = bool(model and isinstance(model.config, VwRankConfig))
     if not made and ("rank" not in typed or {"dotproduct", "outputs", "initial"} & {*typed}):
         return typed
@@ -321,7 +321,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
 
     A learner that vw does not have keeps all of them.
     """
-    stored_model = stored(path)
+    stored_model = read_stored(path)
     header = stored_model.header
     if not (stored_model.config.in_vw and config.learner.in_vw):
         typed_changes = learner_choice.learner_changes(typed), run_configs.feature_changes(typed)

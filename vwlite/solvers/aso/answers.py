@@ -54,13 +54,13 @@ def margins(target: Target, scores: np.ndarray) -> np.ndarray:
     return best[:, 1] - best[:, 0]
 
 
-def encoded(target: Target) -> list[bytes]:
+def encoded_names(target: Target) -> list[bytes]:
     return [name.encode("utf-8", "surrogateescape") for name in target.classes.names]
 
 
 def chosen_names(target: Target, some: Scored) -> list[bytes]:
     """The class of each row; with several the classes, ``-`` for none."""
-    names = encoded(target)
+    names = encoded_names(target)
     return [b",".join(names[p] for p in np.flatnonzero(row).tolist()) or b"-" for row in some.chosen]
 
 
@@ -171,7 +171,7 @@ class Measured:
         return table.report(names, len(every))
 
 
-def measured(target: Target, corpus: Corpus, names: list[str] | None) -> dict[str, Any]:
+def measure_answers(target: Target, corpus: Corpus, names: list[str] | None) -> dict[str, Any]:
     """The metrics by name; of None those of ``UNASKED`` that there are. Raises UsageError for unknown ones."""
     offered = SEVERAL if target.classes.several else ONE
     if unknown := [name for name in names or () if name not in offered]:

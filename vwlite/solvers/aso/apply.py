@@ -18,7 +18,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.storage.atomic_file import atomic_output
 
 
-def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
+def apply_theta(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
     """The text of each part, every example followed by its features of Theta; all other lines are as they came.
 
     Rows of tables become lines of text. A group GROUP has a namespace ``theta_GROUP``, its features are numbered from
@@ -37,7 +37,7 @@ def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig)
         features = theta.project(known_rows, theta.words, config.scale, config.unit)
         rows = np.flatnonzero(batch.flags & BLANK == 0)
         text = writer.lines(batch) if writer else bytes(memoryview(part.block.data)[: part.block.size])
-        held.append(extended(text, rows if writer else batch.line[rows], shown(theta, features)))
+        held.append(append_tails(text, rows if writer else batch.line[rows], feature_texts(theta, features)))
         if batch.release:
             batch.release()
         if known:
@@ -51,7 +51,7 @@ def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig)
     policy.finish()
 
 
-def extended(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
+def append_tails(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
     """``text`` with ``tails`` at the ends of the lines whose numbers are ``owners``."""
     lines = text.split(b"\n")
     for line, tail in zip(owners.tolist(), tails, strict=True):
@@ -60,7 +60,7 @@ def extended(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
     return b"\n".join(lines)
 
 
-def shown(theta: Theta, features: np.ndarray) -> list[bytes]:
+def feature_texts(theta: Theta, features: np.ndarray) -> list[bytes]:
     """float32[n, sum of h] as namespaces of text, 6 digits of each value."""
     tails = [b""] * len(features)
     begin = 0

@@ -87,7 +87,7 @@ class View:
     hidden: np.ndarray
 
 
-def mixed(keys: np.ndarray, seed: int) -> np.ndarray:
+def mix_keys(keys: np.ndarray, seed: int) -> np.ndarray:
     """uint64: a seeded hash of each key (the finaliser of splitmix64)."""
     return mix64(keys.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64))
 
@@ -111,7 +111,7 @@ def halves(words: Vocabulary, seed: int, named: Collection[str] = ()) -> np.ndar
         if not view.any():
             raise UsageError("--view-words: no feature of the text has one of these names")
         return view
-    return (mixed(words.key, seed) & np.uint64(1)).astype(bool)
+    return (mix_keys(words.key, seed) & np.uint64(1)).astype(bool)
 
 
 def views(aux: Aux, words: Vocabulary, seed: int, named: Collection[str] = ()) -> list[View]:
@@ -173,7 +173,7 @@ def held(rows: Rows, view: View, above: float | None) -> tuple[np.ndarray, np.nd
     return hidden.owner, hidden.indices
 
 
-def combined(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -> Targets:
+def joint_problems(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -> Targets:
     """Which pairs of a feature of each of the two namespaces ``joint`` a row has, named ``one+other``."""
     one, other = (rows.terms.keep(in_spaces(words, (space,))[rows.terms.indices]) for space in joint)
     times = other.sizes[one.owner]  # each feature of the first meets all of the second

@@ -6,13 +6,13 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, FIRST, Batch, Names
 from vwlite.data.block_parser import read
-from vwlite.data.csr import joined, offsets
+from vwlite.data.csr import join_rows, offsets
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
-from vwlite.features.sparse_rows import Rows, Vocabulary, features_of, inverse_frequencies, merged, rows_over
+from vwlite.features.sparse_rows import Rows, Vocabulary, features_of, inverse_frequencies, merge_features, rows_over
 from vwlite.solvers.aso.label_features import words_in
 
 
@@ -67,7 +67,7 @@ class Corpus:
         if self.space:
             self.held.append(words_in(batch, owner, places, len(rows), self.space))
         label = self.book.numbers(batch)[rows].astype(np.int64)
-        self.parts.append(merged(owner, keys, values, len(rows)))
+        self.parts.append(merge_features(owner, keys, values, len(rows)))
         self.columns.append((label, batch.importance[rows].copy()))
         ends = np.flatnonzero(~taken | (batch.flags & FIRST != 0))
         self.empty.append(np.searchsorted(rows, ends))
@@ -156,7 +156,7 @@ class Corpus:
             parts.append(rows_over(words, sizes, keys, values, importance, unit))
             count += len(sizes)
         importance = np.concatenate([importance for _, importance in self.columns])
-        return Rows(joined([one.terms for one in parts]), importance, np.zeros((count, 0), np.float32))
+        return Rows(join_rows([one.terms for one in parts]), importance, np.zeros((count, 0), np.float32))
 
     def check_sign(self, sizes: np.ndarray, keys: np.ndarray, values: np.ndarray, before: int) -> None:
         """Raise DataError for a negative value in a part that ``before`` rows precede."""

@@ -18,7 +18,7 @@ from vwlite.features.hashing import hash_name
 from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import NO_MEMORY
-from vwlite.solvers.aso.auxiliary import in_spaces, mixed
+from vwlite.solvers.aso.auxiliary import in_spaces, mix_keys
 
 RECALL = "y-prev*"
 VALUE = 0.05  # of each, beside a row of length 1: what guesses were made of is to count less than the words
@@ -156,7 +156,7 @@ def words_in(batch: Batch, owner: np.ndarray, places: np.ndarray, rows: int, spa
     named &= ~np.isin(batch.namespace_char, np.array(NAMELESS, np.uint8))
     own = named[np.searchsorted(batch.namespace_start, places, "right") - 1]
     sums = np.zeros(rows, np.uint64)
-    np.add.at(sums, owner[own], mixed(batch.feature_hash[places[own]], 0))
+    np.add.at(sums, owner[own], mix_keys(batch.feature_hash[places[own]], 0))
     return sums
 
 
@@ -227,7 +227,7 @@ def allowed_by(names: Sequence[str]) -> np.ndarray:
     return of_phrases(names) if are_phrases(names) else np.ones((len(names) + 1, len(names)), np.uint8)
 
 
-def broken(names: Sequence[str], label: np.ndarray, sequence: np.ndarray) -> int | None:
+def first_broken(names: Sequence[str], label: np.ndarray, sequence: np.ndarray) -> int | None:
     """The first token whose label, int[tokens], may not follow that before it; labels below 0 are not known."""
     allowed = of_phrases(names)
     before = labels_before(label, sequence, len(names))

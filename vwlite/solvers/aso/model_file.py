@@ -9,7 +9,7 @@ from vwlite.config_check import built, require
 from vwlite.data.label_vocabulary import Classes
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
-from vwlite.features.theta import opened, theta_from, theta_parts
+from vwlite.features.theta import open_theta, theta_from, theta_parts
 from vwlite.memory_limit import USUAL
 from vwlite.solvers.aso.classifier import Target, check_room, labels_of, merge_vocabularies, with_shared
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
@@ -49,7 +49,7 @@ def content(target: Target, facts: dict[str, Any]) -> tuple[dict[str, Any], dict
 
 def load_target(path: str) -> Target:
     """Raises ModelError."""
-    header, arrays = opened(path, TARGET, "made by vwlite aso train")
+    header, arrays = open_theta(path, TARGET, "made by vwlite aso train")
     try:
         require(header, TargetHeader, "header")
         words, theta = words_from("word", arrays, header["spaces"]), None
@@ -104,14 +104,14 @@ def learn_on(
     the others. Raises UsageError where weights would take more bytes than ``memory`` and for labels that do not go with
     how sequences are decoded, DataError, Diverged.
     """
-    classes = extended(target.classes, corpus, new_classes)
+    classes = extend_classes(target.classes, corpus, new_classes)
     words = merge_vocabularies(corpus.vocabulary(), target.words)
     check_room(classes, words, memory)
     labelled, labels = labels_of(corpus, classes)
     if not len(labelled):
         raise DataError("there is no labelled example to learn from")
     at, config = replace(target.position), target.config
-    weights = widened(target, words, len(classes.names))
+    weights = widen_weights(target, words, len(classes.names))
     rows = with_shared(corpus.rows(words, config.unit).take(labelled), words, target.theta, config)
     before = stopped.take_up(weights, at) if stopped else 0
     solve(solver, rows, labels, weights, monitor, at, before, stopped)
@@ -124,7 +124,7 @@ def learn_on(
     return trained
 
 
-def extended(classes: Classes, corpus: Corpus, new_classes: bool) -> Classes:
+def extend_classes(classes: Classes, corpus: Corpus, new_classes: bool) -> Classes:
     """The classes, and those of labels that are new. Raises DataError for new ones without ``new_classes``."""
     texts = corpus.texts
     used = Classes.of([texts[label] for label in np.unique(corpus.label[corpus.label >= 0]).tolist()], classes.several)
@@ -135,7 +135,7 @@ def extended(classes: Classes, corpus: Corpus, new_classes: bool) -> Classes:
     return Classes([*classes.names, *new], classes.several)
 
 
-def widened(target: Target, words: Vocabulary, classes: int) -> Weights:
+def widen_weights(target: Target, words: Vocabulary, classes: int) -> Weights:
     """The model's weights over more features and classes."""
     old, count = target.weights, len(target.classes.names)
     weights = zero_weights(len(words), len(old.v), classes)

@@ -13,7 +13,7 @@ from vwlite.solvers.aso.auxiliary import Aux, View, frequent, held, views
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Passes, Targets, targets
-from vwlite.solvers.aso.train import Problems, decomposed, grouped, make_problems, solved, state_memory
+from vwlite.solvers.aso.train import Problems, decompose, group_features, make_problems, solve_problems, state_memory
 from vwlite.training.monitor import Monitor
 
 SPAN = 4096  # examples between two looks at features that were not known
@@ -52,7 +52,7 @@ class Part:
         keys = words.key[self.seen(words, seed)]
         new = keys[~np.isin(keys, self.keys)]
         self.keys = np.concatenate((self.keys, new))
-        self.weights.w = widened(self.weights.w, len(self.keys), most)
+        self.weights.w = widen_table(self.weights.w, len(self.keys), most)
         order = np.argsort(self.keys)
         self.row = np.zeros(len(words), np.uint32)
         self.row[words.find(self.keys[order])] = order
@@ -96,7 +96,7 @@ class WholeStep(Weights):
     stop = bytes(1)
 
 
-def widened(table: np.ndarray, rows: int, most: int) -> np.ndarray:
+def widen_table(table: np.ndarray, rows: int, most: int) -> np.ndarray:
     """A table of at least this number of rows; those of now come first, zeros follow.
 
     It has ``most`` rows at once, which take no memory before they are written to.
@@ -154,7 +154,7 @@ class Newcomers:
         return taken_features
 
 
-def joined(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tuple[Vocabulary, np.ndarray]:
+def add_words(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tuple[Vocabulary, np.ndarray]:
     """``words`` with new ones, and the places of all in the two, one behind the other."""
     spaces = sorted({*words.spaces, *(space for (space, _), _ in new.values())})
     number = {space: place for place, space in enumerate(spaces)}
@@ -216,7 +216,7 @@ class Stream:
             part.fold()
         new = self.newcomers.take(self.most - len(self.words))
         if new:
-            self.words, order = joined(self.words, new)
+            self.words, order = add_words(self.words, new)
             self.presence = np.concatenate((self.presence, [count for _, count in new.values()]))[order]
             self.meet()
 
@@ -225,10 +225,10 @@ class Stream:
             part.meet(self.words, self.config.solver.seed, self.most)
 
     def theta(self, say: Callable[[str], None]) -> Theta:
-        group, names = grouped(self.config, self.words)
+        group, names = group_features(self.config, self.words)
         empty = Theta(self.words, group, np.zeros((len(self.words), 0), np.float32), names, [np.zeros(0)] * len(names))
         tables = [(part.view.seen, Decomposed(part, self.config.positive)) for part in self.parts]
-        return decomposed(self.config, tables, empty, say)
+        return decompose(self.config, tables, empty, say)
 
 
 def spans(corpora: Iterable[Corpus], first: int) -> Iterator[Corpus]:
@@ -256,7 +256,7 @@ def begun(
     say(f"{len(words)} features; {words.rare} that fewer than {config.least} examples have are left out")
     stream = Stream(config, max(most, len(words)), words, rows.presence(len(words)), [], len(rows))
     stream.newcomers.add(corpus.keys[words.find(corpus.keys) < 0], config.least, corpus.known)
-    group, _ = grouped(config, words)
+    group, _ = group_features(config, words)
     empty = Theta(words, group, np.zeros((len(words), 0), np.float32), [], [])
     problems = {aux: make_problems(replace(config, aux=(aux,)), rows, words, corpus, None) for aux in config.aux}
     state_memory(config, [one for several in problems.values() for one in several], stream.most / len(words), say)
@@ -274,13 +274,13 @@ def part_of(
     """The problems of a view, learned from the rows in memory."""
     seen_by = [view.seen for view in views(aux, words, config.solver.seed)]
     number = next(place for place, seen in enumerate(seen_by) if (seen == one.seen).all())
-    weights, _ = solved(config, rows, one, empty, None, monitor)
+    weights, _ = solve_problems(config, rows, one, empty, None, monitor)
     step = config.solver.passes * int((rows.select(one.seen).terms.sizes > 0).sum())
     source = words.key[one.made.feature]
     return Part(aux, number, one.kinds[0], one.made.names, source, words.key[one.seen], weights, step)
 
 
-def skipped(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
+def skip_examples(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
     """The corpora without the first ``examples`` examples. Raises ModelError if there are fewer."""
     left = examples
     for corpus in corpora:

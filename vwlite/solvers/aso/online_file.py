@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.config_check import Between, Double, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
-from vwlite.features.theta import THETA, opened, theta_from
+from vwlite.features.theta import THETA, open_theta, theta_from
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.online import SPAN, Newcomers, Part, Stream
 from vwlite.storage.model_file import numbers
@@ -92,20 +92,20 @@ def waiting_words(new: Newcomers) -> Vocabulary:
 
 def kept_options(path: str) -> dict[str, Any]:
     """The options that a file says its learning had. Raises ModelError, UsageError where it keeps no weights."""
-    header, _ = opened(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
+    header, _ = open_theta(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
     if "stream" not in header:
         raise UsageError(f"{path} has no weights to continue with: aso learn --online --keep-weights writes them")
     try:
         require(header["stream"], StreamHeader, "stream")
     except ValueError as error:
-        raise damaged(path, error) from error
+        raise damaged_error(path, error) from error
     options: dict[str, Any] = header["stream"]["options"]
     return options
 
 
 def load(path: str, config: LearnConfig, most: int) -> Stream:
     """Raises ModelError."""
-    header, arrays = opened(path, THETA, "made by vwlite aso learn")
+    header, arrays = open_theta(path, THETA, "made by vwlite aso learn")
     try:
         require(header["aso"], Facts, "aso")
         listed = header["aso"]["listed"]
@@ -113,18 +113,18 @@ def load(path: str, config: LearnConfig, most: int) -> Stream:
     except ModelError:
         raise
     except (KeyError, ValueError, UsageError) as error:
-        raise damaged(path, error) from error
+        raise damaged_error(path, error) from error
 
 
-def stopped(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The content of a checkpoint, for ``resumed``."""
+def stream_content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The content of a checkpoint, for ``resume_stream``."""
     header, arrays = content(stream, options)
     header |= {"listed": stream.listed, "theta_spaces": stream.words.spaces}
     return header, {**arrays, **word_arrays("theta", stream.words)}
 
 
-def resumed(header: Mapping[str, Any], arrays: Mapping[str, Any], config: LearnConfig, most: int) -> Stream:
-    """Raises KeyError, ValueError, UsageError for what is not of ``stopped``."""
+def resume_stream(header: Mapping[str, Any], arrays: Mapping[str, Any], config: LearnConfig, most: int) -> Stream:
+    """Raises KeyError, ValueError, UsageError for what is not of ``stream_content``."""
     require(header["theta_spaces"], list[str], "theta_spaces")
     return stream_from(header, arrays, words_from("theta", dict(arrays), header["theta_spaces"]), config, most)
 
@@ -176,5 +176,5 @@ def part_from(config: LearnConfig, words: Vocabulary, record: PartHeader, place:
     return part
 
 
-def damaged(path: str, error: Exception) -> ModelError:
+def damaged_error(path: str, error: Exception) -> ModelError:
     return ModelError(f"{path} is not a Theta of this version ({error})")

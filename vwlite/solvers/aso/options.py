@@ -102,7 +102,7 @@ def kept_options(request: Request, path: str) -> dict[str, Any]:
     return stored
 
 
-def continued(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:
+def continued_config(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:
     """Raises ModelError."""
     try:
         given = {name: options.get(name, value) for name, value in request.given.items()}

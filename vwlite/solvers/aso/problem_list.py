@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.data.input_stream import whole_input
-from vwlite.data.plain_text import decoded
+from vwlite.data.plain_text import decode
 from vwlite.errors import DataError, UsageError
 from vwlite.escapes import escaped
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Targets, targets
-from vwlite.solvers.loglinear.crfpp_templates import compiled
+from vwlite.solvers.loglinear.crfpp_templates import compile_regex
 
 HEAD = ("kind", "problem", "positives", "features")
 
@@ -42,7 +42,7 @@ def read_list(path: str) -> frozenset[tuple[str, str]]:
     Names are compared as they are written. Raises DataError.
     """
     chosen = set()
-    for number, line in enumerate(decoded(whole_input(path)).split("\n"), 1):
+    for number, line in enumerate(decode(whole_input(path)).split("\n"), 1):
         fields = line.rstrip("\r").split("\t")
         if fields == [""] or fields == list(HEAD) or line.startswith("-"):
             continue
@@ -54,7 +54,7 @@ def read_list(path: str) -> frozenset[tuple[str, str]]:
     return frozenset(chosen)
 
 
-def kept(made: Targets, kind: str, chosen: frozenset[tuple[str, str]]) -> Targets:
+def keep_chosen(made: Targets, kind: str, chosen: frozenset[tuple[str, str]]) -> Targets:
     """The problems of one kind that are in a list."""
     own = np.array([(escaped(kind), escaped(name)) in chosen for name in made.names], bool)
     number = np.cumsum(own) - 1
@@ -79,7 +79,7 @@ def read_condition(text: str) -> Condition:
     if not sign or not pattern:
         raise UsageError(f"--where takes NS=REGEX or NS!=REGEX, not {text!r}")
     try:
-        return Condition(space.removesuffix("!"), compiled(pattern), not space.endswith("!"), text)
+        return Condition(space.removesuffix("!"), compile_regex(pattern), not space.endswith("!"), text)
     except UsageError as error:
         raise UsageError(f"--where {text!r}: {error}") from error
 

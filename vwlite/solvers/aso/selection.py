@@ -17,7 +17,7 @@ from vwlite.evaluation.tuning import Dimension
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.theta import Theta
 from vwlite.interrupts import raise_if_stopped
-from vwlite.solvers.aso.auxiliary import mixed
+from vwlite.solvers.aso.auxiliary import mix_keys
 from vwlite.solvers.aso.classifier import check_idf, classes_in, labels_of, merge_vocabularies, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
@@ -154,7 +154,7 @@ def folds_of(corpus: Corpus, labelled: np.ndarray, made: Targets, folds: int, se
     if folds > len(labelled):
         raise UsageError(f"--folds {folds}: there are only {len(labelled)} labelled examples")
     label = corpus.label[labelled]
-    keys = mixed(labelled.astype(np.uint64), seed)
+    keys = mix_keys(labelled.astype(np.uint64), seed)
     order = np.lexsort((keys, label))
     result = np.empty(len(labelled), np.int64)
     result[order] = np.arange(len(labelled)) % folds
@@ -209,7 +209,7 @@ class Data:
         return totals[:, self.folds != EVERY]
 
 
-def prepared(
+def prepare_data(
     corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool, dims: Iterable[int], folds: int
 ) -> Data:
     """Raises UsageError, DataError."""
@@ -242,7 +242,7 @@ def select(
         config = replace(config, theta_scale=scale_for(int((corpus.label >= 0).sum())))
     points = points_of(vary, theta, config, selection.dim)
     dims = {point.dim for point in points if point.dim is not None}
-    data = prepared(corpus, theta, config, several, dims, selection.folds)
+    data = prepare_data(corpus, theta, config, several, dims, selection.folds)
     if not (data.folds != EVERY).any():
         raise DataError("--folds: no class has two examples, so that nothing can be measured")
     jobs = [(point, fold) for point in points for fold in range(selection.folds)]

@@ -30,11 +30,11 @@ from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import Cotrained, Rounds, rounds_of
 from vwlite.solvers.aso.label_features import recalled_space
 from vwlite.solvers.aso.model_file import check_position, learn_on
-from vwlite.solvers.aso.online import SPAN, Stream, begun, skipped, spans
+from vwlite.solvers.aso.online import SPAN, Stream, begun, skip_examples, spans
 from vwlite.solvers.aso.options import (
     check_labelled,
     check_train,
-    continued,
+    continued_config,
     input_of,
     kept_options,
     learn_config,
@@ -45,7 +45,7 @@ from vwlite.solvers.aso.options import (
 )
 from vwlite.solvers.aso.selection import select
 from vwlite.solvers.aso.tagger import train_sequences
-from vwlite.solvers.aso.tasks import FIGURE, TaskLearning, TaskModel, compared
+from vwlite.solvers.aso.tasks import FIGURE, TaskLearning, TaskModel, compare_figures
 from vwlite.solvers.aso.train import Alternation, Learned
 from vwlite.storage import model_file as container
 from vwlite.training.model_header import data_of
@@ -166,7 +166,7 @@ class LearnOnline(AsoSolver):
                 raise UsageError(f"{request.spelled(name)} does not go with {'-i' if initial else '--online'}")
         if initial:
             self.kept = kept_options(request, initial)
-            self.config, self.most = continued(request, self.kept, initial)
+            self.config, self.most = continued_config(request, self.kept, initial)
             return
         self.config, self.most = learn_config(request), self.online.max_features
         check_kinds(self.config.aux)
@@ -193,7 +193,7 @@ class LearnOnline(AsoSolver):
         text, self.before, say = self.corpora(), 0, monitor.remark
         if self.stopped:
             stream, self.before = self.resumed(*self.stopped)
-            pieces = spans(skipped(text, stream.examples - self.before), SPAN - stream.since)
+            pieces = spans(skip_examples(text, stream.examples - self.before), SPAN - stream.since)
         elif self.initial:
             stream = online_file.load(self.initial, self.config, self.most)
             pieces, self.before = spans(text, SPAN - stream.since), stream.examples
@@ -216,7 +216,7 @@ class LearnOnline(AsoSolver):
     def resumed(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Stream, int]:
         """Raises KeyError, ValueError."""
         try:
-            stream = online_file.resumed(header, arrays, self.config, self.most)
+            stream = online_file.resume_stream(header, arrays, self.config, self.most)
         except UsageError as error:
             raise ValueError(str(error)) from error
         if not 0 <= header["before"] <= stream.examples:
@@ -224,7 +224,7 @@ class LearnOnline(AsoSolver):
         return stream, header["before"]
 
     def state(self) -> Content:
-        header, arrays = online_file.stopped(self.stream, self.kept)
+        header, arrays = online_file.stream_content(self.stream, self.kept)
         return {**header, "before": self.before}, arrays
 
     def content(self) -> Content:
@@ -384,7 +384,7 @@ class Tasks(AsoSolver):
         self.facts = {"examples": len(self.text.label), "tasks": len(self.model.tasks)}
         self.facts["objective"] = self.model.objectives
         if self.test:
-            self.facts["test"] = figures = compared(self.model, self.text, self.test)
+            self.facts["test"] = figures = compare_figures(self.model, self.text, self.test)
             for name, figure in figures.items():
                 measured = f"{FIGURE[self.config.loss]} {figure:.6g}"
                 monitor.remark(f"{name}: {measured} on {self.request.values['test']}")

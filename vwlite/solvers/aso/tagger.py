@@ -8,7 +8,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK
 from vwlite.data.block_parser import Parsed
-from vwlite.data.csr import joined
+from vwlite.data.csr import join_rows
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import evaluate, rule_for
@@ -16,7 +16,7 @@ from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.features.theta import Theta
 from vwlite.memory_limit import GIB, USUAL, check_memory
 from vwlite.solvers.aso.answers import agreement
-from vwlite.solvers.aso.auxiliary import mixed
+from vwlite.solvers.aso.auxiliary import mix_keys
 from vwlite.solvers.aso.classifier import Target, labels_of, train
 from vwlite.solvers.aso.config import SequenceConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
@@ -26,7 +26,7 @@ from vwlite.solvers.aso.label_features import (
     Recall,
     allowed_by,
     are_phrases,
-    broken,
+    first_broken,
     label_features,
     labels_before,
     labels_given,
@@ -165,9 +165,9 @@ def replace_decoding(
     how: SequenceConfig, names: list[str], label: np.ndarray, sequence: np.ndarray
 ) -> SequenceConfig:
     """The configuration with a decoding that fits the labels. Raises UsageError if the chosen one does not."""
-    wrong = broken(names, label, sequence) if are_phrases(names) else None
+    wrong = first_broken(names, label, sequence) if are_phrases(names) else None
     if how.decode is None:
-        return replaced(how, decode="bio" if are_phrases(names) and wrong is None else "none")
+        return replace_config(how, decode="bio" if are_phrases(names) and wrong is None else "none")
     if how.decode == "bio" and not are_phrases(names):
         other = next(name for name in names if not are_phrases([name]))
         raise UsageError(f"--decode bio needs labels O, B-X and I-X, and there is {other}")
@@ -177,7 +177,7 @@ def replace_decoding(
             "'vwlite convert conll --iob2' lets phrases begin with B-"
         )
     if how.decode == "viterbi":
-        return replaced(
+        return replace_config(
             how, label_features=how.label_features or KINDS,
             label_noise=NOISE if how.label_noise is None else how.label_noise,
             recall=how.recall or (REMEMBERED if recalled_space(how.label_features) else None),
@@ -185,7 +185,7 @@ def replace_decoding(
     return how
 
 
-def replaced(how: SequenceConfig, **changes: object) -> SequenceConfig:
+def replace_config(how: SequenceConfig, **changes: object) -> SequenceConfig:
     fields = {name: getattr(how, name) for name in how.OPTIONS}
     return SequenceConfig(**{**fields, **changes})
 
@@ -203,7 +203,7 @@ def with_label_features(target: Target, corpus: Corpus, label: np.ndarray, memor
     check_memory(need, memory, weights_text, "fewer --label-features need less")
     seen = label
     if how.label_noise:  # a share of guesses, as there will be nothing else when labels are predicted
-        chance = mixed(np.arange(len(label), dtype=np.uint32), solver.seed + 1) / 2.0**64
+        chance = mix_keys(np.arange(len(label), dtype=np.uint32), solver.seed + 1) / 2.0**64
         seen = np.where((chance < how.label_noise) & (label >= 0), guesses(target, rows, label, sequence), label)
     one = labels_before(seen, sequence, count)
     two = labels_before(one, sequence, count)
@@ -258,7 +258,7 @@ def behind(parts: list[Stretch]) -> Stretch:
     columns = np.concatenate([row.importance for row in rows]), np.concatenate([row.extra for row in rows])
     kind, tags = np.concatenate([part.kind for part in parts]), [tag for part in parts for tag in part.tags]
     words = np.concatenate([part.words for part in parts])
-    return Stretch(kind, Rows(joined([row.terms for row in rows]), *columns), tags, words)
+    return Stretch(kind, Rows(join_rows([row.terms for row in rows]), *columns), tags, words)
 
 
 def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Stretch]:
@@ -310,7 +310,7 @@ class Answers:
         return b"".join(line + b"\n" for line in out)
 
 
-def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
+def tag_sequences(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
     """Raises as ``stretches``."""
     recall = tagger.recall()
     for stretch in stretches(tagger, parts, policy):
@@ -320,7 +320,7 @@ def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterato
         yield Answers(tagger.target.weights.scores(stretch.rows), chosen, stretch)
 
 
-def measured(
+def measure_tagger(
     tagger: Tagger, corpus: Corpus, scheme: str | None = None, phrases: bool = False
 ) -> dict[str, Any]:
     """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.

@@ -19,9 +19,9 @@ from vwlite.solvers.aso.auxiliary import (
     View,
     behaviour,
     check_problems,
-    combined,
     halves,
     in_spaces,
+    joint_problems,
     most_frequent,
     most_positive,
     pivots,
@@ -31,7 +31,7 @@ from vwlite.solvers.aso.auxiliary import (
 from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.problem_list import Listed, holding, kept
+from vwlite.solvers.aso.problem_list import Listed, holding, keep_chosen
 from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
 from vwlite.solvers.tall_matrices import leading
 from vwlite.storage.model_file import numbers
@@ -95,14 +95,14 @@ class Alternation:
     def __init__(self, config: LearnConfig, corpus: Corpus, labelled: Corpus | None, monitor: Monitor) -> None:
         """Raises UsageError, DataError, Diverged."""
         self.config, self.monitor, say = config, monitor, monitor.remark
-        self.words, self.rows, self.problems = prepared(config, corpus, labelled)
+        self.words, self.rows, self.problems = prepare_problems(config, corpus, labelled)
         if self.words.rare:
             rare = f"{self.words.rare} that fewer than {config.least} examples have are left out"
             say(f"{len(self.words)} features; {rare}")
         for one in self.problems:
             positives = len(one.made.positive.indices)
             say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
-        group, names = grouped(config, self.words)
+        group, names = group_features(config, self.words)
         state_memory(config, self.problems, 2 if config.iterations == 1 else 3, say)
         matrix = np.zeros((len(self.words), 0), np.float32)
         self.theta = Theta(self.words, group, matrix, names, [np.zeros(0) for _ in names])
@@ -116,12 +116,13 @@ class Alternation:
         while len(self.objectives) < config.iterations and not self.settled:
             while self.done < len(self.problems):
                 number = self.done
-                u, own = solved(config, self.rows, self.problems[number], self.theta, self.weights[number], monitor)
+                before = self.weights[number]
+                u, own = solve_problems(config, self.rows, self.problems[number], self.theta, before, monitor)
                 if config.iterations == 1 and config.positive:
                     np.maximum(u.w, 0, out=u.w)
                 with monitor.update():
                     self.weights[number], self.done, self.total = u, number + 1, self.total + own
-            theta = decomposed(config, self.parts(), self.theta, monitor.remark)
+            theta = decompose(config, self.parts(), self.theta, monitor.remark)
             if config.iterations > 1:
                 number = len(self.objectives) + 1
                 monitor.history_row(iteration=number, objective=self.total)
@@ -183,7 +184,7 @@ def learn(
     return Alternation(config, corpus, labelled, monitor or Monitor()).run()
 
 
-def prepared(
+def prepare_problems(
     config: LearnConfig, corpus: Corpus, labelled: Corpus | None
 ) -> tuple[Vocabulary, Rows, list[Problems]]:
     """The features, the rows that problems are made of, and the problems. Raises UsageError, DataError, Diverged."""
@@ -196,7 +197,7 @@ def prepared(
     return words, rows, make_problems(config, rows, words, corpus, labelled)
 
 
-def solved(
+def solve_problems(
     config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, monitor: Monitor
 ) -> tuple[Weights, float]:
     """u of all problems after w was learned with v = Theta u fixed, and the objective then."""
@@ -223,14 +224,14 @@ def solved(
     return weights, value
 
 
-def decomposed(
+def decompose(
     config: LearnConfig, parts: Sequence[tuple[np.ndarray, Any]], old: Theta, say: Callable[[str], None]
 ) -> Theta:
     """Theta of each group from the u, arrays, of all problems that see it."""
     tables, values = [], []
     for number, name in enumerate(old.names):
         own = old.group == number
-        u = gathered(parts, own)
+        u = gather_parts(parts, own)
         left, singular = leading(u, dict(config.dims).get(name, config.dim))
         tables.append((own, left))
         values.append(singular)
@@ -242,7 +243,7 @@ def decomposed(
     return Theta(old.words, old.group, matrix, old.names, values)
 
 
-def gathered(parts: Sequence[tuple[np.ndarray, Any]], own: np.ndarray) -> np.ndarray:
+def gather_parts(parts: Sequence[tuple[np.ndarray, Any]], own: np.ndarray) -> np.ndarray:
     """float32[p of the group, problems]: u of the problems that see some of the group, 0 where they see nothing."""
     near = [(seen, u) for seen, u in parts if (own & seen).any()]
     if len(near) == 1 and near[0][0][own].all():  # no second copy of what may be large
@@ -271,7 +272,7 @@ def make_problems(
             check_problems(problems, aux)
             kind = f"{aux.text}/{number}" if len(pairs) > 1 else aux.text
             unknown -= {(escaped(kind), escaped(name)) for name in problems.names}
-            problems = problems if config.chosen is None else kept(problems, kind, config.chosen)
+            problems = problems if config.chosen is None else keep_chosen(problems, kind, config.chosen)
             if problems.names:
                 _, several, kinds = by_seen.setdefault(view.seen.tobytes(), (view.seen, [], []))
                 several.append(problems)
@@ -303,7 +304,7 @@ def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targe
     if aux.kind in ("freq", "freq-k"):
         return most_frequent(rows, view, words, config.most, aux.k)
     if aux.joint:
-        return combined(rows, words, aux.joint, config.most)
+        return joint_problems(rows, words, aux.joint, config.most)
     if aux.kind in ("mask", "pivot"):
         return present(rows, view, words, max(config.most, aux.k))
     if aux.kind == "more":
@@ -323,7 +324,7 @@ def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targe
     return behaviour(aux, Weights(w, trained.v, trained.bias).scores(seen), task.names, config.most)
 
 
-def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
+def group_features(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
     """int32[p] group of each feature and the groups' names: namespaces, or ``--group``s, by random view where split."""
     base, names = words.space.copy(), list(words.spaces)
     if config.groups:

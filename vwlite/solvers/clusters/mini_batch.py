@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import nearest_means
-from vwlite.data.csr import joined
+from vwlite.data.csr import join_rows
 from vwlite.interrupts import raise_if_stopped
-from vwlite.solvers.clusters.numbered_rows import Piece, trimmed, uniform
+from vwlite.solvers.clusters.numbered_rows import Piece, trim_weights, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, project, squares_of
 from vwlite.storage.model_file import numbers
 from vwlite.training.monitor import Monitor
@@ -97,7 +97,7 @@ class MiniBatch(Lloyd):
             if place < self.learned:
                 continue
             cluster, distance = self.nearest(batch)
-            terms, weight = batch.terms, trimmed(batch.weight, distance, self.config.trim)
+            terms, weight = batch.terms, trim_weights(batch.weight, distance, self.config.trim)
             arrays = terms.indptr, terms.indices, terms.values, weight, cluster, distance
             with monitor.update():
                 nearest_means.add_to_means(*arrays, self.sums, self.totals, self.means, self.lengths)
@@ -172,4 +172,4 @@ def split(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
 
 
 def together(pieces: list[Piece]) -> Piece:
-    return Piece(joined([one.terms for one in pieces]), np.concatenate([one.weight for one in pieces]))
+    return Piece(join_rows([one.terms for one in pieces]), np.concatenate([one.weight for one in pieces]))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
-from vwlite.data.csr import Csr, joined
+from vwlite.data.csr import Csr, join_rows
 from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.rows import Part, Rows, SlotRows
@@ -88,7 +88,7 @@ class NumberedRows:
     def whole(self) -> Piece:
         """All rows that are kept in memory, as one piece from now on."""
         if self.kept is None or len(self.kept) != 1:
-            terms, weight = joined([piece.terms for piece in self.kept or []]), self.weight
+            terms, weight = join_rows([piece.terms for piece in self.kept or []]), self.weight
             self.kept = [Piece(terms, weight)]
         return self.kept[0]
 
@@ -101,7 +101,7 @@ class NumberedRows:
             if last > first:
                 parts.append(piece.terms.take(numbers[first:last] - begin))
             begin = end
-        return joined(parts)
+        return join_rows(parts)
 
 
 ROUNDS, SHARE = 5, 2  # of k-means||: candidates a round for each cluster
@@ -117,7 +117,7 @@ def uniform(numbers: np.ndarray, seed: int, *purposes: int) -> np.ndarray:
     return (bits.astype(np.float64) + 0.5) / 2**53
 
 
-def drawn(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarray:
+def draw_rows(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarray:
     """int64[count], ascending: rows drawn without replacement, as likely as their weights.
 
     Those of the smallest exponential times of these rates (Efraimidis and Spirakis, Information Processing Letters 97,
@@ -128,7 +128,7 @@ def drawn(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarr
     return np.sort(np.argsort(times, kind="stable")[:count])
 
 
-def trimmed(weight: np.ndarray, distance: np.ndarray, share: float) -> np.ndarray:
+def trim_weights(weight: np.ndarray, distance: np.ndarray, share: float) -> np.ndarray:
     """The weights, 0 for the farthest rows, which have at most this share of them.
 
     Cuesta-Albertos, Gordaliza and Matran, Annals of Statistics 25 (1997).
@@ -162,7 +162,7 @@ def scalable(
     """
     weight, slots = rows.weight.astype(np.float64), len(rows.rows)
     distance, owner = np.full(len(weight), np.inf), np.zeros(len(weight), np.int64)
-    seeds = [rows.take(drawn(weight, 1, seed, *purposes))]
+    seeds = [rows.take(draw_rows(weight, 1, seed, *purposes))]
     known = 0
     for number in range(1, ROUNDS + 2):
         if len(seeds[-1]):
@@ -177,16 +177,16 @@ def scalable(
                 begin = part.stop
         known += len(seeds[-1])
         if not np.isfinite(distance).all():  # distances from any means will not be
-            return rows.take(drawn(weight, clusters, seed, *purposes))
-        spread = trimmed(weight, distance, trim) * distance
+            return rows.take(draw_rows(weight, clusters, seed, *purposes))
+        spread = trim_weights(weight, distance, trim) * distance
         if number > ROUNDS or not spread.sum():
             break
         chance = spread * (SHARE * clusters / spread.sum())
         seeds.append(rows.take(np.flatnonzero(uniform(np.arange(len(weight)), seed, *purposes, number) < chance)))
-    candidates = joined(seeds)
+    candidates = join_rows(seeds)
     chosen = plus_plus(candidates, np.bincount(owner, weight, len(candidates)), slots, clusters, seed, *purposes)
-    missing = drawn(weight, clusters - len(chosen), seed, *purposes, ROUNDS + 1)
-    return joined([candidates.take(chosen), rows.take(missing)])
+    missing = draw_rows(weight, clusters - len(chosen), seed, *purposes, ROUNDS + 1)
+    return join_rows([candidates.take(chosen), rows.take(missing)])
 
 
 def plus_plus(

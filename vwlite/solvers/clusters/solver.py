@@ -252,7 +252,7 @@ def lines_of(
         yield b"".join(line + b"\n" for line in lines)
 
 
-def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, Any]:
+def measure_clusters(assignment: Assignment, source: RowSource, kind: str) -> dict[str, Any]:
     """Examples, their weight, how far they are from the means, and how their clusters agree with their labels."""
     vocabulary, labels, clusters, weights = LabelVocabulary(), [np.zeros(0)], [np.zeros(0, np.int32)], [np.zeros(0)]
     total = distance = weighed = 0.0

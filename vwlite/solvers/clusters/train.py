@@ -19,7 +19,7 @@ from vwlite.config_check import Double, require
 from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.memory_limit import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, drawn, scalable, trimmed
+from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, draw_rows, scalable, trim_weights
 from vwlite.solvers.rows import Rows, SlotRows
 from vwlite.storage.model_file import numbers
 from vwlite.training.model_header import Natural
@@ -207,7 +207,7 @@ class Lloyd:
             seeds = scalable(self.rows, self.nearest_of, config.clusters, config.trim, config.seed, *others)
             self.means = dense(seeds, slots)
         else:
-            chosen = drawn(self.rows.weight, config.clusters, config.seed, *others)
+            chosen = draw_rows(self.rows.weight, config.clusters, config.seed, *others)
             self.means = dense(self.rows.take(chosen), slots)
         self.forget()
 
@@ -265,7 +265,7 @@ class Lloyd:
         self.totals[:] = 0
         if self.config.trim:
             distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
-            self.weight = trimmed(self.rows.weight, distances, self.config.trim)
+            self.weight = trim_weights(self.rows.weight, distances, self.config.trim)
         begin, changed = 0, 0
         monitor.step(begin, len(self.cluster))
         for piece in self.rows:

@@ -84,7 +84,7 @@ def undirected(edges: Edges, combine: str) -> Undirected:
     order = np.argsort(key, kind="stable")
     key, weight = key[order], edges.weight[order].astype(np.float64)
     first = firsts(key)
-    key, weight = key[first], summed(weight, first)
+    key, weight = key[first], sum_runs(weight, first)
     pair = key >> np.uint64(1)
     first = firsts(pair)
     both = np.diff(np.append(first, len(pair))) == 2
@@ -104,7 +104,7 @@ def firsts(sorted_keys: np.ndarray) -> np.ndarray:
     return np.flatnonzero(new)
 
 
-def summed(values: np.ndarray, first: np.ndarray) -> np.ndarray:
+def sum_runs(values: np.ndarray, first: np.ndarray) -> np.ndarray:
     return np.add.reduceat(values, first) if len(first) else values
 
 
@@ -190,7 +190,7 @@ def spectrum(graph: Graph, count: int, monitor: Monitor, threads: int = 1, seed:
     else:
         products = Products(graph, threads, monitor)
         with products.pool:
-            eigenpairs = iterated(products, start(first, count, seed), first, count, most)
+            eigenpairs = iterate(products, start(first, count, seed), first, count, most)
     strongest = eigenpairs.vectors[np.abs(eigenpairs.vectors).argmax(axis=0), np.arange(count)]
     return eigenpairs._replace(vectors=eigenpairs.vectors * np.where(strongest < 0, -1, 1))
 
@@ -208,7 +208,7 @@ def start(known: np.ndarray, count: int, seed: int) -> np.ndarray:
     return signs.astype(np.float64)
 
 
-def iterated(products: Products, x: np.ndarray, known: np.ndarray, count: int, most: int) -> Spectrum:
+def iterate(products: Products, x: np.ndarray, known: np.ndarray, count: int, most: int) -> Spectrum:
     x = beside(x, known)
     while True:
         image = products.of(x)
@@ -248,7 +248,7 @@ def kmeans(x: np.ndarray, weight: np.ndarray, clusters: int, draw: Random) -> np
     before (k-means++; Arthur and Vassilvitskii, SODA 2007); then rows and means change in turn (Lloyd).
     """
     squares = np.einsum("ij,ij->i", x, x)
-    means, cluster = started(x, squares, weight, clusters, draw), np.full(len(x), -1)
+    means, cluster = start_vectors(x, squares, weight, clusters, draw), np.full(len(x), -1)
     for _ in range(MOST):
         distance = distances(x, squares, means)
         changed = distance.argmin(axis=1)
@@ -266,15 +266,15 @@ def distances(x: np.ndarray, squares: np.ndarray, means: np.ndarray) -> np.ndarr
     return squares[:, None] - 2 * x @ means.T + np.einsum("ij,ij->i", means, means)
 
 
-def started(x: np.ndarray, squares: np.ndarray, weight: np.ndarray, clusters: int, draw: Random) -> np.ndarray:
-    chosen, nearest = [drawn(weight, draw)], np.full(len(x), np.inf)
+def start_vectors(x: np.ndarray, squares: np.ndarray, weight: np.ndarray, clusters: int, draw: Random) -> np.ndarray:
+    chosen, nearest = [draw_row(weight, draw)], np.full(len(x), np.inf)
     for _ in range(clusters - 1):
         nearest = np.minimum(nearest, np.maximum(distances(x, squares, x[chosen[-1:]])[:, 0], 0))
-        chosen.append(drawn(weight * nearest, draw))
+        chosen.append(draw_row(weight * nearest, draw))
     return x[chosen]
 
 
-def drawn(chances: np.ndarray, draw: Random) -> int:
+def draw_row(chances: np.ndarray, draw: Random) -> int:
     """A row by its share of the chances; any where all are 0."""
     ends = np.cumsum(chances)
     if not ends[-1] > 0:

@@ -22,9 +22,9 @@ from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.hashing import key, mix64, unit_interval
 from vwlite.features.sparse_rows import features_of
 from vwlite.features.theta_map import PATIENCE
-from vwlite.solvers.aso.apply import extended
+from vwlite.solvers.aso.apply import append_tails
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.solvers.lm.words import Words, decoded, windows_of, word_of
+from vwlite.solvers.lm.words import Words, decode, windows_of, word_of
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import numbers
@@ -56,13 +56,13 @@ class Network:
         }
 
 
-def padded(array: np.ndarray) -> np.ndarray:
+def pad(array: np.ndarray) -> np.ndarray:
     """The last axis filled up with zeros to a multiple of ``LANES``."""
     missing = -array.shape[-1] % LANES
     return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
 
 
-def drawn(seed: int, purpose: int, shape: tuple[int, ...], spread: float) -> np.ndarray:
+def draw_weights(seed: int, purpose: int, shape: tuple[int, ...], spread: float) -> np.ndarray:
     """float32: numbers of mean 0 and standard deviation ``spread``, uniform."""
     size = int(np.prod(shape))
     numbers = unit_interval(mix64(np.uint64(key(seed, purpose)) + np.arange(size, dtype=np.uint64)))
@@ -73,16 +73,16 @@ def new_network(config: LmConfig, words: int) -> Network:
     """Weights of the standard deviation 1 / sqrt(inputs of a unit), vectors of words of 1 / sqrt(3)."""
     inputs = config.window * config.dim
     return Network(
-        drawn(config.seed, WORDS, (words, config.dim), 3**-0.5),
-        padded(drawn(config.seed, INPUTS, (inputs, config.hidden), inputs**-0.5)),
+        draw_weights(config.seed, WORDS, (words, config.dim), 3**-0.5),
+        pad(draw_weights(config.seed, INPUTS, (inputs, config.hidden), inputs**-0.5)),
         np.zeros(config.hidden + -config.hidden % LANES, np.float32),
-        padded(drawn(config.seed, OUTPUT, (config.hidden,), config.hidden**-0.5)),
+        pad(draw_weights(config.seed, OUTPUT, (config.hidden,), config.hidden**-0.5)),
     )
 
 
 def network_of(words: np.ndarray, inputs: np.ndarray, bias: np.ndarray, output: np.ndarray) -> Network:
     """The network with the arrays of a model."""
-    return Network(words, padded(inputs), padded(bias), padded(output))
+    return Network(words, pad(inputs), pad(bias), pad(output))
 
 
 class Header(TypedDict):
@@ -139,7 +139,7 @@ class LmModel:
 
 
 def words_from(arrays: Mapping[str, Any]) -> Words:
-    words = Words(decoded(numbers(arrays, "lm_vocabulary", np.uint8, (-1,)).tobytes()).split("\n"))
+    words = Words(decode(numbers(arrays, "lm_vocabulary", np.uint8, (-1,)).tobytes()).split("\n"))
     if len(words.number) != len(words) or "" in words.number:
         raise ValueError("its words")
     return words
@@ -235,7 +235,7 @@ class WordFeatures:
         """The number of the word that a feature's name is, -1 where the model knows none."""
         number = self.known.get(name)
         if number is None:
-            number = self.known[name] = self.words.number.get(word_of(decoded(name), self.kind), -1)
+            number = self.known[name] = self.words.number.get(word_of(decode(name), self.kind), -1)
         return number
 
     def features(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -282,7 +282,7 @@ def with_vectors(
         batch = policy.examine(part)
         rows = np.flatnonzero(batch.flags & BLANK == 0)
         tails = features.tails(batch, rows)
-        held.append(extended(bytes(memoryview(part.block.data)[: part.block.size]), batch.line[rows], tails))
+        held.append(append_tails(bytes(memoryview(part.block.data)[: part.block.size]), batch.line[rows], tails))
         lines, examples = lines + part.lines, examples + len(rows)
         if batch.release:
             batch.release()

@@ -39,7 +39,7 @@ class Characters(dict[int, str]):
 CHARACTERS = Characters()
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -67,12 +67,12 @@ class Words:
         return len(self.texts)
 
 
-def numbered(blocks: Iterable[Block], kind: str, number: Mapping[str, int]) -> np.ndarray:
+def number_tokens(blocks: Iterable[Block], kind: str, number: Mapping[str, int]) -> np.ndarray:
     """int32: the numbers of all tokens, line ends among them."""
     parts = [np.zeros(0, np.int32)]
     for block in blocks:
         data = bytes(memoryview(block.data)[: block.size])
-        tokens = tokens_of(decoded(data if block.offset else data.removeprefix(BOM)), kind)
+        tokens = tokens_of(decode(data if block.offset else data.removeprefix(BOM)), kind)
         parts.append(np.fromiter(map(number.__getitem__, tokens), np.int32, len(tokens)))
     return np.concatenate(parts)
 
@@ -91,7 +91,7 @@ class Numbers(dict[str, int]):
 
 def text_of(blocks: Iterable[Block], kind: str, words: Words) -> np.ndarray:
     """int32: the text as numbers of ``words``, ``len(words)`` in place of others, ``len(words) + 1`` of line ends."""
-    return numbered(blocks, kind, Numbers(words))
+    return number_tokens(blocks, kind, Numbers(words))
 
 
 def text_and_words(blocks: Iterable[Block], kind: str, limit: int) -> tuple[np.ndarray, Words, int]:
@@ -101,7 +101,7 @@ def text_and_words(blocks: Iterable[Block], kind: str, limit: int) -> tuple[np.n
     """
     number: defaultdict[str, int] = defaultdict(count().__next__)
     number[LINE_END]  # is 0
-    text = numbered(blocks, kind, number)
+    text = number_tokens(blocks, kind, number)
     names = list(number)
     counts = np.bincount(text, minlength=len(names))
     order = sorted(range(1, len(names)), key=lambda one: (-counts[one], names[one]))[:limit]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from vwlite.data.plain_text import as_name, decoded, words_of
+from vwlite.data.plain_text import as_name, decode, words_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.options import Config, config, option
@@ -55,22 +55,22 @@ def sentences(lines: Iterable[bytes], path: str, how: ColumnsConfig) -> Iterator
     """
     if how.lines:
         for number, line in enumerate(lines, 1):
-            if tokens := words_of(decoded(line)):
+            if tokens := words_of(decode(line)):
                 yield number, [[token] for token in tokens]
         return
-    for number, sentence in separated(lines, path, how.keep_docstart):
+    for number, sentence in read_sentences(lines, path, how.keep_docstart):
         if how.iob2:
             for token, label in zip(sentence, begun([token[-1] for token in sentence]), strict=True):
                 token[-1] = label
         yield number, sentence
 
 
-def separated(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterator[tuple[int, Sentence]]:
+def read_sentences(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterator[tuple[int, Sentence]]:
     """The sentences of column files, which empty lines separate. Raises DataError."""
     sentence: Sentence = []
     width = first = 0
     for number, line in enumerate(lines, 1):
-        columns = words_of(decoded(line))
+        columns = words_of(decode(line))
         if not columns:
             if sentence:
                 yield first, sentence
@@ -188,7 +188,7 @@ class Macro:
 VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
     "x": lambda macro, word: (word,),
     "l": lambda macro, word: (word.lower(),),
-    "t": lambda macro, word: (matched(macro.regex, word) if macro.regex else character_type(word),),
+    "t": lambda macro, word: (first_match(macro.regex, word) if macro.regex else character_type(word),),
     "p": lambda macro, word: [word[:size] for size in macro.sizes if size <= len(word)],
     "s": lambda macro, word: [word[-size:] for size in macro.sizes if size <= len(word)],
     "m": lambda macro, word: found_by(macro.regex, word),
@@ -201,7 +201,7 @@ def character_type(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1+", "".join(kinds), flags=re.S)
 
 
-def matched(regex: re.Pattern[str], word: str) -> str:
+def first_match(regex: re.Pattern[str], word: str) -> str:
     return "true" if regex.search(word) else "false"
 
 
@@ -223,11 +223,11 @@ def read_macro(found: re.Match[str]) -> Macro:
     sizes = range(int(size), int(last or size) + 1) if size else range(0)
     if size and not (sizes and sizes[0] >= 1 and sizes[-1] <= LONGEST):
         raise UsageError(f"{found[0]}: characters are counted from 1 to {LONGEST}")
-    pattern = compiled(regex) if regex is not None else None
+    pattern = compile_regex(regex) if regex is not None else None
     return Macro(kind, int(row), int(column), tuple(sizes), pattern, letter in CAPITALS)
 
 
-def compiled(text: str) -> re.Pattern[str]:
+def compile_regex(text: str) -> re.Pattern[str]:
     """``\\"`` is a quotation mark; Wapiti's classes are read beside Python's where no bracket is. Raises UsageError."""
     plain = text.replace('\\"', '"')
     if "[" not in plain:
@@ -359,21 +359,21 @@ CHUNK = "".join(
 PLACES = {-2: "L2", -1: "L1", 0: "C", 1: "R1", 2: "R2"}
 
 
-def around(letter: str, macro: str) -> str:
+def macros_around(letter: str, macro: str) -> str:
     """``macro`` of each token of five, in namespaces of their own."""
     return "".join(f"{letter}{name}:{macro.format(row)}\n" for row, name in PLACES.items())
 
 
 NER = (
-    around("w", "%x[{0},0]")
-    + around("t", "%t[{0},0]")
-    + around("p", "%p[{0},0,2-4]")
-    + around("s", "%s[{0},0,2-4]")
+    macros_around("w", "%x[{0},0]")
+    + macros_around("t", "%t[{0},0]")
+    + macros_around("p", "%p[{0},0,2-4]")
+    + macros_around("s", "%s[{0},0,2-4]")
     + "wLC:%x[-1,0]/%x[0,0]\nwCR:%x[0,0]/%x[1,0]\n"
     + "tLC:%t[-1,0]/%t[0,0]\ntCR:%t[0,0]/%t[1,0]\ntLR:%t[-1,0]/%t[1,0]\ntLCR:%t[-1,0]/%t[0,0]/%t[1,0]\n"
 )
 POS = (
-    around("w", "%x[{0},0]")
+    macros_around("w", "%x[{0},0]")
     + "lC:%l[0,0]\ntL1:%t[-1,0]\ntC:%t[0,0]\ntR1:%t[1,0]\n"
     + "pC:%p[0,0,1-4]\nsC:%s[0,0,1-4]\nsL1:%s[-1,0,2-3]\nsR1:%s[1,0,2-3]\n"
     + "wLC:%x[-1,0]/%x[0,0]\nwCR:%x[0,0]/%x[1,0]\n"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch
-from vwlite.data.csr import Csr, joined
+from vwlite.data.csr import Csr, join_rows
 from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
@@ -66,15 +66,15 @@ def parents_of(nodes: Sequence[Node]) -> list[int]:
         if not name and len(nodes) > 1:
             raise DataError(f"{location}: a token of a tree has a tag, 'id^parent, or 'id where it is the root")
         if numbers.setdefault(name, number) != number:
-            raise DataError(f"{location}: a token before it in its tree has the id {shown(name)} too")
+            raise DataError(f"{location}: a token before it in its tree has the id {name_text(name)} too")
         names.append(name)
         above.append(parent)
     root, parents = -1, []
     for number, (parent, (_, location)) in enumerate(zip(above, nodes, strict=True)):
         if parent and parent not in numbers:
-            raise DataError(f"{location}: no token of its tree has the id of its parent, {shown(parent)}")
+            raise DataError(f"{location}: no token of its tree has the id of its parent, {name_text(parent)}")
         if not parent and root >= 0:
-            why = f"{shown(names[root])} has no parent either; an empty line ends a tree"
+            why = f"{name_text(names[root])} has no parent either; an empty line ends a tree"
             raise DataError(f"{location}: a tree has one root, and {why}")
         root = root if parent else number
         parents.append(numbers[parent] if parent else -1)
@@ -104,7 +104,7 @@ def in_cycle(parents: list[int], reached: list[int]) -> int:
     return token
 
 
-def shown(name: bytes) -> str:
+def name_text(name: bytes) -> str:
     return repr(name.decode("utf-8", "surrogateescape"))
 
 
@@ -142,8 +142,8 @@ def join(parts: list[Lines]) -> Lines:
     columns = ([getattr(part, name) for part in parts] for name in ("kind", "label", "weight"))
     tags = [np.full(len(part), b"", object) if part.tag is None else part.tag for part in parts]
     return Lines(
-        joined([part.state for part in parts]),
-        joined(edges) if edges else None,
+        join_rows([part.state for part in parts]),
+        join_rows(edges) if edges else None,
         *map(np.concatenate, columns),
         tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
         about=np.concatenate([part.about for part in parts]) if parts[0].about is not None else None,
@@ -182,8 +182,8 @@ class Collector:
         lines.about = about and about(batch)
         lines.node = nodes_of(batch) if self.tree else None
         if with_gaps and batch.gaps:
-            lines = inserted(lines, BAD, np.array(batch.gaps, np.int64))
-        return inserted(lines, BREAK, np.zeros(1, np.int64)) if begins_file(batch) else lines
+            lines = insert_lines(lines, BAD, np.array(batch.gaps, np.int64))
+        return insert_lines(lines, BREAK, np.zeros(1, np.int64)) if begins_file(batch) else lines
 
     def label_factors(self) -> np.ndarray:
         """float64[labels], what ``class_weights`` multiply importance by."""
@@ -213,7 +213,7 @@ def begins_file(batch: Batch) -> bool:
     return bool(len(batch) and batch.flags[0] & FIRST)
 
 
-def inserted(lines: Lines, kind: int, gaps: np.ndarray) -> Lines:
+def insert_lines(lines: Lines, kind: int, gaps: np.ndarray) -> Lines:
     """Lines of a kind, without terms, in front of the rows ``gaps``."""
     state, *edge = (
         replace(terms, indptr=np.insert(terms.indptr, gaps, terms.indptr[gaps]))

@@ -20,7 +20,7 @@ def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     return np.where(ascending[index] == hashes, sorter[index], -1)
 
 
-def numbered(features: np.ndarray, terms: Csr) -> Csr:
+def number_terms(features: np.ndarray, terms: Csr) -> Csr:
     """The terms among ``features``, whose numbers are the columns; those of ``terms`` are hashes."""
     index = find(features, terms.indices)
     return replace(terms, indices=index.astype(np.uint32)).keep(index >= 0)
@@ -142,24 +142,24 @@ class Pairs:
         labels, own = wider.labels, self.labels
         features = wider.state.features
         state = np.searchsorted(wider.state.keys(features, labels), self.state.keys(features, labels))
-        moved = self.edges.relabelled(rebased(self.edges.label, own, labels))
+        moved = self.edges.relabelled(renumber_pairs(self.edges.label, own, labels))
         keys = wider.edges.keys(wider.edges.features, labels**2)
         edges = len(wider.state) + np.searchsorted(keys, moved.keys(wider.edges.features, labels**2))
-        ways = rebased(np.arange(own**2 if self.transitions else 0), own, labels)
-        places = np.searchsorted(wider.histories, rebased(self.histories, own, labels))
+        ways = renumber_pairs(np.arange(own**2 if self.transitions else 0), own, labels)
+        places = np.searchsorted(wider.histories, renumber_pairs(self.histories, own, labels))
         triples = wider.first_triple + (places[:, None] * labels + np.arange(own)).reshape(-1)
         return np.concatenate((state, edges, wider.first_transition + ways, triples)).astype(np.int64)
 
 
-def rebased(way: np.ndarray, labels: int, more: int) -> np.ndarray:
+def renumber_pairs(way: np.ndarray, labels: int, more: int) -> np.ndarray:
     """Numbers of pairs of labels when there are ``more`` labels."""
     return way if labels == more else way // max(labels, 1) * more + way % max(labels, 1)
 
 
-def widened(old: Pairs, new: Pairs) -> Pairs:
+def merge_pairs(old: Pairs, new: Pairs) -> Pairs:
     """All weights of both; the names of ``new`` begin with those of ``old``."""
     labels = new.labels
-    moved = old.edges.relabelled(rebased(old.edges.label, old.labels, labels))
+    moved = old.edges.relabelled(renumber_pairs(old.edges.label, old.labels, labels))
     state, edges = union(old.state, new.state, labels), union(moved, new.edges, labels**2)
-    histories = np.union1d(rebased(old.histories, old.labels, labels), new.histories).astype(np.uint32)
+    histories = np.union1d(renumber_pairs(old.histories, old.labels, labels), new.histories).astype(np.uint32)
     return Pairs(new.names, state, edges, new.transitions, histories)

@@ -22,7 +22,7 @@ from vwlite.solvers.loglinear.feature_label_pairs import (
     family,
     find,
     in_order,
-    widened,
+    merge_pairs,
 )
 from vwlite.solvers.loglinear.frank_wolfe import Structured, of_loss
 from vwlite.solvers.loglinear.problems import Chains, Examples, Part, chains_of, examples_of, tokens_before
@@ -173,7 +173,7 @@ def chain_parts(
     histories = np.unique(way[way >= 0]).astype(np.uint32) if config.order == 2 else np.zeros(0, np.uint32)
     pairs = Pairs(names, state, edges_of(config, tokens, way, len(names)), config.sequences, histories)
     if known:
-        pairs = widened(known, pairs)
+        pairs = merge_pairs(known, pairs)
     problem = of_loss(chains_of(lines, pairs, tree), config)
     return parts(problem, train, out, of_loss(chains_of(held, pairs), config) if held is not None else None)
 

@@ -86,22 +86,22 @@ def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
     for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         for position in order[start : min(end, start + count)].tolist():
             entry = {"label": pairs.names[int(label[position])], "weight": float(weights[position])}
-            entries.append({**entry, **described(model, position)})
+            entries.append({**entry, **describe_weight(model, position)})
     return entries
 
 
-def described(model: LoadedModel, position: int) -> dict[str, Any]:
+def describe_weight(model: LoadedModel, position: int) -> dict[str, Any]:
     pairs = model.pairs
     if position >= pairs.first_transition:
         return {"slot": None, "name": f"after {pairs.previous[(position - pairs.first_transition) // pairs.labels]}"}
     if position < pairs.first_edge:
-        return named(model, pairs.state, position)
-    edge = named(model, pairs.edges, position - pairs.first_edge)
+        return name_pair(model, pairs.state, position)
+    edge = name_pair(model, pairs.edges, position - pairs.first_edge)
     before = pairs.names[int(pairs.edges.label[position - pairs.first_edge]) // pairs.labels]
     return {**edge, "name": f"{edge['name'] or edge['slot']} after {before}"}
 
 
-def named(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> dict[str, Any]:
+def name_pair(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> dict[str, Any]:
     slot = int(family.features[family.feature[pair]])
     return {"slot": slot, "name": model.names.names.get(slot) if model.names else None}
 

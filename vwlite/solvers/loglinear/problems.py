@@ -12,7 +12,7 @@ from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import UNSTABLE
 from vwlite.solvers.loglinear.examples import LINE, Lines, Tree, sequences_of, tree_of
-from vwlite.solvers.loglinear.feature_label_pairs import Pairs, numbered
+from vwlite.solvers.loglinear.feature_label_pairs import Pairs, number_terms
 
 T = TypeVar("T")
 
@@ -86,7 +86,7 @@ class Examples:
 
 def examples_of(lines: Lines, features: np.ndarray) -> Examples:
     """``lines`` have labels -1 and 1; terms whose slot is not among ``features`` are dropped."""
-    return Examples(features, numbered(features, lines.state), lines.label.astype(np.float64), lines.weight)
+    return Examples(features, number_terms(features, lines.state), lines.label.astype(np.float64), lines.weight)
 
 
 def sequence_bytes(tokens: int, pairs: Pairs) -> float:
@@ -209,10 +209,10 @@ def chains_of(lines: Lines, pairs: Pairs, tree: Tree | None = None) -> Chains:
     sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
     if len(tokens) < len(lines):
         lines = lines.select(tokens)
-    edge = numbered(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
+    edge = number_terms(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
     weight = lines.weight[sequence[:-1]] if len(tokens) else np.zeros(0)
     sequence = sequence if len(tokens) else np.zeros(1, np.int64)
     label = lines.label.astype(np.int32)
     if lines.node is not None and tree is None:
         tree = tree_of(lines.node.tolist(), sequence)
-    return Chains(pairs, sequence, numbered(pairs.state.features, lines.state), edge, label, weight, tree)
+    return Chains(pairs, sequence, number_terms(pairs.state.features, lines.state), edge, label, weight, tree)

@@ -15,7 +15,7 @@ from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import Contingency
-from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
+from vwlite.evaluation.metric_table import NAMES, SEQUENCES, metrics_of_list, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.learners.row_results import named_values
 from vwlite.memory_limit import GIB, USUAL
@@ -218,7 +218,7 @@ def nbest_texts(tagger: Tagger, count: int, with_labels: bool = False) -> Iterat
 
 def choose(typed: str | None, crf: bool) -> list[str] | None:
     """The metrics asked for; None where none is. Raises UsageError."""
-    names, offered = chosen(typed), names_of(SEQUENCES if crf else NAMES)
+    names, offered = metrics_of_list(typed), names_of(SEQUENCES if crf else NAMES)
     for name in names or ():
         if name not in offered:
             raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(offered)}")

@@ -187,8 +187,8 @@ class SubspaceIteration:
         old, used = len(self.rows) - len(new), len(self.total)
         if len(self.rows) > used:
             room = max(len(self.rows), used + used // 2)
-            self.z, self.y = (grown(one, room) for one in (self.z, self.y))
-            self.total = grown(self.total, room)
+            self.z, self.y = (grow_array(one, room) for one in (self.z, self.y))
+            self.total = grow_array(self.total, room)
         self.begin(self.z[old : len(self.rows)], new)
 
     def sort(self) -> None:
@@ -229,7 +229,7 @@ class SubspaceIteration:
         return Components(self.rows.slots, vectors, values, self.total, weight, squares_sum, self.examples)
 
 
-def grown(array: np.ndarray, rows: int) -> np.ndarray:
+def grow_array(array: np.ndarray, rows: int) -> np.ndarray:
     larger = np.zeros((rows, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
