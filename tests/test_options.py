@@ -43,9 +43,9 @@ def kinds_of(config):
 
 def command_with(config):
     """The command that declares most of a configuration's options."""
-    wanted = {(one.key, one.help) for one in options_of(config).values()}
+    expected = {(one.key, one.help) for one in options_of(config).values()}
     declared = [[param for param in of.params if hasattr(param, "declared")] for of in EVERY]
-    shared = [len(wanted & {(param.name, param.declared.help) for param in params}) for params in declared]
+    shared = [len(expected & {(param.name, param.declared.help) for param in params}) for params in declared]
     return EVERY[shared.index(max(shared))]
 
 

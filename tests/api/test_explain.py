@@ -35,10 +35,10 @@ def test_terms_are_those_of_the_command(options, text, run_here, tmp_path):
     model.learn(text)
     model.save(tmp_path / "m")
     (tmp_path / "d").write_bytes(text)
-    shown = run_here("explain", "-i", "m", "d", "--classes", "1", "--json", "-", "--top", "3").stdout
-    wanted = [[list(term.values()) for term in one["sums"][0]["terms"]] for one in json.loads(shown)["examples"]]
-    assert [[list(term) for term in terms] for terms in model.explain(text, top=3)] == wanted
-    assert all(0 < len(terms) <= 3 for terms in wanted)
+    stdout = run_here("explain", "-i", "m", "d", "--classes", "1", "--json", "-", "--top", "3").stdout
+    expected = [[list(term.values()) for term in one["sums"][0]["terms"]] for one in json.loads(stdout)["examples"]]
+    assert [[list(term) for term in terms] for terms in model.explain(text, top=3)] == expected
+    assert all(0 < len(terms) <= 3 for terms in expected)
 
 
 def test_names_need_not_be_in_the_model():

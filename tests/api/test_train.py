@@ -107,11 +107,11 @@ REFUSED = [
 
 @pytest.mark.parametrize("options", REFUSED)
 def test_refusals(options, folder, run_here):
-    said = run_here("train", "data.vw", *shlex.split(options), "--quiet", status=2).stderr
+    stderr = run_here("train", "data.vw", *shlex.split(options), "--quiet", status=2).stderr
     assert taken_away(folder).keys() == DATA
     with pytest.raises(UsageError) as raised:
         vwlite.train("data.vw", options)
-    assert said.removeprefix("vwlite: ").split(" ('vwlite")[0].strip() == str(raised.value)
+    assert stderr.removeprefix("vwlite: ").split(" ('vwlite")[0].strip() == str(raised.value)
     assert content(folder).keys() == DATA
 
 

@@ -205,8 +205,8 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
 def one_writer_at_a_time(case):
     with case.locked():
         wait = ("--lock-wait", "0.01") if "lock_wait" in case.one.typed else ()
-        said = case.run(*case.one.words(*wait), status=75).stderr
-        assert "locked by another training" in said and (not wait or "after 0.01 seconds" in said)
+        stderr = case.run(*case.one.words(*wait), status=75).stderr
+        assert "locked by another training" in stderr and (not wait or "after 0.01 seconds" in stderr)
     assert case.learn() == case.whole
 
 

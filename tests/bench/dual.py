@@ -94,8 +94,8 @@ def main():
             right = (np.sign(other @ w[:-1] + w[-1]) == truth).mean()
             low = int((y * (x @ w[:-1] + w[-1]) < 1 - 1e-3).sum())
             wall, cpu = map(median, zip(*taken, strict=True))
-            shown = f"{objective(loss, x, y, w):.2f} | {wall:.2f} | {cpu:.2f} | {right:.4f} | {low}"
-            print(f"| `{loss}` | {name} | {shown} |")
+            message = f"{objective(loss, x, y, w):.2f} | {wall:.2f} | {cpu:.2f} | {right:.4f} | {low}"
+            print(f"| `{loss}` | {name} | {message} |")
 
 
 if __name__ == "__main__":

@@ -138,31 +138,33 @@ ASKED = "examples,accuracy,micro_f1,macro_precision,macro_recall,macro_f1,auc,lo
 def test_metrics_of_classes(vwlite, write):
     train(vwlite)
     write("test.vw", documents(60, 3) + "land 'l|w ball\n")
-    found = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--metric", ASKED, "--json", "-").stdout)["result"]
+    report = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--metric", ASKED, "--json", "-").stdout)["result"]
     true = [line.split()[0] for line in (documents(60, 3) + "land 'l|w ball\n").splitlines()]
     said, shares = answers(vwlite, "--scores"), answers(vwlite, "--probabilities")
     right = [name == label for (name, _, _), label in zip(said, true, strict=True)]
-    assert found["examples"] == 61 and found["accuracy"] == pytest.approx(sum(right) / 61) == found["micro_f1"]
+    assert report["examples"] == 61 and report["accuracy"] == pytest.approx(sum(right) / 61) == report["micro_f1"]
     chances = [one.get(label, 0) for (_, one, _), label in zip(shares, true, strict=True)]
     losses = -np.log(np.clip(chances, 2**-23, 1 - 2**-23))
-    assert found["log_loss"] == pytest.approx(np.mean(losses), rel=1e-4)
+    assert report["log_loss"] == pytest.approx(np.mean(losses), rel=1e-4)
     areas = []
     for name in ("sea", "sport"):
         inside = [scores[name] for (_, scores, _), label in zip(said, true, strict=True) if label == name]
         outside = [scores[name] for (_, scores, _), label in zip(said, true, strict=True) if label != name]
         areas.append(np.mean([(a > b) + (a == b) / 2 for a in inside for b in outside]))
-    assert found["auc"] == pytest.approx(np.mean(areas), abs=1e-6)
-    assert [row["class"] for row in found["per_class"]] == ["sea", "sport", "land"]
-    assert found["macro_f1"] == pytest.approx(np.nan_to_num([row["f1"] or 0 for row in found["per_class"]]).mean())
-    assert np.sum(found["confusion_matrix"]["weight"]) == 61
+    assert report["auc"] == pytest.approx(np.mean(areas), abs=1e-6)
+    assert [row["class"] for row in report["per_class"]] == ["sea", "sport", "land"]
+    assert report["macro_f1"] == pytest.approx(np.nan_to_num([row["f1"] or 0 for row in report["per_class"]]).mean())
+    assert np.sum(report["confusion_matrix"]["weight"]) == 61
     unasked = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)["result"]
     assert list(unasked) == ["examples", "accuracy", "majority_accuracy", "micro_f1"]
 
 
 def test_metrics_of_lists(vwlite):
     train(vwlite, "--multilabel", data="many.vw")
-    asked = "micro_f1,macro_f1,hamming_loss,auc,log_loss"
-    found = json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--metric", asked, "--json", "-").stdout)["result"]
+    message = "micro_f1,macro_f1,hamming_loss,auc,log_loss"
+    report = json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--metric", message, "--json", "-").stdout)[
+        "result"
+    ]
     true = [set(line.split()[0].split(",")) for line in documents(60, 4, several=True).splitlines()]
     shares = answers(vwlite, "--probabilities", data="many.vw")
     wrong = [
@@ -170,8 +172,8 @@ def test_metrics_of_lists(vwlite):
         for (_, one, _), names in zip(shares, true, strict=True)
         for key, share in one.items()
     ]
-    assert list(found) == asked.split(",") and found["hamming_loss"] == pytest.approx(np.mean(wrong))
-    assert found["auc"] > 0.9 and 0 <= found["log_loss"] < 1
+    assert list(report) == message.split(",") and report["hamming_loss"] == pytest.approx(np.mean(wrong))
+    assert report["auc"] > 0.9 and 0 <= report["log_loss"] < 1
 
 
 def test_inspect_shows_the_rows_of_theta_of_each_class(vwlite, tmp_path):

@@ -103,9 +103,9 @@ def test_other_models_and_damage(vwlite, tmp_path, write):
     train(vwlite, "few.vw")
     assert "no labelled example" in train(vwlite, "none.vw", "-i", "model", out="more", status=65).stderr
     assert train(vwlite, "few.vw", "-i", "nothing", out="more", status=66)
-    found = model_file.load(tmp_path / "model")
+    model = model_file.load(tmp_path / "model")
     for position in ({"passes": -1, "steps": 1}, {"passes": 1}, {"passes": 1, "steps": 2**62}, []):
-        model_file.save(tmp_path / "bad", {**found.header, "position": position}, found.arrays)
+        model_file.save(tmp_path / "bad", {**model.header, "position": position}, model.arrays)
         assert train(vwlite, "few.vw", "-i", "bad", out="more", status=76)
 
 

@@ -135,8 +135,8 @@ def test_the_grid_without_theta_is_of_the_solver():
 
 def test_the_model_is_that_of_the_chosen_options(files, vwlite, tmp_path):
     learn(vwlite, "--dim", "4")
-    shown = ("--vary", "theta-scale 0.1|1", "--vary", "theta-dim 2|4", "--vary", "passes 2|20")
-    done = vwlite("aso", "train", "few.vw", "--theta", "theta", "--folds", "4", *shown, "-f", "m", "--json", "j")
+    arguments = ("--vary", "theta-scale 0.1|1", "--vary", "theta-dim 2|4", "--vary", "passes 2|20")
+    done = vwlite("aso", "train", "few.vw", "--theta", "theta", "--folds", "4", *arguments, "-f", "m", "--json", "j")
     facts = json.loads((tmp_path / "j").read_text())["result"]["selection"]
     assert len(facts["points"]) == 10 and facts["folds"] == 4 and facts["measure"] == "accuracy"
     chosen = facts["chosen"]

@@ -49,9 +49,9 @@ def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
         values = np.array([np.float32(parts.get(name, 0)) for name in ("year", "kelvin", "rain")], float)
         sums += values
         centred = np.float32(values - sums / number)
-        shown = " ".join(f"{n}:{float(v)!r}" for n, v in zip(("year", "kelvin", "rain"), centred, strict=True) if v)
+        message = " ".join(f"{n}:{float(v)!r}" for n, v in zip(("year", "kelvin", "rain"), centred, strict=True) if v)
         label, _, kind = text.split("|")
-        lines.append(f"{label}|{kind} |f {shown}\n")
+        lines.append(f"{label}|{kind} |f {message}\n")
     write("by-hand.vw", "".join(lines))
     vwlite("train", "d.vw", "--centred", "f", "-p", "one", "--quiet")
     vwlite("train", "by-hand.vw", "-p", "other", "--quiet")
@@ -113,9 +113,9 @@ def test_tables_explanations_and_python(vwlite, write, tmp_path):
     write("d.csv", header + "".join(f"{row}\n" for row in cells))
     vwlite("train", "d.csv", "--columns", "label=label", "--centred", "_", "-f", "m", "--quiet", "--names")
     assert rmse(vwlite, "m", "d.csv") < 0.4
-    shown = vwlite("explain", "-i", "m", "d.csv", "--json", "-").stdout
-    assert "kelvin" in shown
-    for one in json.loads(shown)["examples"][:5]:
+    stdout = vwlite("explain", "-i", "m", "d.csv", "--json", "-").stdout
+    assert "kelvin" in stdout
+    for one in json.loads(stdout)["examples"][:5]:
         total = sum(term["product"] for term in one["sums"][0]["terms"]) if "sums" in one else None
         assert total is None or total == pytest.approx(one["sums"][0]["value"], abs=1e-4)
     lines = (tmp_path / "d.vw").read_text().splitlines(keepends=True)
@@ -177,8 +177,8 @@ def test_it_is_settled_with_the_model(vwlite):
 
 def test_it_is_for_columns_of_numbers(vwlite, write):
     write("many.vw", "".join(f"1 |w a{n}\n" for n in range(5000)))
-    said = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
-    assert "its namespaces have more than 4096 features" in said
+    stderr = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
+    assert "its namespaces have more than 4096 features" in stderr
 
 
 def test_columns_alone_are_learned_in_any_blocks(vwlite, write, tmp_path):

@@ -66,8 +66,8 @@ def test_numbers_that_are_one_feature_are_told(names, said, size, vwlite, write)
         done = vwlite("check", write("data.vw", text), "--block-size", size)
         assert done.stderr == (f"vwlite: warning: {said.format(ONE)}\n" if said else "")
         assert vwlite("check", "data.vw", "--hash", "all").stderr == ""
-    found = json.loads(vwlite("check", "-", "--json", "-", "--quiet", stdin="1 |a 4294967297 1\n").stdout)
-    assert found["distinct_features"] == 1 and found["warnings"] == [f"4294967297 and 1 {ONE}"]
+    report = json.loads(vwlite("check", "-", "--json", "-", "--quiet", stdin="1 |a 4294967297 1\n").stdout)
+    assert report["distinct_features"] == 1 and report["warnings"] == [f"4294967297 and 1 {ONE}"]
 
 
 def test_bits_to_choose(vwlite, write, report):
@@ -118,9 +118,9 @@ def test_lines_sorted_by_label_are_said(report, vwlite, write):
     lines = ["1 |a x\n"] * 60 + ["-1 |a y\n"] * 60
     write("sorted.vw", "".join(lines))
     write("mixed.vw", "".join(lines[number * 7 % 120] for number in range(120)))
-    said = "the lines are sorted by label: it changes once, 60 times in random order"
-    assert said in vwlite("check", "sorted.vw", "--block-size", 100).stderr
-    assert said in report("sorted.vw")["warnings"][0]
+    message = "the lines are sorted by label: it changes once, 60 times in random order"
+    assert message in vwlite("check", "sorted.vw", "--block-size", 100).stderr
+    assert message in report("sorted.vw")["warnings"][0]
     assert "shuffle them, or train --shuffle-first" in report("sorted.vw")["warnings"][0]
     assert report("mixed.vw")["warnings"] == []
     assert vwlite("check", "sorted.vw", "--quiet").stderr == ""
@@ -128,10 +128,10 @@ def test_lines_sorted_by_label_are_said(report, vwlite, write):
 
 def test_labels_that_are_tags_are_said(vwlite):
     text = "1 |a b\n1|a b\n-1|a c\n'2 |a d\n mail |a d\n 0 |a\n"
-    said = vwlite("check", stdin=text.replace(" mail ", "mail")).stderr
-    assert "2: '1|' is an example without a label, tagged 1 (2 such lines): a label needs a blank" in said
+    stderr = vwlite("check", stdin=text.replace(" mail ", "mail")).stderr
+    assert "2: '1|' is an example without a label, tagged 1 (2 such lines): a label needs a blank" in stderr
 
 
 def test_namespaces_that_differ_by_case_are_said(vwlite):
-    said = vwlite("check", stdin="1 |User x |item y\n0 |user x\n").stderr
-    assert "the namespaces User and user differ by case only" in said
+    stderr = vwlite("check", stdin="1 |User x |item y\n0 |user x\n").stderr
+    assert "the namespaces User and user differ by case only" in stderr

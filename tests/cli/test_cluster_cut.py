@@ -64,12 +64,14 @@ def test_new_text_goes_to_the_nearest_centre_of_the_graph(data, vwlite, tmp_path
     k = x @ x.T
     edges = new @ x.T
     for row, cluster in enumerate(clusters_in(vwlite("predict", "-i", "m", "new.vw"))):
-        wanted = []
+        expected = []
         for j in range(GROUPS):
             own = found == j
             volume = k[own].sum()
-            wanted.append(k[np.ix_(own, own)].sum() / volume**2 - 2 * edges[row, own].sum() / edges[row].sum() / volume)
-        assert wanted[cluster] <= min(wanted) + 1e-9
+            expected.append(
+                k[np.ix_(own, own)].sum() / volume**2 - 2 * edges[row, own].sum() / edges[row].sum() / volume
+            )
+        assert expected[cluster] <= min(expected) + 1e-9
     scores = vwlite("predict", "-i", "m", "new.vw", "--scores").lines[0].split()
     assert len(scores) == GROUPS + 1 and scores[-1] == "t0"
 
@@ -112,10 +114,10 @@ def test_of_several_starts_the_lowest_cut_is_kept(data, vwlite, tmp_path):
 
 
 def test_reports_have_the_cut(data, vwlite, tmp_path):
-    told = json.loads(vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--json", "-", "--quiet").stdout)
-    assert told["cut"] is True and 0 < told["normalised_cut"] < 3
-    shown = vwlite("inspect", "m").stdout
-    assert re.search(r"^cut +yes$", shown, re.M) and re.search(r"^normalised_cut +", shown, re.M)
+    report = json.loads(vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--json", "-", "--quiet").stdout)
+    assert report["cut"] is True and 0 < report["normalised_cut"] < 3
+    stdout = vwlite("inspect", "m").stdout
+    assert re.search(r"^cut +yes$", stdout, re.M) and re.search(r"^normalised_cut +", stdout, re.M)
     measured = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)
     assert measured["nmi"] > 0.6 and measured["examples"] == measured["weight"] == 150
 
@@ -161,5 +163,5 @@ def test_damaged_models_are_refused(change, data, vwlite, tmp_path):
     else:
         header |= change
     files.save(tmp_path / "bad", header, arrays)
-    said = vwlite("predict", "-i", "bad", "x.vw", status=76).stderr
-    assert "bad is not a model of this version's vwlite cluster" in said
+    stderr = vwlite("predict", "-i", "bad", "x.vw", status=76).stderr
+    assert "bad is not a model of this version's vwlite cluster" in stderr

@@ -17,8 +17,8 @@ def options(vwlite):
     """The options of the model, as inspect shows them, with the bits."""
 
     def of(model="model"):
-        shown = json.loads(vwlite("inspect", model, "--json", "-").stdout)
-        return {**shown["options"], "bits": shown["bits"], "loss": shown["loss_function"]}
+        report = json.loads(vwlite("inspect", model, "--json", "-").stdout)
+        return {**report["options"], "bits": report["bits"], "loss": report["loss_function"]}
 
     return of
 

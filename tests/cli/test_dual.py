@@ -61,17 +61,17 @@ def test_it_tells_of_every_pass_and_stops_at_the_gap(vwlite, data, loss):
 
 def test_predictions_of_the_training_are_those_of_the_model(vwlite, data, tmp_path):
     vwlite("train", "d", "-f", "m", "-p", "p", "-r", "r", "--quiet", *DUAL)
-    told = (tmp_path / "p").read_text()
-    assert told == vwlite("predict", "-i", "m", "d").stdout and len(told.splitlines()) == 400
+    text = (tmp_path / "p").read_text()
+    assert text == vwlite("predict", "-i", "m", "d").stdout and len(text.splitlines()) == 400
     assert len((tmp_path / "r").read_text().splitlines()) == 400
 
 
 def test_an_ordinary_model_comes_of_it(vwlite, data, weights, tmp_path):
     vwlite("train", "d", "-f", "m", "--quiet", "--names", "--readable_model", "text", *DUAL)
-    found = json.loads(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy", "--json", "-").stdout)["result"]
-    assert found["accuracy"] > 0.75
-    shown = vwlite("inspect", "m", "--top", "2").stdout
-    assert "can_go_on      no" in shown and re.search(r"u\^b|u\^a", shown)
+    report = json.loads(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy", "--json", "-").stdout)["result"]
+    assert report["accuracy"] > 0.75
+    stdout = vwlite("inspect", "m", "--top", "2").stdout
+    assert "can_go_on      no" in stdout and re.search(r"u\^b|u\^a", stdout)
     assert len(weights("m")) == 14
     assert len(re.findall(r"^\d+:", (tmp_path / "text").read_text(), re.M)) == 14
 
@@ -120,12 +120,12 @@ def test_support_vectors_of_regression_have_residuals(vwlite, write, tmp_path):
     options = "--loss_function tube --tube 0.5 --max-bad-ratio 0.5 --gap 1e-8 --passes 99999"
     vwlite("train", "d", "-f", "m", "--support", "sv", "--quiet", *DUAL, *options.split())
     header, rows = support_of(tmp_path)
-    shown = vwlite("predict", "-i", "m", "d", "--raw", status=65).stdout.split()
-    told = [float(line) for line in shown if line != "nan"]
+    done = vwlite("predict", "-i", "m", "d", "--raw", status=65).stdout.split()
+    numbers = [float(line) for line in done if line != "nan"]
     assert header[5] == "residual"
     for _, line, _, label, a, residual, bound in rows:
         n = int(line) - 2
-        assert float(label) == n % 7 and float(residual) == pytest.approx(n % 7 - told[n], abs=1e-4)
+        assert float(label) == n % 7 and float(residual) == pytest.approx(n % 7 - numbers[n], abs=1e-4)
         assert abs(float(residual)) >= 0.5 - 1e-4 and float(a) * float(residual) > 0
         assert (abs(float(a)) == 1) == bool(bound)
 
@@ -228,10 +228,10 @@ def test_examples_without_features_are_counted(vwlite, write):
 
 def test_too_few_passes_are_said(vwlite, data):
     done = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6")
-    said = r"vwlite: the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n"
-    assert len(re.findall(said, done.stderr)) == 1
+    message = r"vwlite: the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n"
+    assert len(re.findall(message, done.stderr)) == 1
     quiet = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6", "--quiet")
-    assert re.fullmatch(said, quiet.stderr)
+    assert re.fullmatch(message, quiet.stderr)
     assert vwlite("train", "d", "-f", "m", *DUAL, "--quiet").stderr == ""
 
 
@@ -288,15 +288,15 @@ def test_one_machine_of_all_classes(vwlite, write):
     assert content("m") == content("pipe")
     with open("j") as file:
         result = json.load(file)["result"]
-    found, shown = result["dual"], vwlite("predict", "-i", "m", "d", "--scores").lines
-    scores = np.array([[float(one.rpartition(":")[2]) for one in line.split()[:3]] for line in shown])
+    found, lines = result["dual"], vwlite("predict", "-i", "m", "d", "--scores").lines
+    scores = np.array([[float(one.rpartition(":")[2]) for one in line.split()[:3]] for line in lines])
     place, true = np.arange(400), np.array(CLASSES) - 1
     least = (scores + 1 - np.eye(3)[true]).max(axis=1) - scores[place, true]
     assert found["gap"] <= 1e-4 and found["passes"] == len(re.findall(r"^ +\d.*$", done.stderr, re.M))
     assert found["norm"] ** 2 / 2 + least.sum() == pytest.approx(found["primal"], rel=1e-4)
     assert result["average_loss"] == pytest.approx((scores.argmax(axis=1) != true).mean())
     vwlite("train", "d", "-f", "o", "--oaa", "3", "--quiet", *DUAL)
-    assert vwlite("predict", "-i", "o", "d", "--scores").lines != shown
+    assert vwlite("predict", "-i", "o", "d", "--scores").lines != lines
 
 
 def test_sets_of_labels_are_told_one_by_one(vwlite, write):

@@ -70,8 +70,8 @@ def test_regression_has_errors_instead(vwlite, write):
 def test_log_loss_says_which_models_have_it(loss, vwlite):
     """It is not among the metrics that the message lists."""
     vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", loss)
-    said = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
-    needed, _, has = said.partition("; there are ")
+    stderr = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
+    needed, _, has = stderr.partition("; there are ")
     assert needed == "vwlite: metric 'log_loss' needs probabilities, those of a model of --loss_function logistic"
     names = has.strip().split(", ")
     assert "auc" in names and "accuracy" in names and "log_loss" not in names
@@ -114,8 +114,8 @@ def test_nothing_that_counts_for_models_of_classes(kind, metric, vwlite, write):
 def test_levels_of_examples_without_weight(vwlite, write):
     vwlite("train", write("one.vw", "1 |a x\n2 |a y\n"), "-f", "levels", "--levels", "1,2", "--quiet")
     write("none.vw", "1 0 |a x\n2 0 |a y\n")
-    found = json.loads(vwlite("evaluate", "-i", "levels", "none.vw", "--json", "-").stdout)["result"]
-    assert found["weight"] == 0 and found["accuracy"] is None and found["rmse_raw"] is None
+    report = json.loads(vwlite("evaluate", "-i", "levels", "none.vw", "--json", "-").stdout)["result"]
+    assert report["weight"] == 0 and report["accuracy"] is None and report["rmse_raw"] is None
 
 
 def test_reading_options(vwlite, write):
@@ -194,17 +194,17 @@ def test_intervals_and_another_model(vwlite, write):
     write("queries", QUERIES)
     vwlite("train", "queries", "-f", "one")
     vwlite("train", "queries", "-f", "other", "--ignore", "x")
-    asked = ("evaluate", "-i", "one", "queries", "--metric", "mrr,gauc,ndcg@2", "--qid", "tag", "--quiet")
-    done = json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)["result"]
+    command = ("evaluate", "-i", "one", "queries", "--metric", "mrr,gauc,ndcg@2", "--qid", "tag", "--quiet")
+    done = json.loads(vwlite(*command, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)["result"]
     assert (done["queries"], done["mrr"], done["gauc"]) == (3, 1, 1)
     assert [row["metric"] for row in done["intervals"]] == ["mrr", "gauc", "ndcg@2"]
     assert all(row["low"] == row["high"] == 1 for row in done["intervals"])
     mrr, gauc, _ = done["against"]
     assert (mrr["against"], gauc["against"]) == (0.75, 0.5)  # all predictions are equal
     assert (mrr["difference"], gauc["difference"]) == (0.25, 0.5)
-    again = vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout
+    again = vwlite(*command, "--bootstrap", "200", "--against", "other", "--json", "-").stdout
     assert done == json.loads(again)["result"]
-    assert "gauc      0.5         0.5" in vwlite(*asked, "--against", "other").stdout
+    assert "gauc      0.5         0.5" in vwlite(*command, "--against", "other").stdout
 
 
 @pytest.mark.parametrize(
@@ -299,8 +299,8 @@ def test_labels_all_alike_have_no_auc(loss, vwlite, write):
 
 
 def test_the_help_lists_every_metric(vwlite):
-    shown = vwlite("evaluate", "--help").stdout
-    assert all(re.search(rf"^  {re.escape(row.name)}\s", shown, re.M) for row in TABLE)
+    stdout = vwlite("evaluate", "--help").stdout
+    assert all(re.search(rf"^  {re.escape(row.name)}\s", stdout, re.M) for row in TABLE)
 
 
 def test_adult(vwlite, data_dir):
@@ -319,7 +319,7 @@ def test_two_named_classes_have_an_area_under_the_curve(vwlite, write, learner):
     text = [f"{'yes' if n * 37 % 11 > 4 else 'no'} {1 + n % 3} |f a{n % 5} b{n % 7}:{n % 4}\n" for n in range(80)]
     write("d.vw", "".join(text))
     vwlite("train", "d.vw", "-f", "m", *learner.split(), "--quiet")
-    found = json.loads(vwlite("evaluate", "-i", "m", "d.vw", "--json", "-", "--quiet").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "m", "d.vw", "--json", "-", "--quiet").stdout)
     lines = vwlite("predict", "-i", "m", "d.vw", "--scores").stdout.splitlines()
     pairs = [dict(part.rsplit(":", 1) for part in line.split()) for line in lines]
     second, first = ("no", "yes") if "yes,no" in learner else ("yes", "no")
@@ -327,6 +327,6 @@ def test_two_named_classes_have_an_area_under_the_curve(vwlite, write, learner):
     rows = [(line.split()[0] == second, float(line.split()[1]), one) for line, one in zip(text, margin, strict=True)]
     above = [(w * v, (m > k) + (m == k) / 2) for yes, w, m in rows if yes for no, v, k in rows if not no]
     area = sum(weight * share for weight, share in above) / sum(weight for weight, _ in above)
-    assert found["auc"] == pytest.approx(area, abs=1e-5) and "auc_loss" not in found
-    asked = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "auc_loss,pr_auc", "--quiet").stdout.split()
-    assert asked[::2] == ["auc_loss", "pr_auc"] and float(asked[1]) == pytest.approx(1 - area, abs=1e-5)
+    assert report["auc"] == pytest.approx(area, abs=1e-5) and "auc_loss" not in report
+    done = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "auc_loss,pr_auc", "--quiet").stdout.split()
+    assert done[::2] == ["auc_loss", "pr_auc"] and float(done[1]) == pytest.approx(1 - area, abs=1e-5)

@@ -194,14 +194,14 @@ def test_a_model_that_takes_too_much_is_refused(vwlite, write):
 
 def test_data_are_read_as_by_predict(vwlite, write, tmp_path):
     vwlite("train", write("d", NUMBERS), "-f", "m", "--quiet")
-    shown = vwlite("explain", "-i", "m", "-d", "d", "--examples", "1", "--threads", "1").stdout
+    stdout = vwlite("explain", "-i", "m", "-d", "d", "--examples", "1", "--threads", "1").stdout
     svmlight = vwlite("explain", "-i", "m", write("s", "1 5:2 7:1\n"), "--format", "svmlight", "--json", "-").stdout
     (example,) = json.loads(svmlight)["examples"]
     assert {term["name"]: term["value"] for term in example["sums"][0]["terms"]} == {"5": 2, "7": 1, "Constant": 1}
     write("x", NUMBERS[:14] + "|a x:nan\n")
     assert "x:2:6: feature value is NaN" in vwlite("explain", "-i", "m", "x", "--strict", status=65).stderr
     options = ["--max-bad-ratio", "1", "--bad-lines", "kept", "--force", "--json", write("other", "mine")]
-    assert vwlite("explain", "-i", "m", "x", *options).stdout == shown.replace("d:1", "x:1")
+    assert vwlite("explain", "-i", "m", "x", *options).stdout == stdout.replace("d:1", "x:1")
     assert (tmp_path / "kept").read_text() == "|a x:nan\n"
     assert len(json.loads((tmp_path / "other").read_text())["examples"]) == 1
 

@@ -119,6 +119,6 @@ def test_what_is_refused(options, message, vwlite, write):
 def test_price_and_rank_are_kept(vwlite, write):
     write("d", TEXT)
     vwlite("train", "d", "-f", "m", *FIVE, "--quiet")
-    said = vwlite("train", "d", "-i", "m", "-f", "n", "--trace", "2", status=2).stderr
-    assert "--trace 2 contradicts m" in said
+    stderr = vwlite("train", "d", "-i", "m", "-f", "n", "--trace", "2", status=2).stderr
+    assert "--trace 2 contradicts m" in stderr
     assert "--rank 2 contradicts m" in vwlite("train", "d", "-i", "m", "-f", "n", "--rank", "2", status=2).stderr

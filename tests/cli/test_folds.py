@@ -57,11 +57,11 @@ def test_each_fold_is_measured_by_a_model_of_the_others(options, vwlite, write, 
 
 def test_the_summary_has_mean_and_deviation(vwlite, write):
     write("d.vw", clicks())
-    said = vwlite("train", "d.vw", "-f", "m", "--folds", "3").stderr
-    assert "3 folds, each measured by a model of the others" in said and "fold 3 of 3: examples 20, loss " in said
-    assert [line.split() for line in said.splitlines() if "deviation" in line] == [["metric", "mean", "deviation"]]
+    stderr = vwlite("train", "d.vw", "-f", "m", "--folds", "3").stderr
+    assert "3 folds, each measured by a model of the others" in stderr and "fold 3 of 3: examples 20, loss " in stderr
+    assert [line.split() for line in stderr.splitlines() if "deviation" in line] == [["metric", "mean", "deviation"]]
     quiet = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--quiet")
-    assert quiet.stderr.strip() == said[said.index("3 folds") :].strip()
+    assert quiet.stderr.strip() == stderr[stderr.index("3 folds") :].strip()
     assert not vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--quiet", "--json", "j").stderr
 
 
@@ -78,8 +78,8 @@ def test_of_many_folds_few_files_are_open(vwlite, write, tmp_path):
 
 def test_folds_that_a_constant_would_do_better_on_are_told(vwlite, write):
     write("d.vw", "".join(f"{1 if n % 3 else -1} |a x{n}\n" for n in range(60)))
-    said = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--loss_function", "logistic", "-l", "20").stderr
-    assert "note: always predicting the best constant has a smaller loss" in said
+    stderr = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--loss_function", "logistic", "-l", "20").stderr
+    assert "note: always predicting the best constant has a smaller loss" in stderr
 
 
 def test_groups_of_lines_stay_whole(vwlite, write, tmp_path):
@@ -149,5 +149,5 @@ def test_a_share_of_malformed_lines_is_that_of_all_the_data(vwlite, write):
 
 def test_a_fold_without_labels_is_named(vwlite, write):
     write("d", "1 |a x\n" + " |a y\n" * 9)
-    said = vwlite("train", "d", "--folds", "2", "--quiet", status=65).stderr
-    assert "--folds 2: fold" in said and "/" not in said
+    stderr = vwlite("train", "d", "--folds", "2", "--quiet", status=65).stderr
+    assert "--folds 2: fold" in stderr and "/" not in stderr

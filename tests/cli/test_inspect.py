@@ -18,9 +18,9 @@ def model(vwlite, write):
 
 
 def test_facts(vwlite, weights):
-    found = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)["result"]
-    top = found.pop("top")
-    assert found == {
+    report = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)["result"]
+    top = report.pop("top")
+    assert report == {
         "path": "plain",
         "learner": "gd",
         "loss_function": "logistic",
@@ -91,8 +91,8 @@ def test_names_are_missing(vwlite, names_in):
 @pytest.mark.parametrize("train", [("train", "data.vw"), ("l1", "data.vw", "--model", "multinomial", "--l1", "0.01")])
 def test_a_note_says_how_a_model_gets_names(train, vwlite):
     vwlite(*train, "-f", "model", "--quiet")
-    said = "vwlite: note: model holds no names, and slots stand for them: train with --names to see names\n"
-    assert vwlite("inspect", "model").stderr == vwlite("inspect", "model", "--json", "-").stderr == said
+    message = "vwlite: note: model holds no names, and slots stand for them: train with --names to see names\n"
+    assert vwlite("inspect", "model").stderr == vwlite("inspect", "model", "--json", "-").stderr == message
     assert vwlite("inspect", "model", "--top", "0").stderr == ""
     vwlite(*train, "-f", "model", "--names", "--quiet")
     assert vwlite("inspect", "model").stderr == ""
@@ -112,8 +112,8 @@ def test_predict_only_model(vwlite):
 def test_a_model_of_nothing(vwlite, write):
     """train writes none; vw does."""
     vwlite("vw", write("empty", ""), "-f", "nothing", "--quiet")
-    found = json.loads(vwlite("inspect", "nothing", "--json", "-").stdout)
-    assert (found["examples"], found["average_loss"], found["top"]) == (0, None, [])
+    report = json.loads(vwlite("inspect", "nothing", "--json", "-").stdout)
+    assert (report["examples"], report["average_loss"], report["top"]) == (0, None, [])
     assert re.search(r"^average_loss +n\.a\.$", vwlite("inspect", "nothing").stdout, re.M)
 
 
@@ -205,8 +205,8 @@ def test_weights_of_no_class_are_not_shown_by_class(vwlite, write):
     write("c", CLASSES)
     for options in ((), ("--ect", "3", *NAMED), ("--oaa", "3", "--lrq", "ww2", *NAMED)):
         vwlite("train", "c" if options else "data.vw", "-f", "m", "--quiet", *options)
-        said = vwlite("inspect", "m", "--by-class", status=2).stderr
-        assert "--by-class goes with classes that have weights of their own" in said
+        stderr = vwlite("inspect", "m", "--by-class", status=2).stderr
+        assert "--by-class goes with classes that have weights of their own" in stderr
     vwlite("l1", "c", "--model", "multinomial", "-f", "m", "--quiet")
     assert vwlite("inspect", "m", "--by-class").stdout == vwlite("inspect", "m").stdout
 

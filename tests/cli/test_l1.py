@@ -63,8 +63,8 @@ def test_sequences(vwlite, header):
     assert header("m")["labels"] == ["B-NP", "I-NP", "O"]
     done = vwlite("evaluate", "-i", "m", "tags.vw", "--metric", "conll,accuracy", "--json", "-")
     assert figures(done)["f1"] == 100 and figures(done)["accuracy"] == 1 and "log_loss" not in figures(done)
-    shown = vwlite("inspect", "m", "--top", "2").stdout
-    assert "w^cat" in shown and "after B-NP" in shown
+    stdout = vwlite("inspect", "m", "--top", "2").stdout
+    assert "w^cat" in stdout and "after B-NP" in stdout
     found = figures(vwlite("inspect", "m", "--json", "-"))
     assert found["active"] <= found["weights"] and {entry["label"] for entry in found["top"]} <= {"B-NP", "I-NP", "O"}
 
@@ -347,15 +347,15 @@ ENDED = {
 @pytest.mark.parametrize("options", ENDED)
 def test_a_solver_that_ends_at_passes_says_what_it_has_not_reached(options, vwlite):
     data, left = ENDED[options]
-    said = f"note: {left} was not reached: --passes allows more\n"
-    assert said in l1(vwlite, data, *options.split(), "--passes", "2", quiet=False).stderr
+    message = f"note: {left} was not reached: --passes allows more\n"
+    assert message in l1(vwlite, data, *options.split(), "--passes", "2", quiet=False).stderr
     loose = options.replace("--gap 1e-6", "--gap 0.9")
     assert "was not reached" not in l1(vwlite, data, *loose.split(), "--passes", "2000", quiet=False).stderr
 
 
 def test_a_period_beyond_the_data_holds_nothing_out(vwlite, tmp_path):
-    told = l1(vwlite, "binary.vw", "--l1", "1", "--holdout", "121", quiet=False).stderr
-    assert "note: no labelled example was held out, so the model is that of the last pass\n" in told
+    stderr = l1(vwlite, "binary.vw", "--l1", "1", "--holdout", "121", quiet=False).stderr
+    assert "note: no labelled example was held out, so the model is that of the last pass\n" in stderr
     l1(vwlite, "binary.vw", "--l1", "1", "-f", "all")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "all").read_bytes()
 
@@ -365,6 +365,6 @@ def test_a_model_of_too_many_labels_says_what_it_needs(options, vwlite, write):
     sequences = "".join(f"L{n % 60} |w x{n}\n" + "\n" * (n % 5 == 4) for n in range(300))
     write("data.vw", sequences.replace("\n", " |e y\n").replace("\n |e y\n", "\n\n"))
     run = ("l1", "data.vw", "--model", "crf", "-f", "model", "--passes", 1, *options)
-    said = vwlite(*run, "--max-memory", 0.0001, status=2).stderr
-    assert "weights of 60 labels, and the longest sequence, of 5 lines: 0.00 GiB are more than --max-memory" in said
+    stderr = vwlite(*run, "--max-memory", 0.0001, status=2).stderr
+    assert "weights of 60 labels, and the longest sequence, of 5 lines: 0.00 GiB are more than --max-memory" in stderr
     vwlite(*run)

@@ -39,9 +39,9 @@ def test_the_weights_of_a_feature_vanish_together(model, solver, l1, vwlite, hea
     l1(model, *options, "-f", "single")
     assert "group" not in header("single")["l1"]
     l1(model, *options, "--group")
-    found = load("m")
-    state = (found.weights[: found.pairs.first_edge] != 0).reshape(-1, found.pairs.labels)
-    transitions = (found.weights[found.pairs.first_transition :] != 0).reshape(-1, found.pairs.labels)
+    loaded = load("m")
+    state = (loaded.weights[: loaded.pairs.first_edge] != 0).reshape(-1, loaded.pairs.labels)
+    transitions = (loaded.weights[loaded.pairs.first_transition :] != 0).reshape(-1, loaded.pairs.labels)
     for rows in filter(len, (state, transitions)):
         assert (rows.any(1) == rows.all(1)).all()
     assert 0 < state.any(1).sum() < len(state)
@@ -125,5 +125,5 @@ def test_one_penalty_takes_the_place_of_another(l1, vwlite, header):
 def test_two_classes_have_one_weight_a_feature(vwlite, write):
     write("binary.vw", "1 |w a\n-1 |w b\n")
     for solver in ("fista", "sgd"):
-        said = vwlite("l1", "binary.vw", "--group", "--solver", solver, status=2).stderr
-        assert "with two classes a feature has one weight, and --l1 is there" in said
+        stderr = vwlite("l1", "binary.vw", "--group", "--solver", solver, status=2).stderr
+        assert "with two classes a feature has one weight, and --l1 is there" in stderr

@@ -47,8 +47,8 @@ def test_probabilities_and_log_loss_are_those_of_order_2(vwlite):
         for name in ("m", "one")
     }
     assert found["m"]["log_loss"] < found["one"]["log_loss"] / 3
-    told = vwlite("predict", "-i", "m", "turns.vw", "--probabilities").lines[1].split()
-    assert told[0] == "A" and 0.8 < float(told[1].removeprefix("A:")) < 1
+    done = vwlite("predict", "-i", "m", "turns.vw", "--probabilities").lines[1].split()
+    assert done[0] == "A" and 0.8 < float(done[1].removeprefix("A:")) < 1
 
 
 def test_the_weights_are_told_by_name(vwlite):

@@ -32,10 +32,10 @@ def same(tmp_path, one, two):
 def test_a_second_file_is_refused(quiet, vwlite, write):
     write("others.vw", RINGS[:60])
     how = ("--landmarks", "rbf:some.vw", "--landmarks", "rbf:others.vw", "--gamma", "1")
-    said = "--landmarks is given twice: one file has the lines of all landmarks"
+    options = "--landmarks is given twice: one file has the lines of all landmarks"
     for command in ("train", "pca", "cluster"):
-        assert vwlite(command, "rings.vw", "-f", "m", *how, *quiet, status=2).stderr == f"vwlite: {said}\n"
-    with pytest.raises(UsageError, match=said):
+        assert vwlite(command, "rings.vw", "-f", "m", *how, *quiet, status=2).stderr == f"vwlite: {options}\n"
+    with pytest.raises(UsageError, match=options):
         Model(" ".join(how))
 
 
@@ -191,5 +191,5 @@ def test_more_than_there_are_is_all_and_none_is_refused(vwlite, tmp_path):
 
 def test_nothing_to_draw_landmarks_from(vwlite, write):
     write("empty.vw", "1 |\n")
-    said = vwlite("train", "empty.vw", "--landmarks", "rbf:5", "-f", "m", status=65).stderr
-    assert said.endswith("--landmarks: the first examples have no features\n")
+    stderr = vwlite("train", "empty.vw", "--landmarks", "rbf:5", "-f", "m", status=65).stderr
+    assert stderr.endswith("--landmarks: the first examples have no features\n")

@@ -52,8 +52,8 @@ def test_what_is_told_beside_predictions(vwlite, write, tmp_path):
         vwlite("vw", "some", *options, "-p", "p", "--quiet")
         return (tmp_path / "p").read_text()
 
-    asked = "0.000000 a\n0.395075 b\n-0.252605 u 1.000000\n0.151741 \n-0.342022  1.000000\n-0.323156 f\n"
-    assert told("--active") == asked
+    message = "0.000000 a\n0.395075 b\n-0.252605 u 1.000000\n0.151741 \n-0.342022  1.000000\n-0.323156 f\n"
+    assert told("--active") == message
     assert told("--confidence").splitlines()[1:3] == ["0.395075 1.140640 b", "-0.252605 1.042238 u"]
     assert told("--confidence", "--confidence_after_training").splitlines()[4] == "-0.342022 inf "
     assert told("--active", "--simulation", "--random_seed", "3").splitlines()[2] == "-0.252605 u"

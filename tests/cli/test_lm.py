@@ -46,12 +46,12 @@ def test_it_is_the_twin(data, vwlite, monkeypatch):
             step += 1
     assert (made.steps, made.passes) == (step, 2)
     network = made.network
-    for one, wanted in zip((network.words, network.inputs[:, :6], network.bias[:6]), twin.arrays, strict=False):
-        assert one == pytest.approx(wanted, rel=1e-2, abs=1e-3)
+    for one, expected in zip((network.words, network.inputs[:, :6], network.bias[:6]), twin.arrays, strict=False):
+        assert one == pytest.approx(expected, rel=1e-2, abs=1e-3)
     ranked = vwlite("lm", "rank", "-i", "m", "text", "--windows", "0", "-p", "ranks").stdout
-    wanted = [twin.rank(window) for window in windows(LINES, words, 3, 12)]
+    expected = [twin.rank(window) for window in windows(LINES, words, 3, 12)]
     found = np.array((data / "ranks").read_text().split(), float)
-    assert np.abs(found - wanted).max() <= 1 and (found == wanted).mean() > 0.9  # in single precision
+    assert np.abs(found - expected).max() <= 1 and (found == expected).mean() > 0.9  # in single precision
     assert float(ranked.split()[5]) == pytest.approx(np.log(found).mean(), rel=1e-5)
 
 

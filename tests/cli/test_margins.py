@@ -23,8 +23,10 @@ DATA = "1 |w a b\n-1 |w b c\n" * 20
 def losses_of(vwlite, margin):
     """The average losses of the model ``m`` at this margin, of either label, and the predictions there."""
     Path("far").write_text(f"1 1 {margin} |w new\n-1 1 {-margin} |w new\n")
-    told = [float(line) for line in vwlite("predict", "-i", "m", "far", "--raw").stdout.split()]
-    return json.loads(vwlite("evaluate", "-i", "m", "far", "--metric", "loss", "--json", "-").stdout)["loss"], told
+    predictions = [float(line) for line in vwlite("predict", "-i", "m", "far", "--raw").stdout.split()]
+    return json.loads(vwlite("evaluate", "-i", "m", "far", "--metric", "loss", "--json", "-").stdout)[
+        "loss"
+    ], predictions
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,8 @@ def test_modified_huber_is_not_the_clipped_squared_error(vwlite, write):
     for loss in ("squared", "modified_huber"):
         vwlite("train", "d", "-f", "m", "--quiet", "--loss_function", loss, "--passes", "3", "--holdout_off")
         for kind in ("--no-raw", "--raw"):
-            shown = vwlite("predict", "-i", "m", "d", *([kind] if kind == "--raw" else [])).stdout
-            told[loss, kind] = np.array([float(line) for line in shown.split()])
+            stdout = vwlite("predict", "-i", "m", "d", *([kind] if kind == "--raw" else [])).stdout
+            told[loss, kind] = np.array([float(line) for line in stdout.split()])
     assert abs(told["squared", "--no-raw"]).max() == 1 < abs(told["modified_huber", "--no-raw"]).max()
     assert np.array_equal(told["modified_huber", "--no-raw"], told["modified_huber", "--raw"])
     assert abs(told["squared", "--raw"] - told["modified_huber", "--raw"]).max() > 1e-3
@@ -103,5 +105,5 @@ def test_the_perceptron_is_rosenblatts(vwlite, write, weights):
 
 def test_the_perceptron_is_refused_where_0_is_best(vwlite, write):
     write("d", DATA)
-    told = vwlite("train", "d", "--bfgs", "--passes", "2", "--loss_function", "perceptron", status=2).stderr
-    assert "--loss_function perceptron does not go with --bfgs: weights of 0 have no loss" in told
+    stderr = vwlite("train", "d", "--bfgs", "--passes", "2", "--loss_function", "perceptron", status=2).stderr
+    assert "--loss_function perceptron does not go with --bfgs: weights of 0 have no loss" in stderr

@@ -18,8 +18,8 @@ def predict(vwlite, write):
         vwlite("train", *train.split(), "-f", "model", "--quiet")
         given = ("predict", "-i", "model", "--quiet", *options)
         done = vwlite(*given, "--jsonl", stdin=text, status=status)
-        shown = vwlite(*given, stdin=text, status=status).lines
-        return [json.loads(line) for line in done.lines], [line.split() for line in shown]
+        lines = vwlite(*given, stdin=text, status=status).lines
+        return [json.loads(line) for line in done.lines], [line.split() for line in lines]
 
     return run
 

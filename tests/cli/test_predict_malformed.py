@@ -40,8 +40,8 @@ def test_files_keep_what_was_predicted(kind, vwlite, write, trained, tmp_path):
     done = vwlite("predict", "-i", "m", "bad.vw", "-p", "p", "--bad-lines", "kept", status=65)
     assert (tmp_path / "p").read_text().splitlines() == good + ["nan"] * 5 and len(good) == 100
     assert (tmp_path / "kept").read_text() == "1 a\n" * 5
-    said = done.stderr.splitlines()
-    assert said[0].startswith("vwlite: bad line bad.vw:101:1: ") and said[-1] == f"vwlite: {TOO_MANY}"
+    stderr = done.stderr.splitlines()
+    assert stderr[0].startswith("vwlite: bad line bad.vw:101:1: ") and stderr[-1] == f"vwlite: {TOO_MANY}"
     assert vwlite("predict", "-i", "m", status=65, stdin=unlabelled(BAD)).lines == good + ["nan"] * 5
 
 
@@ -128,5 +128,5 @@ def test_an_exponential_beyond_all_numbers_is_no_prediction(options, vwlite, wri
 
 def test_labels_that_are_no_numbers_may_be_left_out(vwlite, write, trained):
     write("named.vw", GOOD.replace("-1 |", "no |"))
-    said = vwlite("predict", "-i", trained("numbers"), "named.vw", status=65).stderr
-    assert said.endswith("; labels that are no numbers, as the model's are, may be left out: here none is needed\n")
+    stderr = vwlite("predict", "-i", trained("numbers"), "named.vw", status=65).stderr
+    assert stderr.endswith("; labels that are no numbers, as the model's are, may be left out: here none is needed\n")

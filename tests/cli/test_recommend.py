@@ -98,8 +98,8 @@ def test_a_line_of_items_alone_has_the_list_of_an_unknown_person(model, vwlite, 
 
 def test_for_makes_a_line_of_features_that_the_model_has_learned(model, vwlite, write):
     done = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u1", "--for", "time=t1")
-    wanted = vwlite("recommend", "-i", model, "--of", "item", write("x", "'user=u1,time=t1 |user u1 |time t1\n"))
-    assert done.stdout == wanted.stdout != ""
+    expected = vwlite("recommend", "-i", model, "--of", "item", write("x", "'user=u1,time=t1 |user u1 |time t1\n"))
+    assert done.stdout == expected.stdout != ""
     stderr = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u99", status=2).stderr
     assert "--for user=u99: the model does not know this feature" in stderr
     stderr = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=", status=2).stderr
@@ -109,8 +109,8 @@ def test_for_makes_a_line_of_features_that_the_model_has_learned(model, vwlite, 
 def test_each_line_of_a_file_is_a_person(model, vwlite, write, tmp_path):
     write("ids", "user=u1 time=t1\n\nuser=u2\n")
     done = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 3)
-    wanted = write("x", "'user=u1,time=t1 |user u1 |time t1\n'user=u2 |user u2\n")
-    assert done.stdout == vwlite("recommend", "-i", model, "--of", "item", wanted, "-n", 3).stdout != ""
+    expected = write("x", "'user=u1,time=t1 |user u1 |time t1\n'user=u2 |user u2\n")
+    assert done.stdout == vwlite("recommend", "-i", model, "--of", "item", expected, "-n", 3).stdout != ""
     ids = (tmp_path / "ids").read_text()
     piped = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "-", "-n", 3, stdin=ids)
     assert piped.stdout == done.stdout and done.stderr == piped.stderr == ""
@@ -206,11 +206,11 @@ def test_metrics_are_those_of_the_lists(model, vwlite, write):
             measures.append((sum(hits) / 4, sum(hits) / len(relevant), gain / best, float(any(hits)), len(relevant)))
     done = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 3, "--json", "-", "--quiet")
     means = [sum(column) / len(measures) for column in zip(*measures, strict=True)]
-    wanted = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
+    expected = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
     relevant = sum(row[-1] for row in measures)
     metrics = json.loads(done.stdout)["result"]
     assert 0 <= metrics.pop("popularity_ndcg@4") <= 1
-    assert metrics == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
+    assert metrics == pytest.approx({"people": len(measures), "relevant": relevant, **expected})
     text = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 3, "--json", "out")
     assert text.lines[0].split() == ["people", str(len(measures))]
     vwlite("recommend", "-i", model, "--test", "held", *command, "--json", "out")  # over a report of its own
@@ -246,12 +246,14 @@ def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, t
         vectors = np.concatenate([file[name].astype(float) for name in parts], axis=1)
         names = [name.removeprefix("item^") for name in file[parts[0].replace("vector", "feature")]]
     lengths = np.linalg.norm(vectors, axis=1)
-    wanted = dict(zip(names, vectors @ vectors[names.index("i2")] / lengths / lengths[names.index("i2")], strict=True))
-    del wanted["i2"]
+    expected = dict(
+        zip(names, vectors @ vectors[names.index("i2")] / lengths / lengths[names.index("i2")], strict=True)
+    )
+    del expected["i2"]
     rows = table(vwlite("recommend", "-i", "m", "--near", "item=i2", "-n", 5, "--json", "out"))
     assert {who for who, _, _ in rows} == {"item=i2"} and len(rows) == 5
-    assert [score for _, score, _ in rows] == pytest.approx(sorted(wanted.values())[:-6:-1], rel=1e-5)
-    assert {name: score for _, score, name in rows} == pytest.approx({n: wanted[n] for _, _, n in rows}, rel=1e-5)
+    assert [score for _, score, _ in rows] == pytest.approx(sorted(expected.values())[:-6:-1], rel=1e-5)
+    assert {name: score for _, score, name in rows} == pytest.approx({n: expected[n] for _, _, n in rows}, rel=1e-5)
     (listed,) = json.loads((tmp_path / "out").read_text())["lists"]
     assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [name for _, _, name in rows]
 

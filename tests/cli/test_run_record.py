@@ -170,5 +170,5 @@ def test_figures_stand_where_the_page_says(name, vwlite, write):
     page = Path(__file__).resolve().parents[2] / "docs" / f"{name}.md"
     listed = re.search(rf"`--json` has under `{name}`:(.+?)\.\n", page.read_text(), re.S)[1]
     write("d", "1 | a b\n-1 | b c\n1 | a c:2\n")
-    told = json.loads(vwlite("train", "d", f"--{name}", "--l2", "1", "--json", "-", "--quiet").stdout)
-    assert set(re.findall(r"`(\w+)`", listed)) == set(told["result"][name])
+    report = json.loads(vwlite("train", "d", f"--{name}", "--l2", "1", "--json", "-", "--quiet").stdout)
+    assert set(re.findall(r"`(\w+)`", listed)) == set(report["result"][name])

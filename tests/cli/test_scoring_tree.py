@@ -39,11 +39,11 @@ def test_answers_are_the_classes_of_the_largest_scores(loss, trained):
 def test_probabilities_are_the_softmax_of_the_scores(trained, vwlite):
     scores = shown(trained(*LOGISTIC, show=["--scores"]))
     shares = shown(trained(*LOGISTIC, show=["--probabilities"]))
-    wanted = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shares, wanted, atol=2e-5)
+    expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, expected, atol=2e-5)
     labels = np.array([int(line[0]) for line in LINES])
-    found = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", "log_loss", "--json", "-").stdout)
-    assert found["log_loss"] == pytest.approx(-np.log(wanted[np.arange(len(labels)), labels - 1]).mean(), rel=1e-4)
+    report = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", "log_loss", "--json", "-").stdout)
+    assert report["log_loss"] == pytest.approx(-np.log(expected[np.arange(len(labels)), labels - 1]).mean(), rel=1e-4)
     done = vwlite("train", "data", "-f", "other", "--scoring", *TREE, *LOGISTIC, "--probabilities")
     assert "average multiclass log loss = " in done.stderr
 

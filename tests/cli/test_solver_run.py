@@ -268,8 +268,8 @@ def test_a_terminated_process(command, vwlite, tmp_path, text, cli_env):
             assert process.poll() is None
             time.sleep(0.01)
         process.terminate()
-        said = process.stderr.read()
-    assert (process.returncode, said[:18]) == (143, "vwlite: terminated")
+        stderr = process.stderr.read()
+    assert (process.returncode, stderr[:18]) == (143, "vwlite: terminated")
     state = model_file.read_header("model.ckpt")["run"]["state"]
     assert state["steps"] > 0
     vwlite(*command, "-f", "model", "--resume")

@@ -37,8 +37,8 @@ def test_models_have_the_bytes_of_the_options_spelled_out(vwlite, write, tmp_pat
     several = ["--outputs", outputs] if outputs > 1 else []
     for model, options in (("short", f"--transfer {name}"), ("long", SPELLED[name])):
         vwlite("train", "d", "-f", model, "--passes", 3, "--quiet", *several, *options.split())
-    made = (tmp_path / "short").read_bytes()
-    assert made == (tmp_path / "long").read_bytes()
+    content = (tmp_path / "short").read_bytes()
+    assert content == (tmp_path / "long").read_bytes()
     sums, found = (
         np.array([line.split() for line in vwlite("predict", "d", "-i", "short", *raw).lines], float)
         for raw in ((("--raw",), ()))

@@ -50,12 +50,12 @@ def test_vw_writes_no_raw_predictions_and_takes_any_loss_for_log_multi(vwlite, w
 
 def test_the_audit_shows_every_set_that_is_asked_and_taught(vwlite, write):
     write("d", "1 | a\n2 | a\n3 't| b\n")
-    found = vwlite("vw", "d", "--log_multi", "3", "--audit", "--quiet").lines
-    slots = [[item.split(":")[:2] for item in line.split("\t")[1:]] for line in found]
-    assert len(found) % 2 == 0 and slots[0] == [] and [name for name, _ in slots[1]] == ["a", "Constant"]
-    before, after = found[1].split("\t")[1:], found[3].split("\t")[1:]
+    lines = vwlite("vw", "d", "--log_multi", "3", "--audit", "--quiet").lines
+    slots = [[item.split(":")[:2] for item in line.split("\t")[1:]] for line in lines]
+    assert len(lines) % 2 == 0 and slots[0] == [] and [name for name, _ in slots[1]] == ["a", "Constant"]
+    before, after = lines[1].split("\t")[1:], lines[3].split("\t")[1:]
     assert all(item.endswith(":0@0") for item in before) and not any(item.endswith(":0@0") for item in after)
-    assert [line for line in found if "\t" not in line][:2] == ["0", "0.707107"]
+    assert [line for line in lines if "\t" not in line][:2] == ["0", "0.707107"]
     assert vwlite("vw", "d", "--ect", "3", "--error", "1", "--audit", "--quiet").lines[4:] != []
 
 
@@ -70,8 +70,8 @@ def test_models_as_text(vwlite, write, tmp_path):
 
 def test_vw_counts_an_example_as_the_contests_of_winners_weigh(vwlite, write):
     write("d", "".join(f"{n * 7 % 11 % 8 + 1} |x a{n % 3} b{n % 5}\n" for n in range(200)))
-    found = vwlite("vw", "d", "--ect", "8", "--error", "3").stderr
-    weight = float(found.partition("weighted example sum = ")[2].split()[0])
+    stderr = vwlite("vw", "d", "--ect", "8", "--error", "3").stderr
+    weight = float(stderr.partition("weighted example sum = ")[2].split()[0])
     assert weight > 200
     assert "weighted example sum = 200" in vwlite("train", "d", "--ect", "8", "--error", "3").stderr
 
@@ -103,8 +103,8 @@ def test_a_label_that_is_no_class_ends_training(vwlite, write):
 
 def changed(path, **changes):
     """The model with other arrays."""
-    found = model_file.load(path)
-    model_file.save(path, found.header, {**found.arrays, **changes})
+    model = model_file.load(path)
+    model_file.save(path, model.header, {**model.arrays, **changes})
 
 
 @pytest.mark.parametrize(

@@ -124,8 +124,8 @@ def test_audit_puts_the_strongest_first(vwlite, write):
 
 def test_passes_need_a_cache(vwlite):
     done = vwlite("vw", "data.vw", "--passes", "2", status=1)
-    said = "need a cache file for multiple passes : try using  --cache or --cache_file <name>"
-    assert (done.stdout, done.stderr) == (f"[critical] vw: {said}\n", "")
+    message = "need a cache file for multiple passes : try using  --cache or --cache_file <name>"
+    assert (done.stdout, done.stderr) == (f"[critical] vw: {message}\n", "")
     assert summary(vwlite("vw", "data.vw", "--passes", "2", "-k", "-c"))["passes used"] == "2"
 
 

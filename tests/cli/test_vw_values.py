@@ -167,8 +167,8 @@ def test_probabilities_are_there_whatever_the_loss(vwlite, write):
     assert shown == rows
     assert "should be used only with --loss_function=logistic, currently using: squared" in done.stdout + done.stderr
     assert vwlite("predict", "-i", "m", "d").lines[0].count(":") == 3
-    said = vwlite("train", "d", "--oaa", 3, "--probabilities", "-f", "n", status=2).stderr
-    assert "--probabilities needs --loss_function logistic" in said
+    stderr = vwlite("train", "d", "--oaa", 3, "--probabilities", "-f", "n", status=2).stderr
+    assert "--probabilities needs --loss_function logistic" in stderr
 
 
 def test_probabilities_by_themselves_do_nothing(vwlite, write):
@@ -220,8 +220,8 @@ def test_what_does_not_go_with_matrix_factorisation(options, message, vw, vwlite
 
 def test_networks_of_ftrl(vw):
     _, found = vw(SIDES, "--nn 2 --ftrl --l1 0.01")
-    wanted = [0, 0.402299, 0.743269, 0.334273, 0.588306, 0.331888]
-    assert [float(value) for value in found] == pytest.approx(wanted, abs=1e-5)
+    expected = [0, 0.402299, 0.743269, 0.334273, 0.588306, 0.331888]
+    assert [float(value) for value in found] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(("options", "loss"), [("", "0.284575"), (" --loss_function logistic", "0.488533")])

@@ -232,8 +232,8 @@ def test_the_holdout_loss_is_that_of_evaluate(data, tmp_path, run_here):
     (tmp_path / "held").write_text("".join(lines(200, 9)))
     model = str(tmp_path / "m")
     rounds = made(config_of(data, model), Here(), Settings(4, 1, str(tmp_path / "held")))[1]
-    told = run_here("evaluate", "-i", "m", "held", "--metric", "loss").stdout
-    assert f"{rounds.state.reports[0].holdout_loss:.6g}" in told
+    stdout = run_here("evaluate", "-i", "m", "held", "--metric", "loss").stdout
+    assert f"{rounds.state.reports[0].holdout_loss:.6g}" in stdout
 
 
 def test_sorted_labels_and_little_data_are_noted(tmp_path):

@@ -81,7 +81,7 @@ def test_terms_and_sums_are_the_twins(lines, options):
     learner.collect_non_finite()
     text = text_format(features, skip_malformed=True, names=True)
     found = explained(learner, Plan(features), b"\n".join(lines), text)
-    seen, w, wanted = set(), learner.weights[:, 0], []
+    seen, w, expected = set(), learner.weights[:, 0], []
     with np.errstate(all="ignore"):
         for line in lines:
             example = parse_line(line, options)
@@ -94,9 +94,9 @@ def test_terms_and_sums_are_the_twins(lines, options):
                 sums[key] = sums.get(key, 0.0) + float(x)
             shown = [(*key, float(F32(x))) for key, x in sums.items()]
             products = [float(w[slot]) * float(x) for slot, x, _ in terms]
-            wanted.append((raw, float(example.base), sorted(shown), products))
-    assert len(found) == len(wanted)
-    for explanation, (raw, base, terms, products) in zip(found, wanted, strict=True):
+            expected.append((raw, float(example.base), sorted(shown), products))
+    assert len(found) == len(expected)
+    for explanation, (raw, base, terms, products) in zip(found, expected, strict=True):
         (one,) = explanation.sums
         if np.isfinite(raw):
             assert F32(one.value).tobytes() == F32(raw).tobytes()

@@ -192,8 +192,8 @@ def test_wrong_probabilities_are_told(run_here, tmp_path):
 def test_tune_goes_by_the_value(run_here, tmp_path):
     (tmp_path / "log").write_text(log_of(1))
     (tmp_path / "later").write_text(log_of(2))
-    asked = ("--vary", "learning_rate 0|0.5", "--trials", "2", "--passes", "1", "--json", "-", "--quiet")
-    tuned = json.loads(run_here("tune", "log", "--test", "later", "--with", "--cb 3", *asked).stdout)
+    options = ("--vary", "learning_rate 0|0.5", "--trials", "2", "--passes", "1", "--json", "-", "--quiet")
+    tuned = json.loads(run_here("tune", "log", "--test", "later", "--with", "--cb 3", *options).stdout)
     assert tuned["metric"] == "loss" and tuned["score"] < 0.3
 
 

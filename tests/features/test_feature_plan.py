@@ -82,10 +82,10 @@ def test_terms_are_the_twins(lines, options, changes, ngrams):
     found = rows(b"\n".join(lines), feature_config(options))
     for line, (index, value, count) in zip(lines, found, strict=True):
         with np.errstate(all="ignore"):
-            wanted = expand(parse_line(line, options), options, seen)
-        assert index == [term[0] for term in wanted.terms]
-        assert bits(value) == bits([term[1] for term in wanted.terms])
-        assert count == wanted.count
+            expected = expand(parse_line(line, options), options, seen)
+        assert index == [term[0] for term in expected.terms]
+        assert bits(value) == bits([term[1] for term in expected.terms])
+        assert count == expected.count
 
 
 def only(text, **options):

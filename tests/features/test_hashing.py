@@ -21,10 +21,10 @@ DELIMITERS = b" :|\n\t\r"
 def test_murmur3_of_all_lengths(seed):
     data = random.Random(seed).randbytes(301)
     for length in range(301):
-        wanted = mmh3.hash(data[:length], seed, signed=False)
-        assert testing.murmur3(data[:length] + SLACK, length, seed) == wanted
-        assert testing.murmur3(data + SLACK, length, seed) == wanted  # whatever follows
-        assert twin.murmur3(data[:length], seed) == wanted
+        expected = mmh3.hash(data[:length], seed, signed=False)
+        assert testing.murmur3(data[:length] + SLACK, length, seed) == expected
+        assert testing.murmur3(data + SLACK, length, seed) == expected  # whatever follows
+        assert twin.murmur3(data[:length], seed) == expected
 
 
 @given(st.one_of(names, st.binary(max_size=40)), seeds, st.booleans())

@@ -76,12 +76,12 @@ def test_features_are_those_of_the_twin(rows, kernel, size, fold, seed, quadrati
     plain, random = split(lines, config)
     for before, found in zip(plain, random, strict=True):
         terms = [term for term in before if term != (11650396 % 2**12, 1.0)] if not noconstant else before
-        wanted = twin(terms, kernel, size, gamma=gamma or 1.0, fold=fold, seed=seed)
+        expected = twin(terms, kernel, size, gamma=gamma or 1.0, fold=fold, seed=seed)
         values = np.array([value for _, value in found], np.float32)
         if kernel == "laplace":  # the twin's directions are made by another tangent
-            assert values == pytest.approx(wanted, abs=2e-3)
+            assert values == pytest.approx(expected, abs=2e-3)
         else:
-            assert values.tolist() == wanted.tolist()
+            assert values.tolist() == expected.tolist()
         slots = [slot for slot, _ in found]
         assert slots == [(slots[0] + j) % 2**12 for j in range(size)]
 
@@ -120,9 +120,9 @@ def test_the_estimate_has_no_bias(kernel):
     """The mean over 60 seeds is nearer than any one."""
     x = np.random.default_rng(4).normal(size=(12, 6)) / 2
     kernels = [z @ z.T for z in (mapped(x, kernel, 64, SETS[kernel], fold=64, hash_seed=s) for s in range(60))]
-    wanted = kernel_matrix(x, kernel, SETS[kernel])
-    one = np.mean([np.abs(k - wanted).mean() for k in kernels])
-    assert np.abs(np.mean(kernels, axis=0) - wanted).mean() < one / 4
+    expected = kernel_matrix(x, kernel, SETS[kernel])
+    one = np.mean([np.abs(k - expected).mean() for k in kernels])
+    assert np.abs(np.mean(kernels, axis=0) - expected).mean() < one / 4
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=3, max_size=3), st.integers(0, 20))
@@ -176,8 +176,8 @@ def test_what_is_mapped_and_what_stays(options, kept, sources):
     source = FeatureConfig(**{**options, **plain, **alone})
     terms = terms_of(parsed(line, source), Plan(source))
     assert len(terms.values) == sources
-    wanted = twin(list(zip(terms.indices.tolist(), terms.values.tolist(), strict=True)), "rbf", 64, gamma=0.1)
-    assert np.frombuffer(values, np.float32)[-64:].tolist() == wanted.tolist()
+    expected = twin(list(zip(terms.indices.tolist(), terms.values.tolist(), strict=True)), "rbf", 64, gamma=0.1)
+    assert np.frombuffer(values, np.float32)[-64:].tolist() == expected.tolist()
 
 
 def test_random_features_are_those_of_the_numbers_of_a_namespace():

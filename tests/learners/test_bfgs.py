@@ -50,7 +50,7 @@ def test_a_pass_sums_what_the_twin_sums(problem, seed, chunk):
     learner.weights[:, 0] = rng.integers(-3, 4, slots) / 4
     learner.weights[:, 2] = rng.integers(-3, 4, slots)
     w, d = learner.weights[:, 0].astype(float), learner.weights[:, 2].astype(float)
-    wanted = {"g": np.zeros(slots), "h": np.zeros(slots), "loss": 0.0, "weight": 0.0, "curvature": 0.0}
+    expected = {"g": np.zeros(slots), "h": np.zeros(slots), "loss": 0.0, "weight": 0.0, "curvature": 0.0}
     loss, seen = loss_of(options), set()
     loss.low, loss.high = np.float32(-1000), np.float32(1000)
     for number, line in enumerate(lines):
@@ -64,20 +64,20 @@ def test_a_pass_sums_what_the_twin_sums(problem, seed, chunk):
         assume(abs(p) < 16 or options.loss in ("squared", "quantile"))  # odds within single precision
         along = sum(d[slot] * float(x) for slot, x, *_ in terms) + float(example.base)
         slope, bend = float(loss.dl(p, y)) * weight, float(loss.second(p, y)) * weight
-        wanted["loss"] += float(loss.value(p, y)) * weight
-        wanted["weight"] += weight
-        wanted["curvature"] += along * along * bend
+        expected["loss"] += float(loss.value(p, y)) * weight
+        expected["weight"] += weight
+        expected["curvature"] += along * along * bend
         for slot, x, *_ in terms:
-            wanted["g"][slot] += slope * float(x)
-            wanted["h"][slot] += bend * float(x) ** 2
+            expected["g"][slot] += slope * float(x)
+            expected["h"][slot] += bend * float(x) ** 2
     run_pass(learner, lines, features, held, chunk)
     close = {"rtol": 1e-4, "atol": 1e-3}
-    np.testing.assert_allclose(learner.weights[:, 1], wanted["g"], **close)
-    np.testing.assert_allclose(learner.weights[:, 3], wanted["h"], **close)
-    np.testing.assert_allclose(learner.sums[:2], [wanted["loss"], wanted["weight"]], **close)
+    np.testing.assert_allclose(learner.weights[:, 1], expected["g"], **close)
+    np.testing.assert_allclose(learner.weights[:, 3], expected["h"], **close)
+    np.testing.assert_allclose(learner.sums[:2], [expected["loss"], expected["weight"]], **close)
     learner.gradient = learner.first = False
     run_pass(learner, lines, features, held, chunk)
-    np.testing.assert_allclose(learner.sums[2], wanted["curvature"], rtol=1e-4, atol=1e-2)
+    np.testing.assert_allclose(learner.sums[2], expected["curvature"], rtol=1e-4, atol=1e-2)
 
 
 def data(loss, rows=60, inputs=5):

@@ -112,16 +112,16 @@ def compare(learner, labels, targets, problem, twin):
     width, features = 1 << learner.layout[0], batch.feature_hash[:INPUTS] & (1 << BITS - learner.layout[0]) - 1
     slots = (features * width)[:, None] + np.arange(COUNT)
     learner.weights[slots, 0] = start
-    wanted = twin.sums(x, targets, weight, held, start, along)
+    expected = twin.sums(x, targets, weight, held, start, along)
     run_pass(learner, batch, held, chunk)
     close = {"rtol": 1e-5, "atol": 1e-5}
-    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 0]), wanted.gradient, **close)
-    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 2]), wanted.diagonal, **close)
-    np.testing.assert_allclose(learner.sums, [wanted.loss, wanted.weight, 0], **close)
+    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 0]), expected.gradient, **close)
+    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 2]), expected.diagonal, **close)
+    np.testing.assert_allclose(learner.sums, [expected.loss, expected.weight, 0], **close)
     learner.gradient = learner.first = False
     learner.vectors[slots, 1] = along
     run_pass(learner, batch, held, chunk)
-    np.testing.assert_allclose(learner.sums[2], wanted.curvature, **close)
+    np.testing.assert_allclose(learner.sums[2], expected.curvature, **close)
 
 
 @pytest.mark.parametrize("transfer", TRANSFERS)

@@ -117,8 +117,8 @@ def test_squared_loss_gives_ridge_regression(l2):
     solver = solver_of(twin, 1e-12, passes=100_000)
     solver.solve(lambda number, told: None)
     x, y = np.array(twin.x), np.array(twin.y)
-    wanted = np.linalg.solve(x.T @ x + l2 / 2 * np.eye(5), x.T @ y)
-    np.testing.assert_allclose(solver.w, wanted, atol=1e-6)
+    expected = np.linalg.solve(x.T @ x + l2 / 2 * np.eye(5), x.T @ y)
+    np.testing.assert_allclose(solver.w, expected, atol=1e-6)
 
 
 def test_a_tube_of_no_width_gives_the_median():

@@ -64,9 +64,9 @@ def test_scales_of_labels_and_of_a_namespace_do_not_matter(loss):
         one.run(line)
         labels.run(f"{float(label) * 1024} {rest}")
         namespace.run(" ".join(f"{w[:3]}{float(w[3:]) * 1024}" if w[0] == "u" else w for w in line.split()))
-    wanted = one.predict("|a u1:0.5 |b i1 g1:0.5")
-    np.testing.assert_allclose(labels.predict("|a u1:0.5 |b i1 g1:0.5"), wanted * 1024, rtol=1e-4)
-    np.testing.assert_allclose(namespace.predict("|a u1:512 |b i1 g1:0.5"), wanted, rtol=1e-4, atol=1e-4)
+    expected = one.predict("|a u1:0.5 |b i1 g1:0.5")
+    np.testing.assert_allclose(labels.predict("|a u1:0.5 |b i1 g1:0.5"), expected * 1024, rtol=1e-4)
+    np.testing.assert_allclose(namespace.predict("|a u1:512 |b i1 g1:0.5"), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("loss", ["quantile", "hinge", "squared"])

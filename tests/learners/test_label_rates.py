@@ -34,9 +34,9 @@ def test_row_by_row_as_the_twin():
     for line in lines(40):
         row, (label, weight) = case.row(line), line.split()[:2]
         linear, sides = merged(row.linear), [merged(one) for one in row.pairs[0]]
-        wanted = twin.scores(linear, sides)
+        expected = twin.scores(linear, sides)
         case.run(line)
-        np.testing.assert_allclose(case.learner.raw[0], wanted, rtol=2e-5, atol=2e-5)
+        np.testing.assert_allclose(case.learner.raw[0], expected, rtol=2e-5, atol=2e-5)
         twin.learn(linear, sides, int(label) - 1, float(weight), steps=40)
 
 
@@ -69,8 +69,8 @@ def test_the_scale_of_a_namespace_does_not_matter():
         one.run(line)
         scaled = [f"{w.split(':')[0]}:{float(w.split(':')[1]) * 1024}" if w[0] == "u" else w for w in line.split()]
         other.run(" ".join(scaled))
-    shown = "1 |a u1:{} |b i1 g1:0.5"
-    np.testing.assert_allclose(one.scores(shown.format(0.5)), other.scores(shown.format(512)), rtol=1e-4, atol=1e-4)
+    message = "1 |a u1:{} |b i1 g1:0.5"
+    np.testing.assert_allclose(one.scores(message.format(0.5)), other.scores(message.format(512)), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("freeze", [("latent",), ("a",), ("linear",)], ids=str)

@@ -62,22 +62,22 @@ def problems(draw):
 @given(problems())
 def test_rows_weights_and_moments_are_the_twins(problem):
     lines, options = problem
-    twin, wanted = InUnits(options), []
+    twin, expected = InUnits(options), []
     for line in lines:
         example = parse_line(line, options)
         terms, _, squares = expand(example, options, set())
         with np.errstate(all="ignore"):
             raw, p = twin.learn(terms, example.label, example.importance, example.base, squares)
         twin.t += float(example.importance)
-        wanted.append([p, raw, twin.shown_loss])
-    assume(np.isfinite(twin.w).all() and np.isfinite(wanted).all())
+        expected.append([p, raw, twin.shown_loss])
+    assume(np.isfinite(twin.w).all() and np.isfinite(expected).all())
     features = feature_config(options)
     learner = Gd(replace(gd_config(options), label_units="spread"), options.bits)
     batch, results = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False)), Results()
     results.reserve(len(batch))
     learner.run(batch, Plan(features), results, 0, len(batch))
     found = np.column_stack([results.prediction, results.raw, results.loss])
-    np.testing.assert_array_equal(found, np.array(wanted, np.float32))
+    np.testing.assert_array_equal(found, np.array(expected, np.float32))
     np.testing.assert_array_equal(learner.weights[:, 0], twin.w)
     np.testing.assert_allclose(learner.label_sums, twin.moments.state, rtol=1e-12, atol=1e-300)
 

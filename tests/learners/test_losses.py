@@ -109,12 +109,12 @@ def test_oracle(name, label_range):
         (plain_step, twin.unsafe_update, rows[:3]),
         (step, twin.update, rows),
     ):
-        wanted = np.float32([function(*row) for row in zip(*arguments, strict=True)])
+        expected = np.float32([function(*row) for row in zip(*arguments, strict=True)])
         if name in PLAIN and mine is not step and mine is not square_grad:
-            np.testing.assert_array_equal(mine, wanted)
+            np.testing.assert_array_equal(mine, expected)
         else:  # an ulp of exp grows where the formula subtracts
             slack = 1e-5 if mine is step else 2e-6
-            np.testing.assert_allclose(mine, wanted, rtol=1e-6, atol=slack)
+            np.testing.assert_allclose(mine, expected, rtol=1e-6, atol=slack)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -165,14 +165,14 @@ def test_the_prediction_never_crosses_the_label(name):
     else:
         goal = y * (np.inf if name in ENDLESS else 1)
     moved = update(name, p, y, u, k)[0] * k
-    wanted = goal - p
+    expected = goal - p
     if name in ONE_SIDED:
-        wanted[y * p >= 1] = 0
+        expected[y * p >= 1] = 0
     if name == "tube":
-        wanted = np.sign(wanted) * np.maximum(abs(wanted) - TUBE, 0)
+        expected = np.sign(expected) * np.maximum(abs(expected) - TUBE, 0)
     slack = 4e-6 * (1 + abs(p))  # roundings of p, and of Lambert's W at large p
-    assert np.all(np.sign(wanted) * moved >= -slack)
-    assert np.all(abs(moved) <= abs(wanted) + slack)
+    assert np.all(np.sign(expected) * moved >= -slack)
+    assert np.all(abs(moved) <= abs(expected) + slack)
 
 
 @pytest.mark.parametrize("name", [name for name in INVARIANT if name not in ENDLESS])

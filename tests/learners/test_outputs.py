@@ -133,9 +133,9 @@ def test_rows_weights_and_scalars_are_the_twins(case):
             np.testing.assert_array_equal(table[:, number, 1:3], np.column_stack([one.g, one.n]))
         own = dict(zip(SCALARS, learner.output_scalars[number].tolist(), strict=True))
         own["unlabeled_weight"] += own.pop("held_weight")
-        wanted = scalars_of(one)
-        assert {name: own[name] for name in wanted if name in own} == {
-            name: value for name, value in wanted.items() if name in own
+        expected = scalars_of(one)
+        assert {name: own[name] for name in expected if name in own} == {
+            name: value for name, value in expected.items() if name in own
         }
     if rated and case[3]:
         np.testing.assert_array_equal(learner.rates[:, 1:3], np.column_stack([twin.rates.g, twin.rates.n]))

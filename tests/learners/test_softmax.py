@@ -194,8 +194,8 @@ def test_probabilities_are_the_softmax():
     learner = Multiclass(config("multinomial", probabilities=True), 12)
     _, learner = learn([b"1 | a", b"2 | b", b"1 | a b"], "multinomial", learner=learner)
     raw = learner.raw[:3].astype(float)
-    wanted = np.exp(raw) / np.exp(raw).sum(1, keepdims=True)
-    np.testing.assert_allclose(learner.score[:3], wanted, rtol=1e-5)
+    expected = np.exp(raw) / np.exp(raw).sum(1, keepdims=True)
+    np.testing.assert_allclose(learner.score[:3], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

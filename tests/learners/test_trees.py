@@ -122,8 +122,8 @@ def test_log_multi_is_its_twin(case):
     config = made(LogMultiConfig, options, log_multi=count, swap_resistance=resistance)
     learner = LogMulti(config, options.bits, vw_compat=True)
     twin = LogMultiTwin(count, options, resistance, cuts=True)
-    wanted = learn_like_twin(twin, lines, options, learner.layout[0], held)
-    same_rows(learn(learner, lines, options, held, chunk), wanted)
+    expected = learn_like_twin(twin, lines, options, learner.layout[0], held)
+    same_rows(learn(learner, lines, options, held, chunk), expected)
     same_weights(learner, twin)
     assert tree_of(learner) == tree_of_twin(twin.root)
 
@@ -193,9 +193,9 @@ def test_nodes_change_places_where_they_are_needed_more(count, labels, resistanc
         learner = LogMulti(config, 12, vw_compat=True)
         learner.vw_compat = learner.kernel.vw_compat = not strict
         twin = LogMultiTwin(count, options, resistance, cuts=not strict)
-        wanted = learn_like_twin(twin, lines, options, learner.layout[0], None)
+        expected = learn_like_twin(twin, lines, options, learner.layout[0], None)
         batch_rows = learn_unchecked(learner, lines, options)
-        np.testing.assert_array_equal(batch_rows, wanted[:, 0])
+        np.testing.assert_array_equal(batch_rows, expected[:, 0])
         assert tree_of(learner) == tree_of_twin(twin.root)
         swaps, cuts = swaps + twin.swapped, cuts + twin.cut
     assert swaps and bool(cuts) == (not strict and 3 < count < 9)
@@ -215,8 +215,8 @@ def test_a_tree_needs_more_room_for_entries_in_the_midst():
     draw = np.random.default_rng(1)
     lines = [f"{n} |x a{n % 7} b{n % 11} c{draw.integers(5)}".encode() for n in draw.integers(1, 2000, 3000).tolist()]
     one, other = LogMulti(config, 14, vw_compat=True), LogMulti(config, 14, vw_compat=True)
-    found = learn(one, lines, options)
-    np.testing.assert_array_equal(learn(other, lines, options, chunk=7), found)
+    done = learn(one, lines, options)
+    np.testing.assert_array_equal(learn(other, lines, options, chunk=7), done)
     assert one.used[trees.PREDICTORS] == 59 and len(one.entries) > 1 << 13
     for name in ("nodes", "margins", "weights", "norms"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -230,8 +230,8 @@ def test_ect_is_its_twin(case):
     lines, options, held, count, error, chunk = case
     learner = Ect(made(EctConfig, options, ect=count, error=error), options.bits, vw_compat=True)
     twin = EctTwin(count, options, error)
-    wanted = learn_like_twin(twin, lines, options, learner.layout[0], held)
-    same_rows(learn(learner, lines, options, held, chunk), wanted)
+    expected = learn_like_twin(twin, lines, options, learner.layout[0], held)
+    same_rows(learn(learner, lines, options, held, chunk), expected)
     same_weights(learner, twin)
 
 
@@ -269,9 +269,9 @@ def test_an_example_of_no_importance_teaches_nothing(config):
 def test_classes_are_counted_from_0_or_1(first):
     lines = [f"{n % 3 + first} |x a{n % 3}".encode() for n in range(2, 40)]
     for learner in (Ect(EctConfig(ect=3), 8), LogMulti(LogMultiConfig(loss=QUANTILE, log_multi=3), 8)):
-        found = learn(learner, lines, Options(bits=8))
-        assert learner.get("first") == first and set(found[20:, 0]) <= {first, first + 1, first + 2}
-        assert found[20:, 1].mean() < 0.4
+        done = learn(learner, lines, Options(bits=8))
+        assert learner.get("first") == first and set(done[20:, 0]) <= {first, first + 1, first + 2}
+        assert done[20:, 1].mean() < 0.4
 
 
 @pytest.mark.parametrize(

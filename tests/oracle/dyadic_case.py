@@ -98,8 +98,8 @@ class Case:
     def side(self, found, which, pair):
         if "," not in pair:
             return [one for name, features in found.items() if name[0] == pair[which] for one in features]
-        wanted = int(parse(f"|{pair.split(',')[which]} x").namespace_hash[0])
-        return [one for name, features in found.items() if name[1] == wanted for one in features]
+        expected = int(parse(f"|{pair.split(',')[which]} x").namespace_hash[0])
+        return [one for name, features in found.items() if name[1] == expected for one in features]
 
     def dropped(self, name):
         """Whether the namespace has no linear terms."""

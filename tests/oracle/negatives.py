@@ -31,5 +31,5 @@ class Draws:
 
 
 def line(label, importance, person, item):
-    shown = "" if math.isnan(label) else f"{label:g} {importance:g}"
-    return f"{shown} {person} {item}\n"
+    message = "" if math.isnan(label) else f"{label:g} {importance:g}"
+    return f"{message} {person} {item}\n"

@@ -30,8 +30,8 @@ def test_roc_by_hand():
 
 def test_precision_and_recall_by_hand():
     points = curves.precision_recall(sample(*HAND))
-    wanted = [(0.25, 1), (0.25, 1 / 2), (0.75, 3 / 5), (1, 4 / 6), (1, 4 / 8)]
-    assert points == [pytest.approx(point) for point in wanted]
+    expected = [(0.25, 1), (0.25, 1 / 2), (0.75, 3 / 5), (1, 4 / 6), (1, 4 / 8)]
+    assert points == [pytest.approx(point) for point in expected]
 
 
 def test_one_side_has_no_curves():

@@ -73,9 +73,9 @@ def test_points_are_where_they_belong():
     chart.line([(0, 0), (5, 0.5), (float("nan"), 1), (10, 1)], "red", "a line")
     (line,) = parts(chart.text(), "polyline")
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    wanted = [(LEFT, bottom), ((LEFT + right) / 2, (TOP + bottom) / 2), (right, TOP)]
+    expected = [(LEFT, bottom), ((LEFT + right) / 2, (TOP + bottom) / 2), (right, TOP)]
     found = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
-    assert found == [pytest.approx(point) for point in wanted]
+    assert found == [pytest.approx(point) for point in expected]
 
 
 def test_bars_stand_on_the_axis():
@@ -141,11 +141,11 @@ def test_names_beside_bars_fit(values):
     names = [label for label in parts(text, "text") if label.find("{*}title") is not None]
     for label in names:
         assert float(label.get("x")) - svg.CHARACTER * len(label.text or "") >= 0 and float(label.get("y")) < height
-    shown = "".join(label.text or "" for label in names)
+    message = "".join(label.text or "" for label in names)
     if all(len(name) <= 3 * svg.NAME for name, _ in values):
-        assert shown == "".join(name for name, _ in values)
+        assert message == "".join(name for name, _ in values)
     else:
-        assert "…" in shown
+        assert "…" in message
     for bar in parts(text, "rect"):
         left, width = float(bar.get("x")), float(bar.get("width"))
         assert left >= max(float(label.get("x")) for label in names) and left + width <= WIDTH

@@ -95,10 +95,10 @@ def test_answers_are_of_the_sequences():
 def test_what_stands_before_the_features_of_a_line_is_not_used():
     labelled = [[f"WRONG 3 'tag{line}" for line in lines] for lines in LINES]
     of_bytes = [[line.encode() for line in lines] for lines in LINES]
-    wanted = CRFTagger().fit(LINES, LABELS)
+    expected = CRFTagger().fit(LINES, LABELS)
     for other in (labelled, of_bytes):
         found = CRFTagger().fit(other, LABELS)
-        assert found.model_.dumps() == wanted.model_.dumps() and found.predict(other) == wanted.predict(LINES)
+        assert found.model_.dumps() == expected.model_.dumps() and found.predict(other) == expected.predict(LINES)
 
 
 def test_scores():

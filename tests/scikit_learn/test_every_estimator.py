@@ -113,12 +113,12 @@ def test_pipelines_and_searches_in_two_processes(name):
 def test_weights_are_routed_as_metadata(name):
     estimator, rows, y, _ = CASES[name]
     weight = np.arange(60) % 3 + 1.0
-    wanted = clone(estimator).fit(rows, y, sample_weight=weight)
+    expected = clone(estimator).fit(rows, y, sample_weight=weight)
     with sklearn.config_context(enable_metadata_routing=True):
         asked = clone(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         search = GridSearchCV(asked, {}, cv=2).fit(rows, y, sample_weight=weight)
         piped = make_pipeline("passthrough", asked).fit(rows, y, sample_weight=weight)
-    assert answers(search.best_estimator_, rows) == answers(piped[-1], rows) == answers(wanted, rows)
+    assert answers(search.best_estimator_, rows) == answers(piped[-1], rows) == answers(expected, rows)
 
 
 @pytest.mark.parametrize("name", ["CRRRanker", "DyadicRegressor", "L1Classifier", "VWClassifier", "VWRegressor"])

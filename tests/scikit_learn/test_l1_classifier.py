@@ -73,13 +73,13 @@ def test_weights_are_those_of_the_command(y, solver, make, run_cli, tmp_path):
     found = L1Classifier(**({} if "trace" in parameters else {"C": 0.7}), **parameters)
     found.fit(make(X.astype(np.float64)), y, sample_weight=WEIGHT)
     order = lambda hashes: np.where(hashes == CONSTANT % (2**18 if binary else 2**32), 12, hashes)  # noqa: E731
-    wanted = np.zeros((1 if binary else 3, 13))
+    expected = np.zeros((1 if binary else 3, 13))
     if binary:
-        wanted[0, order(loaded.slots)] = loaded.weights
+        expected[0, order(loaded.slots)] = loaded.weights
     else:
         names, state = np.array(loaded.pairs.names).astype(int), loaded.pairs.state
-        wanted[names[state.label], order(state.features[state.feature])] = loaded.weights
-    assert np.allclose(np.column_stack([found.coef_, found.intercept_]), wanted, rtol=1e-9, atol=1e-12)
+        expected[names[state.label], order(state.features[state.feature])] = loaded.weights
+    assert np.allclose(np.column_stack([found.coef_, found.intercept_]), expected, rtol=1e-9, atol=1e-12)
     rounding = 1e-7 if "trace" in parameters else 1e-12  # of singular values, by the order of features
     assert found.n_iter_ == loaded.past.passes
     assert found.objective_ == pytest.approx(loaded.past.objective, rel=rounding)

@@ -36,8 +36,8 @@ def test_features_are_those_of_the_twin(kernel):
     seed = int(np.random.RandomState(0).randint(2**31))
     for row, numbers in zip(X, found, strict=False):
         terms = list(enumerate(row.tolist()))
-        wanted = twin(terms, kernel, 128, gamma=made.gamma_ or 1, fold=64, seed=seed)
-        assert numbers.tolist() == pytest.approx(wanted.tolist(), abs=2e-3 if kernel == "laplace" else 0)
+        expected = twin(terms, kernel, 128, gamma=made.gamma_ or 1, fold=64, seed=seed)
+        assert numbers.tolist() == pytest.approx(expected.tolist(), abs=2e-3 if kernel == "laplace" else 0)
 
 
 @pytest.mark.parametrize(

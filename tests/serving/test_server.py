@@ -238,8 +238,8 @@ def test_policies_answer_with_all_actions(serve, model):
 
 def test_a_name_of_an_event_draws_nothing_of_other_models(serve):
     status, error = asked(serve(), {"lines": ["|w x"], "event_id": "e"})
-    said = "event_id is for models of logged decisions: nothing is drawn here"
-    assert (status, json.loads(error)["error"]) == (400, said)
+    message = "event_id is for models of logged decisions: nothing is drawn here"
+    assert (status, json.loads(error)["error"]) == (400, message)
 
 
 def test_decisions_as_json(serve, model):

@@ -48,11 +48,11 @@ def test_round_trip(tmp_path_factory, header, data):
     arrays = data.draw(st.dictionaries(st.sampled_from("abcd"), ARRAYS | tables(), max_size=3))
     path = tmp_path_factory.getbasetemp() / "round.model"
     model_file.save(path, header, arrays)
-    found = model_file.load(path)
-    assert found.header == header == model_file.read_header(path)
-    assert found.arrays.keys() == arrays.keys()
+    model = model_file.load(path)
+    assert model.header == header == model_file.read_header(path)
+    assert model.arrays.keys() == arrays.keys()
     for name, saved in arrays.items():
-        again = found.arrays[name]
+        again = model.arrays[name]
         if isinstance(saved, Table):
             assert (again.names, again.values.shape) == (saved.names, saved.values.shape)
             assert bits(stored(again)) == bits(stored(saved))
@@ -171,8 +171,8 @@ def test_others_can_read_it(tmp_path):
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 3), (1,) * 8])
 def test_npy_headers_are_numpys(tmp_path, dtype, shape):
     (tmp_path / "a.npy").write_bytes(Spec("a", dtype, shape).preamble + bytes(8 * 7))
-    found = np.load(tmp_path / "a.npy", allow_pickle=False)
-    assert (found.dtype.str, found.shape) == (dtype, shape)
+    arrays = np.load(tmp_path / "a.npy", allow_pickle=False)
+    assert (arrays.dtype.str, arrays.shape) == (dtype, shape)
     assert len(Spec("a", dtype, shape).preamble) % 64 == 0
 
 

@@ -150,13 +150,13 @@ def test_sampling_takes_as_many_as_the_weights_add_up_to():
     many = [parse_text(text, text_format(FEATURES, skip_malformed=True))]
     config = CurriculumConfig("easy", start=0.3, passes=5, weights="logistic", width=0.1, sample=True)
     curriculum = of_batches(config, many, 7, FEATURES)
-    wanted = curriculum.weights(0.3)
+    expected = curriculum.weights(0.3)
     first, again = (curriculum.admitted(1, 9, None) for _ in range(2))
     assert first.weights is None and first.rows.tolist() == again.rows.tolist()
     assert first.rows.tolist() != of_batches(config, many, 8, FEATURES).admitted(1, 9, None).rows.tolist()
-    assert len(first.rows) == pytest.approx(wanted.sum(), abs=4 * np.sqrt(wanted.sum()))
+    assert len(first.rows) == pytest.approx(expected.sum(), abs=4 * np.sqrt(expected.sum()))
     easiest = curriculum.order[:400]
-    assert np.isin(easiest, first.rows).mean() == pytest.approx(wanted[easiest].mean(), abs=0.05)
+    assert np.isin(easiest, first.rows).mean() == pytest.approx(expected[easiest].mean(), abs=0.05)
 
 
 @pytest.mark.parametrize(

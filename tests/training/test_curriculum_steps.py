@@ -50,8 +50,8 @@ LENGTHS, CUTS = st.lists(st.integers(0, 9), min_size=1, max_size=60), st.lists(s
 def test_takes_what_the_twin_takes(lengths, cuts, size, start, order):
     config = CurriculumConfig(order, start=float(start), steps=size)
     found, _ = run(config, batches(lengths, cuts))
-    wanted = in_steps(lengths, size, Fraction(start), order == "anti")
-    assert found == [(row, row, 1, lengths[row]) for row in wanted]
+    expected = in_steps(lengths, size, Fraction(start), order == "anti")
+    assert found == [(row, row, 1, lengths[row]) for row in expected]
 
 
 @given(LENGTHS, CUTS, st.integers(1, 25), SHARES, st.sampled_from(["linear", "logistic"]), st.booleans())

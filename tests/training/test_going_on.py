@@ -209,8 +209,8 @@ MATCHED = [
 
 @pytest.mark.parametrize("options", MATCHED)
 def test_options_that_matched_are_not(options, run_here, files):
-    said = run_here("train", "all.vw", "-f", "model", *options.split()).stderr
-    assert not any(words in said for words in ("never matched", "dropped", "letter by letter"))
+    stderr = run_here("train", "all.vw", "-f", "model", *options.split()).stderr
+    assert not any(words in stderr for words in ("never matched", "dropped", "letter by letter"))
 
 
 def test_matching_does_not_depend_on_blocks_or_wildcards(run_here, tmp_path):

@@ -79,8 +79,8 @@ def test_kernels_are_the_twin(rows, clusters, seed, data):
     cluster, found, cut = np.full(rows, -1, np.int32), np.zeros(rows), data.draw(st.integers(0, rows))
     for begin, end in ((cut, rows), (0, cut)):
         nearest_means.assign(*arrays, means, np.ones(clusters), squares, cluster, found, begin, end)
-    wanted = nearest(x.astype(float).tolist(), means.T.astype(float).tolist())
-    assert found == pytest.approx(np.array([one for _, one in wanted]), rel=1e-5, abs=1e-5)
+    expected = nearest(x.astype(float).tolist(), means.T.astype(float).tolist())
+    assert found == pytest.approx(np.array([one for _, one in expected]), rel=1e-5, abs=1e-5)
     every = np.zeros((rows, clusters))
     nearest_means.distances(*arrays, means, squares, every)
     assert (every[np.arange(rows), cluster] == found).all() and (every.min(axis=1) == found).all()

@@ -97,14 +97,14 @@ def test_pairs_of_far_labels(labels, queries, share, sampling, weighted):
     assert whole.count(5e-324) == len(found)
     for difference in set(found.values()):
         assert whole.count(difference) == sum(other >= difference for other in found.values())
-    wanted = wanted_pairs(queries, labels, share)
-    assert whole.count(least_difference(whole, share)) == len(wanted)
+    expected = wanted_pairs(queries, labels, share)
+    assert whole.count(least_difference(whole, share)) == len(expected)
     index = far(queries, labels, share, importance, sampling)
     weights = np.ones(len(labels)) if importance is None else importance
-    assert index.candidates == pytest.approx(sum(weights[i] * weights[j] for i, j in wanted))
+    assert index.candidates == pytest.approx(sum(weights[i] * weights[j] for i, j in expected))
     for step, pair in enumerate(index.draw(7 * PHI % 2**64, 1, 40).tolist(), 1):
         assert pair == drawn_plainly(index, 7, step)
-        assert tuple(sorted(index.row[pair].tolist())) in wanted
+        assert tuple(sorted(index.row[pair].tolist())) in expected
 
 
 @pytest.mark.parametrize("sampling", ["pairs", "query"])
