@@ -217,9 +217,9 @@ def test_no_more_is_imported_than_is_needed(model, tmp_path, cli_env, arguments,
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=cli_env)
     assert done.returncode == 0 and done.stdout.count("\n") == lines
     names = done.stderr.splitlines()[-1].split()
-    found = {name for name in names if name.startswith("vwlite.") or is_public(name)} - {"vwlite"}
-    assert "vwlite.training.trainer" in found
-    assert {name for name in found if "_native" not in name} - modules_of(rooms) == set()
+    actual = {name for name in names if name.startswith("vwlite.") or is_public(name)} - {"vwlite"}
+    assert "vwlite.training.trainer" in actual
+    assert {name for name in actual if "_native" not in name} - modules_of(rooms) == set()
 
 
 CYTHON = ("cython_runtime", "shared")  # what kernels make, whatever they are

@@ -130,7 +130,7 @@ def test_a_part_of_the_real_collections(example, data_dir, tmp_path, script, fol
         if not (data_dir / name).is_dir():
             pytest.skip(f"there is no {name} in {data_dir}")
     example(script, *(data_dir / name for name in folders), "--rows", rows, *PART)
-    found = json.loads((tmp_path / "out.json").read_text())["rows"]
-    assert [row["row"] for row in found] == rows.split(",")
-    for figures in (row["test"] for row in found):
+    actual = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [row["row"] for row in actual] == rows.split(",")
+    for figures in (row["test"] for row in actual):
         assert (100 - figures["error"] if script == "pos.sh" else figures["f1"]) > least

@@ -65,8 +65,8 @@ def test_rows_in_memory_are_explained_by_name():
 def test_a_malformed_line_has_no_terms():
     model = Model()
     model.learn("1 |a x y\n")
-    found = model.explain("|a x\n|a x:nan\n\n|a y\n|a:inf x", bad_lines=1)
-    assert [len(terms) for terms in found] == [2, 0, 2, 0]
+    actual = model.explain("|a x\n|a x:nan\n\n|a y\n|a:inf x", bad_lines=1)
+    assert [len(terms) for terms in actual] == [2, 0, 2, 0]
     assert len(model.predict("|a x\n|a x:nan\n\n|a y\n|a:inf x", bad_lines=1)) == 4
     with pytest.raises(DataError, match="malformed"):
         model.explain("|a x\n|a x:nan\n")

@@ -40,21 +40,21 @@ def folder(tmp_path, monkeypatch):
 
 def content(folder):
     """All files; ledgers and caches say whether their inputs were new, which time alone changes."""
-    found = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for name, data in found.items():
+    result = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, data in result.items():
         if data.startswith(b"vwlite cache"):
-            found[name] = data.partition(b'"settled"')[0]
+            result[name] = data.partition(b'"settled"')[0]
         elif name.endswith(".ledger"):
-            found[name] = data.replace(b'"settled": false', b'"settled": true')
-    return found
+            result[name] = data.replace(b'"settled": false', b'"settled": true')
+    return result
 
 
 def taken_away(folder):
     """What a run has left there."""
-    found = content(folder)
-    for name in found.keys() - DATA:
+    result = content(folder)
+    for name in result.keys() - DATA:
         (folder / name).unlink()
-    return found
+    return result
 
 
 @pytest.mark.parametrize(("options", "keywords"), RUNS)

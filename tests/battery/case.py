@@ -90,10 +90,10 @@ class Case:
 
     @cached_property
     def openers(self):
-        found = openers(self.one.command)
+        result = openers(self.one.command)
         self.write("d", self.text)
         self.write("run.json", (shared() / "run.json").read_bytes())
-        return found
+        return result
 
     @property
     def malformed(self):

@@ -65,11 +65,11 @@ def ours(train, loss, *more):
 def weights_of(model):
     """By feature, the constant's last; from what the model says of its names."""
     top = json.loads(vwlite("inspect", model, "--top", str(COLUMNS + 1), "--json", "-"))["result"]["top"]
-    found = np.zeros(COLUMNS + 1)
+    result = np.zeros(COLUMNS + 1)
     for one in top:
         name = one["name"].rpartition("^")[2]
-        found[int(name) - 1 if name.isdigit() else COLUMNS] = one["weight"]
-    return found
+        result[int(name) - 1 if name.isdigit() else COLUMNS] = one["weight"]
+    return result
 
 
 def main():

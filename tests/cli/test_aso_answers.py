@@ -23,11 +23,11 @@ def train(vwlite, *options, data="few.vw"):
 
 def answers(vwlite, *options, data="test.vw"):
     """Of each line its name, its numbers by class, its tag."""
-    found = []
+    result = []
     for line in vwlite("predict", "-i", "model", data, *options).lines:
         name, *pairs, tag = line.split()
-        found.append((name, {key: float(value) for key, value in (pair.rsplit(":", 1) for pair in pairs)}, tag))
-    return found
+        result.append((name, {key: float(value) for key, value in (pair.rsplit(":", 1) for pair in pairs)}, tag))
+    return result
 
 
 def test_scores_stand_beside_the_name_of_the_largest_and_are_those_of_the_arrays(vwlite, tmp_path):
@@ -47,7 +47,7 @@ def test_scores_stand_beside_the_name_of_the_largest_and_are_those_of_the_arrays
         for word in words:
             if word in place:
                 x[place[word]] += 1 / length
-        found, begin = x @ target.weights.w + target.weights.bias, 0
+        actual, begin = x @ target.weights.w + target.weights.bias, 0
         for number, values in enumerate(theta.values):
             rows = np.zeros((len(place), len(values)))
             for at, (group, word) in enumerate(zip(theta.group, theta.words.names, strict=True)):
@@ -55,9 +55,9 @@ def test_scores_stand_beside_the_name_of_the_largest_and_are_those_of_the_arrays
                     rows[place[word]] = theta.matrix[at, : len(values)]
             z = x @ rows
             z *= target.config.theta_scale / max(np.linalg.norm(z), 1e-12)
-            found = found + z @ target.weights.v[begin : begin + len(values)]
+            actual = actual + z @ target.weights.v[begin : begin + len(values)]
             begin += len(values)
-        assert np.allclose(found, list(scores.values()), atol=1e-5) and len(space) == 2
+        assert np.allclose(actual, list(scores.values()), atol=1e-5) and len(space) == 2
     assert vwlite("predict", "-i", "model", "test.vw", "--raw").stdout.startswith("sea:")
 
 
@@ -180,10 +180,10 @@ def test_inspect_shows_the_rows_of_theta_of_each_class(vwlite, tmp_path):
     learn(vwlite, "--dim", "3")
     train(vwlite, "--theta", "theta")
     target = load_target(str(tmp_path / "model"))
-    found = json.loads(vwlite("inspect", "model", "--top", "2", "--json", "-").stdout)["result"]["shared"]["sea"]
+    inspection = json.loads(vwlite("inspect", "model", "--top", "2", "--json", "-").stdout)["result"]["shared"]["sea"]
     groups = zip(target.theta.names, target.theta.values, strict=True)
     names = [f"{group}/{row + 1}" for group, values in groups for row in range(len(values))]
     best = np.argsort(-np.abs(target.weights.v[:, 0]), kind="stable")[:2]
-    assert [one["row"] for one in found] == [names[at] for at in best]
-    assert [one["weight"] for one in found] == [float(target.weights.v[at, 0]) for at in best]
-    assert f"of Theta: {found[0]['row']}:" in vwlite("inspect", "model", "--top", "2").stdout
+    assert [one["row"] for one in inspection] == [names[at] for at in best]
+    assert [one["weight"] for one in inspection] == [float(target.weights.v[at, 0]) for at in best]
+    assert f"of Theta: {inspection[0]['row']}:" in vwlite("inspect", "model", "--top", "2").stdout

@@ -216,8 +216,8 @@ def test_a_score_does_not_depend_on_the_lines_beside_it(options, vwlite, write):
     apart = "".join(f"shared |u a b\n{line}\n\n" for line in lines)
     write("log", "".join(f"shared |u a b\n0:{n % 3}:0.5{line}\n{lines[0]}\n\n" for n, line in enumerate(lines)))
     vwlite("train", "log", "--cb_adf", "-q", "ua", *options.split(), "-f", "m", "--quiet")
-    found = [vwlite("predict", "-i", "m", "-", "--scores", stdin=text).lines for text in (together, apart)]
-    assert sorted(word.partition(":")[2] for word in found[0][0].split()) == sorted(line[2:] for line in found[1])
+    scores = [vwlite("predict", "-i", "m", "-", "--scores", stdin=text).lines for text in (together, apart)]
+    assert sorted(word.partition(":")[2] for word in scores[0][0].split()) == sorted(line[2:] for line in scores[1])
 
 
 def test_features_counted_like_vw(vwlite, write):

@@ -184,5 +184,5 @@ def test_an_infinite_loss_held_out_decides_nothing(command, vwlite, write):
     assert "passes used = 8\n" in stderr
     assert "note: the held-out loss is infinite, so the model is that of the last pass\n" in stderr
     vwlite(*command, rest, "-f", "other", "--holdout_off")
-    found, wanted = (vwlite("predict", "-i", name, rest).stdout for name in ("model", "other"))
-    assert found == wanted
+    predictions, wanted = (vwlite("predict", "-i", name, rest).stdout for name in ("model", "other"))
+    assert predictions == wanted

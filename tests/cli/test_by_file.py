@@ -62,8 +62,8 @@ def test_drift_is_drawn(vwlite, nights, tmp_path):
 def test_a_file_without_labels_has_no_figures(vwlite, nights, write, tmp_path):
     write("none.vw", "|u u1\n" * 20)
     vwlite("train", nights[0], "none.vw", *LEARN, "-f", "m", "--progressive-by-file", "--json", "run.json")
-    found = json.loads((tmp_path / "run.json").read_text())["files"][1]
-    assert (found["file"], found["examples"], found["loss"], found["progressive"]) == ("none.vw", 0, None, None)
+    actual = json.loads((tmp_path / "run.json").read_text())["files"][1]
+    assert (actual["file"], actual["examples"], actual["loss"], actual["progressive"]) == ("none.vw", 0, None, None)
 
 
 def test_tables_are_read_as_training_reads_them(vwlite, write, tmp_path):

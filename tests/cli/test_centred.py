@@ -9,12 +9,12 @@ import pytest
 
 def rows(count, seed, far=1.0):
     """Label, and features far from 0; of a third of the rows one is 0, which text leaves out."""
-    draw, found = random.Random(seed), []
+    draw, result = random.Random(seed), []
     for number in range(count):
         year, kelvin, rain = draw.uniform(1950, 2020), draw.gauss(290, 10), draw.choice((0, 3.5, 4))
         label = (year - 1985) / 20 + (kelvin - 290) / 20 + rain / 10 + draw.gauss(0, 0.3)
-        found.append((label, far * (year - 1985) + 1985, kelvin, rain, number % 4))
-    return found
+        result.append((label, far * (year - 1985) + 1985, kelvin, rain, number % 4))
+    return result
 
 
 def as_text(found):
@@ -42,8 +42,8 @@ def test_offsets_do_not_matter_any_more(vwlite):
 
 def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
     """The same written as text: less the mean of the rows so far, and nothing where that leaves 0."""
-    found, sums, lines = rows(400, 1), np.zeros(3), []
-    texts = as_text(found).splitlines()
+    actual, sums, lines = rows(400, 1), np.zeros(3), []
+    texts = as_text(actual).splitlines()
     for number, text in enumerate(texts, 1):
         parts = dict(one.split(":") for one in text.split("|")[1].split()[1:])
         values = np.array([np.float32(parts.get(name, 0)) for name in ("year", "kelvin", "rain")], float)
@@ -146,12 +146,12 @@ def test_networks_of_classes_learn_what_is_far_from_0(vwlite, write):
         "c",
         "".join(f"{1 + (line[0] != '-')} {line.partition(' ')[2]}\n" for line in as_text(rows(400, 1)).splitlines()),
     )
-    found = []
+    actual = []
     for centred in ((), ("--centred", "f")):
         vwlite("train", "c", "-f", "m", "--multiclass", "2", "--nn", "4", "--passes", "5", "--quiet", *centred)
         report = vwlite("evaluate", "-i", "m", "c", "--metric", "accuracy", "--json", "-").stdout
-        found.append(json.loads(report)["accuracy"])
-    assert found[0] < 0.7 and found[1] > 0.85
+        actual.append(json.loads(report)["accuracy"])
+    assert actual[0] < 0.7 and actual[1] > 0.85
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,11 @@ def report(vwlite):
     ],
 )
 def test_labels_are_recognised(text, form, counts, advice, report):
-    found = report(text)
-    assert (found["bad_lines"], found["labels_are"], found["learn_with"]) == (0, form, advice)
-    assert (found["labels"], found["classes"]) == (counts, None if form == "numbers" else len(counts))
-    assert found["losses"] == (["squared", "quantile", "poisson"] if form == "numbers" else [])
-    assert found == report(text, "--block-size", 16, "--threads", 2)
+    figures = report(text)
+    assert (figures["bad_lines"], figures["labels_are"], figures["learn_with"]) == (0, form, advice)
+    assert (figures["labels"], figures["classes"]) == (counts, None if form == "numbers" else len(counts))
+    assert figures["losses"] == (["squared", "quantile", "poisson"] if form == "numbers" else [])
+    assert figures == report(text, "--block-size", 16, "--threads", 2)
 
 
 def test_labels_may_hold_no_break_spaces(report):
@@ -64,9 +64,9 @@ def test_labels_may_hold_no_break_spaces(report):
 
 def test_sequences_and_groups_are_counted(report):
     assert report(SEQUENCES)["groups"] == report(GROUPS)["groups"] == 2 and report(NAMES)["groups"] is None
-    found = report(NAMES)
-    assert (found["examples"], found["unlabelled"], found["tagged"], found["total_importance"]) == (4, 1, 1, 5)
-    assert (found["label_min"], found["label_mean"], found["label_max"]) == (None, None, None)
+    figures = report(NAMES)
+    assert (figures["examples"], figures["unlabelled"], figures["tagged"], figures["total_importance"]) == (4, 1, 1, 5)
+    assert (figures["label_min"], figures["label_mean"], figures["label_max"]) == (None, None, None)
 
 
 def test_the_table(vwlite):
@@ -113,8 +113,8 @@ def test_wrong_labels_are_malformed_lines(text, options, line, said, vwlite, tmp
     ("form", "options"), [("names", ["--l1", "multinomial"]), ("sequences of names", ["--l1", "crf"])]
 )
 def test_numbers_are_names_where_that_is_said(form, options, report):
-    found = report("1 |a\n10 |a\n2 |a\n", *options)
-    assert (found["labels_are"], list(found["labels"]), found["learn_with"]) == (form, ["1", "2", "10"], None)
+    figures = report("1 |a\n10 |a\n2 |a\n", *options)
+    assert (figures["labels_are"], list(figures["labels"]), figures["learn_with"]) == (form, ["1", "2", "10"], None)
 
 
 def test_the_names_of_classes_are_ready_to_be_typed(report, vwlite, write):
@@ -158,9 +158,9 @@ def test_a_model_that_was_learnt_keeps_its_labels(vwlite, write):
 
 
 def test_sorted_names_are_to_be_shuffled(report):
-    found = report("arts |a\n" * 80 + "money |a\n" * 40)
+    figures = report("arts |a\n" * 80 + "money |a\n" * 40)
     message = "the lines are sorted by label: it changes once, 53 times in random order"
-    assert found["warnings"] == [f"{message}: shuffle them, or train --shuffle-first; the last examples count most"]
+    assert figures["warnings"] == [f"{message}: shuffle them, or train --shuffle-first; the last examples count most"]
 
 
 def test_options_that_contradict_are_refused(vwlite):
@@ -170,8 +170,8 @@ def test_options_that_contradict_are_refused(vwlite):
 
 
 def test_names_are_labels_of_svmlight_too(report):
-    found = report("spam 1:1 2:1\nham 3:1\n", "--format", "svmlight")
-    assert (found["labels_are"], found["labels"], found["tagged"]) == ("names", {"spam": 1, "ham": 1}, 0)
+    figures = report("spam 1:1 2:1\nham 3:1\n", "--format", "svmlight")
+    assert (figures["labels_are"], figures["labels"], figures["tagged"]) == ("names", {"spam": 1, "ham": 1}, 0)
 
 
 def test_lines_sorted_by_name_are_said_but_not_tokens_of_sequences(report):
@@ -199,8 +199,8 @@ def test_no_more_is_waited_for_than_is_to_be_read():
 @pytest.mark.parametrize("odd", ["\x0b", "\x1c", "\u00a0", "\u2003"])
 def test_only_blanks_part_the_words_of_labels(odd, report):
     """Python takes more for white space: a label of nothing else ended in a traceback."""
-    found = report(f"{odd} |a\nx{odd}y |a\n" * 3)
-    assert (found["labels_are"], found["labels"]) == ("names", {odd: 3, f"x{odd}y": 3})
+    figures = report(f"{odd} |a\nx{odd}y |a\n" * 3)
+    assert (figures["labels_are"], figures["labels"]) == ("names", {odd: 3, f"x{odd}y": 3})
     assert report(f"{odd}# a\n1 1:2\n", "--format", "svmlight", status=65)["labels_are"] == "numbers"
     costs = f"a{odd}b:1 c:0 |a\n"
     assert report(costs)["labels"] == {f"a{odd}b": 1, "c": 1}
@@ -247,8 +247,8 @@ def test_costs_and_probabilities_of_decisions(vwlite, report):
     done = vwlite("check", stdin=text)
     message = "costs 0 to 1, mean 0.75; probabilities 0.25 to 1, mean 0.6875; mean of 1 / probability 2"
     assert f"decisions   {message}" in done.lines and "75% of the costs are the highest, 1" in done.stderr
-    found = report(text)["decisions"]
-    assert (found["costs"]["count"], found["probabilities"]["min"], found["mean_inverse_probability"]) == (4, 0.25, 2)
+    figures = report(text)["decisions"]
+    assert (figures["costs"]["count"], figures["probabilities"]["min"], figures["mean_inverse_probability"]) == (4, 0.25, 2)
     assert report("1 | a\n")["decisions"] is None
 
 

@@ -34,9 +34,9 @@ def text_of(x, weight=None):
 
 def means_of(path):
     """The means of a model of rows of ``blobs``, whose features are numbers, by cluster."""
-    found = ClusterModel.load(str(path)).solution
-    means = np.zeros((COLUMNS, found.means.shape[1]))
-    means[found.slots] = found.means
+    actual = ClusterModel.load(str(path)).solution
+    means = np.zeros((COLUMNS, actual.means.shape[1]))
+    means[actual.slots] = actual.means
     return means.T.tolist()
 
 
@@ -74,8 +74,8 @@ def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
     vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100", "--quiet")
     start = np.array(means_of(tmp_path / "start"))
     peer = cluster.KMeans(5, init=start, n_init=1, tol=0, max_iter=100).fit(x.astype(float))
-    found = [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines]
-    assert found == peer.labels_.tolist()
+    predictions = [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines]
+    assert predictions == peer.labels_.tolist()
 
 
 def test_rows_that_have_no_room_are_read_again(data, vwlite, monkeypatch):
@@ -138,8 +138,8 @@ def test_batches_make_the_same_model_however_the_data_come(room, data, vwlite, m
     assert one == made("blocks", "x.vw", "--block-size", "999")
     report = json.loads(vwlite("evaluate", "-i", "one", "x.vw", "--json", "-").stdout)
     exact = json.loads(vwlite("cluster", "x.vw", "-k", "3", "--quiet", "--json", "-").stdout)
-    found, least = report["mean_squared_distance"], exact["average_squared_distance"]
-    assert least * (1 - 1e-6) <= found < 1.2 * least
+    actual, least = report["mean_squared_distance"], exact["average_squared_distance"]
+    assert least * (1 - 1e-6) <= actual < 1.2 * least
 
 
 def test_later_batches_move_means_as_little_as_they_are_few(tmp_path, vwlite):
@@ -147,8 +147,8 @@ def test_later_batches_move_means_as_little_as_they_are_few(tmp_path, vwlite):
     vwlite("cluster", "a.vw", "-k", "2", "--batch", "10", "-f", "m", "--quiet")
     later = "| 0:2\n" * 25 + "| 1:1\n"
     vwlite("cluster", "-i", "m", "-f", "n", "--batch", "10", "--passes", "1", "--quiet", stdin=later)
-    found = ClusterModel.load(str(tmp_path / "n")).solution.means
-    assert sorted(found.max(axis=0).tolist()) == pytest.approx([1, 1 + 25 / 75], rel=1e-3)
+    actual = ClusterModel.load(str(tmp_path / "n")).solution.means
+    assert sorted(actual.max(axis=0).tolist()) == pytest.approx([1, 1 + 25 / 75], rel=1e-3)
 
 
 def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
@@ -157,12 +157,12 @@ def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
     centres = draw.normal(size=(10, COLUMNS)) * 20
     x = (centres[np.minimum(np.arange(300) // 28, 9)] + draw.normal(size=(300, COLUMNS)) * 0.1).astype(np.float32)
     (tmp_path / "x.vw").write_text(text_of(x))
-    found = {}
+    actual = {}
     for seeding in ("scalable", "random"):
         options = ("-k", "10", "--seeding", seeding, "--json", "-", "--quiet")
         told = [json.loads(vwlite("cluster", "x.vw", "--seed", seed, *options).stdout) for seed in range(6)]
-        found[seeding] = [one["average_squared_distance"] for one in told]
-    assert max(found["scalable"]) < 0.1 and min(found["scalable"]) * 100 < max(found["random"])
+        actual[seeding] = [one["average_squared_distance"] for one in told]
+    assert max(actual["scalable"]) < 0.1 and min(actual["scalable"]) * 100 < max(actual["random"])
 
 
 def test_the_best_of_several_starts_is_kept(tmp_path, vwlite):
@@ -188,9 +188,9 @@ def test_outliers_move_no_mean_that_are_trimmed(batch, tmp_path, vwlite):
     for trim in ("0", "0.1"):
         options = ("--restarts", "5", "--batch", batch, "--trim", trim, "--quiet", "--json", "-")
         report = json.loads(vwlite("cluster", "x.vw", "-k", "3", "-f", "m", *options).stdout)
-        found = np.array([int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines])
+        predictions = np.array([int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines])
         usual = np.arange(300) % 20 > 0
-        pure = sum(np.bincount(labels[usual & (found == k)], minlength=3).max() for k in range(3)) / usual.sum()
+        pure = sum(np.bincount(labels[usual & (predictions == k)], minlength=3).max() for k in range(3)) / usual.sum()
         distances[trim] = report["average_squared_distance"], pure
         assert sum(report["sizes"]) == (300 if trim == "0" else 270)
     assert distances["0"][0] > 100 * distances["0.1"][0]
@@ -206,7 +206,7 @@ def test_soft_clusters_are_those_of_plain_python(weighted, tmp_path, vwlite):
     vwlite("cluster", "x.vw", "-f", "start", "--passes", "1", "--seed", "4", *how)
     done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "6")
     rows = x.astype(float).tolist()
-    numbers = [float(found) for found in re.findall(r"free energy ([-\d.e]+)", done.stderr)]
+    numbers = [float(actual) for actual in re.findall(r"free energy ([-\d.e]+)", done.stderr)]
     means, energies = soft(rows, weight, means_of(tmp_path / "start"), 2.0, len(numbers))
     assert (
         len(numbers) > 3 and numbers == pytest.approx(energies, rel=1e-5) and numbers == sorted(numbers, reverse=True)
@@ -214,8 +214,8 @@ def test_soft_clusters_are_those_of_plain_python(weighted, tmp_path, vwlite):
     np.testing.assert_allclose(means_of(tmp_path / "m"), means, rtol=1e-4, atol=1e-4)
     for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--probabilities").lines, strict=True):
         kept = [np.exp(-distance(row, mean) / 2) for mean in means]
-        found = [float(pair.split(":")[1]) for pair in line.split()[:3]]
-        assert found == pytest.approx([one / sum(kept) for one in kept], abs=1e-4)
+        actual = [float(pair.split(":")[1]) for pair in line.split()[:3]]
+        assert actual == pytest.approx([one / sum(kept) for one in kept], abs=1e-4)
 
 
 @pytest.mark.parametrize("spherical", [False, True])
@@ -247,8 +247,8 @@ def test_sparse_means_are_short(options, data, vwlite):
 def test_projections_are_those_of_plain_python(rows, radius):
     means = np.array(rows).T.copy()
     project(means, radius)
-    for found, row in zip(means.T, rows, strict=True):
-        assert found == pytest.approx(projected(row, radius), abs=1e-9 + 1e-9 * max(map(abs, row)))
+    for actual, row in zip(means.T, rows, strict=True):
+        assert actual == pytest.approx(projected(row, radius), abs=1e-9 + 1e-9 * max(map(abs, row)))
 
 
 def test_rings_are_clusters_of_random_features(tmp_path, vwlite):

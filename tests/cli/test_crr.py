@@ -79,13 +79,13 @@ def test_steps_on_queries_depend_on_nothing_else(vwlite, tmp_path):
 
 
 def test_calibrated_predictions_have_the_size_of_the_labels_in_the_same_order(vwlite, tmp_path):
-    found = {}
+    actual = {}
     for name, more in (("plain", []), ("calibrated", ["--calibrate"])):
         crr(vwlite, "--pairs", "lambda-ndcg", *more, "-f", name)
         done = vwlite("evaluate", "-i", name, "data.vw", "--metric", "mse,ndcg,map", "--qid", "tag", "--json", "-")
-        found[name] = json.loads(done.stdout)
-    assert found["calibrated"]["mse"] < found["plain"]["mse"] and found["calibrated"]["mse"] < 0.6
-    assert found["calibrated"]["ndcg"] == found["plain"]["ndcg"]
+        actual[name] = json.loads(done.stdout)
+    assert actual["calibrated"]["mse"] < actual["plain"]["mse"] and actual["calibrated"]["mse"] < 0.6
+    assert actual["calibrated"]["ndcg"] == actual["plain"]["ndcg"]
 
 
 def test_seed_changes_the_draws(vwlite, tmp_path):

@@ -78,8 +78,8 @@ def test_connected_components_are_said_first(vwlite, write, tmp_path):
     report = json.loads((tmp_path / "report").read_text())
     assert report["components"] == components(weights, len(nodes)) == 4
     assert report["normalised_cut"] == 0 and report["eigenvalues"] == pytest.approx([1] * 4)
-    found = clusters_of((tmp_path / "out").read_text())
-    assert found == {"a": "0", "b": "0", "c": "1", "d": "1", "e": "2", "f": "3", "g": "3", "h": "3"}
+    clusters = clusters_of((tmp_path / "out").read_text())
+    assert clusters == {"a": "0", "b": "0", "c": "1", "d": "1", "e": "2", "f": "3", "g": "3", "h": "3"}
 
 
 def test_an_edge_may_stand_at_either_end(vwlite, write):
@@ -98,8 +98,8 @@ def test_an_edge_may_stand_at_either_end(vwlite, write):
 def test_names_are_kept_as_they_are(vwlite, write):
     """Numbers are names, too: 1 and 01 are two nodes."""
     write("graph.vw", "1 |n 01:5\n-3:x |n é\n名 |n é 1:0.01\n-3:x |n\n")
-    found = clusters_of(vwlite("cut", "graph.vw", "-k", "2").stdout)
-    assert found == {"1": "0", "01": "0", "-3:x": "1", "é": "1", "名": "1"}
+    clusters = clusters_of(vwlite("cut", "graph.vw", "-k", "2").stdout)
+    assert clusters == {"1": "0", "01": "0", "-3:x": "1", "é": "1", "名": "1"}
 
 
 def cuts(name, tail, head, clusters, vwlite, write, tmp_path):
@@ -111,12 +111,12 @@ def cuts(name, tail, head, clusters, vwlite, write, tmp_path):
     vwlite("cut", name, "-k", clusters, "-p", "out", "--json", "report", "--quiet")
     graph = graph_from(tail, head)
     matrix = csr_matrix((graph.value, graph.index, graph.indptr))
-    found = peer.SpectralClustering(clusters, affinity="precomputed", random_state=0).fit_predict(matrix)
+    actual = peer.SpectralClustering(clusters, affinity="precomputed", random_state=0).fit_predict(matrix)
     told = json.loads((tmp_path / "report").read_text())["normalised_cut"]
     own = clusters_of((tmp_path / "out").read_text())
     cluster = np.array([int(own[str(node)]) for node in range(len(graph))], np.int32)
     assert told == pytest.approx(partition_of(graph, cluster, clusters).cost)
-    return told, partition_of(graph, found.astype(np.int32), clusters).cost
+    return told, partition_of(graph, actual.astype(np.int32), clusters).cost
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2])
@@ -134,9 +134,9 @@ def test_the_cut_of_random_blocks_is_not_above_that_of_scikit_learn(vwlite, writ
 def test_blocks_are_found(vwlite, write):
     tail, head = blocks(np.random.default_rng(0), 1200, 3, 12000, 0.8)
     write("graph.vw", text_of(tail, head))
-    found = clusters_of(vwlite("cut", "graph.vw", "-k", "3", "--quiet").stdout)
-    assert len(found) == 1200
-    assert len({(int(node) % 3, cluster) for node, cluster in found.items()}) == 3 and found["0"] == "0"
+    clusters = clusters_of(vwlite("cut", "graph.vw", "-k", "3", "--quiet").stdout)
+    assert len(clusters) == 1200
+    assert len({(int(node) % 3, cluster) for node, cluster in clusters.items()}) == 3 and clusters["0"] == "0"
 
 
 def test_options_of_the_search(vwlite, write):
@@ -158,13 +158,13 @@ def test_tables_are_graphs_too(vwlite, write):
     rows = ({"node": "a", "n": {"b": 2, "c": 1}}, {"node": "d", "n": ["e"]}, {"node": "c", "n": ["b"]})
     write("graph.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
     jsonl = ("cut", "graph.jsonl", "--format", "jsonl", "-k", "2")
-    found = clusters_of(vwlite(*jsonl, "--columns", "label=node").stdout)
-    assert found == {"a": "0", "b": "0", "c": "0", "d": "1", "e": "1"}
+    clusters = clusters_of(vwlite(*jsonl, "--columns", "label=node").stdout)
+    assert clusters == {"a": "0", "b": "0", "c": "0", "d": "1", "e": "1"}
     stderr = vwlite(*jsonl, status=2).stderr
     assert "vwlite: the table has no column of nodes (--columns label=... names the column of labels" in stderr
     write("graph.csv", "label,a,b,c,d\na,0,1,0,0\nc,0,0,0,1.5\n")
-    found = clusters_of(vwlite("cut", "graph.csv", "--format", "csv", "--columns", "label=label", "-k", "2").stdout)
-    assert found == {"a": "0", "b": "0", "c": "1", "d": "1"}
+    clusters = clusters_of(vwlite("cut", "graph.csv", "--format", "csv", "--columns", "label=label", "-k", "2").stdout)
+    assert clusters == {"a": "0", "b": "0", "c": "1", "d": "1"}
     stderr = vwlite("cut", "graph.csv", "--format", "svmlight", "-k", "2", status=2).stderr
     assert stderr == "vwlite: --format svmlight has no names, which the nodes of a graph need\n"
 

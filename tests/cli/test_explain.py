@@ -69,11 +69,11 @@ def test_classes_have_a_sum_each_the_answers_first(text, options, explained, vwl
     raw = vwlite("predict", "-i", "m", "u", "--raw").lines
     answers = (tmp_path / "answers").read_text().splitlines()
     for example, line, answer in zip(examples, raw, answers, strict=True):
-        found = {one["name"]: check(one) for one in example["sums"]}
+        actual = {one["name"]: check(one) for one in example["sums"]}
         low, high = (-50, 50) if "logistic" in options else (-1, 1) if "oaa 3" in options else (-1e9, 1e9)
         shown = dict(word.split(":") for word in line.split())
         if "csoaa" not in options:
-            assert {k: min(max(v, low), high) for k, v in found.items()} == pytest.approx(
+            assert {k: min(max(v, low), high) for k, v in actual.items()} == pytest.approx(
                 {name: float(value) for name, value in shown.items()}, rel=1e-4, abs=1e-5
             )
         if "prob" not in options:
@@ -83,7 +83,7 @@ def test_classes_have_a_sum_each_the_answers_first(text, options, explained, vwl
             assert names[: len(answer.split(","))] == answer.split(",") or not answer
         else:
             assert names[0] == example["prediction"]
-            values = list(found.values())
+            values = list(actual.values())
             assert values == sorted(values, reverse="csoaa" not in options)
     two = vwlite("explain", "-i", "m", "u", "--json", "-").stdout
     assert [len(example["sums"]) for example in json.loads(two)["examples"]] == [2] * len(examples)

@@ -108,9 +108,9 @@ def test_as_the_twin(way, kind, grouped, vwlite, write):
             actions = [[(f"a{a}", 1.0), *context, ("Constant", 1)] for a in range(3)]
         else:
             actions = [[((a, name), value) for name, value in [*context, ("Constant", 1)]] for a in range(3)]
-        found = probabilities(line, 1 - grouped)
-        assert found == {a: pytest.approx(p, abs=2e-4) for a, p in enumerate(twin.pmf(actions))}, (context, shown)
-        assert sum(found.values()) == pytest.approx(1, abs=1e-5)
+        actual = probabilities(line, 1 - grouped)
+        assert actual == {a: pytest.approx(p, abs=2e-4) for a, p in enumerate(twin.pmf(actions))}, (context, shown)
+        assert sum(actual.values()) == pytest.approx(1, abs=1e-5)
         if shown:
             twin.learn(actions, *shown)
 
@@ -289,8 +289,8 @@ def test_the_likeliest_as_json(vwlite, write):
     vwlite("train", "log", "--cb_explore", "3", "--softmax", "-f", "m", "--quiet")
     typed = ("predict", "-i", "m", "log", "--probabilities", "--top", "2")
     for line, text in zip(vwlite(*typed).lines, vwlite(*typed, "--jsonl").lines, strict=True):
-        found = json.loads(text)["actions"]
-        assert [f"{one['action']}:{one['probability']:.3g}" for one in found] == [
+        actual = json.loads(text)["actions"]
+        assert [f"{one['action']}:{one['probability']:.3g}" for one in actual] == [
             f"{word.split(':')[0]}:{float(word.split(':')[1]):.3g}" for word in line.split()
         ]
 
@@ -312,11 +312,11 @@ def test_actions_drawn(grouped, vwlite, write):
         assert vwlite("predict", "-i", "m", "-", "--sample", "7", stdin=file.read()).lines == drawn
     pmf = vwlite("predict", "-i", "m", "log", "--probabilities").lines
     assert vwlite(*typed, "--probabilities").lines == [" ".join(pair) for pair in zip(drawn, pmf, strict=True)]
-    for found, (action, p) in zip(map(json.loads, vwlite(*typed, "--jsonl").lines), numbers, strict=True):
-        assert found["action"] == action
-        assert found["probability"] == pytest.approx(p, rel=1e-5)
-        chances = [one["probability"] for one in found["actions"] if one["action"] == action]
-        assert chances == [found["probability"]]
+    for actual, (action, p) in zip(map(json.loads, vwlite(*typed, "--jsonl").lines), numbers, strict=True):
+        assert actual["action"] == action
+        assert actual["probability"] == pytest.approx(p, rel=1e-5)
+        chances = [one["probability"] for one in actual["actions"] if one["action"] == action]
+        assert chances == [actual["probability"]]
     with open("log") as file:
         in_python = Model.load("m").predict(file.read(), sample=7)
     assert in_python == [(action, pytest.approx(p, rel=1e-5)) for action, p in numbers]

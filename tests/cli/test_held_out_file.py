@@ -34,8 +34,8 @@ def test_is_as_the_lines_after_the_data(options, vwlite, write):
         for name in ("data.vw", "held.vw", "both.vw"):
             Path(name).write_text(Path(name).read_text().replace("-1 |", "2 |"))
     loss = [] if {"--oaa", "--loss_function"} & {*options} else ["--loss_function", "logistic"]
-    found = model(vwlite, "data.vw", "--holdout", "held.vw", *loss, *options)
-    assert found == model(vwlite, "both.vw", "--holdout_after", "90", *loss, *options)
+    actual = model(vwlite, "data.vw", "--holdout", "held.vw", *loss, *options)
+    assert actual == model(vwlite, "both.vw", "--holdout_after", "90", *loss, *options)
 
 
 def test_shuffled_passes_are_measured_on_it(vwlite):

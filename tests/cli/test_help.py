@@ -178,8 +178,8 @@ def test_help_tells_every_default(name):
 
 @pytest.mark.parametrize("option", ["l1", "l2", "sparse_l2", "initial_weight", "constant", "initial_t"])
 def test_help_of_train_tells_what_a_penalty_or_start_value_is_without_being_typed(option):
-    found = next(param for param in command("train").params if param.name == option)
-    assert "[default: 0" in found.help
+    actual = next(param for param in command("train").params if param.name == option)
+    assert "[default: 0" in actual.help
 
 
 SCREENS = [name for name in TYPED if command(name).screen]

@@ -55,8 +55,8 @@ def test_text_says_the_same(vwlite):
 def test_top(option, vwlite):
     everything = json.loads(vwlite("inspect", "named", "--json", "-").stdout)["top"]
     for count in (0, 1, 3, 99):
-        found = json.loads(vwlite("inspect", "named", option, count, "--json", "-").stdout)["top"]
-        assert found == everything[:count]
+        inspection = json.loads(vwlite("inspect", "named", option, count, "--json", "-").stdout)["top"]
+        assert inspection == everything[:count]
     done = vwlite("inspect", "named", option, "-1", status=2)
     assert done.stderr == "vwlite: --top takes 0 or more\n"
 
@@ -168,8 +168,8 @@ NAMED = ("--named_labels", "cat,dog,bird")
 def test_every_class_has_its_strongest_features(options, vwlite, write, weights):
     write("c", CLASSES)
     vwlite("train", "c", "-f", "m", "--quiet", "--names", *options, *NAMED)
-    found = json.loads(vwlite("inspect", "m", "--by-class", "--top", 2, "--json", "-").stdout)["top"]
-    assert [one["class"] for one in found] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
+    inspection = json.loads(vwlite("inspect", "m", "--by-class", "--top", 2, "--json", "-").stdout)["top"]
+    assert [one["class"] for one in inspection] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
     everything = json.loads(vwlite("inspect", "m", "--top", 99, "--json", "-").stdout)["top"]
     assert {one["slot"]: one["weight"] for one in everything} == weights("m")
     assert {(one["class"], one["name"]) for one in everything} == {
@@ -178,11 +178,11 @@ def test_every_class_has_its_strongest_features(options, vwlite, write, weights)
         for name in ("Constant", *(f"w^{word}" for word in ("purr", "soft", "bark", "wet", "sing")))
     }
     for label in ("cat", "dog", "bird"):
-        of_class, of_all = ([one for one in some if one["class"] == label] for some in (found, everything))
+        of_class, of_all = ([one for one in some if one["class"] == label] for some in (inspection, everything))
         assert of_class == of_all[:2]
     table = vwlite("inspect", "m", "--by-class", "--top", 1).stdout.partition("\n\n")[2].splitlines()
     assert table[0].split() == ["weight", "slot", "class", "name"]
-    assert [row.split()[2:] for row in table[1:]] == [[one["class"], one["name"]] for one in found[::2]]
+    assert [row.split()[2:] for row in table[1:]] == [[one["class"], one["name"]] for one in inspection[::2]]
     vwlite("train", "c", "-f", "m", "--quiet", *options, *NAMED)  # without names
     (one,) = json.loads(vwlite("inspect", "m", "--top", 1, "--json", "-").stdout)["top"]
     assert one["class"] in ("cat", "dog", "bird") and one["name"] is None
@@ -197,8 +197,8 @@ def test_every_class_has_its_strongest_features(options, vwlite, write, weights)
 )  # fmt: skip
 def test_numbers_of_classes(text, options, classes, vwlite, write):
     vwlite("train", write("n", text * 5), "-f", "m", "--quiet", *options.split())
-    found = json.loads(vwlite("inspect", "m", "--by-class", "--top", 1, "--json", "-").stdout)["top"]
-    assert [one["class"] for one in found] == list(classes)
+    inspection = json.loads(vwlite("inspect", "m", "--by-class", "--top", 1, "--json", "-").stdout)["top"]
+    assert [one["class"] for one in inspection] == list(classes)
 
 
 def test_weights_of_no_class_are_not_shown_by_class(vwlite, write):

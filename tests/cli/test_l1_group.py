@@ -71,9 +71,9 @@ def test_going_on_is_exact(model, l1, vwlite, tmp_path):
 def test_steps_come_near_the_optimum(model, l1, vwlite):
     l1(model, "--group", "--dense-pairs", "--l1", "2", "--solver", "fista", "-f", "best")
     l1(model, "--group", "--dense-pairs", "--l1", "2", "--passes", "60", "-l", "1", "--decay_learning_rate", "0.9")
-    best, found = (figures(vwlite("inspect", name, "--json", "-")) for name in ("best", "m"))
-    assert best["objective"] * 1.02 <= found["objective"] <= best["objective"] * 0.998
-    assert found["active_features"] <= 1.3 * best["active_features"]
+    best, inspection = (figures(vwlite("inspect", name, "--json", "-")) for name in ("best", "m"))
+    assert best["objective"] * 1.02 <= inspection["objective"] <= best["objective"] * 0.998
+    assert inspection["active_features"] <= 1.3 * best["active_features"]
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_a_trace_norm_leaves_few_directions(l1, vwlite, header):
     ranks = []
     for trace in ("0.1", "1000"):
         l1("multinomial", *options, "--trace", trace)
-        found = figures(vwlite("inspect", "m", "--json", "-"))
+        metrics = figures(vwlite("inspect", "m", "--json", "-"))
         singular = np.linalg.svd(load("m").weights.reshape(-1, 3), compute_uv=False)
-        assert found["norms"]["trace"] == pytest.approx(singular.sum(), rel=1e-6)
-        assert found["trace"] == float(trace) and "l1" not in found
-        assert found["rank"] == np.count_nonzero(singular > 1e-7 * singular[0])
-        ranks.append(found["rank"])
+        assert metrics["norms"]["trace"] == pytest.approx(singular.sum(), rel=1e-6)
+        assert metrics["trace"] == float(trace) and "l1" not in metrics
+        assert metrics["rank"] == np.count_nonzero(singular > 1e-7 * singular[0])
+        ranks.append(metrics["rank"])
     assert ranks == [2, 0]  # of three labels two directions matter
 
 

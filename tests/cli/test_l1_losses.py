@@ -140,8 +140,8 @@ def test_stochastic_steps_with_an_l2_penalty_are_those_of_a_plain_loop(vwlite, w
 def test_they_come_near_the_best_objective(model, vwlite):
     steps = ("--solver", "sgd", "--passes", "90", "--decay_learning_rate", "0.95")
     common = ("l1", "tags.vw", "--model", model, "--l2", "1", "-f", "m", "--json", "-", "--quiet")
-    best, found = (json.loads(vwlite(*common, *how).stdout) for how in ((), steps))
-    assert found["objective"] == pytest.approx(best["objective"], rel=1e-4)
+    best, actual = (json.loads(vwlite(*common, *how).stdout) for how in ((), steps))
+    assert actual["objective"] == pytest.approx(best["objective"], rel=1e-4)
     assert "penalty" not in vwlite("inspect", "m").stdout
 
 

@@ -42,11 +42,11 @@ def test_two_labels_tell_what_one_does_not(method, vwlite, header):
 def test_probabilities_and_log_loss_are_those_of_order_2(vwlite):
     crf(vwlite, "--order", "2", "--l1", "0.1", text="turns.vw")
     crf(vwlite, "--l1", "0.1", "-f", "one", text="turns.vw")
-    found = {
+    actual = {
         name: json.loads(vwlite("evaluate", "-i", name, "turns.vw", "--metric", "log_loss", "--json", "-").stdout)
         for name in ("m", "one")
     }
-    assert found["m"]["log_loss"] < found["one"]["log_loss"] / 3
+    assert actual["m"]["log_loss"] < actual["one"]["log_loss"] / 3
     done = vwlite("predict", "-i", "m", "turns.vw", "--probabilities").lines[1].split()
     assert done[0] == "A" and 0.8 < float(done[1].removeprefix("A:")) < 1
 

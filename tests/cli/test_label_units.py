@@ -210,12 +210,12 @@ def test_scale_and_offset_of_the_labels_do_not_matter_to_train(options, tmp_path
     test, options = lines_of(X[::3], y[::3]), [*options.split(), *PASSES]
     plain = learned(tmp_path, X, y, *options)
     expected = np.asarray(plain.predict(test), float)
-    found = learned(tmp_path, X, y * 2.0**20, *options)
-    np.testing.assert_array_equal(found.weights, plain.weights * np.float32(2.0**20))
-    np.testing.assert_array_equal(found.predict(test), (expected * 2.0**20).astype(np.float32))
+    actual = learned(tmp_path, X, y * 2.0**20, *options)
+    np.testing.assert_array_equal(actual.weights, plain.weights * np.float32(2.0**20))
+    np.testing.assert_array_equal(actual.predict(test), (expected * 2.0**20).astype(np.float32))
     for factor, offset, within in ((1e6, 0, 1e-5), (1e-6, 0, 1e-5), (1, 1000, 1e-3)):
-        found = learned(tmp_path, X, (y + offset * y.std()) * factor, *options)
-        again = np.asarray(found.predict(test), float) / factor - offset * y.std()
+        actual = learned(tmp_path, X, (y + offset * y.std()) * factor, *options)
+        again = np.asarray(actual.predict(test), float) / factor - offset * y.std()
         np.testing.assert_allclose(again, expected, atol=5 * within * y.std())
 
 
@@ -225,8 +225,8 @@ def test_a_label_far_off_costs_a_trained_model_little(row, tmp_path):
     spoiled = y.copy()
     spoiled[row] += 1e3 * y.std()
     rest = lines_of(X[4000:], y[4000:])
-    clean, found = (learned(tmp_path, X[:4000], labels[:4000]).evaluate(rest)["rmse"] for labels in (y, spoiled))
-    assert found <= 1.03 * clean
+    clean, actual = (learned(tmp_path, X[:4000], labels[:4000]).evaluate(rest)["rmse"] for labels in (y, spoiled))
+    assert actual <= 1.03 * clean
 
 
 def test_labels_that_are_nearly_all_equal(tmp_path):
@@ -234,5 +234,5 @@ def test_labels_that_are_nearly_all_equal(tmp_path):
     model = learned(tmp_path, X, np.full(5000, 3930.5))
     assert (np.asarray(model.predict(lines_of(X[:9], np.zeros(9)))) == 3930.5).all()
     few = np.where(np.arange(5000) % 500 == 250, 3931.5, 3930.5)
-    found = learned(tmp_path, X, few).evaluate(lines_of(X, few))["rmse"]
-    assert found <= 1.005 * few.std()
+    actual = learned(tmp_path, X, few).evaluate(lines_of(X, few))["rmse"]
+    assert actual <= 1.005 * few.std()

@@ -70,13 +70,13 @@ def test_rings_are_told_apart(vwlite):
     vwlite(
         "train", "rings.vw", "-f", "plain", "--passes", "20", "--holdout_off", "--loss_function", "logistic", "--quiet"
     )
-    found = [
+    actual = [
         json.loads(vwlite("evaluate", "-i", model, "rings.vw", "--metric", "accuracy", "--json", "-").stdout)[
             "accuracy"
         ]
         for model in ("model", "plain")
     ]
-    assert found[0] == 1 and found[1] < 0.7
+    assert actual[0] == 1 and actual[1] < 0.7
 
 
 def test_the_model_holds_the_landmarks(vwlite, tmp_path, write):
@@ -105,9 +105,9 @@ def test_whitened_landmarks_of_all_examples_are_kernel_ridge_regression(vwlite, 
     x = np.round(x, 5)
     squares = (x**2).sum(1)
     kernel = np.exp(-2 * (squares[:, None] + squares - 2 * x @ x.T))
-    found = np.array([float(line) for line in vwlite("predict", "-i", "model", "train.vw").lines])
+    predictions = np.array([float(line) for line in vwlite("predict", "-i", "model", "train.vw").lines])
     errors = [
-        abs(found - kernel @ np.linalg.solve(kernel + strength * np.eye(200), y)).max() for strength in (1.0, 0.5)
+        abs(predictions - kernel @ np.linalg.solve(kernel + strength * np.eye(200), y)).max() for strength in (1.0, 0.5)
     ]
     assert min(errors) < 1e-5, errors
 

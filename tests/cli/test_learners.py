@@ -12,11 +12,11 @@ KINDS = [*BETTING, *QUERYING, "--confidence --ftrl", "--lrq ui3", "--lrq ui3 --l
 
 def test_each_option_learns_something_else(vwlite, write, weights):
     write("all", "".join(LINES))
-    found = set()
+    actual = set()
     for options in [*KINDS, ""]:
         vwlite("train", "all", "-f", "m", "--quiet", *options.split())
-        found.add(tuple(sorted(weights("m").items())))
-    assert len(found) == len(KINDS) + 1
+        actual.add(tuple(sorted(weights("m").items())))
+    assert len(actual) == len(KINDS) + 1
 
 
 @pytest.mark.parametrize(

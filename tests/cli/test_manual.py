@@ -26,9 +26,11 @@ def test_every_command_has_a_page():
 
 @pytest.mark.parametrize("name", TYPED)
 def test_a_page_has_every_option_that_help_shows(name):
-    found = command(name)
-    context = click.Context(found, info_name=name, **found.context_settings)
-    records = [one.get_help_record(context) for one in found.params if isinstance(one, click.Option) and not one.hidden]
+    actual = command(name)
+    context = click.Context(actual, info_name=name, **actual.context_settings)
+    records = [
+        one.get_help_record(context) for one in actual.params if isinstance(one, click.Option) and not one.hidden
+    ]
     text, reference = shown(man(PAGES[name])), markdown(PAGES[name])
     assert records
     for typed, help in records:

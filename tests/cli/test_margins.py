@@ -40,8 +40,8 @@ def test_the_loss_is_the_formula(vwlite, write, loss, learner):
     write("train", DATA)
     vwlite("train", "train", "-f", "m", "--noconstant", "--quiet", "--loss_function", loss, *learner.split())
     for margin in MARGINS if "huber" in loss or "hinge" in loss else MARGINS[1:-1]:
-        found, told = losses_of(vwlite, margin)
-        assert found == pytest.approx(FORMULAS[loss](margin), rel=1e-6)
+        actual, told = losses_of(vwlite, margin)
+        assert actual == pytest.approx(FORMULAS[loss](margin), rel=1e-6)
         assert told == [margin, -margin]
 
 
@@ -49,10 +49,10 @@ def test_the_loss_is_the_formula(vwlite, write, loss, learner):
 def test_vw_clips_hinge_alone(vwlite, write, loss, clipped):
     write("d", DATA)
     vwlite("vw", "d", "-f", "m", "--noconstant", "--quiet", "--loss_function", loss)
-    found, told = losses_of(vwlite, -3)
-    assert told == ([-1, 1] if clipped else [-3, 3]) and found == pytest.approx(2 if clipped else 12)
+    actual, told = losses_of(vwlite, -3)
+    assert told == ([-1, 1] if clipped else [-3, 3]) and actual == pytest.approx(2 if clipped else 12)
     vwlite("train", "d", "-i", "m", "-f", "m", "--quiet")  # a model stays what it is
-    assert losses_of(vwlite, -3) == (found, told)
+    assert losses_of(vwlite, -3) == (actual, told)
 
 
 @pytest.mark.parametrize("options", ["--oaa 3", "--ect 3", "--csoaa 3", "--multilabel_oaa 4"])

@@ -173,8 +173,8 @@ def test_deltas_that_do_not_fit_are_refused(shards, run_here, tmp_path):
 
 def test_a_delta_of_another_version_is_refused_by_name(shards, monkeypatch, run_here, tmp_path):
     shards(["t.vw"], 2, "m")
-    found = deltas.load(tmp_path / "1.delta")
-    deltas.save(tmp_path / "1.delta", found._replace(task=found.task._replace(writer="0.0.1")))
+    actual = deltas.load(tmp_path / "1.delta")
+    deltas.save(tmp_path / "1.delta", actual._replace(task=actual.task._replace(writer="0.0.1")))
     assert "shard 1 was made by vwlite 0.0.1" in run_here("merge", "1.delta", "2.delta", "-f", "x", status=76).stderr
 
 

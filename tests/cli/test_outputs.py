@@ -31,10 +31,10 @@ def test_fifty_passes_come_near_least_squares(vwlite, write, options):
     x, y = planted()
     write("d", text_of(x, y))
     vwlite("train", "d", "--outputs", 3, "-f", "m", "--passes", 50, "--holdout_off", "--quiet", options, *RAW)
-    found = table(vwlite("predict", "d", "-i", "m").lines)
+    rows = table(vwlite("predict", "d", "-i", "m").lines)
     inputs = np.column_stack([x, np.ones(len(x))])
     best = inputs @ np.linalg.lstsq(inputs, y, rcond=None)[0]
-    assert np.sqrt(np.square(found - y).mean()) < 1.01 * np.sqrt(np.square(best - y).mean())
+    assert np.sqrt(np.square(rows - y).mean()) < 1.01 * np.sqrt(np.square(best - y).mean())
 
 
 @pytest.mark.parametrize("options", ["", "--passes 4", "--ftrl", "--l1 1e-4 --l2 1e-3 -q ff", "--sgd -l 0.05"])
@@ -80,9 +80,9 @@ def test_metrics_of_each_output_and_their_means(vwlite, write):
     vwlite("train", "d", "--outputs", 3, "--named_outputs", "price,days,rating", "-f", "m", "--quiet")
     report = json.loads(vwlite("evaluate", "d", "-i", "m", "--json", "-").stdout)
     answers = [json.loads(line) for line in vwlite("predict", "d", "-i", "m", "--jsonl").lines]
-    found = np.array([[one["prediction"][name] for name in ("price", "days", "rating")] for one in answers])
+    actual = np.array([[one["prediction"][name] for name in ("price", "days", "rating")] for one in answers])
     assert answers[3]["tag"] == "t3" and report["examples"] == 400
-    error = found - y
+    error = actual - y
     for place, row in enumerate(report["outputs"]):
         own, labels = error[:, place][~np.isnan(error[:, place])], y[:, place][~np.isnan(y[:, place])]
         assert row["output"] == ("price", "days", "rating")[place]
@@ -120,14 +120,14 @@ def test_quantiles_have_their_shares_and_do_not_cross(vwlite, write):
     y = 2 * x + np.exp(x / 2) * rng.exponential(size=x.shape)
     write("d", text_of(x, np.repeat(y, 3, axis=1)))
     how = ("--outputs", 3, "--loss_function", "quantile", "--quantile_tau", "0.1,0.5,0.9", "--bfgs", "--passes", 60)
-    found = {}
+    actual = {}
     for name, more in {"free": (), "sorted": ("--monotone",)}.items():
         vwlite("train", "d", *how, "-f", name, "--holdout_off", "--termination", 0, "--quiet", *more)
-        found[name] = table(vwlite("predict", "d", "-i", name).lines)
-    np.testing.assert_allclose((y <= found["free"]).mean(axis=0), [0.1, 0.5, 0.9], atol=0.01)
-    assert (np.diff(found["free"]) < 0).any()
-    np.testing.assert_array_equal(found["sorted"], np.sort(found["free"], axis=1))
-    losses = [json.loads(vwlite("evaluate", "d", "-i", name, "--json", "-").stdout)["loss"] for name in found]
+        actual[name] = table(vwlite("predict", "d", "-i", name).lines)
+    np.testing.assert_allclose((y <= actual["free"]).mean(axis=0), [0.1, 0.5, 0.9], atol=0.01)
+    assert (np.diff(actual["free"]) < 0).any()
+    np.testing.assert_array_equal(actual["sorted"], np.sort(actual["free"], axis=1))
+    losses = [json.loads(vwlite("evaluate", "d", "-i", name, "--json", "-").stdout)["loss"] for name in actual]
     assert losses[1] < losses[0]
 
 

@@ -48,8 +48,8 @@ def test_components_of_a_slowly_falling_spectrum(tmp_path, run_here):
     (tmp_path / "x.vw").write_text(text_of(x))
     how = ["--dim", "30", "--oversample", "5", "--passes", "6"]
     report = json.loads(run_here("pca", "x.vw", "-f", "m", *how, "--json", "-", "--quiet").stdout)
-    found = np.array(report["singular_values"]) / np.arange(1, 31) ** -0.3
-    assert (found < 1 + 1e-5).all() and found.min() > 0.988
+    actual = np.array(report["singular_values"]) / np.arange(1, 31) ** -0.3
+    assert (actual < 1 + 1e-5).all() and actual.min() > 0.988
 
 
 @pytest.mark.parametrize("center", [False, True])
@@ -67,11 +67,11 @@ def test_it_is_the_exact_decomposition(center, weighted, tmp_path, run_cli):
     assert report["examples"] == len(x)
     whole = (weight[:, None] * (x - mean) ** 2).sum()
     assert report["share_of_squares"] == pytest.approx((values**2).sum() / whole, rel=1e-5)
-    found = projected(run_cli("project", "-i", "m", "x.vw").stdout)
+    projection = projected(run_cli("project", "-i", "m", "x.vw").stdout)
     expected = (x - mean) @ vectors
-    assert np.abs(found - expected).max() < 1e-4 * np.abs(expected).max()
+    assert np.abs(projection - expected).max() < 1e-4 * np.abs(expected).max()
     best = np.linalg.norm(x - mean - expected @ vectors.T)
-    assert np.linalg.norm(x - mean - found @ vectors.T) == pytest.approx(best, rel=1e-6)
+    assert np.linalg.norm(x - mean - projection @ vectors.T) == pytest.approx(best, rel=1e-6)
     left = projected(run_cli("project", "-i", "m", "x.vw", "--scale", "left").stdout)
     assert np.abs(left - expected / values).max() < 1e-5
 
@@ -98,8 +98,8 @@ def test_later_text_is_added(data, run_cli):
     assert report["examples"] == 200
     assert report["singular_values"] == pytest.approx(values.tolist(), rel=1e-4)
     (data / "x.vw").write_text(text_of(x))
-    found, expected = projected(run_cli("project", "-i", "m2", "x.vw").stdout), (x - mean) @ vectors
-    assert np.abs(found - expected).max() < 1e-3 * np.abs(expected).max()
+    actual, expected = projected(run_cli("project", "-i", "m2", "x.vw").stdout), (x - mean) @ vectors
+    assert np.abs(actual - expected).max() < 1e-3 * np.abs(expected).max()
 
 
 def test_one_pass_is_rough_and_more_are_better(data, run_cli):

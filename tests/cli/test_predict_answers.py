@@ -183,8 +183,8 @@ def test_labels_stand_behind_predictions(options, vwlite, write):
     behind[1] += " t1"
     expected = [f"{one} {other}" for one, other in zip(plain, behind, strict=True)]
     assert vwlite("predict", "-i", "m", "d", "--with-labels").lines == expected
-    found = [json.loads(line) for line in vwlite("predict", "-i", "m", "d", "--with-labels", "--jsonl").lines]
-    assert [one["label"] for one in found] == labels and found[1]["tag"] == "t1"
+    predictions = [json.loads(line) for line in vwlite("predict", "-i", "m", "d", "--with-labels", "--jsonl").lines]
+    assert [one["label"] for one in predictions] == labels and predictions[1]["tag"] == "t1"
 
 
 def test_named_labels_stand_behind_predictions(vwlite, write):

@@ -64,10 +64,10 @@ def test_lists_are_the_sorted_predictions_of_all_completions(options, vwlite, wr
     write_rows("all", (blocks(person, name) for person in range(PERSONS) for name in names))
     raw = [float(line) for line in vwlite("predict", "-i", "m", "all", "--raw").lines]
     write_rows("people", (f"'p{person} {blocks(person)}" for person in range(PERSONS)))
-    found = table(vwlite("recommend", "-i", "m", "--of", item_namespace(options), "people", "--top", 5))
+    actual = table(vwlite("recommend", "-i", "m", "--of", item_namespace(options), "people", "--top", 5))
     for person in range(PERSONS):
         scores = dict(zip(names, raw[person * ITEMS : (person + 1) * ITEMS], strict=True))
-        listed = found[5 * person : 5 * person + 5]
+        listed = actual[5 * person : 5 * person + 5]
         assert {who for who, _, _ in listed} == {f"p{person}"}
         assert [score for _, score, _ in listed] == pytest.approx(sorted(scores.values())[:-6:-1], rel=1e-5)
         assert {name: score for _, score, name in listed} == pytest.approx(

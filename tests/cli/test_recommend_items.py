@@ -40,15 +40,13 @@ def test_lists_of_whole_items_are_the_sorted_predictions_of_whole_lines(options,
     write("all", "".join(f"{person} {item}\n" for person in people for item in items))
     raw = [float(line) for line in vwlite("predict", "-i", "m", "all", "--raw").lines]
     for source, known in (("films", ITEMS + 1), ("data", ITEMS)):
-        found = table(vwlite("recommend", "-i", "m", "--of", of, "people", "--items", source, "--top", 99))
-        assert len(found) == PEOPLE * known and sum(name == "new" for _, _, name in found) == PEOPLE * (
-            source == "films"
-        )
-        scores = {(int(who), name): score for who, score, name in found if name != "new"}
+        rows = table(vwlite("recommend", "-i", "m", "--of", of, "people", "--items", source, "--top", 99))
+        assert len(rows) == PEOPLE * known and sum(name == "new" for _, _, name in rows) == PEOPLE * (source == "films")
+        scores = {(int(who), name): score for who, score, name in rows if name != "new"}
         expected = {(n // ITEMS, f"i{n % ITEMS}"): score for n, score in enumerate(raw)}
         assert scores == pytest.approx(expected, rel=1e-5, abs=1e-6)
-        assert [score for who, score, _ in found if who == "0"] == sorted(
-            (score for who, score, _ in found if who == "0"), reverse=True
+        assert [score for who, score, _ in rows if who == "0"] == sorted(
+            (score for who, score, _ in rows if who == "0"), reverse=True
         )
     left = table(vwlite("recommend", "-i", "m", "--of", of, "people", "--exclude", "data", "--items", "data", "-n", 99))
     met = {(line.split()[2], line.split()[5]) for line in RATED}

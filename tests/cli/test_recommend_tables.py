@@ -51,8 +51,8 @@ def test_a_person_is_typed_by_the_column_or_its_namespace(rated, vwlite, write):
     write("u.csv", "uid\nu1\n")
     expected = [row[1:] for row in table(asked(vwlite, "u.csv"))]
     for typed in ("uid=u1", "user=u1"):
-        found = table(asked(vwlite, "--for", typed))
-        assert [row[1:] for row in found] == expected and {row[0] for row in found} == {typed}
+        rows = table(asked(vwlite, "--for", typed))
+        assert [row[1:] for row in rows] == expected and {row[0] for row in rows} == {typed}
     write("day.csv", "uid,day\nu1,3\n")
     both = table(asked(vwlite, "--for", "uid=u1", "--for", "day=3"))
     assert [row[1:] for row in both] == [row[1:] for row in table(asked(vwlite, "day.csv"))] != expected
@@ -100,7 +100,7 @@ def test_every_file_is_read_as_its_name_ends(rated, vwlite, write):
     for seen in ("r.csv", "r.jsonl"):
         for one in people:
             left[seen, one] = [row[1:] for row in table(asked(vwlite, *one, "--exclude", seen, "-n", 9))]
-    assert len({str(found) for found in left.values()}) == 1
+    assert len({str(actual) for actual in left.values()}) == 1
     names = {name for _, name in left["r.csv", people[0]]}
     assert names <= {f"film^f_{n}" for n in range(7)} - {f"film^{f}" for f in rated["u1"] & rated["u2"]}
     assert "u.txt" in asked(vwlite, "u.txt", status=65).stderr
@@ -138,5 +138,5 @@ def test_members_of_json_are_typed(vwlite, write):
     vwlite("train", "d.jsonl", "--columns", "label=y", "-f", "m", "--dotproduct", "user,ad", "--names", "--quiet")
     write("one.jsonl", '{"user": {"city": "c1"}}\n')
     expected = table(vwlite("recommend", "-i", "m", "--of", "ad", "one.jsonl"))
-    found = table(vwlite("recommend", "-i", "m", "--of", "ad", "--for", "user=city=c1"))
-    assert [row[1:] for row in found] == [row[1:] for row in expected] != []
+    actual = table(vwlite("recommend", "-i", "m", "--of", "ad", "--for", "user=city=c1"))
+    assert [row[1:] for row in actual] == [row[1:] for row in expected] != []

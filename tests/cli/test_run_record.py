@@ -50,10 +50,10 @@ def with_json(group=cli, words=()):
     """The commands that have --json."""
     context = click.Context(group)
     for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        if isinstance(found, click.Group):
-            yield from with_json(found, (*words, name))
-        elif any("--json" in param.opts for param in found.params):
+        actual = group.get_command(context, name)
+        if isinstance(actual, click.Group):
+            yield from with_json(actual, (*words, name))
+        elif any("--json" in param.opts for param in actual.params):
             yield " ".join((*words, name))
 
 

@@ -67,8 +67,8 @@ def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest
     def numbers(name):
         """How many latent numbers there are: those of the slots that were updated, without counts and padding."""
         with zipfile.ZipFile(tmp_path / name) as archive:
-            found = [member for member in archive.namelist() if re.search(r"latent0[ab]\.v\d*\.npy", member)]
-            return sum(np.load(archive.open(member)).size for member in found)
+            actual = [member for member in archive.namelist() if re.search(r"latent0[ab]\.v\d*\.npy", member)]
+            return sum(np.load(archive.open(member)).size for member in actual)
 
     updated = 12 + 9  # users and items
     assert 0.9 * 3 * 3 * updated < numbers("nodes") <= 3 * 3 * updated  # not every contest is one of everybody

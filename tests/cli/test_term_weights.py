@@ -65,8 +65,8 @@ def test_values_are_those_of_the_twin(config, learned, rows):
     terms, degree = plan.weights.terms(batches[1])
     wanted, degrees = weighted(plain[1], plain[0], config)
     for number, row in enumerate(wanted):
-        found = dict(pairs_of(terms, number))
-        assert found == pytest.approx(row, rel=1e-5, abs=1e-7)
+        actual = dict(pairs_of(terms, number))
+        assert actual == pytest.approx(row, rel=1e-5, abs=1e-7)
     if config.weight == "degree":
         assert degree.tolist() == pytest.approx(degrees, rel=1e-5)
 

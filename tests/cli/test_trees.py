@@ -29,11 +29,11 @@ def test_names_of_classes(kind, vwlite, write):
 
 def test_every_option_learns_something_else(vwlite, write, tmp_path):
     write("all", "".join(f"{1 + n * n % 101 % 6} |a x{n % 5} |b y{n % 3}\n" for n in range(400)))
-    found = set()
+    actual = set()
     for options in (*KINDS, "--log_multi 6", "--ect 6 --error 2", "--ect 7 --error 3 -q ab"):
         vwlite("train", "all", "-p", "p", "--quiet", *options.split())
-        found.add((tmp_path / "p").read_bytes())
-    assert len(found) == len(KINDS) + 3
+        actual.add((tmp_path / "p").read_bytes())
+    assert len(actual) == len(KINDS) + 3
 
 
 def test_vw_writes_no_raw_predictions_and_takes_any_loss_for_log_multi(vwlite, write, tmp_path):

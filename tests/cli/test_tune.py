@@ -146,11 +146,11 @@ def test_estimated_points_draw_near_the_best():
     def points(metric="loss"):
         return [list(portion) for portion in noted(propose_trials(space, 42, 3, metric), run)]
 
-    found = points()
-    assert [len(portion) for portion in found] == [4] * 10 + [2]
-    assert [trial.number for portion in found for trial in portion] == list(range(1, 43))
-    assert [trial.text for portion in points() for trial in portion] == [t.text for portion in found for t in portion]
-    rates = [abs(math.log(float(trial.options[1]))) for portion in found for trial in portion]
+    actual = points()
+    assert [len(portion) for portion in actual] == [4] * 10 + [2]
+    assert [trial.number for portion in actual for trial in portion] == list(range(1, 43))
+    assert [trial.text for portion in points() for trial in portion] == [t.text for portion in actual for t in portion]
+    rates = [abs(math.log(float(trial.options[1]))) for portion in actual for trial in portion]
     assert sum(rates[-20:]) < sum(rates[:20])
 
 

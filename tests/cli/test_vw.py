@@ -302,8 +302,8 @@ def test_regularisation_and_weights_as_text(vwlite, write, tmp_path):
     lines = [line.split(":") for line in (tmp_path / "out").read_text().partition("\n:1\n")[2].split()]
     weights = [line.split(":") for line in (tmp_path / "model").read_text().partition("l2_state 1\n")[2].split()]
     assert [value for slot, value in lines if int(slot) % 2 == 0] == ["1"] * 16
-    found = {int(slot) // 2: value for slot, value in lines if int(slot) % 2}
-    assert found == {int(slot): value for slot, value in weights} != {}
+    actual = {int(slot) // 2: value for slot, value in lines if int(slot) % 2}
+    assert actual == {int(slot): value for slot, value in weights} != {}
 
 
 def test_weights_with_the_names_that_the_data_have(vwlite, write, tmp_path):

@@ -38,12 +38,12 @@ def test_like_dense_rows(lists, data):
 @given(st.lists(ROWS, max_size=4))
 def test_parts_are_joined_in_order(parts):
     made = join_rows([rows_of(part) for part in parts])
-    found = [made.indices[made.row(number)].tolist() for number in range(len(made))]
-    assert found == [row for part in parts for row in part]
+    actual = [made.indices[made.row(number)].tolist() for number in range(len(made))]
+    assert actual == [row for part in parts for row in part]
     assert (made.indptr.dtype, made.indices.dtype, made.values.dtype) == (np.int64, np.uint32, np.float32)
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [([], [0]), ([2, 0, 3], [0, 2, 2, 5])])
 def test_offsets(sizes, expected):
-    found = offsets(np.array(sizes, np.uint8))
-    assert found.tolist() == expected and found.dtype == np.int64
+    actual = offsets(np.array(sizes, np.uint8))
+    assert actual.tolist() == expected and actual.dtype == np.int64

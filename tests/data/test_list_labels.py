@@ -54,10 +54,10 @@ def test_the_kernel_reads_what_the_rules_read(lines, sets):
     assert np.array_equal(rule.check(batch), labels, equal_nan=True)
     assert said == before
     lists = batch.lists
-    found = [list(zip(lists.indices[lists.row(row)].tolist(), lists.values[lists.row(row)].tolist(), strict=True))
+    actual = [list(zip(lists.indices[lists.row(row)].tolist(), lists.values[lists.row(row)].tolist(), strict=True))
              for row in range(len(batch))]  # fmt: skip
-    assert found == rows
-    assert all(math.copysign(1, a[1]) == math.copysign(1, b[1]) for x, y in zip(found, rows, strict=True)
+    assert actual == rows
+    assert all(math.copysign(1, a[1]) == math.copysign(1, b[1]) for x, y in zip(actual, rows, strict=True)
                for a, b in zip(x, y, strict=True))  # fmt: skip
 
 

@@ -157,8 +157,8 @@ class Failing:
 
 
 def test_what_fails_on_an_executor_is_begun_again(data, expected):
-    found, rounds = made(config_of(data), engine_for(Failing(5, OSError("gone"))))
-    assert found == expected and [one.retries for one in rounds.state.reports] == [5, 0]
+    actual, rounds = made(config_of(data), engine_for(Failing(5, OSError("gone"))))
+    assert actual == expected and [one.retries for one in rounds.state.reports] == [5, 0]
     with pytest.raises(WorkerLost, match="begun 3 times and never ended: OSError: gone"):
         made(config_of(data), engine_for(Failing(99, OSError("gone"))))
     with pytest.raises(InputDamaged, match="half"):
@@ -222,9 +222,9 @@ def test_the_best_round_is_kept(data, tmp_path, monkeypatch):
     (tmp_path / "held").write_text("".join(lines(200, 9)))
     losses = iter([0.5, 0.3, 0.4, 0.4, 0.4])
     monkeypatch.setattr(Rounds, "measured", lambda self, path: next(losses))
-    found, rounds = made(config_of(data, str(tmp_path / "m")), Here(), Settings(4, 9, str(tmp_path / "held")))
+    actual, rounds = made(config_of(data, str(tmp_path / "m")), Here(), Settings(4, 9, str(tmp_path / "held")))
     assert (rounds.state.best, rounds.state.done) == (2, 5)  # after three rounds without gain
-    assert found == made(config_of(data), Here(), Settings(4, 2))[0] == (tmp_path / "m").read_bytes()
+    assert actual == made(config_of(data), Here(), Settings(4, 2))[0] == (tmp_path / "m").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "m"]
 
 

@@ -32,11 +32,11 @@ def test_p_is_the_share_of_all_changes_of_sign():
     shares = (one - other) * weights
     signs = itertools.product((-1, 1), repeat=5)
     exact = np.mean([abs(np.dot(s, shares)) >= abs(shares.sum()) * (1 - 1e-12) for s in signs])
-    found = compare_pairs(one, other, weights, 20_000)
-    assert found.p == pytest.approx(exact, abs=0.01)
-    assert found.difference == pytest.approx(shares.sum() / 6)
-    assert found.low <= found.difference <= found.high
-    assert compare_pairs(other, one, weights, 20_000).p == found.p
+    actual = compare_pairs(one, other, weights, 20_000)
+    assert actual.p == pytest.approx(exact, abs=0.01)
+    assert actual.difference == pytest.approx(shares.sum() / 6)
+    assert actual.low <= actual.difference <= actual.high
+    assert compare_pairs(other, one, weights, 20_000).p == actual.p
 
 
 def test_queries_without_a_value_are_left_out():

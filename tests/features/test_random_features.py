@@ -74,15 +74,15 @@ def test_features_are_those_of_the_twin(rows, kernel, size, fold, seed, quadrati
         bits=12,
     )
     plain, random = split(lines, config)
-    for before, found in zip(plain, random, strict=True):
+    for before, actual in zip(plain, random, strict=True):
         terms = [term for term in before if term != (11650396 % 2**12, 1.0)] if not noconstant else before
         expected = twin(terms, kernel, size, gamma=gamma or 1.0, fold=fold, seed=seed)
-        values = np.array([value for _, value in found], np.float32)
+        values = np.array([value for _, value in actual], np.float32)
         if kernel == "laplace":  # the twin's directions are made by another tangent
             assert values == pytest.approx(expected, abs=2e-3)
         else:
             assert values.tolist() == expected.tolist()
-        slots = [slot for slot, _ in found]
+        slots = [slot for slot, _ in actual]
         assert slots == [(slots[0] + j) % 2**12 for j in range(size)]
 
 
@@ -201,13 +201,13 @@ def test_gamma_is_one_over_the_median_squared_distance():
 def test_gamma_does_not_depend_on_how_rows_are_batched():
     x = np.random.default_rng(1).normal(size=(2500, 3))
     config = FeatureConfig(random_features="laplace:64", unit=True)
-    found = []
+    actual = []
     for size in (2500, 700, 64):
         plan = plan_of(config)
         parts = (numbers_of(x[begin : begin + size]) for begin in range(0, len(x), size))
         find_gamma(plan, (parsed(part, config) for part in parts))
-        found.append(plan.random.gamma)
-    assert found[0] == found[1] == found[2]
+        actual.append(plan.random.gamma)
+    assert actual[0] == actual[1] == actual[2]
 
 
 @pytest.mark.parametrize("lines", ["", "1 | \n", "1 | 5\n1 | 5\n", "1 | 5:1e-30\n1 | 5\n"])

@@ -158,11 +158,11 @@ def objective(loss, x, y, w, l2):
 def test_every_loss_comes_to_a_minimum(loss, options):
     """From which no way leads down, straight or by chance; curved or not, with kinks or without."""
     w, x, y, _ = optimise(loss, passes=150, l2=1.0, **options)
-    found, rng = objective(loss, x, y, w, 1), np.random.default_rng(1)
-    assert found < 0.8 * objective(loss, x, y, 0 * w, 1)
+    actual, rng = objective(loss, x, y, w, 1), np.random.default_rng(1)
+    assert actual < 0.8 * objective(loss, x, y, 0 * w, 1)
     for size in (1e-3, 1e-2, 1e-1):
         around = [objective(loss, x, y, w + size * rng.normal(size=5), 1) for _ in range(50)]
-        assert min(around) > found * (1 - 2e-4)
+        assert min(around) > actual * (1 - 2e-4)
 
 
 SMOOTH = [name for name in TABLE if name not in ("perceptron", *WITH_KINKS)]
@@ -176,11 +176,11 @@ def test_every_smooth_loss_with_l1_comes_to_a_minimum(loss):
     def penalised(w):
         return objective(loss, x, y, w, 0.1) + 4 * abs(w).sum()
 
-    found, rng = penalised(w), np.random.default_rng(1)
+    actual, rng = penalised(w), np.random.default_rng(1)
     for size in (1e-3, 1e-2, 1e-1):
-        assert min(penalised(w + size * rng.normal(size=5)) for _ in range(50)) > found * (1 - 2e-4)
+        assert min(penalised(w + size * rng.normal(size=5)) for _ in range(50)) > actual * (1 - 2e-4)
     for place in range(5):
-        assert min(penalised(w + step * np.eye(5)[place]) for step in (-1e-2, 1e-2)) > found * (1 - 1e-5)
+        assert min(penalised(w + step * np.eye(5)[place]) for step in (-1e-2, 1e-2)) > actual * (1 - 1e-5)
 
 
 @pytest.mark.parametrize(("penalty", "least", "active"), [(5, 63.9518, 25), (20, 187.4043, 6), (80, 616.6304, 5)])

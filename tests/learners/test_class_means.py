@@ -24,11 +24,11 @@ def averaging(loss, after=None, **changes):
 
 def iterates_of(text, loss):
     """float64[learned, slots] of a run without the mean."""
-    plain, found = Multiclass(config(loss), 12), []
+    plain, actual = Multiclass(config(loss), 12), []
     for line in text:
         learn([line], loss, learner=plain)
-        found.append(plain.weights[:, 0].astype(float))
-    return np.array(found), plain
+        actual.append(plain.weights[:, 0].astype(float))
+    return np.array(actual), plain
 
 
 @given(lines, st.sampled_from(LOSSES), AFTER)
@@ -38,8 +38,8 @@ def test_the_mean_is_that_of_the_iterates(text, loss, after):
     np.testing.assert_array_equal(learner.weights, plain.weights)
     first = before_mean(len(text), after)
     expected = iterates[first:].mean(0) if first < len(text) else iterates[-1]
-    found = learner.tester().weights[:, 0]
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=3e-6 * np.abs(iterates).max())
+    actual = learner.tester().weights[:, 0]
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=3e-6 * np.abs(iterates).max())
     assert bool(learner.warnings()) == (first >= len(text))
 
 
@@ -68,9 +68,9 @@ def test_chunks_and_a_stop_give_the_same_bytes(text, loss, after, cut, chunk):
     second.take_header(header, whole=True)
     if cut < len(text):
         learn(text[cut:], loss, chunk, learner=second)
-    found = second.tables(predict_only=False)
+    actual = second.tables(predict_only=False)
     for name, table in whole.tables(predict_only=False).items():
-        assert found[name].values.tobytes() == table.values.tobytes(), name
+        assert actual[name].values.tobytes() == table.values.tobytes(), name
     assert second.header()["scalars"] == whole.header()["scalars"]
 
 

@@ -68,8 +68,8 @@ def test_scores_and_tables_are_the_twins(case, strict):
     scores, twin = scores_of_twin(case, strict)
     tables = [one.table() for one in twin.twins]
     assume(np.isfinite(scores).all() and all(np.isfinite(table).all() for table in tables))
-    _, found, learner = learn(("oaa", *case[1:]), learner=learner_of(case, strict))
-    np.testing.assert_array_equal(found, scores)
+    _, actual, learner = learn(("oaa", *case[1:]), learner=learner_of(case, strict))
+    np.testing.assert_array_equal(actual, scores)
     table = learner.weights.reshape(-1, 4, learner.stride)
     for number, wanted in enumerate(tables):
         np.testing.assert_array_equal(table[:, number, : wanted.shape[1]], wanted)

@@ -40,5 +40,5 @@ def test_log_of_numbers_just_above_one_loses_nothing(x):
 def test_exp_of_any_float(x):
     with np.errstate(over="ignore"):
         expected = np.exp(np.float64(x)).astype(np.float32)
-    found = exponentials.expf(np.float32(x))
-    np.testing.assert_allclose(found, expected, rtol=1.3e-7, atol=2e-45)
+    actual = exponentials.expf(np.float32(x))
+    np.testing.assert_allclose(actual, expected, rtol=1.3e-7, atol=2e-45)

@@ -72,12 +72,12 @@ def test_every_row_is_predicted_and_learned_as_by_the_twin(problem, pool_size):
     (a, slope, _, most), _ = machine.numbers()
     assert len(a) == len(twin.support)
     assert (np.abs(a) <= most).all()
-    found, expected = np.array([a, slope]), np.array([(one.a, one.slope) for one in twin.support]).reshape(-1, 2).T
+    actual, expected = np.array([a, slope]), np.array([(one.a, one.slope) for one in twin.support]).reshape(-1, 2).T
     if options["kernel"] == "rbf":  # whose last digits decide between alike vectors
-        found, expected = np.sort(found), np.sort(expected)
+        actual, expected = np.sort(actual), np.sort(expected)
     else:
         assert machine.counts[1:3] == (twin.evaluations, twin.queries)
-    np.testing.assert_allclose(found, expected, rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(actual, expected, rtol=1e-2, atol=1e-2)
     assert machine.chance == twin.chance.state
 
 

@@ -44,10 +44,10 @@ def start_vectors(case, side, slot):
     """float64[3, 2] of a feature that was never updated: of all labels one vector, as of a dyadic model of rank 6."""
     table = [[np.zeros((1 << 7, 8), np.float32) for _ in range(2)]]
     untouched = SimpleNamespace(learning=True, weights=np.zeros((1 << 7, 1), np.float32), latent=table)
-    kernel, found = copy(case.learner.kernel), np.zeros((1, 6), np.float32)
+    kernel, actual = copy(case.learner.kernel), np.zeros((1, 6), np.float32)
     kernel.rank = 6
-    read_vectors(untouched, kernel, (0, side), np.array([slot], np.uint32), found)
-    return found.reshape(3, 2).astype(float)
+    read_vectors(untouched, kernel, (0, side), np.array([slot], np.uint32), actual)
+    return actual.reshape(3, 2).astype(float)
 
 
 @pytest.mark.parametrize("base", [None, "2"])
@@ -104,11 +104,11 @@ def test_going_on_is_as_in_one_go_and_the_rule_is_kept(tmp_path):
 def test_the_rate_falls_over_the_passes():
     case = LflCase(3, rank=2, learning_rate=0.3, **RATES)
     case.learner.watch(4, print, lambda: None)
-    found = []
+    actual = []
     for _ in range(5):
-        found.append(case.learner.get("rate"))
+        actual.append(case.learner.get("rate"))
         case.learner.end_pass()
-    np.testing.assert_allclose(found, 0.3 * np.sqrt([1, 0.75, 0.5, 0.25, 1]))
+    np.testing.assert_allclose(actual, 0.3 * np.sqrt([1, 0.75, 0.5, 0.25, 1]))
 
 
 @pytest.mark.parametrize(

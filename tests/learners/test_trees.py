@@ -72,9 +72,9 @@ def learn_like_twin(twin, lines, options, shift, held):
             terms, count, squares = expand(example, inner, seen)
         label = None if np.isnan(example.label) else float(example.label)
         learns = label is not None and not (held and held[number])
-        found = twin.run(terms, squares, label, example.importance, example.base, learns)
-        counted = found.scores[0] if found.scores else example.importance
-        rows.append([found.number, found.loss, count if twin.asked > asked else np.nan, counted])
+        actual = twin.run(terms, squares, label, example.importance, example.base, learns)
+        counted = actual.scores[0] if actual.scores else example.importance
+        rows.append([actual.number, actual.loss, count if twin.asked > asked else np.nan, counted])
     return np.array(rows, np.float32)
 
 
@@ -131,11 +131,11 @@ def test_log_multi_is_its_twin(case):
 def crowd(rows, labels, seed):
     """Many examples of few labels, one of which is rare."""
     draw = np.random.default_rng(seed)
-    found = []
+    result = []
     for _ in range(rows):
         label = int(draw.integers(1, labels + 1)) if draw.random() > 0.02 else 9
-        found.append(f"{label} |x a{label % 3} b{draw.integers(3)}".encode())
-    return found
+        result.append(f"{label} |x a{label % 3} b{draw.integers(3)}".encode())
+    return result
 
 
 @pytest.mark.parametrize("vw_compat", [False, True])
@@ -152,13 +152,13 @@ def test_copied_rows_give_the_same_bytes(kind, changes, vw_compat):
         label, size = rng.integers(1, 101), rng.choice([3, 20, 40]) if number != 200 else 2500
         words = " ".join(f"w{rng.integers(30) + label % 7}:{rng.choice([1, 2, 0.5])}" for _ in range(size))
         lines.append(f"{label} {rng.choice([1, 2])} |x {words}".encode())
-    found = []
+    actual = []
     for simd_width in (16, 0):
         learner = kind(made(kind.config_type, options, **more), options.bits, vw_compat=vw_compat)
         learner.kernel.simd_width = simd_width
         rows = learn(learner, lines, options, [number % 9 == 0 for number in range(len(lines))], 150)
-        found.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
-    for copied, alone in zip(*found, strict=True):
+        actual.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
+    for copied, alone in zip(*actual, strict=True):
         np.testing.assert_array_equal(copied, alone)
 
 
@@ -173,13 +173,13 @@ def test_sums_that_are_kept_give_the_same_bytes(kind, changes):
         setattr(options, name, value)
     more = {"log_multi": 9, "swap_resistance": 1} if kind is LogMulti else {"ect": 9, "error": 2}
     lines = [line.replace(b" |x", b" %d |x" % (k % 4)) if k % 3 else line for k, line in enumerate(crowd(600, 8, 3))]
-    found = []
+    actual = []
     for simd_width in (16, 0):
         learner = kind(made(kind.config_type, options, **more), options.bits)
         learner.kernel.simd_width = simd_width
         rows = learn(learner, lines, options, [k % 7 == 0 for k in range(len(lines))], 100)
-        found.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
-    for kept, again in zip(*found, strict=True):
+        actual.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
+    for kept, again in zip(*actual, strict=True):
         np.testing.assert_array_equal(kept, again)
 
 

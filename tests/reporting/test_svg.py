@@ -33,10 +33,10 @@ def test_ticks(low, high, logarithmic, whole, ticks):
 @example([1.0, 1.0 + 2**-52], True)
 @given(st.lists(NUMBERS), st.booleans())
 def test_any_values_have_an_axis(values, logarithmic):
-    found = axis("", values, logarithmic)
+    actual = axis("", values, logarithmic)
     shown = [value for value in values if value > TINY or not logarithmic]
-    assert found.low < found.high and all(-1e-9 <= found.place(value) <= 1 + 1e-9 for value in shown)
-    assert len(found.ticks()) <= 14
+    assert actual.low < actual.high and all(-1e-9 <= actual.place(value) <= 1 + 1e-9 for value in shown)
+    assert len(actual.ticks()) <= 14
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_points_are_where_they_belong():
     (line,) = parts(chart.text(), "polyline")
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     expected = [(LEFT, bottom), ((LEFT + right) / 2, (TOP + bottom) / 2), (right, TOP)]
-    found = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
-    assert found == [pytest.approx(point) for point in expected]
+    actual = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
+    assert actual == [pytest.approx(point) for point in expected]
 
 
 def test_bars_stand_on_the_axis():

@@ -97,8 +97,8 @@ def test_what_stands_before_the_features_of_a_line_is_not_used():
     of_bytes = [[line.encode() for line in lines] for lines in LINES]
     expected = CRFTagger().fit(LINES, LABELS)
     for other in (labelled, of_bytes):
-        found = CRFTagger().fit(other, LABELS)
-        assert found.model_.dumps() == expected.model_.dumps() and found.predict(other) == expected.predict(LINES)
+        actual = CRFTagger().fit(other, LABELS)
+        assert actual.model_.dumps() == expected.model_.dumps() and actual.predict(other) == expected.predict(LINES)
 
 
 def test_scores():

@@ -58,9 +58,9 @@ def test_parameters_are_the_options_of_the_command(parameters, typed, run_cli, t
     run_cli("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *how)
     expected = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
     qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))
-    found = CRRRanker(steps=2000, **parameters).fit(X, Y, qid=qid)
-    assert np.array_equal(found.coef_, expected[:5]) and found.intercept_ == expected[11650396 % 2**18]
-    assert found.coef_.any()
+    actual = CRRRanker(steps=2000, **parameters).fit(X, Y, qid=qid)
+    assert np.array_equal(actual.coef_, expected[:5]) and actual.intercept_ == expected[11650396 % 2**18]
+    assert actual.coef_.any()
 
 
 @pytest.mark.parametrize("make", [np.array, csr_matrix])
@@ -79,9 +79,9 @@ def test_weights_are_those_of_the_command(loss, qid, make, run_cli, tmp_path):
     expected = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
     if qid is not None:  # queries are drawn in the order of their numbers
         qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))
-    found = CRRRanker(loss=loss, steps=5000, penalty=0.01).fit(make(X), y, qid=qid, sample_weight=WEIGHT)
-    assert np.array_equal(found.coef_, expected[:5]) and found.intercept_ == expected[11650396 % 2**18]
-    assert found.n_queries_ == (1 if qid is None else 12)
+    actual = CRRRanker(loss=loss, steps=5000, penalty=0.01).fit(make(X), y, qid=qid, sample_weight=WEIGHT)
+    assert np.array_equal(actual.coef_, expected[:5]) and actual.intercept_ == expected[11650396 % 2**18]
+    assert actual.n_queries_ == (1 if qid is None else 12)
 
 
 def test_ranking_is_scored_by_query():

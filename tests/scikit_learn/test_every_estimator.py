@@ -66,8 +66,8 @@ weighted = pytest.mark.parametrize(
 
 def answers(estimator, rows):
     """What it predicts or makes of the rows, as lists."""
-    found = estimator.transform(rows) if hasattr(estimator, "transform") else estimator.predict(rows)
-    return found.toarray().tolist() if issparse(found) else found.tolist() if hasattr(found, "tolist") else found
+    actual = estimator.transform(rows) if hasattr(estimator, "transform") else estimator.predict(rows)
+    return actual.toarray().tolist() if issparse(actual) else actual.tolist() if hasattr(actual, "tolist") else actual
 
 
 def test_every_estimator_has_its_case():
@@ -153,8 +153,8 @@ def test_unions_of_transformers_make_frames():
     pytest.importorskip("pandas", reason="pandas is not installed")
     both = FeatureUnion([("one", ASOTransformer(dim=2)), ("two", ASOTransformer(dim=1))]).set_output(transform="pandas")
     names = [name for _, one in clone(both).transformer_list for name in one.fit(X).get_feature_names_out()]
-    found = both.fit_transform(X).columns
-    assert [name.partition("__")[2] for name in found] == names and found[0] == "one__asotransformer0"
+    actual = both.fit_transform(X).columns
+    assert [name.partition("__")[2] for name in actual] == names and actual[0] == "one__asotransformer0"
 
 
 # Those of scikit-learn's checks that need no table of numbers.

@@ -86,8 +86,8 @@ def test_the_sizes_of_chunks_and_threads_leave_no_trace(tmp_path_factory, table,
         patch.setattr(archive_reader, "PIECE", 16)
         model_file.save(base / "chunks", {"n": 1}, {"t": table, "a": array})
         assert (base / "whole").read_bytes() == (base / "chunks").read_bytes()
-        found = model_file.load(base / "chunks").arrays
-    assert bits(stored(found["t"])) == bits(stored(table)) and bits(found["a"]) == bits(array)
+        actual = model_file.load(base / "chunks").arrays
+    assert bits(stored(actual["t"])) == bits(stored(table)) and bits(actual["a"]) == bits(array)
 
 
 def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):

@@ -34,8 +34,8 @@ def batches(size=2):
 )
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_what_is_difficult(by, wanted, size):
-    found = np.concatenate(difficulties(by, batches(size), FEATURES))
-    np.testing.assert_array_equal(found, wanted)
+    actual = np.concatenate(difficulties(by, batches(size), FEATURES))
+    np.testing.assert_array_equal(actual, wanted)
     one_by_one = Difficulties(by, FEATURES)
     for batch in batches(size):
         one_by_one.add(batch)
@@ -98,13 +98,13 @@ def test_the_first_pass_has_the_share_asked_for():
 
 def weights_of(curriculum, passes, always=None):
     """float64[passes, rows]"""
-    found = []
+    actual = []
     for number in range(1, passes + 1):
         admitted = curriculum.admitted(number, passes, always)
         weights = np.zeros(len(curriculum.order))
         weights[admitted.rows] = 1 if admitted.weights is None else admitted.weights[admitted.rows]
-        found.append(weights)
-    return np.array(found)
+        actual.append(weights)
+    return np.array(actual)
 
 
 def entropies(notes):

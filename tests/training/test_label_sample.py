@@ -29,10 +29,10 @@ def told(folder, y, *options, weight=None):
 
 def test_of_squared_errors_it_is_the_variance(tmp_path):
     weight = np.arange(len(Y)) % 4
-    found, _ = told(tmp_path, Y + 100, weight=weight)
+    actual, _ = told(tmp_path, Y + 100, weight=weight)
     label = (Y + 100).astype(np.float32).astype(float)
     mean = np.average(label, weights=weight)
-    assert found["best_constant_loss"] == pytest.approx(np.average((label - mean) ** 2, weights=weight), rel=1e-5)
+    assert actual["best_constant_loss"] == pytest.approx(np.average((label - mean) ** 2, weights=weight), rel=1e-5)
 
 
 @pytest.mark.parametrize("block", ["1000", "100000"])
@@ -41,14 +41,14 @@ def test_of_squared_errors_it_is_the_variance(tmp_path):
     [("absolute", lambda y: np.abs(y - np.median(y)).mean()), ("expectile --expectile_q 0.5", lambda y: y.var() / 2)],
 )
 def test_of_other_losses_it_is_that_of_all_labels(loss, best, block, tmp_path):
-    found, _ = told(tmp_path, Y, "--loss_function", *loss.split(), "--block-size", block)
-    assert found["best_constant_loss"] == pytest.approx(best(Y.astype(float)), rel=1e-5)
+    actual, _ = told(tmp_path, Y, "--loss_function", *loss.split(), "--block-size", block)
+    assert actual["best_constant_loss"] == pytest.approx(best(Y.astype(float)), rel=1e-5)
 
 
 def test_held_out_examples_and_later_passes_are_left_out(tmp_path):
-    found, _ = told(tmp_path, Y, "--passes", "3")
+    actual, _ = told(tmp_path, Y, "--passes", "3")
     kept = Y[np.arange(len(Y)) % 10 != 9].astype(float)
-    assert found["best_constant_loss"] == pytest.approx(kept.var(), rel=1e-5)
+    assert actual["best_constant_loss"] == pytest.approx(kept.var(), rel=1e-5)
 
 
 @pytest.mark.parametrize("most", [100, 1000])

@@ -43,7 +43,7 @@ def apply(theta, tmp_path_factory):
 
 def expected(theta, values, config):
     """{namespace: {number: value}} of a row {name: value}, from the columns of Theta's arrays."""
-    found = {}
+    result = {}
     for group, name in enumerate(theta.names):
         product = np.zeros(min(len(theta.values[group]), config.dim or 99))
         length = np.sqrt(sum((value * weight(theta, word)) ** 2 for word, value in values.items()))
@@ -52,8 +52,8 @@ def expected(theta, values, config):
                 product += values[word] * weight(theta, word) / length * theta.matrix[place, : len(product)]
         size = np.linalg.norm(product) if config.unit else 1
         if product.any():
-            found[f"theta_{name}"] = dict(enumerate(config.scale * product / size))
-    return found
+            result[f"theta_{name}"] = dict(enumerate(config.scale * product / size))
+    return result
 
 
 def weight(theta, word):
@@ -77,10 +77,10 @@ def test_features_are_products_with_theta(apply, theta, rows, unit, scale, dim):
     lines = ["|w " + " ".join(f"{word}:{value}" for word, value in row.items()) for row in rows]
     out = apply("\n".join(lines) + "\n", unit=unit, scale=scale, dim=dim).splitlines()
     for line, row, before in zip(out, rows, lines, strict=True):
-        found, made = added(line), expected(theta, row, ApplyConfig(unit=unit, scale=scale, dim=dim))
-        assert line.startswith(before) and found.keys() == made.keys()
+        actual, made = added(line), expected(theta, row, ApplyConfig(unit=unit, scale=scale, dim=dim))
+        assert line.startswith(before) and actual.keys() == made.keys()
         for name, values in made.items():
-            assert found[name] == pytest.approx({at: x for at, x in values.items() if x}, abs=1e-4)
+            assert actual[name] == pytest.approx({at: x for at, x in values.items() if x}, abs=1e-4)
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=30), st.integers(1, 200), st.booleans())

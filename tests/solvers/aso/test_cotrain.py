@@ -143,8 +143,8 @@ def test_the_answer_is_the_sum_of_the_views(corpus):
         alone = type(both.weights)(*(np.zeros(shape, np.float32) for shape in ((int(seen.sum()), 3), (0, 3), 3)))
         made = Targets(both_targets(few, both), both.classes.names)
         solve(TARGET.solver, Rows(own.terms, own.importance, own.extra), made, alone)
-        found = both.weights.w[seen]
-        assert found.shape == alone.w.shape and np.corrcoef(found.ravel(), alone.w.ravel())[0, 1] > 0.99
+        actual = both.weights.w[seen]
+        assert actual.shape == alone.w.shape and np.corrcoef(actual.ravel(), alone.w.ravel())[0, 1] > 0.99
 
 
 def both_targets(few, target):
@@ -154,11 +154,11 @@ def both_targets(few, target):
 
 
 def test_the_result_does_not_depend_on_threads_and_does_on_the_seed(corpus):
-    found = [
+    actual = [
         trained(corpus, target=TargetConfig(SolverConfig(passes=5, threads=threads, seed=seed))).target.weights.w
         for threads, seed in ((1, 0), (2, 0), (1, 1))
     ]
-    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
+    assert np.array_equal(actual[0], actual[1]) and not np.array_equal(actual[0], actual[2])
 
 
 def test_a_proposed_label_counts_by_its_weight(corpus):

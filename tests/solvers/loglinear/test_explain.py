@@ -36,14 +36,14 @@ def taught(tmp_path, run_here):
 def test_sums_of_the_answers_are_the_score_of_the_path(order, corpus, taught):
     tagger = taught(text_of(corpus, edge=True), "--model", "crf", "--edge", "e", "--order", order)
     for part in tagger.run():
-        found = list(tagger.of_part(part, None, None))
-        assert len(found) == len(part.best)
+        actual = list(tagger.of_part(part, None, None))
+        assert len(actual) == len(part.best)
         for twin, begin in zip(twins(part.chains), part.chains.sequence.tolist(), strict=False):
             end = begin + len(twin.state)
             path = tuple(part.best[begin:end].tolist())
             score = sum(tagger.weights[number] * value for number, value in twin.counts(path).items())
-            assert sum(one.sums[0].value for one in found[begin:end]) == pytest.approx(score, abs=1e-9)
-        for one in found:
+            assert sum(one.sums[0].value for one in actual[begin:end]) == pytest.approx(score, abs=1e-9)
+        for one in actual:
             check(one, tagger.pairs.names)
 
 
