@@ -91,20 +91,20 @@ def mnist(folder, most, tests):
 
 
 def newsgroups(folder, most, tests):
-    names, found = {}, {"train": [], "test": []}
+    names, documents_by_part = {}, {"train": [], "test": []}
     try:
         with gzip.open(folder / "20news/20news.txt.gz", "rt", encoding="latin-1", newline="\n") as file:
             for line in file:
                 part, group, _, text = (field.strip(" ") for field in line.rstrip("\n").split("|", 3))
                 words = list(dict.fromkeys(re.findall("[a-z]+", text.lower())))[:150]
-                found[part].append((f"|w {' '.join(words)}", names.setdefault(group, len(names))))
+                documents_by_part[part].append((f"|w {' '.join(words)}", names.setdefault(group, len(names))))
     except FileNotFoundError as error:
         sys.exit(f"bandits: there is no {error.filename}")
-    for rows in found.values():
+    for rows in documents_by_part.values():
         random.Random(2).shuffle(rows)
     train, test = (
         Lines([line for line, _ in rows], np.array([group for _, group in rows]))
-        for rows in (found["train"][:most], found["test"][:tests])
+        for rows in (documents_by_part["train"][:most], documents_by_part["test"][:tests])
     )
     return Task(train, test, 20, ["-b", "22"], 1000, 0.856, 4000, [("uniform", 5000)])
 
@@ -209,13 +209,13 @@ def explore(task, work, options):
     for order in range(options.orders):
         rows = np.random.default_rng(order).permutation(len(task.train.classes))
         text = write(work / "order.vw", task.train.classes[rows] + 1, [task.train.features[row] for row in rows])
-        for name, found in table.items():
+        for name, losses in table.items():
             for least, key in ((0, "0/1"), (-1, "-1/0")):
                 how = ["--loss0", least, "--loss1", least + 1, *EXPLORERS[name], *task.bits]
                 if name == "regcbopt":
                     how += ["--cb_min_cost", least, "--cb_max_cost", least + 1]
-                told = tool("simulate", text, "--actions", task.actions, *how, "--quiet", "--json", "-")
-                found[key].append(json.loads(told)["average_loss"])
+                report = tool("simulate", text, "--actions", task.actions, *how, "--quiet", "--json", "-")
+                losses[key].append(json.loads(report)["average_loss"])
     return table
 
 
@@ -264,7 +264,7 @@ def intervals(task, work, options):
     error, other = (float(task.test.costs(np.random.default_rng(0), every, of)[1].mean()) for of in chosen)
     table = {}
     for kind, size in task.cases:
-        found = {name: [] for name in ESTIMATES}
+        estimates = {name: [] for name in ESTIMATES}
         for number in range(options.logs):
             rng = np.random.default_rng([number, size])
             rows = rng.integers(0, len(every), size)
@@ -272,10 +272,10 @@ def intervals(task, work, options):
             cost = task.test.costs(rng, rows, actions)[0]
             logged = chosen[0][rows], actions, cost, probability, expected[rows]
             values = vwlite.policy_value(*logged, against=chosen[1][rows], cost_range=span)
-            for name, rows_found in found.items():
+            for name, rows_found in estimates.items():
                 rows_found.append(tuple(values[name]))
         table[f"{kind} ({size})"] = {"error": error, "other": other}
-        for name, rows_found in found.items():
+        for name, rows_found in estimates.items():
             value, low, high = np.array(rows_found).T
             truth = error - other if name == "difference" else error
             table[f"{kind} ({size})"][name] = {

@@ -78,17 +78,17 @@ def main(arguments):
         sys.exit(f"clicks: there is no file {options.source}")
     lines = lines_of(options.source)
     cut = len(lines) * 4 // 5
-    found = {method: [] for method in METHODS}
+    losses = {method: [] for method in METHODS}
     with tempfile.TemporaryDirectory(prefix="clicks-") as folder:
         work = Path(folder)
         (work / "train.vw").write_text("".join(lines[:cut]), encoding="utf-8")
         (work / "test.vw").write_text("".join(lines[cut:]), encoding="utf-8")
         for seed in range(options.seeds):
             for method, how in METHODS.items():
-                found[method].append(measure(work, how, options, seed))
-    print(table(found))
+                losses[method].append(measure(work, how, options, seed))
+    print(table(losses))
     if options.json:
-        Path(options.json).write_text(json.dumps({"rows": found}, indent=2) + "\n")
+        Path(options.json).write_text(json.dumps({"rows": losses}, indent=2) + "\n")
 
 
 def table(found):

@@ -97,12 +97,12 @@ def how(row, options):
 def measured(row, options, train, test, work):
     model = work / "model"
     fixed = ["--model", "crf", "--l1", options.l1, "--quiet", "-f", model, "--json", "-", *options.features]
-    found = vwlite("l1", train, "--cache_file", work / "cache", *fixed, *how(row, options))
+    trained = vwlite("l1", train, "--cache_file", work / "cache", *fixed, *how(row, options))
     score = vwlite("evaluate", "-i", model, test, "--json", "-")
-    kept = {name: found[name] for name in ("passes", "objective", "active", "seconds")}
-    curve = [{name: one[name] for name in ("pass", "objective", "active")} for one in found["history"]]
+    kept = {name: trained[name] for name in ("passes", "objective", "active", "seconds")}
+    curve = [{name: one[name] for name in ("pass", "objective", "active")} for one in trained["history"]]
     figures = {"row": row, **kept, "f1": score.get("f1"), "accuracy": 100 * score["accuracy"], "history": curve}
-    return figures, found["examples"]
+    return figures, trained["examples"]
 
 
 def options_of(arguments):
@@ -177,8 +177,8 @@ def main(arguments):
         for name in options.rows:
             row, sentences = measured(name, options, train, test, work)
             rows.append(row)
-            told = f"F {shown(row['f1'])}, accuracy {row['accuracy']:.2f}"
-            print(f"{name}: L(w)/N {row['objective']:.4f}, {told}", file=sys.stderr, flush=True)
+            scores = f"F {shown(row['f1'])}, accuracy {row['accuracy']:.2f}"
+            print(f"{name}: L(w)/N {row['objective']:.4f}, {scores}", file=sys.stderr, flush=True)
     if options.json != "-":
         table(rows, sentences == SENTENCES and not (options.columns or options.features))
     if options.plot:

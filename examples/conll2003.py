@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from vwlite.reporting.charts import colour, widened
+from vwlite.reporting.charts import colour, wide_axis
 from vwlite.reporting.svg import Chart, axis, drawing
 from vwlite.solvers.loglinear.crfpp_templates import (
     NER,
@@ -78,7 +78,7 @@ def curves(table: Table) -> str:
     level = {row["row"]: row[last]["f1"] for row in table.found if row["row"] != BEST}
     values = [value for one in table.curves.values() for value in one] + list(level.values())
     longest = max((len(one) for one in table.curves.values()), default=2) - 1
-    chart = Chart("F of names by rounds", axis("rounds", (0, longest), whole=True), widened("F", values))
+    chart = Chart("F of names by rounds", axis("rounds", (0, longest), whole=True), wide_axis("F", values))
     for place, (name, one) in enumerate(table.curves.items()):
         chart.line(list(enumerate(one)), colour(place), name)
     for place, (name, value) in enumerate(level.items(), len(table.curves)):

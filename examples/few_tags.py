@@ -56,12 +56,12 @@ def columns(path: Path, kept: slice) -> Iterable[Sentence]:
 def chosen(unlabelled: list[Sentence], task: Task, count: int, seed: int) -> list[str]:
     """Words out of the sentences in a random order; the last column is the label, which is left out."""
     random.Random(seed).shuffle(unlabelled)
-    found: list[str] = []
+    lines: list[str] = []
     for sentence in unlabelled:
-        if len(found) >= count:
+        if len(lines) >= count:
             break
-        found += [line.rstrip("\n") for line in lines_of([token[:-1] for token in sentence], task.templates, False)]
-    return found[:count]
+        lines += [line.rstrip("\n") for line in lines_of([token[:-1] for token in sentence], task.templates, False)]
+    return lines[:count]
 
 
 def data_of(options: argparse.Namespace, task: Task) -> Data:

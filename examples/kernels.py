@@ -69,8 +69,8 @@ def row(work, options, name):
         vwlite("landmarks", work / "train.vw", *chosen, "--quiet")
     vwlite("train", work / "train.vw", "-f", work / "model", "--multiclass", 10, *how, *passes, "--quiet")
     seconds = time.perf_counter() - begun
-    told = vwlite("evaluate", "-i", work / "model", work / "test.vw", "--metric", "accuracy", "--json", "-")
-    return {"method": name, "accuracy": json.loads(told)["accuracy"], "seconds": seconds}
+    report = vwlite("evaluate", "-i", work / "model", work / "test.vw", "--metric", "accuracy", "--json", "-")
+    return {"method": name, "accuracy": json.loads(report)["accuracy"], "seconds": seconds}
 
 
 def main():

@@ -27,7 +27,7 @@ from vwlite.solvers.lm.solver import Training, begin_training
 from vwlite.solvers.lm.words import text_of, windows_of
 from vwlite.training.listener import LineMonitor, Monitor
 
-HELD_OUT = 20  # one document of so many
+HELD_OUT = 20  # one document in 20 is held out
 WAYS = ("none", "curriculum")
 
 
@@ -50,15 +50,15 @@ def baselines(
     frequency = np.bincount(text, minlength=words + 2)[:words].astype(float)
     pair = text[:-1].astype(np.int64) * (words + 2) + text[1:]
     pairs, counts = np.unique(pair[(text[:-1] < words) & (text[1:] < words)], return_counts=True)
-    share, found = frequency / (frequency.sum() + 1), {"frequency": 0.0, "bigrams": 0.0}
+    share, accuracies = frequency / (frequency.sum() + 1), {"frequency": 0.0, "bigrams": 0.0}
     for at in begin.tolist():
         before, right = int(held_out[at + config.window - 2]), int(held_out[at + config.window - 1])
         first, last = np.searchsorted(pairs, [before * (words + 2), (before + 1) * (words + 2)])
         followed = share.copy()
         followed[pairs[first:last] - before * (words + 2)] += counts[first:last]
         for name, scores in (("frequency", share), ("bigrams", followed)):
-            found[name] += math.log(midranks(scores, right)) / len(begin)
-    return found
+            accuracies[name] += math.log(midranks(scores, right)) / len(begin)
+    return accuracies
 
 
 def paired(differences: Sequence[float]) -> tuple[float, float]:

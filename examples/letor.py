@@ -100,17 +100,17 @@ def main(arguments):
     folders = sorted(path for path in options.folder.glob("Fold*") if path.is_dir())
     if not folders:
         sys.exit(f"letor: there is no Fold* in {options.folder}")
-    found = {method: [] for method in options.methods}
+    results = {method: [] for method in options.methods}
     for folder in folders:
         with tempfile.TemporaryDirectory(prefix="letor-") as work:
             fold = Fold(folder, Path(work), options)
             for method in options.methods:
                 row, best = fold.row(method)
-                found[method].append(row)
+                results[method].append(row)
                 print(f"{folder.name} {method}: {best:g} is best, MAP {row['map']:.4f}", file=sys.stderr, flush=True)
     rows = [
         {"method": method, **{name: sum(row[name] for row in fold_rows) / len(fold_rows) for name in MEASURES}}
-        for method, fold_rows in found.items()
+        for method, fold_rows in results.items()
     ]
     if options.json != "-":
         print(f"{'method':<12}" + "".join(f"{name:>12}" for name in MEASURES))

@@ -73,12 +73,12 @@ def patterns(black: np.ndarray, shape: list[tuple[int, int]]) -> tuple[np.ndarra
     """uint16[n, r, c], bit k for pixel k of the block at each place, and int64[r, c], its region."""
     n, rows, columns = black.shape
     high, wide = (max(axis) + 1 for axis in zip(*shape, strict=True))
-    found = np.zeros((n, rows - high + 1, columns - wide + 1), np.uint16)
+    codes = np.zeros((n, rows - high + 1, columns - wide + 1), np.uint16)
     for bit, (row, column) in enumerate(shape):
-        found |= black[:, row : row + found.shape[1], column : column + found.shape[2]] << np.uint16(bit)
-    below = 2 * np.arange(found.shape[1]) + high >= rows  # where the block's centre is
-    right = 2 * np.arange(found.shape[2]) + wide >= columns
-    return found, 2 * below[:, None] + right.astype(np.int64)
+        codes |= black[:, row : row + codes.shape[1], column : column + codes.shape[2]] << np.uint16(bit)
+    below = 2 * np.arange(codes.shape[1]) + high >= rows  # where the block's centre is
+    right = 2 * np.arange(codes.shape[2]) + wide >= columns
+    return codes, 2 * below[:, None] + right.astype(np.int64)
 
 
 def blocks(pixels: np.ndarray, threshold: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -89,10 +89,10 @@ def blocks(pixels: np.ndarray, threshold: int) -> tuple[np.ndarray, np.ndarray, 
     black = (pixels >= threshold).astype(np.uint16)
     columns = []
     for number, shape in enumerate(SHAPES.values()):
-        found, region = patterns(black, shape)
-        image, row, column = np.nonzero(found)
+        codes, region = patterns(black, shape)
+        image, row, column = np.nonzero(codes)
         bag = image * len(REGIONS) + region[row, column]
-        held, counts = np.unique(bag << 16 | found[image, row, column], return_counts=True)
+        held, counts = np.unique(bag << 16 | codes[image, row, column], return_counts=True)
         bag = held >> 16
         lengths = np.sqrt(np.bincount(bag, counts.astype(float) ** 2))
         key = (bag % len(REGIONS) << 4 | number) << 16 | held & 0xFFFF

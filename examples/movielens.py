@@ -62,17 +62,17 @@ def open_lines(path):
 
 def labels(path):
     """[(label, importance)] of the labelled lines of VW text, or SystemExit when there is none."""
-    found = []
+    values = []
     with open_lines(path) as lines:
         for line in lines:
             fields = line.partition(b"|")[0].split(b"'")[0].split()
             try:
-                found.append((float(fields[0]), float(fields[1]) if len(fields) > 1 else 1.0))
+                values.append((float(fields[0]), float(fields[1]) if len(fields) > 1 else 1.0))
             except (IndexError, ValueError):
                 continue  # no label, or a line that vwlite refuses
-    if not found:
+    if not values:
         raise SystemExit(f"movielens.sh: {path}: no labelled line of VW text; movielens_to_vw.py makes it from ratings")
-    return found
+    return values
 
 
 def pair_in(path, wanted):
@@ -92,10 +92,10 @@ def pair_in(path, wanted):
 
 def levels_in(pairs):
     """The lowest and the highest of [(label, importance)]; SystemExit where labels are no whole numbers from 0 or 1."""
-    found = {label for label, _ in pairs}
-    if not all(label.is_integer() for label in found) or min(found) not in (0, 1) or max(found) > MAX_LEVEL:
+    levels = {label for label, _ in pairs}
+    if not all(label.is_integer() for label in levels) or min(levels) not in (0, 1) or max(levels) > MAX_LEVEL:
         raise SystemExit(f"movielens.sh: --levels needs whole numbers as ratings, from 0 or 1 to at most {MAX_LEVEL}")
-    return int(min(found)), int(max(found))
+    return int(min(levels)), int(max(levels))
 
 
 def errors(pairs, prediction):
@@ -117,13 +117,13 @@ def constant_row(options):
     start = time.perf_counter()
     median = weighted_median(labels(options.train))
     seconds = time.perf_counter() - start
-    found = errors(labels(options.test), median)
+    row = errors(labels(options.test), median)
     if options.levels:
         pairs = labels(options.test)
         wrong = math.fsum(importance for label, importance in pairs if label != median)
         weight = math.fsum(importance for _, importance in pairs)
-        found |= {"levels_loss": found["quantile_loss"], "error": wrong / weight}
-    return {"model": "constant", "k": None, **found, "seconds": seconds}
+        row |= {"levels_loss": row["quantile_loss"], "error": wrong / weight}
+    return {"model": "constant", "k": None, **row, "seconds": seconds}
 
 
 def run(vwlite, *arguments):

@@ -21,8 +21,8 @@ def ratings(path, pair):
     left, right = pair.split(",") if "," in pair else pair
     line = re.compile(rf"^(\S+) .*?\|{left}\S* (\d+)\b.*?\|{right}\S* (\d+)\b")
     with open(path) as file:
-        found = [line.match(text) for text in file]
-    return np.array([[int(one[2]), int(one[3]), float(one[1])] for one in found if one])
+        matches = [line.match(text) for text in file]
+    return np.array([[int(one[2]), int(one[3]), float(one[1])] for one in matches if one])
 
 
 def predictions(model, pairs):

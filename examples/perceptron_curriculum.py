@@ -45,13 +45,13 @@ def errors(rng: np.random.Generator) -> dict[tuple[str, str, str], float]:
     x, y, noise = draw(rng, w, EXAMPLES)
     tests, answers, _ = draw(rng, w, TESTS)
     start = rng.normal(size=RELEVANT + IRRELEVANT)
-    found = {}
+    rates = {}
     for hard, difficulty in (("irrelevant inputs", noise), ("margin", -y * (x[:, :RELEVANT] @ w))):
         easy_first = np.argsort(difficulty, kind="stable")
         for name, order in zip(ORDERS, (easy_first, np.arange(EXAMPLES), easy_first[::-1]), strict=True):
             for weights, v in zip(WEIGHTS, perceptron(x[order], y[order], start), strict=True):
-                found[hard, weights, name] = float(np.mean(np.where(tests @ v > 0, 1, -1) != answers))
-    return found
+                rates[hard, weights, name] = float(np.mean(np.where(tests @ v > 0, 1, -1) != answers))
+    return rates
 
 
 def against_none(runs: list[dict[tuple[str, str, str], float]], hard: str, weights: str, name: str) -> np.ndarray:
@@ -65,8 +65,8 @@ def main() -> None:
     print("| hard because of | weights | order | error | standard error | against none | t | p |")
     print("|---|---|---|---|---|---|---|---|")
     for hard, weights, name in sorted(runs[0], key=lambda one: (one[0], WEIGHTS.index(one[1]))):
-        found = np.array([run[hard, weights, name] for run in runs])
-        cells = [hard, weights, name, f"{found.mean():.4f}", f"{found.std(ddof=1) / math.sqrt(repetitions):.4f}"]
+        rates = np.array([run[hard, weights, name] for run in runs])
+        cells = [hard, weights, name, f"{rates.mean():.4f}", f"{rates.std(ddof=1) / math.sqrt(repetitions):.4f}"]
         if name != "none":
             apart = against_none(runs, hard, weights, name)
             t = apart.mean() / (apart.std(ddof=1) / math.sqrt(repetitions))

@@ -104,10 +104,10 @@ def main():
         print(LINE.format("wrong", *LEARNERS), flush=True)
         print(LINE.format("constant", *[f"{constant:.3f}"] * len(LEARNERS)), flush=True)
         for rank in RANKS:
-            found = {name: error_of(vwlite, options, folder, name, rank, classes) for name in LEARNERS}
-            rows.append({"k": rank, **found})
+            errors = {name: error_of(vwlite, options, folder, name, rank, classes) for name in LEARNERS}
+            rows.append({"k": rank, **errors})
             name = "linear" if rank is None else f"rank {rank}"
-            print(LINE.format(name, *(f"{value:.3f}" for value in found.values())), flush=True)
+            print(LINE.format(name, *(f"{value:.3f}" for value in errors.values())), flush=True)
     if options.json:
         report = {"classes": classes, "constant": constant, "passes": options.passes, "rows": rows}
         Path(options.json).write_text(json.dumps(report, indent=1) + "\n")

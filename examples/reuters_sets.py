@@ -34,8 +34,8 @@ def measure(work, loss, order, options, count):
     if loss != "hamming":
         how += ["--label-order", order]
     vwlite("train", work / "TRAIN.vw", *how, "-f", work / "model", "--quiet")
-    found = vwlite("evaluate", "-i", work / "model", work / "TEST.vw", "--metric", ",".join(MEASURES), "--json", "-")
-    return found["result"]
+    report = vwlite("evaluate", "-i", work / "model", work / "TEST.vw", "--metric", ",".join(MEASURES), "--json", "-")
+    return report["result"]
 
 
 def table(rows):
@@ -59,8 +59,8 @@ def main(arguments):
     options = parser.parse_args(arguments)
     parts = documents(options.source)
     lines = features(parts)
-    found = [Counter(topic for topics, _ in docs for topic in topics) for docs in parts.values()]
-    numbers = {topic: number for number, topic in enumerate(sorted({*found[0]} & {*found[1]}))}
+    counts = [Counter(topic for topics, _ in docs for topic in topics) for docs in parts.values()]
+    numbers = {topic: number for number, topic in enumerate(sorted({*counts[0]} & {*counts[1]}))}
     rows = []
     with tempfile.TemporaryDirectory(prefix="reuters-") as work:
         for part in parts:

@@ -103,15 +103,15 @@ class Experiment:
 def table(experiment: Experiment, options: argparse.Namespace) -> list[dict]:
     rows = []
     for count in options.labeled:
-        found: dict[str, list[dict[str, float]]] = {method: [] for method in options.methods}
+        scores: dict[str, list[dict[str, float]]] = {method: [] for method in options.methods}
         for run in range(options.runs):
             labelled, thetas = experiment.draw(run, count), {}
             for method in options.methods:
                 name, tuned, idf = method.removesuffix(TUNED), method.endswith(TUNED), IDF in method
                 if name not in thetas:
                     thetas[name] = experiment.theta(name, labelled)
-                found[method].append(experiment.measured(labelled, thetas[name], idf, tuned))
-        for method, reports in found.items():
+                scores[method].append(experiment.measured(labelled, thetas[name], idf, tuned))
+        for method, reports in scores.items():
             row = {"labeled": count, "method": method}
             for name in MEASURES:
                 values = [report[name] for report in reports]

@@ -131,10 +131,10 @@ def work(job: tuple[argparse.Namespace, int, int | str]) -> float:
 
 
 def switches(text: str) -> list[int]:
-    found = sorted({int(word) for word in text.split(",")} | {0})
-    if found[0] < 0:
-        raise argparse.ArgumentTypeError(f"switch epochs are 0 or more, not {found[0]}")
-    return found
+    places = sorted({int(word) for word in text.split(",")} | {0})
+    if places[0] < 0:
+        raise argparse.ArgumentTypeError(f"switch epochs are 0 or more, not {places[0]}")
+    return places
 
 
 def main() -> None:
@@ -155,17 +155,17 @@ def main() -> None:
         parser.error(f"the last switch epoch, {max(options.switch)}, is before the last of --epochs {options.epochs}")
     wanted: list[int | str] = [*options.switch, *BESIDE]
     jobs = [(options, seed, what) for seed in range(options.seeds) for what in wanted]
-    found: dict[int | str, list[float]] = {what: [] for what in wanted}
+    errors: dict[int | str, list[float]] = {what: [] for what in wanted}
     begun = time.perf_counter()
     with ProcessPoolExecutor(options.jobs) as pool:
         for (_, seed, what), wrong in zip(jobs, pool.map(work, jobs), strict=True):
-            found[what].append(wrong)
+            errors[what].append(wrong)
             print(f"shapes: seed {seed}, switch {what}: {wrong:.4f}", file=sys.stderr, flush=True)
-    rows, seconds = table(found), time.perf_counter() - begun
+    rows, seconds = table(errors), time.perf_counter() - begun
     show(rows)
     best = min((row for row in rows if row["switch"] not in (0, *BESIDE)), key=lambda row: row["p50"], default=None)
     if best:
-        medians = f"{best['p50']:.4f}, without a switch {statistics.median(found[0]):.4f}"
+        medians = f"{best['p50']:.4f}, without a switch {statistics.median(errors[0]):.4f}"
         print(f"\nbest switch epoch {best['switch']}: median {medians}, sign test p = {best['p']:.3g}")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:

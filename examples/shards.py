@@ -29,12 +29,12 @@ def losses(options, work):
     vwlite(*train, work / "sequential")
     metric = ("--metric", "loss", "--quiet")
     alone = vwlite("evaluate", "-i", work / "sequential", options.test, *metric)["loss"]
-    found = {}
+    by_shards = {}
     for shards in options.shards:
         how = ("--workers", min(options.workers, shards), "--shards", shards, "--rounds", options.rounds)
         run = vwlite(*train, work / f"{shards}", *how, "--holdout", options.test)
-        found[shards] = [one["holdout_loss"] for one in run["rounds"]]
-    return alone, found
+        by_shards[shards] = [one["holdout_loss"] for one in run["rounds"]]
+    return alone, by_shards
 
 
 def main():
@@ -50,12 +50,12 @@ def main():
     options = parser.parse_args(words[:cut])
     options.learner = words[cut + 1 :]
     with tempfile.TemporaryDirectory() as work:
-        alone, found = losses(options, Path(work))
+        alone, sharded = losses(options, Path(work))
     print("| shards | loss of one pass | above it after each round, % |\n|---|---|---|")
-    for shards, after in found.items():
+    for shards, after in sharded.items():
         print(f"| {shards} | {alone:.4f} | {' '.join(f'{100 * (loss / alone - 1):+.1f}' for loss in after)} |")
     if options.json:
-        figures = {"sequential": alone, "rounds": {str(shards): after for shards, after in found.items()}}
+        figures = {"sequential": alone, "rounds": {str(shards): after for shards, after in sharded.items()}}
         options.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 

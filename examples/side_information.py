@@ -87,9 +87,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bounds = split(options, folder)
         for name, model in MODELS.items():
-            found = errors_of(vwlite, options, folder, model, bounds)
-            rows.append({"model": name, "options": model, **found})
-            print(LINE.format(name, *(f"{found[test]:.4f}" for test in TESTS)), flush=True)
+            errors = errors_of(vwlite, options, folder, model, bounds)
+            rows.append({"model": name, "options": model, **errors})
+            print(LINE.format(name, *(f"{errors[test]:.4f}" for test in TESTS)), flush=True)
     if options.json:
         settings = {"rank": options.rank, "passes": options.passes, "loss": options.loss}
         Path(options.json).write_text(json.dumps({**settings, "rows": rows}, indent=1) + "\n")

@@ -18,7 +18,7 @@ import sysconfig
 from pathlib import Path
 
 WORD = re.compile(r"[A-Za-z_]\w*")
-TEST_SHARE = 5  # one in so many lines is held out
+TEST_SHARE = 5  # one in five lines is held out
 
 
 def package_lines(package):

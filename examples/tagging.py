@@ -22,7 +22,7 @@ from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.config import CotrainConfig, LearnConfig, SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain
-from vwlite.solvers.aso.tagger import measured, tagger_of, train_sequences
+from vwlite.solvers.aso.tagger import measure_tagger, tagger_of, train_sequences
 from vwlite.solvers.aso.train import GIB, learn
 from vwlite.solvers.loglinear.crfpp_templates import Sentence, Template, lines_of
 
@@ -128,7 +128,7 @@ class Table:
         return self.thetas[aux]
 
     def of_target(self, target: Target) -> dict[str, dict[str, float]]:
-        return {name: figures_of(measured(tagger_of(target), part)) for name, part in self.tests.items()}
+        return {name: figures_of(measure_tagger(tagger_of(target), part)) for name, part in self.tests.items()}
 
     def best_of_rounds(self) -> dict:
         """Of co-training, and of self-training, by the test part, as the paper has it."""
@@ -156,12 +156,12 @@ class Table:
             text = text_of(self.data.labelled, self.task.templates)
             train = written(work / "train.vw", text, work / "theta" if theta else None)
             vwlite("l1", train, "--model", "crf", "--l1", self.options.l1, "-f", work / "model", "--quiet")
-            found = {}
+            scores = {}
             for name, text in self.texts.items():
                 test = written(work / "test.vw", text, work / "theta" if theta else None)
                 metrics = ("--metric", "accuracy" if self.task.error else "accuracy,conll", "--json", "-")
-                found[name] = figures_of(json.loads(vwlite("evaluate", "-i", work / "model", test, *metrics)))
-            return found
+                scores[name] = figures_of(json.loads(vwlite("evaluate", "-i", work / "model", test, *metrics)))
+            return scores
 
     def key(self, figures: dict) -> float:
         return figures[list(self.tests)[-1]]["error" if self.task.error else "f1"]
@@ -235,10 +235,10 @@ def parsed(parser: argparse.ArgumentParser, rows: Iterable[str]) -> argparse.Nam
 
 def sizes(data: Data, title: str) -> dict[str, int]:
     """Words by what they are for, which are told."""
-    found = {"labelled": sum(map(len, data.labelled)), "unlabelled": len(data.unlabelled)}
-    found |= {name: sum(map(len, part)) for name, part in data.tests.items()}
-    print(f"{title}: words: {', '.join(f'{count:,} {name}' for name, count in found.items())}", file=sys.stderr)
-    return found
+    counts = {"labelled": sum(map(len, data.labelled)), "unlabelled": len(data.unlabelled)}
+    counts |= {name: sum(map(len, part)) for name, part in data.tests.items()}
+    print(f"{title}: words: {', '.join(f'{count:,} {name}' for name, count in counts.items())}", file=sys.stderr)
+    return counts
 
 
 def write_json(path: str | None, table: Table, words: dict[str, int], paper: dict) -> None:

@@ -14,7 +14,7 @@ TYPED += [f"{group} {name}" for group, names in GROUPS.items() for name in names
 
 def command(name):
     """A command, or one of a group: ``aso learn``."""
-    found = cli
+    result = cli
     for word in name.split():
-        found = found.get_command(click.Context(found), word)
-    return found
+        result = result.get_command(click.Context(result), word)
+    return result

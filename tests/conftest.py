@@ -89,8 +89,8 @@ def run_cli(tmp_path, cli_env, commands):
             env={**cli_env, **environment},
         )
         if status is not None and done.returncode != status:
-            said = done.stderr.decode(errors="replace")
-            pytest.fail(f"vwlite {' '.join(map(str, arguments))} exited {done.returncode}: {said}")
+            stderr = done.stderr.decode(errors="replace")
+            pytest.fail(f"vwlite {' '.join(map(str, arguments))} exited {done.returncode}: {stderr}")
         if text:
             done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
         return done

@@ -23,10 +23,10 @@ class Reader:
 
     def rule(self, name):
         before, self.tokens = getattr(self, "tokens", None), [*self.rules[name]]
-        found = self.either()
+        result = self.either()
         assert not self.tokens, f"{name}: {self.tokens}"
         self.tokens = before
-        return found
+        return result
 
     def takes(self, mark):
         if self.tokens and self.tokens[0][3] == mark:
@@ -46,8 +46,8 @@ class Reader:
         return "".join(parts)
 
     def difference(self):
-        found = self.factor()
-        return f"(?!{self.factor()}{self.ends}){found}" if self.takes("-") else found
+        actual = self.factor()
+        return f"(?!{self.factor()}{self.ends}){actual}" if self.takes("-") else actual
 
     def factor(self):
         literal, special, name, mark = self.tokens.pop(0)
@@ -57,6 +57,6 @@ class Reader:
             return self.specials[special]
         if name:
             return self.rule(name)
-        found = self.either()
+        actual = self.either()
         assert self.takes({"(": ")", "[": "]", "{": "}"}[mark])
-        return found + {"(": "", "[": "?", "{": "*"}[mark]
+        return actual + {"(": "", "[": "?", "{": "*"}[mark]

@@ -147,19 +147,19 @@ def trials(command, kind, numbers):
 
 def warnings(kind, ended, folder, start, whole):
     status, said = ended["status"], ended["said"]
-    found = [] if status in ENDS[kind] else [f"exit status {status}"]
+    result = [] if status in ENDS[kind] else [f"exit status {status}"]
     if "Traceback" in said or (status and "vwlite: " not in said and kind != "size"):  # to which what is said belongs
-        found.append("no sentence")
+        result.append("no sentence")
     names = {path.name for path in (*folder.iterdir(), *whole.iterdir())}
     for name in sorted(names):
         now, old, new = (content(place / name) for place in (folder, start, whole))
         if name.startswith("m.ckpt") or name.endswith((".lock", ".vwlite", ".ckpt")):
             kept = name.startswith(("m.ckpt", "p.ckpt")) or (name == "m.lock" and status == 0)  # which counts no more
             if ended.get("last") != "os.remove" and now is not None and not (now and kept):
-                found.append(f"{name} is left")
+                result.append(f"{name} is left")
         elif name not in TIMED and (now not in (old, new) or (status == 0 and now != new)):
-            found.append(f"{name} is broken")
-    return found
+            result.append(f"{name} is broken")
+    return result
 
 
 def content(path):

@@ -42,7 +42,7 @@ def asked(server, data):
 
 def rest(connection):
     """All that the server still sends."""
-    found = b""
+    result = b""
     while piece := connection.recv(1 << 16):
-        found += piece
-    return found
+        result += piece
+    return result

@@ -47,8 +47,8 @@ def call(folder, *arguments, stdin=b"", status=0):
             signal.signal(number, handler)
         signal.set_wakeup_fd(-1)
         interrupts.clear_request()
-    said = f"vwlite {' '.join(map(str, arguments))} exited {done.status}: {done.stderr}{done.stdout}"
-    assert status is None or done.status == status, said
+    message = f"vwlite {' '.join(map(str, arguments))} exited {done.status}: {done.stderr}{done.stdout}"
+    assert status is None or done.status == status, message
     return done
 
 

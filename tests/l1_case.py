@@ -79,10 +79,10 @@ def weight_numbers(pairs):
 
 def terms_at(terms, features, token):
     here = terms.row(token)
-    found = {}
+    result = {}
     for number, size in zip(terms.indices[here], terms.values[here], strict=True):
-        found[int(features[number])] = found.get(int(features[number]), 0.0) + float(size)
-    return found
+        result[int(features[number])] = result.get(int(features[number]), 0.0) + float(size)
+    return result
 
 
 def twins(problem):

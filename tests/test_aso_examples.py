@@ -32,9 +32,9 @@ def newsgroups(tmp_path):
 
 
 def test_headers_and_function_words_are_removed(newsgroups):
-    found = list(documents(str(newsgroups)))
-    assert len(found) == 400
-    assert not {"secret", "subject", "someone", "the", "and"} & {word for _, words in found for word in words}
+    actual = list(documents(str(newsgroups)))
+    assert len(actual) == 400
+    assert not {"secret", "subject", "someone", "the", "and"} & {word for _, words in actual for word in words}
     assert line("misc", ["sale", "price", "sale"]) == "misc |w sale:1.69315 price:1"
 
 

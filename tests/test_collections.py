@@ -31,11 +31,11 @@ def test_letor_table(example, tmp_path):
     rows = json.loads((tmp_path / "out.json").read_text())["rows"]
     methods = [line.split()[0] for line in done.stdout.splitlines()[1:]]
     assert [row["method"] for row in rows] == methods == [*METHODS, "lambda-ndcg", "lambda-map"]
-    found = {row["method"]: row for row in rows}
-    assert {"map", "ndcg", "ndcg@10", "mse"} <= set(found["crr"])
+    actual = {row["method"]: row for row in rows}
+    assert {"map", "ndcg", "ndcg@10", "mse"} <= set(actual["crr"])
     assert min(row["map"] for row in rows) > 0.9
-    assert found["regression"]["mse"] <= found["crr"]["mse"] < found["ranking"]["mse"]
-    assert max(found[method]["mse"] for method in ("lambda-ndcg", "lambda-map")) < found["ranking"]["mse"]
+    assert actual["regression"]["mse"] <= actual["crr"]["mse"] < actual["ranking"]["mse"]
+    assert max(actual[method]["mse"] for method in ("lambda-ndcg", "lambda-map")) < actual["ranking"]["mse"]
     assert "Fold1 crr: 0.01 is best" in done.stderr
     done = example("letor.sh", "mq", "--methods", "lambda-map", "--rates", "0.2")
     assert "Fold1 lambda-map: 0.2 is best" in done.stderr and len(done.stdout.splitlines()) == 2
@@ -57,10 +57,10 @@ def test_clicks_table(example, tmp_path):
     )  # fmt: skip
     options = ("--steps", "20000", "--seeds", "2", "--lambda", "0.001")
     done = example("clicks.sh", "clicks.csv", *options, "--json", "out.json")
-    found = json.loads((tmp_path / "out.json").read_text())["rows"]
-    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(found) == [*METHODS, "calibrated"]
-    assert all(len(runs) == 2 and runs[0]["auc_loss"] < 0.05 for runs in found.values())
-    assert all(run["mse"] < 0.1 for method in ("regression", "calibrated") for run in found[method])
+    actual = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [line.split()[0] for line in done.stdout.splitlines()[1:]] == list(actual) == [*METHODS, "calibrated"]
+    assert all(len(runs) == 2 and runs[0]["auc_loss"] < 0.05 for runs in actual.values())
+    assert all(run["mse"] < 0.1 for method in ("regression", "calibrated") for run in actual[method])
     (tmp_path / "text.vw").write_text("".join(f"{1 if ip == 0 else -1} |i ip{ip}\n" for ip, _, _ in rows))
     assert "calibrated" in example("clicks.sh", "text.vw", *options, "--seeds", "1").stdout
     assert example("clicks.sh", "none.csv", status=1).stderr.startswith("clicks: there is no file none.csv")

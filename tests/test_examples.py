@@ -148,10 +148,10 @@ def test_shards_beside_one_pass(tmp_path, cli_env):
     learner = ["--json", "out", "--", "--loss_function", "logistic", "-b", "10"]
     done = subprocess.run([*command, *learner], cwd=tmp_path, env=cli_env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "out").read_text())
-    assert found["rounds"].keys() == {"2", "3"} and all(len(after) == 2 for after in found["rounds"].values())
+    report = json.loads((tmp_path / "out").read_text())
+    assert report["rounds"].keys() == {"2", "3"} and all(len(after) == 2 for after in report["rounds"].values())
     rows = [line.split("|")[1:4] for line in done.stdout.splitlines()[2:]]
     for shards, alone, after in rows:
-        assert float(alone) == pytest.approx(found["sequential"], abs=1e-4)
-        expected = [100 * (loss / found["sequential"] - 1) for loss in found["rounds"][shards.strip()]]
+        assert float(alone) == pytest.approx(report["sequential"], abs=1e-4)
+        expected = [100 * (loss / report["sequential"] - 1) for loss in report["rounds"][shards.strip()]]
         assert [float(one) for one in after.split()] == pytest.approx(expected, abs=0.06)

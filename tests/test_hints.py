@@ -42,8 +42,8 @@ def test_files_of_other_tools(run_here):
             assert "see 'vwlite convert fasttext'" in run_here(*command, stdin=text, status=65).stderr
     assert "fastText" not in run_here("train", "-f", "m", stdin="__label__pos | a\n", status=65).stderr
     for format in ("vw", "svmlight"):
-        said = run_here("train", "-f", "m", "--format", format, stdin="1 0:3:0.5 1:7:1\n", status=65).stderr
-        assert "see 'vwlite convert libffm'" in said
+        stderr = run_here("train", "-f", "m", "--format", format, stdin="1 0:3:0.5 1:7:1\n", status=65).stderr
+        assert "see 'vwlite convert libffm'" in stderr
 
 
 def test_the_model_knows_its_format(run_here):
@@ -64,7 +64,7 @@ def test_a_model_is_no_data(run_here, model):
 
 
 def test_training_without_output_is_said_aloud(run_here, model):
-    assert "-f MODEL keeps the model" in run_here("train", "data.vw").stderr
+    assert "give -f MODEL to save it" in run_here("train", "data.vw").stderr
     assert "-f MODEL" not in run_here("train", "data.vw", "-p", "p").stderr
     assert run_here("train", "data.vw", "--quiet").stderr == ""
 
@@ -98,8 +98,8 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("line", UNKNOWN)
 def test_mistakes_of_usage_are_one_line_in_one_style(line, run_here):
-    said = run_here(*line.split(), status=2).stderr
-    assert UNKNOWN[line].lower() in said.lower() and said.startswith("vwlite: ") and "--help" in said
+    stderr = run_here(*line.split(), status=2).stderr
+    assert UNKNOWN[line].lower() in stderr.lower() and stderr.startswith("vwlite: ") and "--help" in stderr
 
 
 def test_vw_refuses_unknown_options_like_vw(run_here):
@@ -124,8 +124,8 @@ def test_help_has_headings(run_here):
     """Its own, whatever other commands make of the same names."""
     for command in ("aso", "crr", "vw"):
         importlib.import_module(f"vwlite.cli.{command}")
-    shown = run_here("train", "--help=all").stdout
-    assert [line for line in shown.splitlines() if line in ("Input:", "Loss:", "Update:", "Features:")] == [
+    stdout = run_here("train", "--help=all").stdout
+    assert [line for line in stdout.splitlines() if line in ("Input:", "Loss:", "Update:", "Features:")] == [
         "Input:", "Loss:", "Update:", "Features:",
     ]  # fmt: skip
 
@@ -147,8 +147,8 @@ def test_few_examples_have_no_calibration_bins(run_here, tmp_path):
 def test_the_note_of_a_remade_cache_stands_before_the_table(run_here, model, tmp_path):
     run_here("train", "data.vw", "-c", "-f", "m")
     (tmp_path / "data.vw").write_text(LINES * 2)
-    said = run_here("train", "data.vw", "-c", "-f", "m").stderr
-    assert "made again" in said and said.index("made again") < said.index("average  since")
+    stderr = run_here("train", "data.vw", "-c", "-f", "m").stderr
+    assert "made again" in stderr and stderr.index("made again") < stderr.index("average  since")
 
 
 def test_names_are_shown_in_any_locale(run_cli, tmp_path):
@@ -209,9 +209,9 @@ def test_no_more_is_imported_than_is_needed(model, tmp_path, cli_env, arguments,
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=cli_env)
     assert done.returncode == 0 and done.stdout.count("\n") == lines
     names = done.stderr.splitlines()[-1].split()
-    found = {name for name in names if name.startswith("vwlite.") or is_public(name)} - {"vwlite"}
-    assert "vwlite.training.trainer" in found
-    assert {name for name in found if "_native" not in name} - modules_of(rooms) == set()
+    actual = {name for name in names if name.startswith("vwlite.") or is_public(name)} - {"vwlite"}
+    assert "vwlite.training.trainer" in actual
+    assert {name for name in actual if "_native" not in name} - modules_of(rooms) == set()
 
 
 CYTHON = ("cython_runtime", "shared")  # what kernels make, whatever they are

@@ -24,14 +24,14 @@ def test_it_prints_curves_and_paired_tests(tmp_path, cli_env, commands):
         env={**cli_env, "PYTHON": str(commands / "python")}, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    found = json.loads((tmp_path / "out").read_text())
-    assert found["tokens"] == 190 * 60 and found["windows"] == 190 * 56 and found["ranked"] == 300
-    assert found["bigrams"] < found["frequency"]
-    assert [(one["seed"], one["way"]) for one in found["curve"]] == [
+    report = json.loads((tmp_path / "out").read_text())
+    assert report["tokens"] == 190 * 60 and report["windows"] == 190 * 56 and report["ranked"] == 300
+    assert report["bigrams"] < report["frequency"]
+    assert [(one["seed"], one["way"]) for one in report["curve"]] == [
         (seed, way) for seed in (0, 1) for way in ("none", "curriculum") for _ in range(4)
     ]
-    last = found["curve"][3::4]
-    assert all(one["updates"] == 4 * 190 * 56 and one["mean_log_rank"] < found["frequency"] for one in last)
+    last = report["curve"][3::4]
+    assert all(one["updates"] == 4 * 190 * 56 and one["mean_log_rank"] < report["frequency"] for one in last)
     gaps = [last[seed + 1]["mean_log_rank"] - last[seed]["mean_log_rank"] for seed in (0, 2)]
-    assert found["seeds"][0] == pytest.approx(sum(gaps) / 2) and found["of_windows"][0] == pytest.approx(gaps[0])
+    assert report["seeds"][0] == pytest.approx(sum(gaps) / 2) and report["of_windows"][0] == pytest.approx(gaps[0])
     assert "curriculum less none, 2 seeds:" in done.stdout

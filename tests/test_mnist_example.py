@@ -71,14 +71,14 @@ def test_features_are_those_of_plain_python(size):
     pixels[2] = 0
     for image, line in zip(pixels, lines(pixels, np.arange(3), 100), strict=True):
         label, *parts = line.split("|")
-        found = {part.split()[0]: dict(word.split(":") for word in part.split()[1:]) for part in parts}
-        assert list(found) == list(REGIONS) and int(label) < 3
+        actual = {part.split()[0]: dict(word.split(":") for word in part.split()[1:]) for part in parts}
+        assert list(actual) == list(REGIONS) and int(label) < 3
         expected = {region: {} for region in REGIONS}
         for (region, shape), bag in counted(image.tolist(), 100).items():
             length = sum(count**2 for count in bag.values()) ** 0.5
             expected[region] |= {f"{shape}{pattern}": count / length for pattern, count in bag.items()}
         for region in REGIONS:
-            assert {name: float(value) for name, value in found[region].items()} == pytest.approx(
+            assert {name: float(value) for name, value in actual[region].items()} == pytest.approx(
                 expected[region], rel=1e-4
             )
 
@@ -103,8 +103,8 @@ def test_text_for_vwlite(mnist, run_cli, tmp_path):
         done = subprocess.run([sys.executable, EXAMPLES / "mnist_to_vw.py", *files], capture_output=True, check=True)
         (tmp_path / f"{part}.vw").write_bytes(done.stdout)
     run_cli("aso", "train", tmp_path / "train.vw", "-f", tmp_path / "model", "--quiet")
-    shown = run_cli("evaluate", "-i", tmp_path / "model", tmp_path / "t10k.vw", "--json", "-", "--quiet")
-    assert json.loads(shown.stdout)["accuracy"] > 0.9
+    completed = run_cli("evaluate", "-i", tmp_path / "model", tmp_path / "t10k.vw", "--json", "-", "--quiet")
+    assert json.loads(completed.stdout)["accuracy"] > 0.9
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
 from vwlite.options import Config, MemoryConfig, Option, check_needs, options_of
-from vwlite.options import named as declared_as
+from vwlite.options import name_option as declared_as
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES
 from vwlite.solvers.loglinear.config import L1Config
@@ -41,9 +41,9 @@ def kinds_of(config):
 
 def command_with(config):
     """The command that declares most of a configuration's options."""
-    wanted = {(one.key, one.help) for one in options_of(config).values()}
+    expected = {(one.key, one.help) for one in options_of(config).values()}
     declared = [[param for param in of.params if hasattr(param, "declared")] for of in EVERY]
-    shared = [len(wanted & {(param.name, param.declared.help) for param in params}) for params in declared]
+    shared = [len(expected & {(param.name, param.declared.help) for param in params}) for params in declared]
     return EVERY[shared.index(max(shared))]
 
 

@@ -38,9 +38,9 @@ def test_what_is_printed_is_what_is_written_and_better_than_a_constant(run, tmp_
     assert done.returncode == 0, done.stderr
     report = json.loads((tmp_path / "out.json").read_text())
     assert [row["k"] for row in report["rows"]] == [None, 1, 2, 3] and report["classes"] == 6
-    shown = [line.split()[-3:] for line in done.stdout.splitlines()[1:]]
-    wanted = [[report["constant"]] * 3, *([row[name] for name in raters.LEARNERS] for row in report["rows"])]
-    assert shown == [[f"{value:.3f}" for value in row] for row in wanted]
+    lines = [line.split()[-3:] for line in done.stdout.splitlines()[1:]]
+    expected = [[report["constant"]] * 3, *([row[name] for name in raters.LEARNERS] for row in report["rows"])]
+    assert lines == [[f"{value:.3f}" for value in row] for row in expected]
     assert all(row["scores"] < report["constant"] for row in report["rows"])
 
 

@@ -22,12 +22,12 @@ def shapes(monkeypatch):
 
 def areas(images):
     """Of each image the share of the rarer grey; no image has more than two."""
-    found = []
+    actual = []
     for pixels in images.pixels:
         greys, counts = np.unique(pixels, return_counts=True)
         assert len(greys) <= 2
-        found.append(counts.min() / len(pixels) if len(greys) == 2 else 0)
-    return np.array(found)
+        actual.append(counts.min() / len(pixels) if len(greys) == 2 else 0)
+    return np.array(actual)
 
 
 def test_basic_shapes_have_the_areas_of_their_size(shapes):
@@ -58,9 +58,9 @@ def test_the_sign_test(shapes):
 
 def test_the_table(example, tmp_path):
     done = example("shapes.sh", *SMALL, "--switch", "2", "--seeds", "2", "--json", "out.json")
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert [row["switch"] for row in told["rows"]] == [0, 2, "union", "basic only"]
-    assert all(len(row["errors"]) == 2 and all(0 <= one <= 1 for one in row["errors"]) for row in told["rows"])
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert [row["switch"] for row in report["rows"]] == [0, 2, "union", "basic only"]
+    assert all(len(row["errors"]) == 2 and all(0 <= one <= 1 for one in row["errors"]) for row in report["rows"])
     assert done.stdout.splitlines()[2].startswith("| 0 | ") and "best switch epoch 2" in done.stdout
     again = example("shapes.sh", *SMALL, "--switch", "2", "--seeds", "2", "--jobs", "2")
     assert again.stdout == done.stdout

@@ -33,8 +33,8 @@ def test_new_ones_are_nowhere_else():
     assert {*parts.values()} == {None, "train", "known", "new_people", "new_items"}
     for (user, item), part in parts.items():
         new = side_information.is_held_out("u", user), side_information.is_held_out("i", item)
-        wanted = {(True, True): (None,), (True, False): ("new_people",), (False, True): ("new_items",)}
-        assert part in wanted.get(new, ("train", "known"))
+        expected = {(True, True): (None,), (True, False): ("new_people",), (False, True): ("new_items",)}
+        assert part in expected.get(new, ("train", "known"))
     new = sum(side_information.is_held_out("u", user) for user in range(3000))
     assert 250 < new < 350
 
@@ -49,8 +49,8 @@ def test_what_is_known_helps_with_new_ones(files, cli_env, commands):
     report = json.loads((files / "out.json").read_text())
     rows = {row["model"]: row for row in report["rows"]}
     assert [*rows] == [*side_information.MODELS] and (report["rank"], report["passes"]) == (2, 5)
-    shown = [line.split() for line in done.stdout.splitlines()[1:]]
-    assert [words[-3:] for words in shown] == [
+    lines = [line.split() for line in done.stdout.splitlines()[1:]]
+    assert [words[-3:] for words in lines] == [
         [f"{row[name]:.4f}" for name in side_information.TESTS] for row in report["rows"]
     ]
     ids, masked = rows["ids"], rows["the same, ids masked"]

@@ -39,8 +39,8 @@ PATHS = re.compile(rf"{OF_FILES}|\bmake [a-z]+`|^\$ make\b|pip install \.(?!\w)"
 def test_pages_for_users_need_no_source_tree():
     pages = [path for path in (PROJECT / "docs").glob("*.md") if path.stem not in OF_THE_TREE]
     texts = {path.stem: re.sub(r"\]\([^)]*\)", "]", path.read_text()) for path in pages}  # but for where links lead
-    found = {name: PATHS.findall(text) for name, text in texts.items()}
-    assert {name: paths for name, paths in found.items() if paths} == {"start": ["pip install ."]}
+    actual = {name: PATHS.findall(text) for name, text in texts.items()}
+    assert {name: paths for name, paths in actual.items() if paths} == {"start": ["pip install ."]}
 
 
 def test_the_overview_begins_with_how_to_install(source):
@@ -59,9 +59,9 @@ def test_the_home_page_has_a_picture_a_card_for_each_task_and_a_command(source):
 
 def test_every_picture_is_drawn_and_has_an_alternative_text(source):
     drawn = {path.name: re.findall(r"<svg .*?</svg>", path.read_text(), re.S) for path in source.rglob("*.md")}
-    count = {name: len(found) for name, found in drawn.items() if found}
+    count = {name: len(actual) for name, actual in drawn.items() if actual}
     assert {"index.md": 1, "dyadic.md": 1, "crr.md": 1, "aso.md": 1, "development.md": 1}.items() <= count.items()
-    for picture in (one for found in drawn.values() for one in found):
+    for picture in (one for actual in drawn.values() for one in actual):
         root = ElementTree.fromstring(picture)
         assert len(root.get("aria-label")) > 40 and root.get("role") == "img"
     texts = [path.read_text() for path in source.rglob("*.md")]
@@ -90,8 +90,8 @@ def test_pages_say_where_their_data_come_from():
     names = "|".join(rf"(?<![\w/-]){re.escape(name)}\b" for name, _ in contents())
     reads = re.compile(rf"^```(?:console|python)\n(?:(?!```).*\n)*?.*(?:{names})", re.M)
     for page in PAGES:
-        if found := reads.search(page.read_text()):
-            assert "vwlite samples" in found.string[: found.end()], page.name
+        if actual := reads.search(page.read_text()):
+            assert "vwlite samples" in actual.string[: actual.end()], page.name
 
 
 class Page(HTMLParser):
@@ -103,9 +103,9 @@ class Page(HTMLParser):
         self.feed(path.read_text())
 
     def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        self.places.add(found.get("id", ""))
-        self.links |= {found[name] for name in ("href", "src") if name in found}
+        actual = dict(attrs)
+        self.places.add(actual.get("id", ""))
+        self.links |= {actual[name] for name in ("href", "src") if name in actual}
 
 
 def dead_links(folder):

@@ -42,14 +42,14 @@ def names(tmp_path):
 
 def test_names(example, names):
     done = example("conll2003.sh", ".", ".", "--words", 60, *SMALL, "--plot", "rounds.svg")
-    found = json.loads((names / "out.json").read_text())
-    assert [row["row"] for row in found["rows"]] == ROWS and "60 labelled" in done.stderr
-    for row in found["rows"]:
+    report = json.loads((names / "out.json").read_text())
+    assert [row["row"] for row in report["rows"]] == ROWS and "60 labelled" in done.stderr
+    for row in report["rows"]:
         assert {"precision", "recall", "f1", "error"} == set(row["dev"]) == set(row["test"])
         assert row["test"]["f1"] > 80 and row["seconds"] >= 0 and row["peak_mib"] > 0
-    best = found["rows"][1]["test"]["f1"]
-    assert best == max(value for one in found["rounds"].values() for value in one)
-    assert set(found["rounds"]) == {"co-training", "self-training"} and len(done.stdout.splitlines()) == 9
+    best = report["rows"][1]["test"]["f1"]
+    assert best == max(value for one in report["rounds"].values() for value in one)
+    assert set(report["rounds"]) == {"co-training", "self-training"} and len(done.stdout.splitlines()) == 9
     plot = (names / "rounds.svg").read_text()
     assert plot.startswith("<svg") and plot.count("<polyline") == 2 + len(ROWS) - 1
 
@@ -83,17 +83,17 @@ def chunks(tmp_path):
 def test_parts_of_speech(example, chunks):
     (chunks / "eng.train.gz").write_bytes(gzip.compress(b"a DT X O\ncow NN X O\n\n" * 9))
     done = example("pos.sh", ".", "--words", 40, "--conll2003", ".", *SMALL)
-    found = json.loads((chunks / "out.json").read_text())
-    assert [row["row"] for row in found["rows"]] == ["supervised", "left+curr", "top-1", "left+curr+top-1"]
-    assert all(row["test"]["error"] < 20 for row in found["rows"]) and "0.0%    8.9    0.0%" in done.stdout
-    assert found["words"]["unlabelled"] > 300 and found["words"]["labelled"] < 45
+    report = json.loads((chunks / "out.json").read_text())
+    assert [row["row"] for row in report["rows"]] == ["supervised", "left+curr", "top-1", "left+curr+top-1"]
+    assert all(row["test"]["error"] < 20 for row in report["rows"]) and "0.0%    8.9    0.0%" in done.stdout
+    assert report["words"]["unlabelled"] > 300 and report["words"]["labelled"] < 45
 
 
 def test_chunks(example, chunks):
     done = example("chunks.sh", ".", "--words", 40, *SMALL)
-    found = json.loads((chunks / "out.json").read_text())
-    assert [row["row"] for row in found["rows"]] == ROWS and len(done.stdout.splitlines()) == 9
-    assert all(row["test"]["f1"] > 80 for row in found["rows"])
+    report = json.loads((chunks / "out.json").read_text())
+    assert [row["row"] for row in report["rows"]] == ROWS and len(done.stdout.splitlines()) == 9
+    assert all(row["test"]["f1"] > 80 for row in report["rows"])
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_part_of_the_real_collections(example, data_dir, tmp_path, script, fol
         if not (data_dir / name).is_dir():
             pytest.skip(f"there is no {name} in {data_dir}")
     example(script, *(data_dir / name for name in folders), "--rows", rows, *PART)
-    found = json.loads((tmp_path / "out.json").read_text())["rows"]
-    assert [row["row"] for row in found] == rows.split(",")
-    for figures in (row["test"] for row in found):
+    actual = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [row["row"] for row in actual] == rows.split(",")
+    for figures in (row["test"] for row in actual):
         assert (100 - figures["error"] if script == "pos.sh" else figures["f1"]) > least

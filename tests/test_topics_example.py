@@ -40,7 +40,7 @@ def test_it_shows_the_words_of_the_subjects(folder, cli_env, commands):
     components, _, projected = rest.partition("\nclusters of the components\n")
     strongest = [{*re.findall(r"w\^(\w+)", line)[:2]} for line in words.splitlines() if "w^" in line]
     assert len(strongest) == 3
-    assert all(any(found <= {*subject.split()} for found in strongest) for subject in SUBJECTS.values())
+    assert all(any(actual <= {*subject.split()} for actual in strongest) for subject in SUBJECTS.values())
     assert [float(value) for value in re.findall(r"nmi +(\S+)", done.stdout)] == [1, 1]
     assert "share_of_squares" in components and "adjusted_rand" in projected
 

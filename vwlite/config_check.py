@@ -60,11 +60,11 @@ def built(kind: type, stored: Any, **others: Any) -> Any:
     for name in stored:
         if name not in known:
             raise ValueError(f"{excerpt(name)} is no option")
-    values = {name: taken(value, declared[name], name) for name, value in stored.items() if name not in others}
+    values = {name: convert_json(value, declared[name], name) for name, value in stored.items() if name not in others}
     return kind(**values, **others)
 
 
-def taken(value: Any, declared: Any, name: str) -> Any:
+def convert_json(value: Any, declared: Any, name: str) -> Any:
     """JSON data converted to the declared type of a field. Raises as ``built``."""
     if is_dataclass(declared):
         return built(declared, value)
@@ -106,17 +106,17 @@ def require(value: Any, declared: Any, name: str) -> None:
         right = is_one(value, kind)
     if not right:
         raise ValueError(f"{name} is {excerpt(value)}")
-    for one, wanted, path in parts:
-        require(one, wanted, path)
+    for one, expected, path in parts:
+        require(one, expected, path)
 
 
 def members(value: dict[str, Any], kind: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
     """Value, declared type and name of each member of an object. Raises ValueError for a missing one."""
     for key, declared in declared_types(kind).items():
-        wanted = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
+        expected = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
         if key in value:
-            yield value[key], wanted, f"{name}.{key}"
-        elif wanted is declared:
+            yield value[key], expected, f"{name}.{key}"
+        elif expected is declared:
             raise ValueError(f"{name}.{key} is missing")
 
 

@@ -20,7 +20,7 @@ AUTO = "auto"  # in place of a number of classes: as many as the labels are
 
 
 class Option(NamedTuple):
-    """What is declared of an option. ``low`` and ``high`` are among its values, ``above`` and ``below`` are not."""
+    """The declaration of an option. ``low`` and ``high`` are among its values, ``above`` and ``below`` are not."""
 
     help: str
     section: str = ""  # of --help
@@ -101,8 +101,8 @@ class Option(NamedTuple):
 
     def instead_of(self, value: str) -> str:
         """As ``not_one_of`` has it; empty where no other option has the value."""
-        found = dict(self.elsewhere).get(value, "")
-        return f": {found} is it" if found else ""
+        replacement = dict(self.elsewhere).get(value, "")
+        return f": {replacement} is it" if replacement else ""
 
     def check_once(self) -> None:
         """Raises UsageError where the option may not be given again."""
@@ -185,7 +185,7 @@ class Config:
         self.__post_init__()
 
     def __post_init__(self) -> None:
-        """What is to be checked beside single values."""
+        """Checks beside those of single values."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise FrozenInstanceError(f"cannot assign to field {name!r}")
@@ -216,21 +216,21 @@ def missing(config: Config, name: str) -> Any:
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def config(cls: type) -> Any:
     """Makes a dataclass of a class derived from ``Config``, with its ``OPTIONS``."""
-    made = dataclass(init=False, repr=False, eq=False)(cls)
+    config_class = dataclass(init=False, repr=False, eq=False)(cls)
     bases = [base for base in cls.__mro__[1:] if is_dataclass(base)]
 
     def option_of(one: Any) -> Option:
         inherited = (options_of(of)[one.name] for of in bases if of.__dataclass_fields__.get(one.name) is one)
-        return next(inherited, None) or named(one)
+        return next(inherited, None) or name_option(one)
 
-    made.OPTIONS = {one.name: option_of(one) for one in fields(made) if "option" in one.metadata}
-    return made
+    config_class.OPTIONS = {one.name: option_of(one) for one in fields(config_class) if "option" in one.metadata}
+    return config_class
 
 
 PLAIN = (bool, int, float, str)  # annotations; others, as "str | None" is, are known by how they are written
 
 
-def named(declared: Any) -> Option:
+def name_option(declared: Any) -> Option:
     """The option of a field, with what the field says of it."""
     one: Option = declared.metadata["option"]
     annotation = declared.type.__name__ if declared.type in PLAIN else str(declared.type)
@@ -270,7 +270,7 @@ LIKENESS = 0.7  # of an unknown name to one that is proposed
 
 
 def proposals(typed: str, known: Collection[str]) -> list[str]:
-    """What of ``known`` an unknown option may be.
+    """The options of ``known`` that an unknown option may stand for.
 
     That is its name here, those that begin as it does, or the one spelled most like it.
     """
@@ -280,8 +280,8 @@ def proposals(typed: str, known: Collection[str]) -> list[str]:
     if here := next((one for one in ELSEWHERE.get(name, ()) if one.split()[0] in known), ""):
         return [here]
     names = {one.lstrip("-").replace("-", "_"): one for one in known if one[:1] != "-" or one.startswith("--")}
-    found = [one for one in names if one.startswith(name)][:5]
-    return [names[one] for one in found or get_close_matches(name, names, n=1, cutoff=LIKENESS)]
+    candidates = [one for one in names if one.startswith(name)][:5]
+    return [names[one] for one in candidates or get_close_matches(name, names, n=1, cutoff=LIKENESS)]
 
 
 C = TypeVar("C", bound=Config)
@@ -290,20 +290,20 @@ C = TypeVar("C", bound=Config)
 class Request:
     """Options as a door took them, made once; below the door configurations are taken out of it, and nothing else.
 
-    ``values`` of all options by their keys, ``given``: those that somebody gave. ``known``: the options that the door
-    takes, whatever was given.
+    ``values`` of all options by their keys, ``given``: those that the user gave. ``known``: all options that the door
+    takes.
     """
 
     def __init__(self, values: Mapping[str, Any], given: Mapping[str, Any], known: Mapping[str, Option]) -> None:
         self.values, self.given, self.known = {**values, **given}, dict(given), known
 
     def without(self, key: str) -> Request:
-        """As if nobody had given this option, which has no default."""
+        """The request without this option, which has no default."""
         given = {name: value for name, value in self.given.items() if name != key}
         return Request({**self.values, key: None}, given, self.known)
 
     def having(self, more: Mapping[str, Any]) -> Request:
-        """As if these had been given, too."""
+        """The request with these options given as well."""
         return Request(self.values, {**self.given, **more}, self.known)
 
     def config(self, kind: type[C], **more: Any) -> C:
@@ -320,9 +320,9 @@ class Request:
 
 
 def fields_of(kind: type[Config], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those fields of a configuration whose options have a value."""
-    found = {one.name: values.get(one.key) for one in options_of(kind).values()}
-    return {name: value for name, value in found.items() if value is not None}
+    """The fields of a configuration whose options have a value."""
+    fields = {one.name: values.get(one.key) for one in options_of(kind).values()}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def effective(*configs: Config) -> dict[str, Any]:
@@ -364,7 +364,7 @@ USUAL_MEMORY = 4 * GIB  # bytes, where the number of weights depends on the data
 
 @config
 class MemoryConfig(Config):
-    """What several configurations have."""
+    """The memory limit, an option of several configurations."""
 
     max_memory: float | None = option(
         None, "GiB that weights may take; more are refused before they are allocated.", section="Table of weights",

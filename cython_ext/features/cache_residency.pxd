@@ -11,7 +11,7 @@ from features.plan cimport Plan
 cdef enum:
     SAMPLE = 4096          # features in the sample
     TABLE_BITS = 14        # log2 of the entries of the table that counts them
-    ONE_IN = 16            # slots count as cached if fewer than 1 of so many features in the sample occur only once
+    ONE_IN = 16            # slots count as cached if fewer than one in 16 features of the sample occur only once
 
 
 cdef inline bint slots_in_cache(const Rows *rows, const Plan *plan, size_t row, size_t end) noexcept nogil:

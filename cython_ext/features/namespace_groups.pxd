@@ -11,7 +11,7 @@ from base.status cimport NO_MEMORY, OK, STOPPED
 
 
 cdef enum:
-    STEPS_PER_STOP_CHECK = 1 << 16              # a sort checks after so many steps whether a signal asks it to stop
+    STEPS_PER_STOP_CHECK = 1 << 16              # steps of a sort between checks for a request to stop
 
 
 cdef struct Rows:                # a view of a batch; meaning and shapes of the arrays in vwlite/data/batch.py

@@ -26,7 +26,7 @@ cdef struct Landmarks:
     const float *value           # (entries,) of the slot in the landmark
     const double *norm           # (size,) sum of squares of each landmark
     const float *whiten          # (size, size), or NULL
-    size_t nearest               # 0: similarities as they are; else 1 for so many landmarks, 0 for others
+    size_t nearest               # 0: similarities themselves; N: 1 for the N nearest landmarks, 0 for others
     double gamma
 
 

@@ -51,7 +51,7 @@ cdef struct Bandit:
     float *table
     int type
     uint32_t actions       # of every row; 0: those of a group are its lines
-    uint32_t block         # actions have slots of their own before terms are crossed, in blocks of so many, as in vw; 0: behind
+    uint32_t block         # size of the block of slots that an action's terms are moved to before crossing, as in vw; 0: after it
     uint32_t width         # of blocks: slots of an action
     uint32_t spread        # what hashes are multiplied with: the least power of two that is not below it
     int shift              # the slots of a feature begin at its hash * 2^shift

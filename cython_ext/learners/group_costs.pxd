@@ -21,7 +21,7 @@ from features.kernel_views cimport Results
 cdef enum:
     ZERO_PROBABILITY_LOSS = 999     # log loss of a line whose probability is 0, as in vw
     NO_CLASS = 0xffffffff           # as in vw lines of this class are in no pair
-    MAX_TERMS_AFTER_STOP = 1 << 25  # once a signal asks to stop, a group in progress is finished only within so many terms
+    MAX_TERMS_AFTER_STOP = 1 << 25  # most terms for which a group in progress is finished after a request to stop
 
 # Called for every score of a line: for the prediction, and again (``learns``) before an update. ``other`` is the line with
 # which it is compared, or the line itself.

@@ -207,7 +207,7 @@ cdef inline bint push_vector(Vectors *v, const uint32_t *index, const float *val
 
 
 cdef inline void pop_vector(Vectors *v) noexcept nogil:
-    """Forget the last vector, which nobody has met."""
+    """Drop the last vector, which no kernel value refers to yet."""
     drop_row(v, v.count - 1)
     free(v.vector[v.count - 1].own)
     v.terms -= v.vector[v.count - 1].size

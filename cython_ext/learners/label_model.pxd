@@ -69,7 +69,7 @@ cdef inline const Group *group_of(const LabelModel *m, size_t pair, int side, co
 
 
 cdef inline bint make_room(LabelModel *m, size_t components) noexcept nogil:
-    """Grow the arrays of components to so many for each label. False when memory has run out."""
+    """Grow the arrays to this number of components for each label. False when memory has run out."""
     if components <= m.room:
         return True
     free(m.component)

@@ -25,7 +25,7 @@ COLUMNS = 10               # columns of the address table of vwlite.data.shuffle
 STATE = ("scale", "square", "examples", "example_loss", "pairs", "pair_loss", "scale_sum", "averaged", "penalty")
 
 cdef enum:
-    AHEAD = 16             # steps are drawn so many steps ahead, to prefetch their rows; a power of 2
+    AHEAD = 16             # steps that are drawn ahead, to prefetch their rows; a power of 2
 
 
 cdef struct Step:             # an example, or a pair (a, b) as the example a - b

@@ -27,7 +27,7 @@ cdef enum:                  # in the order of vwlite.solvers.loglinear.config.RA
 
 
 cdef enum:
-    STEPS_PER_POWER = 64               # pow is called every so many steps; runs stop and resume at multiples of it
+    STEPS_PER_POWER = 64               # steps between calls of pow; runs stop and resume at multiples of it
 
 
 cdef struct Schedule:

@@ -10,7 +10,7 @@ from base.status cimport OK, STOPPED, UNSTABLE
 
 
 cdef enum:
-    CACHED = 1 << 14          # with so many weights or fewer, all are in the processor's cache and need no prefetch
+    CACHED = 1 << 14          # up to this number of weights fit into the processor's cache and need no prefetch
     AHEAD = 3                 # rows between the prefetch of a row and its use
 
 

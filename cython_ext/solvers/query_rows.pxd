@@ -55,7 +55,7 @@ cdef inline void close_query(Query *q) noexcept nogil:
 
 
 cdef inline bint reserve_rows(Query *q, size_t rows) noexcept nogil:
-    """Memory for so many rows, with the discounts of their ranks; False when it has run out."""
+    """Allocate memory for rows and the discounts of their ranks; False if there is not enough."""
     cdef size_t size = rows + rows // 2 + 16, rank
     if rows <= q.max_rows:
         return True

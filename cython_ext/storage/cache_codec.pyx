@@ -22,7 +22,7 @@ cdef enum:
     MAX_PROBES = 256          # slots probed for a word; with more collisions building a dictionary takes too long
     PREFETCH_DISTANCE = 16    # words between the prefetch of a slot and its use
     SAMPLE = 64               # words sampled to find one to mark
-    EARLY_WORDS = 1 << 14     # encode_words may give up if more than a quarter of so many words are distinct
+    EARLY_WORDS = 1 << 14     # encode_words may give up if more than a quarter of the first words are distinct
     HEADER_BYTES = 8          # of width and size
 
 

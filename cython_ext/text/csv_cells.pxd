@@ -56,7 +56,7 @@ cdef inline int split_quoted(const char *p, const char *end, char delimiter, Cel
 
 cdef inline int split_cells(const char *p, const char *end, char delimiter, Cell *cells, size_t columns,
                             const char **at) noexcept nogil:
-    """Split the line ``[p, end)`` into so many cells; where the status is not OK, ``at`` is the place at fault."""
+    """Split the line ``[p, end)`` into this number of cells; unless the status is OK, ``at`` is the position of the fault."""
     cdef const char *window = p
     cdef const char *start = p
     cdef const char *stop

@@ -62,7 +62,7 @@ cdef class DictRows:
         self.row_namespace, self.names, self.namespace_names, self.text = [0], [], [], bytearray()
 
     def read(self, rows, Py_ssize_t max_rows, size_t max_features):
-        """Read from the iterator ``rows`` until there are so many rows or features; returns how many rows. Raises DataError."""
+        """Read from the iterator ``rows`` until the limit of rows or features; returns the number of rows. Raises DataError."""
         cdef Py_ssize_t count = 0
         for row in rows:
             self.read_row(row if type(row) is dict else self.as_dict(row))

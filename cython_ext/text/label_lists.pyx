@@ -10,7 +10,7 @@ from text.label_spans cimport most_labels
 
 cdef enum:
     CLASS_DIGITS = 9
-    COST_DIGITS = 15  # whole numbers of so many digits, and powers of ten so large, are exact as doubles
+    COST_DIGITS = 15  # integers of up to 15 digits, and powers of ten up to 10^15, are exact as doubles
     SORTED = 64       # classes of a set that are sorted here
 
 

@@ -35,7 +35,7 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(EXAMPLES)}; all where none is named")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of data sets")
     parser.add_argument("--out", type=Path, default=Path("gallery.json"), help="results, into which new ones are put")
-    parser.add_argument("--rows", type=int, metavar="N", help="a small version: so many rows of each data set")
+    parser.add_argument("--rows", type=int, metavar="N", help="a small version, with N rows of each data set")
     parser.add_argument("--vw", default="", metavar="COMMAND", help="vw, such as 'python3 -m vowpalwabbit'")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the page from the results, and run nothing")
     return parser.parse_args(arguments)
@@ -43,9 +43,9 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> None:
     options = options_of(arguments)
-    found = json.loads(options.out.read_text()) if options.out.exists() else {}
+    results = json.loads(options.out.read_text()) if options.out.exists() else {}
     if options.page:
-        options.page.write_text(page.text(found), encoding="utf-8")
+        options.page.write_text(page.text(results), encoding="utf-8")
         return
     for name in options.names or EXAMPLES:
         with tempfile.TemporaryDirectory(prefix="gallery-") as folder:
@@ -57,11 +57,11 @@ def main(arguments: list[str]) -> None:
                 print(f"{name}: left out, there is no {error}")
                 continue
         result.update(commands=work.commands, seconds=round(work.seconds, 2))
-        found[name] = rounded(result)
+        results[name] = rounded(result)
         print(f"{name}: {time.monotonic() - started:.1f} s")
-        for row in found[name]["rows"]:
+        for row in results[name]["rows"]:
             print("   ", *row)
-        options.out.write_text(json.dumps({one: found[one] for one in EXAMPLES if one in found}, indent=1) + "\n")
+        options.out.write_text(json.dumps({one: results[one] for one in EXAMPLES if one in results}, indent=1) + "\n")
 
 
 def rounded(value: object) -> object:

@@ -20,15 +20,16 @@ def search(work: Work) -> dict:
             work.write(f"{part}.txt", [row.partition("#")[0].rstrip() for row in file][: work.rows])
     learn = "crr train.txt --format svmlight --alpha 0 --pairs lambda-ndcg"
     work.vwlite(f"{learn} -f model --quiet")
-    work.vwlite("crr train.txt --format svmlight --alpha 0.5 --lambda 0.01 --steps 100000 -f both --quiet", told=False)
+    options = "--format svmlight --alpha 0.5 --lambda 0.01 --steps 100000"
+    work.vwlite(f"crr train.txt {options} -f both --quiet", listed=False)
     metric = "test.txt --format svmlight --metric ndcg@10,map --qid tag --quiet"
-    ours, both = work.measured(f"evaluate -i model {metric}"), work.measured(f"evaluate -i both {metric}", told=False)
-    (work.folder / "scores").write_text(work.vwlite("predict -i model test.txt --format svmlight", told=False))
+    ours, both = work.measured(f"evaluate -i model {metric}"), work.measured(f"evaluate -i both {metric}", listed=False)
+    (work.folder / "scores").write_text(work.vwlite("predict -i model test.txt --format svmlight", listed=False))
     scores = np.array([float(row.split()[0]) for row in (work.folder / "scores").read_text().splitlines()])
     with Timed() as timed:
         x, y, _ = load_svmlight_file(str(work.folder / "train.txt"), query_id=True, n_features=46)
         other, labels, queries = load_svmlight_file(str(work.folder / "test.txt"), query_id=True, n_features=46)
-        told = Ridge().fit(x, y).predict(other)
+        predictions = Ridge().fit(x, y).predict(other)
 
     def ndcg(answers: np.ndarray) -> float:
         """scikit-learn's, of queries that have something to find: its gains are the grades themselves."""
@@ -41,12 +42,13 @@ def search(work: Work) -> dict:
 
     rounds = []
     for steps in (100, 300, 1000, 3000, 10000, 30000, 100000):
-        work.vwlite(f"crr train.txt --format svmlight --alpha 0 --lambda 0.01 --steps {steps} -f m --quiet", told=False)
-        rounds.append([steps, work.measured(f"evaluate -i m {metric}", told=False)["ndcg@10"]])
+        options = f"--format svmlight --alpha 0 --lambda 0.01 --steps {steps}"
+        work.vwlite(f"crr train.txt {options} -f m --quiet", listed=False)
+        rounds.append([steps, work.measured(f"evaluate -i m {metric}", listed=False)["ndcg@10"]])
     return {
         "counts": [len(y), len(labels)],
         "metric": "NDCG@10, by scikit-learn",
-        "rows": [["vwlite crr, whole queries", ndcg(scores)], ["Ridge (scikit-learn)", ndcg(told)]],
+        "rows": [["vwlite crr, whole queries", ndcg(scores)], ["Ridge (scikit-learn)", ndcg(predictions)]],
         "note": f"By vwlite evaluate, NDCG@10 is {ours['ndcg@10']:.4f}, and {both['ndcg@10']:.4f} with regression and "
                 "ranking together.",
         "peer_seconds": timed.seconds,
@@ -62,18 +64,18 @@ def films(work: Work) -> dict:
         random.Random(1).shuffle(rows)
         work.write(f"{part}.vw", [f"{rating} |user u{user} |item i{item}" for user, item, rating in rows][: work.rows])
     runs = {"linear": "", "vectors": "--dotproduct user,item --rank 10 --dot-l2 0.03 "}
-    found = {}
+    errors = {}
     for name, how in runs.items():
         work.vwlite(f"train base.vw {how}--passes 20 -f {name} --json {name}.json --quiet")
-        found[name] = work.measured(f"evaluate -i {name} test.vw --metric rmse,mae --quiet")
-    rows = [["vwlite, linear", found["linear"]["rmse"]], ["vwlite, vectors of 10", found["vectors"]["rmse"]]]
+        errors[name] = work.measured(f"evaluate -i {name} test.vw --metric rmse,mae --quiet")
+    rows = [["vwlite, linear", errors["linear"]["rmse"]], ["vwlite, vectors of 10", errors["vectors"]["rmse"]]]
     with Timed() as timed:
         passes = ["-k", "--cache_file", "peer.cache", "--passes", "20", "--holdout_off"]
         work.with_vw("-d", "base.vw", *passes, "--lrq", "ui10", "--lrqdropout", "--l2", "1e-6", "-f", "peer", "--quiet")
         work.with_vw("-d", "test.vw", "-t", "-i", "peer", "-p", "peer.txt", "--quiet")
-    told = [float(row.split()[0]) for row in (work.folder / "peer.txt").read_text().splitlines() if row]
+    predictions = [float(row.split()[0]) for row in (work.folder / "peer.txt").read_text().splitlines() if row]
     labels = [float(row.split()[0]) for row in (work.folder / "test.vw").read_text().splitlines()]
-    error = sum((one - other) ** 2 for one, other in zip(told, labels, strict=True)) / len(labels)
+    error = sum((one - other) ** 2 for one, other in zip(predictions, labels, strict=True)) / len(labels)
     lines = [
         {
             "name": name,
@@ -122,9 +124,9 @@ def bandits(work: Work) -> dict:
     rows, lines = [["by chance", 0.1]], []
 
     def right(answers: str) -> float:
-        told = [int(row.split()[0]) for row in answers.splitlines() if row.strip()]
-        told = [one + (min(told) == 0) for one in told]  # vw 9.11 counts actions from 0 in its answers
-        return sum(one == digit + 1 for one, (digit, _) in zip(told, test, strict=True)) / len(test)
+        actions = [int(row.split()[0]) for row in answers.splitlines() if row.strip()]
+        actions = [one + (min(actions) == 0) for one in actions]  # vw 9.11 counts actions from 0 in its answers
+        return sum(one == digit + 1 for one, (digit, _) in zip(actions, test, strict=True)) / len(test)
 
     for kind in ("mtr", "dr"):
         work.vwlite(f"train log.vw -f {kind} --cb 10 --cb_type {kind} --json {kind}.json --quiet", kind == "mtr")

@@ -35,7 +35,8 @@ ABOUT = {  # title, why, what was measured, where to read on
     ),
     "search": (
         "Search results",
-        "The best results should come first; nobody reads the scores. Steps take whole queries and aim at NDCG.",
+        "The best results should come first; the scores themselves do not matter. Steps take whole queries and "
+        "aim at NDCG.",
         "the first fold of LETOR 4.0, MQ2008; Ridge on the grades",
         [("crr", "whole-queries")],
     ),
@@ -60,8 +61,7 @@ ABOUT = {  # title, why, what was measured, where to read on
     ),
     "topics": (
         "Topics",
-        "What is in a pile of texts that nobody has sorted? Twenty clusters, beside the groups that the texts "
-        "came from.",
+        "What is in a pile of unsorted texts? Twenty clusters, beside the groups that the texts came from.",
         "20 newsgroups without headers; normalised mutual information of clusters and groups",
         [("clusters", ""), ("unsupervised", "")],
     ),

@@ -44,11 +44,11 @@ def prices(work: Work) -> dict:
     metric = "test.csv --metric rmse,r2 --quiet"
     linear, ours = (work.measured(f"evaluate -i {name} {metric}") for name in ("linear", "model"))
     with Timed() as timed:
-        found = {}
+        errors = {}
         for pairs in (False, True):
             x, other = encoded(train, test, "price", pairs)
             predicted = Ridge().fit(x, train["price"]).predict(other)
-            found[pairs] = root_mean_squared_error(test["price"], predicted)
+            errors[pairs] = root_mean_squared_error(test["price"], predicted)
     mean = root_mean_squared_error(test["price"], [train["price"].mean()] * len(test))
     return {
         "counts": [len(train), len(test)],
@@ -56,9 +56,9 @@ def prices(work: Work) -> dict:
         "rows": [
             ["the mean price", mean],
             ["vwlite, one pass", linear["rmse"]],
-            ["Ridge (scikit-learn)", found[False]],
+            ["Ridge (scikit-learn)", errors[False]],
             ["vwlite, pairs of columns", ours["rmse"]],
-            ["Ridge, pairs of columns", found[True]],
+            ["Ridge, pairs of columns", errors[True]],
         ],
         "peer_seconds": timed.seconds,
         "chart": {
@@ -97,7 +97,7 @@ def clicks(work: Work) -> dict:
         encoder = DictVectorizer()
         x = encoder.fit_transform(train[names].to_dict("records"))
         peer = LogisticRegression(max_iter=1000).fit(x, train["label"])
-        told = peer.predict_proba(encoder.transform(test[names].to_dict("records")))[:, 1]
+        predicted = peer.predict_proba(encoder.transform(test[names].to_dict("records")))[:, 1]
     positive = test["label"] > 0
     return {
         "counts": [len(train), len(test)],
@@ -105,7 +105,7 @@ def clicks(work: Work) -> dict:
         "rows": [
             ["vwlite, one pass", ours["auc"], ours["log_loss"]],
             ["vwlite, L-BFGS", batch["auc"], batch["log_loss"]],
-            ["LogisticRegression (scikit-learn)", roc_auc_score(positive, told), log_loss(positive, told)],
+            ["LogisticRegression (scikit-learn)", roc_auc_score(positive, predicted), log_loss(positive, predicted)],
         ],
         "more": ["log loss"],
         "peer_seconds": timed.seconds,
@@ -128,22 +128,22 @@ def churn(work: Work) -> dict:
     linear, ours = (work.measured(f"evaluate -i {name} test.csv --quiet") for name in ("linear", "model"))
     with Timed() as timed:
         x, other = encoded(train, test, "churn")
-        told = LogisticRegression(max_iter=1000).fit(x, train["churn"]).predict_proba(other)[:, 1]
+        predicted = LogisticRegression(max_iter=1000).fit(x, train["churn"]).predict_proba(other)[:, 1]
     positive = test["churn"] > 0
     return {
         "counts": [len(train), len(test)],
         "metric": "AUC",
         "rows": [
             ["vwlite", linear["auc"], linear["log_loss"]],
-            ["LogisticRegression (scikit-learn)", roc_auc_score(positive, told), log_loss(positive, told)],
+            ["LogisticRegression (scikit-learn)", roc_auc_score(positive, predicted), log_loss(positive, predicted)],
             ["vwlite, pairs of columns", ours["auc"], ours["log_loss"]],
         ],
         "more": ["log loss"],
         "peer_seconds": timed.seconds,
         "chart": {"title": "Calibration", "x": "mean prediction", "y": "share that left", "diagonal": True,
                   "lines": [{"name": name, "points": [[one["mean_prediction"], one["observed_rate"]]
-                                                      for one in found["calibration_bins"]]}
-                            for name, found in (("linear", linear), ("pairs of columns", ours))]},
+                                                      for one in curve["calibration_bins"]]}
+                            for name, curve in (("linear", linear), ("pairs of columns", ours))]},
     }  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def nights(work: Work) -> dict:
     frame = flights()
     peer, hasher = SGDClassifier(loss="log_loss", random_state=1), FeatureHasher(2**18)
     kinds = {"kept learning": "current", "without the gate": "free", "January's model": "january"}
-    found: dict[str, list] = {name: [] for name in (*kinds, "SGDClassifier.partial_fit")}
+    losses: dict[str, list] = {name: [] for name in (*kinds, "SGDClassifier.partial_fit")}
     learned = accepted = 0
     seconds = 0.0
     for month in range(1, 5 if work.rows else 13):
@@ -179,11 +179,11 @@ def nights(work: Work) -> dict:
         words = part[["carrier", "origin", "dest", "hour", "weekday"]].astype(str).to_dict("records")
         if month > 1:
             for name_of, model in kinds.items():
-                told = month == 2 and model == "current"
-                now = work.measured(f"evaluate -i {model} {name} --metric log_loss --quiet", told)
-                found[name_of].append([month, now["log_loss"]])
+                listed = month == 2 and model == "current"
+                now = work.measured(f"evaluate -i {model} {name} --metric log_loss --quiet", listed)
+                losses[name_of].append([month, now["log_loss"]])
             shares = peer.predict_proba(hasher.transform(words))[:, 1]
-            found["SGDClassifier.partial_fit"].append([month, log_loss(part["label"] > 0, shares)])
+            losses["SGDClassifier.partial_fit"].append([month, log_loss(part["label"] > 0, shares)])
         cut = len(part) * 4 // 5
         part[:cut].to_csv(work.folder / "night.csv", index=False)
         part[cut:].to_csv(work.folder / "gate.csv", index=False)
@@ -192,7 +192,7 @@ def nights(work: Work) -> dict:
             for model in ("january", "free"):
                 (work.folder / model).write_bytes((work.folder / "current").read_bytes())
         else:
-            work.vwlite(f"train {name} -i free -f free --quiet", told=False)
+            work.vwlite(f"train {name} -i free -f free --quiet", listed=False)
             work.vwlite("train night.csv -i current -f candidate --quiet", month == 2)
             gate = "gate.csv --metric log_loss --quiet"
             old, new = (work.measured(f"evaluate -i {one} {gate}", month == 2) for one in ("current", "candidate"))
@@ -205,7 +205,7 @@ def nights(work: Work) -> dict:
         seconds += timed.seconds
 
     def mean(name: str) -> float:
-        return sum(value for _, value in found[name]) / len(found[name])
+        return sum(value for _, value in losses[name]) / len(losses[name])
 
     return {
         "counts": [len(frame), 11],
@@ -217,7 +217,7 @@ def nights(work: Work) -> dict:
         "note": f"The gate accepted {accepted} of {learned} candidates.",
         "peer_seconds": seconds,
         "chart": {"title": "Log loss of each month, before it is learned", "x": "month", "y": "log loss",
-                  "lines": [{"name": name, "points": points} for name, points in found.items()]},
+                  "lines": [{"name": name, "points": points} for name, points in losses.items()]},
     }  # fmt: skip
 
 
@@ -236,9 +236,9 @@ def machines(work: Work) -> dict:
             work.vwlite(f"train train.vw --shard {part}/{count} {options} -f {part}.delta --quiet", count == 2)
         deltas = " ".join(f"{part}.delta" for part in range(1, count + 1))
         work.vwlite(f"merge {deltas} -f merged", count == 2)
-        found = work.measured("evaluate -i merged test.vw --metric log_loss --quiet", count == 2)["log_loss"]
-        rows.append([f"{count} shards, merged once", found])
-        points.append([count, found])
+        loss = work.measured("evaluate -i merged test.vw --metric log_loss --quiet", count == 2)["log_loss"]
+        rows.append([f"{count} shards, merged once", loss])
+        points.append([count, loss])
     return {
         "counts": [len(train), len(test)],
         "metric": "log loss",

@@ -16,15 +16,15 @@ from newsgroups_to_vw import documents, line
 
 def messages(work: Work) -> dict[str, list[tuple[str, str]]]:
     """Group and text of each message, of 'train' and of 'test', in random order."""
-    found: dict[str, list[tuple[str, str]]] = {"train": [], "test": []}
+    parts: dict[str, list[tuple[str, str]]] = {"train": [], "test": []}
     with gzip.open(work.source("20news/20news.txt.gz"), "rt", encoding="latin-1", newline="\n") as file:
         for record in file:
             part, group, _, text = (field.strip(" ") for field in record.rstrip("\n").split("|", 3))
-            found[part].append((group, text))
-    for rows in found.values():
+            parts[part].append((group, text))
+    for rows in parts.values():
         random.Random(1).shuffle(rows)
         del rows[work.rows or len(rows) :]
-    return found
+    return parts
 
 
 def tabled(rows: list[tuple[str, str]]) -> list[str]:
@@ -36,22 +36,22 @@ def queues(work: Work) -> dict:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    found = messages(work)
-    for part, rows in found.items():
+    parts = messages(work)
+    for part, rows in parts.items():
         work.write(f"{part}.tsv", ["queue\tbody", *tabled(rows)])
-    names = ",".join(sorted({group for group, _ in found["train"]}))
+    names = ",".join(sorted({group for group, _ in parts["train"]}))
     learn = "train train.tsv --columns 'label=queue text=body:tokens' --value log --weight idf --unit -b 22"
-    work.vwlite(f"{learn} --oaa 20 --named_labels {names} -f model --json run.json --quiet", told=False)
+    work.vwlite(f"{learn} --oaa 20 --named_labels {names} -f model --json run.json --quiet", listed=False)
     work.commands.append(f"vwlite {learn} --oaa 20 --named_labels NAME,... -f model --quiet")
     ours = work.measured("evaluate -i model test.tsv --metric accuracy,macro_f1 --quiet")
     with Timed() as timed:
         vectors = TfidfVectorizer(sublinear_tf=True, min_df=3)
-        x = vectors.fit_transform(text for _, text in found["train"])
-        labels = [group for group, _ in found["train"]]
+        x = vectors.fit_transform(text for _, text in parts["train"])
+        labels = [group for group, _ in parts["train"]]
         peer = LogisticRegression(C=10, max_iter=300).fit(x, labels)
-        right = peer.score(vectors.transform(text for _, text in found["test"]), [group for group, _ in found["test"]])
+        right = peer.score(vectors.transform(text for _, text in parts["test"]), [group for group, _ in parts["test"]])
     return {
-        "counts": [len(found["train"]), len(found["test"])],
+        "counts": [len(parts["train"]), len(parts["test"])],
         "metric": "accuracy",
         "rows": [["vwlite, one pass", ours["accuracy"]], ["TF-IDF, LogisticRegression (scikit-learn)", right]],
         "peer_seconds": timed.seconds,
@@ -82,10 +82,10 @@ def few_labels(work: Work) -> dict:
         labeled = rest[:count]
         work.write("labeled.vw", (line(group, words) for group, words in labeled))
         for name, theta in (("with Theta", "--theta theta "), ("without", "")):
-            told = count == 200 and name == "with Theta"
-            work.vwlite(f"aso train labeled.vw {theta}-f model --quiet", told)
-            found = work.measured("evaluate -i model test.vw --metric accuracy --quiet", told)
-            points[name].append([count, found["accuracy"]])
+            listed = count == 200 and name == "with Theta"
+            work.vwlite(f"aso train labeled.vw {theta}-f model --quiet", listed)
+            measured = work.measured("evaluate -i model test.vw --metric accuracy --quiet", listed)
+            points[name].append([count, measured["accuracy"]])
         peer = RidgeClassifier()
         peer.fit(vectors.transform(words for _, words in labeled), [group for group, _ in labeled])
         points["scikit-learn"].append([count, peer.score(other, [group for group, _ in test])])
@@ -119,9 +119,9 @@ def topics(work: Work) -> dict:
         x = TfidfVectorizer(sublinear_tf=True, min_df=3, analyzer=lambda words: words).fit_transform(
             words for _, words in texts
         )
-        found = KMeans(20, n_init=1, random_state=1).fit_predict(x)
-    peer = normalized_mutual_info_score([group for group, _ in texts], found)
-    sizes = sorted(Counter(work.vwlite("predict -i clusters text.vw", told=False).split()).values(), reverse=True)
+        clusters = KMeans(20, n_init=1, random_state=1).fit_predict(x)
+    peer = normalized_mutual_info_score([group for group, _ in texts], clusters)
+    sizes = sorted(Counter(work.vwlite("predict -i clusters text.vw", listed=False).split()).values(), reverse=True)
     return {
         "counts": [len(texts), len(texts)],
         "metric": "NMI",
@@ -136,8 +136,8 @@ def topics(work: Work) -> dict:
 def sentences(path: Path, most: int | None) -> list[str]:
     """The words and the labels of each, in columns; documents are not marked."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        found = [one for one in file.read().split("\n\n") if one.strip() and not one.startswith("-DOCSTART-")]
-    rows = [[row.split() for row in one.strip().splitlines()] for one in found[:most]]
+        paragraphs = [one for one in file.read().split("\n\n") if one.strip() and not one.startswith("-DOCSTART-")]
+    rows = [[row.split() for row in one.strip().splitlines()] for one in paragraphs[:most]]
     return ["\n".join(f"{row[0]} {row[1]} {row[-1]}" for row in one) + "\n\n" for one in rows]
 
 
@@ -152,8 +152,8 @@ def names(work: Work) -> dict:
     learn, more = "l1 train.vw --model crf --l1 1 --passes 12", "--affix +3w,-3w --spelling w"
     work.vwlite(f"{learn} {more} -f model --json run.json --quiet")
     ours = work.measured("evaluate -i model test.vw --metric conll --quiet")
-    work.vwlite(f"{learn} -f plain --quiet", told=False)
-    same = work.measured("evaluate -i plain test.vw --metric conll --quiet", told=False)
+    work.vwlite(f"{learn} -f plain --quiet", listed=False)
+    same = work.measured("evaluate -i plain test.vw --metric conll --quiet", listed=False)
     with Timed() as timed:
         trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
         trainer.set_params({"c1": 1.0, "c2": 0.0, "max_iterations": 60})
@@ -186,20 +186,20 @@ def sequences(path: Path):
 
 def phrases(labels: list[str]) -> set[tuple[int, int, str]]:
     """Begin, end and kind, of labels B-X, I-X and O."""
-    found, begin, kind = set(), 0, ""
+    phrases_of_labels, begin, kind = set(), 0, ""
     for place, label in enumerate([*labels, "O"]):
         mark, _, name = label.partition("-")
         if kind and (mark != "I" or name != kind):
-            found.add((begin, place, kind))
+            phrases_of_labels.add((begin, place, kind))
             kind = ""
         if mark in "BI" and name and not kind:
             begin, kind = place, name
-    return found
+    return phrases_of_labels
 
 
 def phrase_f1(pairs: list[tuple[list[str], list[str]]]) -> float:
-    right = wanted = told = 0
+    right = wanted = predicted = 0
     for labels, answers in pairs:
         one, other = phrases(labels), phrases(answers)
-        right, wanted, told = right + len(one & other), wanted + len(one), told + len(other)
-    return 2 * right / (wanted + told) if wanted + told else 0.0
+        right, wanted, predicted = right + len(one & other), wanted + len(one), predicted + len(other)
+    return 2 * right / (wanted + predicted) if wanted + predicted else 0.0

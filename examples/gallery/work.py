@@ -23,10 +23,10 @@ class Work:
     commands: list[str] = field(default_factory=list)
     seconds: float = 0.0  # of all commands
 
-    def vwlite(self, line: str, told: bool = True) -> str:
-        """Runs a command of vwlite; returns what it printed."""
+    def vwlite(self, line: str, listed: bool = True) -> str:
+        """Runs a command of vwlite, and lists it on the page if ``listed``; returns its output."""
         words = shlex.split(line)
-        if told:
+        if listed:
             self.commands.append(f"vwlite {line}")
         started = time.monotonic()
         done = subprocess.run(
@@ -37,12 +37,12 @@ class Work:
             raise SystemExit(f"vwlite {line}\n{done.stderr}")
         return done.stdout
 
-    def measured(self, line: str, told: bool = True) -> dict:
-        """What 'vwlite evaluate' or another command says with --json."""
-        found = json.loads(self.vwlite(f"{line} --json -", told=False))
-        if told:
+    def measured(self, line: str, listed: bool = True) -> dict:
+        """The report of 'vwlite evaluate' or another command with --json."""
+        report = json.loads(self.vwlite(f"{line} --json -", listed=False))
+        if listed:
             self.commands.append(f"vwlite {line}")
-        return found
+        return report
 
     def run(self, name: str) -> dict:
         return json.loads((self.folder / name).read_text())

@@ -6,7 +6,7 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-from signals import run_time, signalled, told
+from signals import format_counts, run_time, signalled
 from tool import TEXT, Tool
 
 LINES = TEXT.splitlines(keepends=True)
@@ -56,7 +56,7 @@ class Kind:
 
 
 def kinds(tool: Tool, trials: int):
-    """A kind for each of so many trials."""
+    """The kind of each trial."""
     own = [kind for kind in KINDS if tool.name == "vwlite" or not any(word in kind[1] for word in NOT_VW)]
     for number, (text, options) in enumerate(own):
         times = len(range(number, trials, len(own)))
@@ -66,24 +66,24 @@ def kinds(tool: Tool, trials: int):
 
 
 def killed(tool: Tool, trials: int) -> str:
-    draw, found = random.Random(11), Counter()
+    draw, outcomes = random.Random(11), Counter()
     for kind in kinds(tool, trials):
         kind.signalled(signal.SIGKILL, draw.uniform(0.2, 1.02))
-        found[{kind.standing: "the old model", kind.whole: "the new model"}.get(kind.left, "**a third model**")] += 1
-    return told(found)
+        outcomes[{kind.standing: "the old model", kind.whole: "the new model"}.get(kind.left, "**a third model**")] += 1
+    return format_counts(outcomes)
 
 
 def stopped(tool: Tool, trials: int) -> str:
-    draw, found = random.Random(13), Counter()
+    draw, outcomes = random.Random(13), Counter()
     for kind in kinds(tool, max(trials // 4, 1)):
         status = kind.signalled(signal.SIGTERM, draw.uniform(0.3, 0.95))
         if status and kind.left != kind.standing:
-            found["**a third model**"] += 1
+            outcomes["**a third model**"] += 1
             continue
         again = 0
         if status:
             resume = " --resume" if tool.name == "vwlite" and "--bfgs" not in kind.command else ""
             again = subprocess.run(["sh", "-c", kind.command + resume], cwd=kind.folder, capture_output=True).returncode
         same = again == 0 and kind.left == kind.whole
-        found["the same bytes as undisturbed" if same else f"**{again}**, other bytes"] += 1
-    return told(found)
+        outcomes["the same bytes as undisturbed" if same else f"**{again}**, other bytes"] += 1
+    return format_counts(outcomes)

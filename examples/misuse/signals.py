@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 
-def told(found: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(found.items()))
+def format_counts(outcomes: Counter[str]) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
 
 
 def run_time(command: str, folder: Path) -> float:

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from learners import killed, stopped
-from signals import run_time, signalled, told
+from signals import format_counts, run_time, signalled
 from tool import TEXT, Tool
 
 LOADS = "{predict} -d good.vw"
@@ -36,15 +36,15 @@ def bits_flipped(tool: Tool, trials: int) -> str:
 def counted(tool: Tool, folder: Path, models) -> str:
     """How predictions with these models ended."""
     right = tool.run(LOADS, folder).stdout
-    found: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for data in models:
         (folder / "model").write_bytes(data)
         done = tool.run(LOADS, folder)
         if done.returncode == 0:
-            found["loaded, same predictions" if done.stdout == right else "loaded, other predictions"] += 1
+            outcomes["loaded, same predictions" if done.stdout == right else "loaded, other predictions"] += 1
         else:
-            found[f"**{done.returncode}** {'refused' if done.returncode in (1, 76) else 'crashed'}"] += 1
-    return told(found)
+            outcomes[f"**{done.returncode}** {'refused' if done.returncode in (1, 76) else 'crashed'}"] += 1
+    return format_counts(outcomes)
 
 
 def killed_while_saving(tool: Tool, trials: int) -> str:
@@ -55,14 +55,14 @@ def killed_while_saving(tool: Tool, trials: int) -> str:
     old, new = (folder / "old").read_bytes(), (folder / "new").read_bytes()
     command = f"exec {tool.words['train']} -d good.vw {options} -f target"
     seconds = run_time(command, folder)
-    found: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for _ in range(trials):
         (folder / "target").write_bytes(old)
         signalled(command, folder, signal.SIGKILL, draw.uniform(0.3, 1.02) * seconds)
         target = (folder / "target").read_bytes() if (folder / "target").exists() else b""
-        found["the old model" if target == old else "the new model" if target == new else "**a broken model**"] += 1
+        outcomes["the old model" if target == old else "the new model" if target == new else "**a broken model**"] += 1
     left = len(list(folder.glob(".target.*")))
-    return told(found) + (f"; {left} temporary file left, swept by the next run" if left else "")
+    return format_counts(outcomes) + (f"; {left} temporary file left, swept by the next run" if left else "")
 
 
 def stopped_and_resumed(tool: Tool, trials: int) -> str:
@@ -75,20 +75,20 @@ def stopped_and_resumed(tool: Tool, trials: int) -> str:
     command = f"exec {tool.words['train']} -d long.vw {options} -f target"
     seconds = run_time(command, folder)
     whole = (folder / "target").read_bytes()
-    found: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for _ in range(max(trials // 4, 1)):
         (folder / "target").unlink(missing_ok=True)
         status = signalled(command, folder, signal.SIGTERM, draw.uniform(0.3, 0.95) * seconds)
         if status == 0:
-            found["finished before the signal"] += 1
+            outcomes["finished before the signal"] += 1
             continue
         started = (folder / "target.ckpt").exists()
         again = 143 if tool.name == "vw" else subprocess.run(
             ["sh", "-c", f"{command} --resume"], cwd=folder, capture_output=True).returncode
         same = again == 0 and (folder / "target").read_bytes() == whole
         how = "resumed" if started else "stopped before the first batch, begun again"
-        found[f"{how}, the same bytes" if same else "ended, nothing to resume" if again else "**other bytes**"] += 1
-    return told(found)
+        outcomes[f"{how}, the same bytes" if same else "ended, nothing to resume" if again else "**other bytes**"] += 1
+    return format_counts(outcomes)
 
 
 TRIALS = {

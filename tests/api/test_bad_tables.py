@@ -40,7 +40,7 @@ REFUSED = {
     "a weight that is NaN": (GOOD, Y, {"weight": [1, 1, np.nan]}, r"row 2: weight is nan"),
     "an infinite label": (GOOD, [1, np.inf, 1], {}, r"row 1: label is inf"),
     "an infinite initial prediction": (GOOD, Y, {"base": [0, 0, -np.inf]}, r"row 2: base is -inf"),
-    "a label that is a text": (GOOD, [1, "x", 1], {}, r"row 1: label 'x' is no number"),
+    "a label that is a text": (GOOD, [1, "x", 1], {}, r"row 1: label 'x' is not a number"),
     "labels in a column": (GOOD, np.ones((3, 1)), {}, r"expected one number for each row, not an array of shape"),
     "a table of texts": (np.array([["a", "b"]]), [1], {}, r"expected an array of numbers, not of <U1"),
     "a table of objects": (np.array([[1, None]], object), [1], {}, r"expected an array of numbers, not of object"),

@@ -66,7 +66,9 @@ def test_numbers_that_are_texts_are_noted_once(caplog):
     rows = [{"age": str(20 + n), "city": "rome", "size": n} for n in range(30)]
     for _ in range(2):
         Model().learn(rows, range(30))
-    said = "rows: the texts of 'age' are numbers, each a feature of its own: unless they are identifiers, give floats"
-    assert caplog.messages == [said]
+    message = (
+        "rows: the texts of 'age' are numbers, each a feature of its own: unless they are identifiers, give floats"
+    )
+    assert caplog.messages == [message]
     Model().learn([{**row, "age": float(row["age"])} for row in rows], range(30))
     assert len(caplog.messages) == 1

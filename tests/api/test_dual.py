@@ -20,8 +20,8 @@ def test_a_model_has_the_bytes_and_the_predictions_of_the_command(options, run_h
     model = Model(options)
     learned = model.learn(NUMBERS, keep_predictions=True)
     assert model.dumps() == (tmp_path / "m").read_bytes()
-    told = [float(line.split()[0]) for line in (tmp_path / "p").read_text().splitlines()]
-    np.testing.assert_allclose(told, learned.predictions, atol=1e-5)
+    numbers = [float(line.split()[0]) for line in (tmp_path / "p").read_text().splitlines()]
+    np.testing.assert_allclose(numbers, learned.predictions, atol=1e-5)
     assert np.array_equal(learned.predictions, model.predict(NUMBERS)) and learned.examples == 90
     assert np.array_equal(vwlite.train(str(tmp_path / "d"), options).weights, model.weights)
 

@@ -35,10 +35,10 @@ def test_terms_are_those_of_the_command(options, text, run_here, tmp_path):
     model.learn(text)
     model.save(tmp_path / "m")
     (tmp_path / "d").write_bytes(text)
-    shown = run_here("explain", "-i", "m", "d", "--classes", "1", "--json", "-", "--top", "3").stdout
-    wanted = [[list(term.values()) for term in one["sums"][0]["terms"]] for one in json.loads(shown)["examples"]]
-    assert [[list(term) for term in terms] for terms in model.explain(text, top=3)] == wanted
-    assert all(0 < len(terms) <= 3 for terms in wanted)
+    stdout = run_here("explain", "-i", "m", "d", "--classes", "1", "--json", "-", "--top", "3").stdout
+    expected = [[list(term.values()) for term in one["sums"][0]["terms"]] for one in json.loads(stdout)["examples"]]
+    assert [[list(term) for term in terms] for terms in model.explain(text, top=3)] == expected
+    assert all(0 < len(terms) <= 3 for terms in expected)
 
 
 def test_names_need_not_be_in_the_model():
@@ -65,8 +65,8 @@ def test_rows_in_memory_are_explained_by_name():
 def test_a_malformed_line_has_no_terms():
     model = Model()
     model.learn("1 |a x y\n")
-    found = model.explain("|a x\n|a x:nan\n\n|a y\n|a:inf x", bad_lines=1)
-    assert [len(terms) for terms in found] == [2, 0, 2, 0]
+    actual = model.explain("|a x\n|a x:nan\n\n|a y\n|a:inf x", bad_lines=1)
+    assert [len(terms) for terms in actual] == [2, 0, 2, 0]
     assert len(model.predict("|a x\n|a x:nan\n\n|a y\n|a:inf x", bad_lines=1)) == 4
     with pytest.raises(DataError, match="malformed"):
         model.explain("|a x\n|a x:nan\n")

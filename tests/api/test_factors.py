@@ -17,12 +17,12 @@ def test_factors_are_those_of_the_command(options, namespace, run_cli, tmp_path)
     model.save(tmp_path / "model")
     run_cli("inspect", tmp_path / "model", "--factors", namespace, "--out", tmp_path / "out.npz")
     with np.load(tmp_path / "out.npz") as wanted:
-        for found in (model.factors(namespace), Model.load(tmp_path / "model").factors(namespace)):
-            assert [*found] == [*wanted]
-            for name, column in found.items():
+        for actual in (model.factors(namespace), Model.load(tmp_path / "model").factors(namespace)):
+            assert [*actual] == [*wanted]
+            for name, column in actual.items():
                 assert column.dtype == wanted[name].dtype and np.array_equal(column, wanted[name])
     if options == "--names":
-        assert sorted(found["feature"]) == [f"{namespace}^{namespace}{n}" for n in range({"u": 5, "i": 7}[namespace])]
+        assert sorted(actual["feature"]) == [f"{namespace}^{namespace}{n}" for n in range({"u": 5, "i": 7}[namespace])]
 
 
 @pytest.mark.parametrize(

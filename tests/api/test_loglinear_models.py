@@ -117,9 +117,9 @@ def test_models_are_pickled_copied_and_saved(case, tmp_path):
 
 def test_the_best_label_sequences():
     model, text = fitted("crf")
-    found = model.nbest(parsed(model, text), 3)
-    assert [paths[0][1] for paths in found] == model.predict(parsed(model, text))
-    assert all(score < 0 for paths in found for score, _ in paths) and max(map(len, found)) == 3
+    actual = model.nbest(parsed(model, text), 3)
+    assert [paths[0][1] for paths in actual] == model.predict(parsed(model, text))
+    assert all(score < 0 for paths in actual for score, _ in paths) and max(map(len, actual)) == 3
     with pytest.raises(ValueError, match="1 or more"):
         model.nbest(parsed(model, text), 0)
 
@@ -199,5 +199,5 @@ def test_labels_of_the_best_sequence_alone(options):
 def test_dual_variables_are_not_kept():
     model = CRFModel(L1Config(model="crf", loss="margin", l2=0.1))
     model.fit(parsed(model, TAGS))
-    with pytest.raises(UsageError, match="cannot be gone on from"):
+    with pytest.raises(UsageError, match="cannot be continued"):
         model.go_on(parsed(model, TAGS))

@@ -39,12 +39,12 @@ def command(tmp_path, run_cli):
 def test_a_learning_rate_that_falls_with_every_call_is_told_of(options, kind, caplog):
     text = CLASSES if "multiclass" in options else NUMBERS
     model, still = Model(options), Model(f"{options} --decay_learning_rate 1")
-    said = "each call of learn being a pass: a stream is learned with decay_learning_rate=1"
+    message = "each call of learn being a pass: a stream is learned with decay_learning_rate=1"
     for number, line in enumerate(text.splitlines()[:25]):
         model.learn(kind([line]))
         still.learn(kind([line]))
-        assert caplog.text.count(said) == min(number, 1)
-    assert Model.loads(model.dumps()).learn(text).examples and caplog.text.count(said) == 2
+        assert caplog.text.count(message) == min(number, 1)
+    assert Model.loads(model.dumps()).learn(text).examples and caplog.text.count(message) == 2
     whole = Model(f"{options} --decay_learning_rate 1")
     whole.learn(text.splitlines()[:25])
     assert np.array_equal(still.predict(text), whole.predict(text))
@@ -60,7 +60,7 @@ def test_save_and_load(tmp_path, command):
     model.save(tmp_path / "small", predict_only=True)
     small = Model.load(str(tmp_path / "small"))
     assert np.array_equal(small.predict(NUMBERS), model.predict(NUMBERS))
-    with pytest.raises(ModelError, match="cannot go on learning"):
+    with pytest.raises(ModelError, match="cannot be trained further"):
         small.learn(NUMBERS)
     with pytest.raises(InputMissing, match="cannot open the model"):
         Model.load(tmp_path / "absent")
@@ -223,7 +223,7 @@ def test_weights_by_name():
     assert model.slot("7") == 7
     with pytest.raises(ValueError, match="read-only"):
         model.weights[0] = 1
-    with pytest.raises(UsageError, match="no feature's name"):
+    with pytest.raises(UsageError, match="not the name of a feature"):
         model.slot("a b")
 
 

@@ -17,8 +17,8 @@ def test_what_is_the_same():
     """A perfect model of costs and one of zeros; the logging policy itself costs the mean; shifted costs."""
     action, cost, p = log()
     pi = np.full((len(action), 3), 1 / 3)
-    found = policy_value(pi, action, cost, p, np.zeros((len(action), 3)))
-    assert found["ips"].value == pytest.approx(cost.mean()) == found["cv"].value == found["dr"].value
+    estimates = policy_value(pi, action, cost, p, np.zeros((len(action), 3)))
+    assert estimates["ips"].value == pytest.approx(cost.mean()) == estimates["cv"].value == estimates["dr"].value
     q = np.tile([0.2, 0.4, 0.6], (len(action), 1))
     pi = np.tile([0.5, 0.3, 0.2], (len(action), 1))
     one, moved = policy_value(pi, action, cost, p, q), policy_value(pi, action, cost + 5, p, q + 5)

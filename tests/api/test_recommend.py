@@ -26,26 +26,26 @@ def test_lists_are_those_of_the_command(model, run_cli, tmp_path):
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     for one in (model, Model.load(tmp_path / "model")):
         for data, seen in ((PEOPLE, "|u u1 |i i2 i3"), (tmp_path / "people", tmp_path / "seen")):
-            found = one.recommend(data, "i", top=6, exclude=seen)
-            assert [len(part) for part in found] == [5, 6, 6]
-            names, scores = zip(*(item for part in found for item in part), strict=True)
+            actual = one.recommend(data, "i", top=6, exclude=seen)
+            assert [len(part) for part in actual] == [5, 6, 6]
+            names, scores = zip(*(item for part in actual for item in part), strict=True)
             assert list(names) == [name for _, _, name in rows]
             assert list(scores) == pytest.approx([float(score) for _, score, _ in rows], rel=1e-5)
 
 
 def test_items_are_those_of_examples(model):
-    found = model.recommend("|u u1\n", "i", items="|i i3 price:2\n|i i2\n|i i3\n")
-    assert sorted(item.name for item in found[0]) == ["i2", "i3"]
+    actual = model.recommend("|u u1\n", "i", items="|i i3 price:2\n|i i2\n|i i3\n")
+    assert sorted(item.name for item in actual[0]) == ["i2", "i3"]
     (wanted,) = model.predict("|u u1 |i i3 price:2\n", raw=True)
-    assert dict(found[0])["i3"] == pytest.approx(wanted, rel=1e-6)
+    assert dict(actual[0])["i3"] == pytest.approx(wanted, rel=1e-6)
 
 
 def test_rows_have_lists_and_malformed_lines_empty_ones(model, caplog):
     (wanted,) = model.recommend("|u u3", "i", top=3)
     assert model.recommend([{"u": {"u3": 1}}], "i", top=3)[0] != []
     with caplog.at_level(logging.ERROR, "vwlite"):
-        found = model.recommend("|u u1:nan\n|u u3\n|u u3:nan\n", "i", top=3, bad_lines=1)
-    assert found == [[], wanted, []]
+        actual = model.recommend("|u u1:nan\n|u u3\n|u u3:nan\n", "i", top=3, bad_lines=1)
+    assert actual == [[], wanted, []]
     with pytest.raises(DataError):
         model.recommend("|u u1:nan\n|u u3\n", "i")
     assert model.recommend("", "i") == []

@@ -62,7 +62,7 @@ def test_trees_have_no_raw_answers(options):
     model = Model(options)
     model.learn(CLASSES)
     for threads in (None, 1):
-        with pytest.raises(UsageError, match=r"^--raw: a tree of classes has but its answers"):
+        with pytest.raises(UsageError, match=r"^--raw: a tree of classes has only its answers"):
             model.predict(CLASSES, raw=True, threads=threads)
     assert len(model.predict(CLASSES)) == 60
 
@@ -115,5 +115,5 @@ def test_what_was_learned_is_not_forgotten(tmp_path):
     model.save(tmp_path / "m", predict_only=True)
     small = Model.load(tmp_path / "m")
     assert np.array_equal(small.predict("|a b"), model.predict("|a b"))
-    with pytest.raises(ModelError, match="cannot go on learning"):
+    with pytest.raises(ModelError, match="cannot be trained further"):
         small.learn("1 |a b")

@@ -40,21 +40,21 @@ def folder(tmp_path, monkeypatch):
 
 def content(folder):
     """All files; ledgers and caches say whether their inputs were new, which time alone changes."""
-    found = {path.name: path.read_bytes() for path in folder.iterdir()}
-    for name, data in found.items():
+    result = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for name, data in result.items():
         if data.startswith(b"vwlite cache"):
-            found[name] = data.partition(b'"settled"')[0]
+            result[name] = data.partition(b'"settled"')[0]
         elif name.endswith(".ledger"):
-            found[name] = data.replace(b'"settled": false', b'"settled": true')
-    return found
+            result[name] = data.replace(b'"settled": false', b'"settled": true')
+    return result
 
 
 def taken_away(folder):
     """What a run has left there."""
-    found = content(folder)
-    for name in found.keys() - DATA:
+    result = content(folder)
+    for name in result.keys() - DATA:
         (folder / name).unlink()
-    return found
+    return result
 
 
 @pytest.mark.parametrize(("options", "keywords"), RUNS)
@@ -91,7 +91,7 @@ def test_a_model_goes_on_and_knows_what_it_has_seen(folder, run_here, caplog):
         model = vwlite.train(names, initial_regressor="m", final_regressor="m", skip_seen=True, max_bad_ratio=0.5)
     assert content(folder) == expected
     assert model.dumps() == expected["m"]
-    assert "there is no m yet: training begins at the start" in caplog.messages
+    assert "there is no m yet: training starts from the beginning" in caplog.messages
     assert [line for line in caplog.messages if line.endswith(": skipped")]
     assert vwlite.train("more.vw", initial_regressor="m", skip_seen=True).dumps() == model.dumps()  # nothing new
 
@@ -107,11 +107,11 @@ REFUSED = [
 
 @pytest.mark.parametrize("options", REFUSED)
 def test_refusals(options, folder, run_here):
-    said = run_here("train", "data.vw", *shlex.split(options), "--quiet", status=2).stderr
+    stderr = run_here("train", "data.vw", *shlex.split(options), "--quiet", status=2).stderr
     assert taken_away(folder).keys() == DATA
     with pytest.raises(UsageError) as raised:
         vwlite.train("data.vw", options)
-    assert said.removeprefix("vwlite: ").split(" ('vwlite")[0].strip() == str(raised.value)
+    assert stderr.removeprefix("vwlite: ").split(" ('vwlite")[0].strip() == str(raised.value)
     assert content(folder).keys() == DATA
 
 
@@ -126,7 +126,7 @@ def test_other_refusals():
     with pytest.raises(UsageError, match="a model keeps its options"):
         vwlite.train("more.vw", "-b 12", model=vwlite.Model())
     model = vwlite.train("more.vw", final_regressor="m", predict_only_model=True)
-    with pytest.raises(ModelError, match="cannot go on learning"):
+    with pytest.raises(ModelError, match="cannot be trained further"):
         model.learn("1 |u u1")
 
 

@@ -90,14 +90,14 @@ class Case:
 
     @cached_property
     def openers(self):
-        found = openers(self.one.command)
+        result = openers(self.one.command)
         self.write("d", self.text)
         self.write("run.json", (shared() / "run.json").read_bytes())
-        return found
+        return result
 
     @property
     def malformed(self):
-        """A line like the first one, but for a value that is no number."""
+        """A line like the first one, but for a value that is not a number."""
         line = self.text.splitlines()[0].replace("'r0", "'bad").replace("'0", "'bad")
         return f"{line} x:nan"
 

@@ -205,8 +205,8 @@ def stopped_and_resumed_it_gives_the_same_bytes(case):
 def one_writer_at_a_time(case):
     with case.locked():
         wait = ("--lock-wait", "0.01") if "lock_wait" in case.one.typed else ()
-        said = case.run(*case.one.words(*wait), status=75).stderr
-        assert "locked by another training" in said and (not wait or "after 0.01 seconds" in said)
+        stderr = case.run(*case.one.words(*wait), status=75).stderr
+        assert "locked by another training" in stderr and (not wait or "after 0.01 seconds" in stderr)
     assert case.learn() == case.whole
 
 
@@ -242,7 +242,7 @@ def two_runs_are_two_passes(case):
 NO_MORE = {  # what cannot go on, by an option, and what it says
     "--dual": "would need all examples that it was fitted to",
     "margin": "learns with vectors of all examples, which models do not keep",
-    "viterbi": "keep no place to go on from",
+    "viterbi": "do not store where training stopped",
 }
 
 

@@ -60,13 +60,13 @@ class Rows:
 
     def independent(self) -> float:
         """Of 1,000 rows, those whose slots no earlier row of their batch has: these could be computed ahead."""
-        found = 0
+        actual = 0
         for batch in self.by_row():
             seen: set[int] = set()
             for row in map(np.ndarray.tolist, batch):
-                found += seen.isdisjoint(row)
+                actual += seen.isdisjoint(row)
                 seen.update(row)
-        return 1000 * found / self.rows
+        return 1000 * actual / self.rows
 
     def in_place(self) -> list[Batch]:
         """The same rows, the terms of each in slots that follow each other."""

@@ -65,11 +65,11 @@ def ours(train, loss, *more):
 def weights_of(model):
     """By feature, the constant's last; from what the model says of its names."""
     top = json.loads(vwlite("inspect", model, "--top", str(COLUMNS + 1), "--json", "-"))["result"]["top"]
-    found = np.zeros(COLUMNS + 1)
+    result = np.zeros(COLUMNS + 1)
     for one in top:
         name = one["name"].rpartition("^")[2]
-        found[int(name) - 1 if name.isdigit() else COLUMNS] = one["weight"]
-    return found
+        result[int(name) - 1 if name.isdigit() else COLUMNS] = one["weight"]
+    return result
 
 
 def main():
@@ -94,8 +94,8 @@ def main():
             right = (np.sign(other @ w[:-1] + w[-1]) == truth).mean()
             low = int((y * (x @ w[:-1] + w[-1]) < 1 - 1e-3).sum())
             wall, cpu = map(median, zip(*taken, strict=True))
-            shown = f"{objective(loss, x, y, w):.2f} | {wall:.2f} | {cpu:.2f} | {right:.4f} | {low}"
-            print(f"| `{loss}` | {name} | {shown} |")
+            message = f"{objective(loss, x, y, w):.2f} | {wall:.2f} | {cpu:.2f} | {right:.4f} | {low}"
+            print(f"| `{loss}` | {name} | {message} |")
 
 
 if __name__ == "__main__":

@@ -37,13 +37,13 @@ def show(title: str, figures: list[float], unit: float, name: str) -> None:
 
 def timed(call: Callable[[], Any], rounds: int, calls: int = 1) -> list[float]:
     """Seconds of one call, in every round."""
-    found = []
+    result = []
     for _ in range(rounds):
         begin = time.perf_counter()
         for _ in range(calls):
             call()
-        found.append((time.perf_counter() - begin) / calls)
-    return found
+        result.append((time.perf_counter() - begin) / calls)
+    return result
 
 
 def small(rounds: int) -> None:
@@ -93,9 +93,9 @@ def tables(path: Path, rounds: int) -> None:
 def imports(rounds: int) -> None:
     for module in ("vwlite", "sklearn.linear_model, sklearn.utils.validation", "vwlite.sklearn"):
         command = [sys.executable, "-c", IMPORT.format(module)]
-        found = [subprocess.run(command, capture_output=True, text=True) for _ in range(rounds)]
-        if not any(done.returncode for done in found):
-            show(f"`import {module}`", [float(done.stdout) for done in found], 1e-3, "ms")
+        actual = [subprocess.run(command, capture_output=True, text=True) for _ in range(rounds)]
+        if not any(done.returncode for done in actual):
+            show(f"`import {module}`", [float(done.stdout) for done in actual], 1e-3, "ms")
 
 
 def main() -> None:

@@ -171,8 +171,8 @@ def main() -> None:
                 path = compressed(path, scratch / "small.vw.gz")
             print(row(case, run(case, path, options.rounds, vw)), flush=True)
         if options.sizes:
-            wanted = [int(part) for part in options.sizes.split(",")]
-            sizes(next(iter(workloads.values())), scratch, wanted, max(options.rounds // 2, 1))
+            expected = [int(part) for part in options.sizes.split(",")]
+            sizes(next(iter(workloads.values())), scratch, expected, max(options.rounds // 2, 1))
 
 
 if __name__ == "__main__":

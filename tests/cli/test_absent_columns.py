@@ -31,8 +31,8 @@ def model(vwlite, write):
 @pytest.mark.parametrize("how", [(), ("--threads", "2", "--block-size", "300")])
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
 def test_members_that_no_line_has_are_told(command, how, vwlite):
-    said = vwlite(command, "-i", "m", "bad.jsonl", *how).stderr
-    assert f"note: no line has the columns {BOTH}\n" in said
+    stderr = vwlite(command, "-i", "m", "bad.jsonl", *how).stderr
+    assert f"note: no line has the columns {BOTH}\n" in stderr
     assert "no line" not in vwlite(command, "-i", "m", "good.jsonl", *how).stderr
     assert "no line" not in vwlite(command, "-i", "m", "bad.jsonl", "--quiet", *how).stderr
 
@@ -46,8 +46,8 @@ def test_one_line_of_one_file_is_enough(vwlite, write):
 
 def test_columns_that_may_be_missing_are_not_told(vwlite):
     vwlite("train", "good.jsonl", "--columns", "label=click =app?,channel,price", "-f", "o", "--quiet")
-    said = vwlite("predict", "-i", "o", "bad.jsonl").stderr
-    assert "note: no line has the column channel (did you mean chanel?)\n" in said
+    stderr = vwlite("predict", "-i", "o", "bad.jsonl").stderr
+    assert "note: no line has the column channel (did you mean chanel?)\n" in stderr
 
 
 def test_data_without_any_column_of_features_are_an_error(vwlite, write):
@@ -64,14 +64,14 @@ def test_training_tells_them_too(vwlite):
     assert f"note: no line has the columns {BOTH}\n" in vwlite("train", "bad.jsonl", *COLUMNS, "-f", "n").stderr
     passes = ("-c", "--passes", "2", "--holdout_off")
     assert vwlite("train", "bad.jsonl", *COLUMNS, "-f", "n", *passes).stderr.count("no line has") == 1
-    asked = ("--columns", "label=click weight=w =app")
-    assert "note: no line has the column w\n" in vwlite("train", "good.jsonl", *asked, "-f", "n").stderr
+    options = ("--columns", "label=click weight=w =app")
+    assert "note: no line has the column w\n" in vwlite("train", "good.jsonl", *options, "-f", "n").stderr
 
 
 def test_check_tells_them_before_training(vwlite, write):
     done = vwlite("check", "bad.jsonl", *COLUMNS, "--json", "-")
-    said = f"no line has the columns {BOTH}"
-    assert f"warning: {said}\n" in done.stderr and said in json.loads(done.stdout)["result"]["warnings"]
+    message = f"no line has the columns {BOTH}"
+    assert f"warning: {message}\n" in done.stderr and message in json.loads(done.stdout)["result"]["warnings"]
     write("t.jsonl", lines(renamed({"click": "clicked"})))
     done = vwlite("check", "t.jsonl", *COLUMNS, status=65)
     assert "t.jsonl: no line has the column of labels, click (did you mean clicked?)\n" in done.stderr
@@ -81,9 +81,9 @@ def test_check_tells_them_before_training(vwlite, write):
 @pytest.mark.parametrize(("command", "more"), [("evaluate", ()), ("train", ("-f", "n"))])
 def test_tables_without_the_column_of_labels_are_told_at_once(command, more, vwlite, write):
     write("t.csv", (text := "clicked,app,channel,price\n1,a0,c1,1\n"))
-    said = "t.csv has no column 'click' (it has app, channel, price, clicked; did you mean clicked?)"
+    message = "t.csv has no column 'click' (it has app, channel, price, clicked; did you mean clicked?)"
     done = vwlite(command, "-i", "t", "t.csv", *more, status=65)
-    assert done.stderr.endswith(f"vwlite: {said}\n") and done.stdout == ""
+    assert done.stderr.endswith(f"vwlite: {message}\n") and done.stdout == ""
     assert len(vwlite("predict", "-i", "t", "t.csv").lines) == text.count("\n") - 1
 
 

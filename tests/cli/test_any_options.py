@@ -57,8 +57,8 @@ APART = ("help", "version", "lock_wait", "checkpoint_every", "workers", "daemon"
 
 
 def options_of(command):
-    found = importlib.import_module(f"vwlite.cli.{command}").command.params
-    return [option for option in found if isinstance(option, click.Option) and option.name not in APART]
+    actual = importlib.import_module(f"vwlite.cli.{command}").command.params
+    return [option for option in actual if isinstance(option, click.Option) and option.name not in APART]
 
 
 def values_of(option):

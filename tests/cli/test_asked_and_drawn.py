@@ -28,14 +28,16 @@ def test_nothing_to_draw_from_is_told(vwlite, write):
 
 def test_confidences_for_another_rate(data, vwlite):
     vwlite("train", data, "-f", "m", *DYADS, "--negatives", 2)
-    told = [
+    predictions = [
         [float(line.split()[1]) for line in vwlite("predict", "-i", "m", data, "--confidence", *more).lines]
         for more in ((), ("--confidence-rate", "0.2"), ("--confidence-rate", "0.1"))
     ]
-    assert told[0] == told[1] and told[2] == pytest.approx([2 * one for one in told[0]], rel=1e-4)
+    assert predictions[0] == predictions[1] and predictions[2] == pytest.approx(
+        [2 * one for one in predictions[0]], rel=1e-4
+    )
     vwlite("train", data, "-f", "m", *DYADS, "--negatives", 2, "--confidence-rate", "0.1")
     kept = [float(line.split()[1]) for line in vwlite("predict", "-i", "m", data, "--confidence").lines]
-    assert kept == told[2]
+    assert kept == predictions[2]
     vwlite("vw", data, "-f", "v", *DYADS, "--confidence-rate", "0.1")
-    said = vwlite("predict", "-i", "m", data, "--confidence-rate", 1, status=2).stderr
-    assert "--confidence-rate does nothing without --confidence" in said
+    stderr = vwlite("predict", "-i", "m", data, "--confidence-rate", 1, status=2).stderr
+    assert "--confidence-rate does nothing without --confidence" in stderr

@@ -72,8 +72,8 @@ KINDS += ["freq", "mask:w", "labels"]
 def test_kinds_of_problems(vwlite, aux):
     labeled = () if aux.split(":")[0] in ("freq", "mask", "more", "labels") else ("--labeled", "few.vw")
     learn(vwlite, *labeled, "--json", "facts", data="test.vw", aux=("--aux", aux))
-    shown = vwlite("aso", "inspect", "theta", "--rows", "1", "-n", "3").lines
-    assert "row 1" in shown[0] and shown[1].startswith("  +  ")
+    lines = vwlite("aso", "inspect", "theta", "--rows", "1", "-n", "3").lines
+    assert "row 1" in lines[0] and lines[1].startswith("  +  ")
 
 
 CHANGES = ["--max-problems 2", "--min-count 40", "--no-positive", "--passes 1", "--loss_function logistic", "--dim 1"]
@@ -131,10 +131,10 @@ def test_options_of_train_change_the_model(vwlite, tmp_path, change):
 
 def test_apply_makes_features_for_other_learners(vwlite, tmp_path):
     learn(vwlite, "--dim", "3")
-    made = vwlite("aso", "apply", "--theta", "theta", "few.vw").stdout
-    assert vwlite("aso", "apply", "--theta", "theta", stdin=(tmp_path / "few.vw").read_text()).stdout == made
+    stdout = vwlite("aso", "apply", "--theta", "theta", "few.vw").stdout
+    assert vwlite("aso", "apply", "--theta", "theta", stdin=(tmp_path / "few.vw").read_text()).stdout == stdout
     vwlite("aso", "apply", "--theta", "theta", "few.vw", "-o", "more.vw", "--threads", "1")
-    assert (tmp_path / "more.vw").read_text() == made and "|theta_w/1 0:" in made
+    assert (tmp_path / "more.vw").read_text() == stdout and "|theta_w/1 0:" in stdout
     vwlite("aso", "apply", "--theta", "theta", "test.vw", "--out", "more-test.vw")
     right = {}
     for options in ((), ("--keep", "t")):  # all features, and those of Theta alone
@@ -156,8 +156,8 @@ def test_apply_keeps_the_groups_that_are_named(vwlite):
     learn(vwlite)
     whole = vwlite("aso", "apply", "--theta", "theta", "test.vw").lines
     for options in (("--theta-groups", "w/2,v/1"), ("--theta-groups", "v/1", "--theta-groups", "w/2")):
-        shown = vwlite("aso", "apply", "--theta", "theta", "test.vw", *options).lines
-        for line, every in zip(shown, whole, strict=True):
+        lines = vwlite("aso", "apply", "--theta", "theta", "test.vw", *options).lines
+        for line, every in zip(lines, whole, strict=True):
             head, *made = every.split(" |theta_")
             kept = [part for part in made if part.startswith(("w/2 ", "v/1 "))]
             assert line == " |theta_".join([head, *kept])
@@ -184,14 +184,14 @@ def test_apply_keeps_malformed_lines_and_refuses_text_of_others(vwlite, write):
     assert vwlite("aso", "apply", "--theta", "theta", "bad.vw", status=65).lines == done.lines
     assert vwlite("aso", "apply", "--theta", "theta", "bad.vw", "--strict", status=65).stdout == ""
     write("other.vw", "|q what\n")
-    said = vwlite("aso", "apply", "--theta", "theta", "other.vw", status=65)
-    assert said.stdout == "" and "no feature of the text is in Theta" in said.stderr
+    completed = vwlite("aso", "apply", "--theta", "theta", "other.vw", status=65)
+    assert completed.stdout == "" and "no feature of the text is in Theta" in completed.stderr
 
 
 def test_idf_without_theta_and_of_theta(vwlite, tmp_path):
     learn(vwlite)
-    said = vwlite("aso", "train", "few.vw", "--theta", "theta", "--idf", "-f", "m", status=2).stderr
-    assert "Theta was learned without --idf" in said
+    stderr = vwlite("aso", "train", "few.vw", "--theta", "theta", "--idf", "-f", "m", status=2).stderr
+    assert "Theta was learned without --idf" in stderr
     learn(vwlite, "--idf")
     for name, options in (("own", ()), ("counted", ("--idf",)), ("theirs", ("--theta", "theta"))):
         vwlite("aso", "train", "few.vw", "-f", name, "--quiet", *options)
@@ -203,8 +203,8 @@ def test_idf_without_theta_and_of_theta(vwlite, tmp_path):
 
 def test_negative_values_under_idf_are_one_sentence(vwlite, write):
     write("negative.vw", "|w ball goal\n|w ball team:-2\n")
-    said = learn(vwlite, "--idf", data="negative.vw", status=65).stderr
-    assert said.endswith("--idf needs values of 0 or more, and team has -2 in example 2\n")
+    stderr = learn(vwlite, "--idf", data="negative.vw", status=65).stderr
+    assert stderr.endswith("--idf needs values of 0 or more, and team has -2 in example 2\n")
 
 
 def test_defaults_may_be_typed(vwlite, tmp_path):
@@ -215,8 +215,8 @@ def test_defaults_may_be_typed(vwlite, tmp_path):
 
 def test_inspect_as_json(vwlite):
     learn(vwlite)
-    found = json.loads(vwlite("aso", "inspect", "theta", "--top", "2", "--json", "-").stdout)
-    assert found["topics"][0]["row"] == 1 and all(len(one["positive"]) <= 2 for one in found["topics"])
+    report = json.loads(vwlite("aso", "inspect", "theta", "--top", "2", "--json", "-").stdout)
+    assert report["topics"][0]["row"] == 1 and all(len(one["positive"]) <= 2 for one in report["topics"])
 
 
 def test_memory_is_said_and_limited(vwlite):
@@ -260,15 +260,15 @@ def test_usage(vwlite, typed, said):
 
 def test_problems_are_listed_chosen_and_shown(vwlite, tmp_path, write):
     how = ("un.vw", "--aux", "freq-k:2", "--where", "w!=ball", "--min-count", "3")
-    shown = vwlite("aso", "problems", *how, "--quiet").lines
-    assert shown[0].split() == ["kind", "problem", "positives", "features"] and len(shown) > 5
+    lines = vwlite("aso", "problems", *how, "--quiet").lines
+    assert lines[0].split() == ["kind", "problem", "positives", "features"] and len(lines) > 5
     learn = ("aso", "learn", *how, "-f", "theta", "--quiet")
     vwlite(*learn)
-    assert vwlite("aso", "inspect", "theta", "--problems").lines == shown
-    write("list", "\n".join([shown[0], f"-{shown[1]}", *shown[2:]]))
+    assert vwlite("aso", "inspect", "theta", "--problems").lines == lines
+    write("list", "\n".join([lines[0], f"-{lines[1]}", *lines[2:]]))
     vwlite(*learn, "--problems", "list", "--json", "facts")
-    assert vwlite("aso", "inspect", "theta", "--problems", "--json", "again").lines == [shown[0], *shown[2:]]
-    assert json.loads((tmp_path / "facts").read_text())["listed"][0][1] == shown[2].split("\t")[1]
+    assert vwlite("aso", "inspect", "theta", "--problems", "--json", "again").lines == [lines[0], *lines[2:]]
+    assert json.loads((tmp_path / "facts").read_text())["listed"][0][1] == lines[2].split("\t")[1]
     assert "no feature of namespace 'w' has" in vwlite(*learn, "--where", "w=zzz", status=65).stderr
     write("list", "mask:w\tnever\t2\t3\n")
     assert "no problem mask:w never" in vwlite(*learn, "--problems", "list", status=65).stderr
@@ -280,8 +280,8 @@ def test_models_in_the_wrong_place(vwlite):
     assert "made by vwlite aso learn" in vwlite("aso", "inspect", "m", status=76).stderr
     assert vwlite("predict", "-i", "theta", "test.vw", status=76).stderr
     assert "does not go with" in vwlite("predict", "-i", "m", "test.vw", "--jsonl", status=2).stderr
-    said = "--metric map: a model of this kind has examples, accuracy, majority_accuracy, micro_f1"
-    assert said in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "map", status=2).stderr
+    options = "--metric map: a model of this kind has examples, accuracy, majority_accuracy, micro_f1"
+    assert options in vwlite("evaluate", "-i", "m", "test.vw", "--metric", "map", status=2).stderr
     assert "'vwlite aso train --help'" in vwlite("aso", "train", "-i", "m", "few.vw", status=2).stderr
     assert "at least two" in vwlite("aso", "train", "un.vw", "-f", "n", "--quiet", status=65).stderr
 

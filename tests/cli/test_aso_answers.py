@@ -23,11 +23,11 @@ def train(vwlite, *options, data="few.vw"):
 
 def answers(vwlite, *options, data="test.vw"):
     """Of each line its name, its numbers by class, its tag."""
-    found = []
+    result = []
     for line in vwlite("predict", "-i", "model", data, *options).lines:
         name, *pairs, tag = line.split()
-        found.append((name, {key: float(value) for key, value in (pair.rsplit(":", 1) for pair in pairs)}, tag))
-    return found
+        result.append((name, {key: float(value) for key, value in (pair.rsplit(":", 1) for pair in pairs)}, tag))
+    return result
 
 
 def test_scores_stand_beside_the_name_of_the_largest_and_are_those_of_the_arrays(vwlite, tmp_path):
@@ -47,7 +47,7 @@ def test_scores_stand_beside_the_name_of_the_largest_and_are_those_of_the_arrays
         for word in words:
             if word in place:
                 x[place[word]] += 1 / length
-        found, begin = x @ target.weights.w + target.weights.bias, 0
+        actual, begin = x @ target.weights.w + target.weights.bias, 0
         for number, values in enumerate(theta.values):
             rows = np.zeros((len(place), len(values)))
             for at, (group, word) in enumerate(zip(theta.group, theta.words.names, strict=True)):
@@ -55,9 +55,9 @@ def test_scores_stand_beside_the_name_of_the_largest_and_are_those_of_the_arrays
                     rows[place[word]] = theta.matrix[at, : len(values)]
             z = x @ rows
             z *= target.config.theta_scale / max(np.linalg.norm(z), 1e-12)
-            found = found + z @ target.weights.v[begin : begin + len(values)]
+            actual = actual + z @ target.weights.v[begin : begin + len(values)]
             begin += len(values)
-        assert np.allclose(found, list(scores.values()), atol=1e-5) and len(space) == 2
+        assert np.allclose(actual, list(scores.values()), atol=1e-5) and len(space) == 2
     assert vwlite("predict", "-i", "model", "test.vw", "--raw").stdout.startswith("sea:")
 
 
@@ -138,31 +138,33 @@ ASKED = "examples,accuracy,micro_f1,macro_precision,macro_recall,macro_f1,auc,lo
 def test_metrics_of_classes(vwlite, write):
     train(vwlite)
     write("test.vw", documents(60, 3) + "land 'l|w ball\n")
-    found = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--metric", ASKED, "--json", "-").stdout)["result"]
+    report = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--metric", ASKED, "--json", "-").stdout)["result"]
     true = [line.split()[0] for line in (documents(60, 3) + "land 'l|w ball\n").splitlines()]
     said, shares = answers(vwlite, "--scores"), answers(vwlite, "--probabilities")
     right = [name == label for (name, _, _), label in zip(said, true, strict=True)]
-    assert found["examples"] == 61 and found["accuracy"] == pytest.approx(sum(right) / 61) == found["micro_f1"]
+    assert report["examples"] == 61 and report["accuracy"] == pytest.approx(sum(right) / 61) == report["micro_f1"]
     chances = [one.get(label, 0) for (_, one, _), label in zip(shares, true, strict=True)]
     losses = -np.log(np.clip(chances, 2**-23, 1 - 2**-23))
-    assert found["log_loss"] == pytest.approx(np.mean(losses), rel=1e-4)
+    assert report["log_loss"] == pytest.approx(np.mean(losses), rel=1e-4)
     areas = []
     for name in ("sea", "sport"):
         inside = [scores[name] for (_, scores, _), label in zip(said, true, strict=True) if label == name]
         outside = [scores[name] for (_, scores, _), label in zip(said, true, strict=True) if label != name]
         areas.append(np.mean([(a > b) + (a == b) / 2 for a in inside for b in outside]))
-    assert found["auc"] == pytest.approx(np.mean(areas), abs=1e-6)
-    assert [row["class"] for row in found["per_class"]] == ["sea", "sport", "land"]
-    assert found["macro_f1"] == pytest.approx(np.nan_to_num([row["f1"] or 0 for row in found["per_class"]]).mean())
-    assert np.sum(found["confusion_matrix"]["weight"]) == 61
+    assert report["auc"] == pytest.approx(np.mean(areas), abs=1e-6)
+    assert [row["class"] for row in report["per_class"]] == ["sea", "sport", "land"]
+    assert report["macro_f1"] == pytest.approx(np.nan_to_num([row["f1"] or 0 for row in report["per_class"]]).mean())
+    assert np.sum(report["confusion_matrix"]["weight"]) == 61
     unasked = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)["result"]
     assert list(unasked) == ["examples", "accuracy", "majority_accuracy", "micro_f1"]
 
 
 def test_metrics_of_lists(vwlite):
     train(vwlite, "--multilabel", data="many.vw")
-    asked = "micro_f1,macro_f1,hamming_loss,auc,log_loss"
-    found = json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--metric", asked, "--json", "-").stdout)["result"]
+    message = "micro_f1,macro_f1,hamming_loss,auc,log_loss"
+    report = json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--metric", message, "--json", "-").stdout)[
+        "result"
+    ]
     true = [set(line.split()[0].split(",")) for line in documents(60, 4, several=True).splitlines()]
     shares = answers(vwlite, "--probabilities", data="many.vw")
     wrong = [
@@ -170,18 +172,18 @@ def test_metrics_of_lists(vwlite):
         for (_, one, _), names in zip(shares, true, strict=True)
         for key, share in one.items()
     ]
-    assert list(found) == asked.split(",") and found["hamming_loss"] == pytest.approx(np.mean(wrong))
-    assert found["auc"] > 0.9 and 0 <= found["log_loss"] < 1
+    assert list(report) == message.split(",") and report["hamming_loss"] == pytest.approx(np.mean(wrong))
+    assert report["auc"] > 0.9 and 0 <= report["log_loss"] < 1
 
 
 def test_inspect_shows_the_rows_of_theta_of_each_class(vwlite, tmp_path):
     learn(vwlite, "--dim", "3")
     train(vwlite, "--theta", "theta")
     target = load_target(str(tmp_path / "model"))
-    found = json.loads(vwlite("inspect", "model", "--top", "2", "--json", "-").stdout)["result"]["shared"]["sea"]
+    inspection = json.loads(vwlite("inspect", "model", "--top", "2", "--json", "-").stdout)["result"]["shared"]["sea"]
     groups = zip(target.theta.names, target.theta.values, strict=True)
     names = [f"{group}/{row + 1}" for group, values in groups for row in range(len(values))]
     best = np.argsort(-np.abs(target.weights.v[:, 0]), kind="stable")[:2]
-    assert [one["row"] for one in found] == [names[at] for at in best]
-    assert [one["weight"] for one in found] == [float(target.weights.v[at, 0]) for at in best]
-    assert f"of Theta: {found[0]['row']}:" in vwlite("inspect", "model", "--top", "2").stdout
+    assert [one["row"] for one in inspection] == [names[at] for at in best]
+    assert [one["weight"] for one in inspection] == [float(target.weights.v[at, 0]) for at in best]
+    assert f"of Theta: {inspection[0]['row']}:" in vwlite("inspect", "model", "--top", "2").stdout

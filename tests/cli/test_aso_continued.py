@@ -85,8 +85,8 @@ def test_classes_without_new_examples_keep_their_weights_but_for_what_tells_agai
         (("few.vw",), ("--sequences",), 2, "--sequences does not go with -i"),
         (("few.vw",), ("--idf",), 2, "--idf does not go with -i"),
         (("few.vw",), ("--max-memory", "1e-9"), 2, "--max-memory"),
-        (("many.vw", "--multilabel", "--threshold", "tuned"), (), 2, "cannot learn on"),
-        (("bio.vw", "--sequences", "--decode", "viterbi"), (), 2, "cannot learn on"),
+        (("many.vw", "--multilabel", "--threshold", "tuned"), (), 2, "cannot be trained further"),
+        (("bio.vw", "--sequences", "--decode", "viterbi"), (), 2, "cannot be trained further"),
     ],
 )
 def test_refused(vwlite, begun, options, status, said):
@@ -103,9 +103,9 @@ def test_other_models_and_damage(vwlite, tmp_path, write):
     train(vwlite, "few.vw")
     assert "no labelled example" in train(vwlite, "none.vw", "-i", "model", out="more", status=65).stderr
     assert train(vwlite, "few.vw", "-i", "nothing", out="more", status=66)
-    found = model_file.load(tmp_path / "model")
+    model = model_file.load(tmp_path / "model")
     for position in ({"passes": -1, "steps": 1}, {"passes": 1}, {"passes": 1, "steps": 2**62}, []):
-        model_file.save(tmp_path / "bad", {**found.header, "position": position}, found.arrays)
+        model_file.save(tmp_path / "bad", {**model.header, "position": position}, model.arrays)
         assert train(vwlite, "few.vw", "-i", "bad", out="more", status=76)
 
 

@@ -97,7 +97,7 @@ def test_features_of_examples_that_are_not_asked_for_are_none_that_few_have(vwli
         (("--online", "--aux", "top-k:1", "--quiet"), 2, "not top-k:1"),
         (("--online", "--aux", "freq", "--where", "w=ship"), 2, "--where does not go with --online"),
         (("--online", "--aux", "freq", "--iterations", "2"), 2, "--iterations does not go with --online"),
-        (("-i", "plain"), 2, "keeps no weights to go on with"),
+        (("-i", "plain"), 2, "has no weights to continue with"),
         (("-i", "kept", "--dim", "4"), 2, "--dim contradicts kept"),
         (("-i", "kept", "--aux", "freq"), 2, "--aux contradicts kept"),
         (("-i", "kept", "--loss_function", "hinge"), 2, "--loss_function contradicts kept"),
@@ -114,8 +114,8 @@ def test_refused(vwlite, options, status, said):
 
 def test_damaged_weights_are_refused(vwlite, tmp_path):
     learn(vwlite, "un.vw", *ONLINE, "--keep-weights", out="kept")
-    found = model_file.load(tmp_path / "kept")
-    told = found.header["stream"]
+    model = model_file.load(tmp_path / "kept")
+    told = model.header["stream"]
     parts = told["parts"]
     headers = [
         {"since": 4096},
@@ -127,13 +127,13 @@ def test_damaged_weights_are_refused(vwlite, tmp_path):
         {"waiting_spaces": 3},
     ]
     for changed in headers:
-        model_file.save(tmp_path / "bad", {**found.header, "stream": {**told, **changed}}, found.arrays)
+        model_file.save(tmp_path / "bad", {**model.header, "stream": {**told, **changed}}, model.arrays)
         assert learn(vwlite, "un.vw", "-i", "bad", status=76)
     for name, value in (
-        ("u_0", found.arrays["u_0"][:-1]),
-        ("source_0", found.arrays["source_0"] + 1),
-        ("presence", found.arrays["presence"][:-1]),
+        ("u_0", model.arrays["u_0"][:-1]),
+        ("source_0", model.arrays["source_0"] + 1),
+        ("presence", model.arrays["presence"][:-1]),
         ("new_key", np.array([2, 1], np.uint32)),
     ):
-        model_file.save(tmp_path / "bad", found.header, {**found.arrays, name: np.ascontiguousarray(value)})
+        model_file.save(tmp_path / "bad", model.header, {**model.arrays, name: np.ascontiguousarray(value)})
         assert learn(vwlite, "un.vw", "-i", "bad", status=76), name

@@ -65,7 +65,7 @@ def test_pipes_are_read_again(vwlite, tmp_path, stopped):
 
 def test_where_there_is_nothing_to_go_on_from(vwlite, tmp_path):
     done = learn(vwlite, "un.vw", *KEPT[:-2], "--keep-weights", "--resume", out="other")
-    assert "there is no other.ckpt to go on from" in done.stderr
+    assert "there is no other.ckpt to resume" in done.stderr
     learn(vwlite, "un.vw", *KEPT)
     assert (tmp_path / "other").read_bytes() == (tmp_path / "theta").read_bytes()
 
@@ -86,16 +86,16 @@ def test_another_command_is_refused(vwlite, stopped, options, status, said):
 
 def test_changed_text_and_damage_are_refused(vwlite, tmp_path, stopped, write):
     stopped(vwlite, 5, "un.vw", *ONLINE)
-    found = model_file.load(tmp_path / "theta.ckpt")
-    state = found.header["run"]["state"]
+    model = model_file.load(tmp_path / "theta.ckpt")
+    state = model.header["run"]["state"]
     of_state = [{"state": {**state, "before": before}} for before in (-1, 10**6)]
     for changed in (*of_state, {"inputs": 3}, {"told": 3}):
-        run = {**found.header["run"], **changed}
-        model_file.save(tmp_path / "theta.ckpt", {**found.header, "run": run}, found.arrays)
+        run = {**model.header["run"], **changed}
+        model_file.save(tmp_path / "theta.ckpt", {**model.header, "run": run}, model.arrays)
         assert learn(vwlite, "un.vw", *ONLINE, "--resume", status=76), changed
-    header = {name: value for name, value in found.header.items() if name != "run"}
-    model_file.save(tmp_path / "theta.ckpt", header, found.arrays)
+    header = {name: value for name, value in model.header.items() if name != "run"}
+    model_file.save(tmp_path / "theta.ckpt", header, model.arrays)
     assert "not a checkpoint" in learn(vwlite, "un.vw", *ONLINE, "--resume", status=76).stderr
-    model_file.save(tmp_path / "theta.ckpt", found.header, found.arrays)
+    model_file.save(tmp_path / "theta.ckpt", model.header, model.arrays)
     write("un.vw", growing(300, 3))
     assert "the input has changed" in learn(vwlite, "un.vw", *ONLINE, "--resume", status=76).stderr

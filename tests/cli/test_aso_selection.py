@@ -56,13 +56,13 @@ def test_points_are_measured_as_models_of_the_other_folds_are(files, vwlite, tmp
     learn(vwlite, "--dim", "4")
     theta, data = load_theta(str(tmp_path / "theta"))[0], corpus(tmp_path / name)
     config = SelectionConfig(folds=3, vary=(*VARY, "theta-dim 1|4"))
-    found = select(data, theta, TargetConfig(), config, several)
+    selection = select(data, theta, TargetConfig(), config, several)
     folds = folds_of(data, *labels_of(data, train(data, None, TargetConfig(), several).classes), 3, 0)
-    assert len(found.points) == 10 and sum(point.dim is None for point in found.points) == 2
-    for point in found.points:
+    assert len(selection.points) == 10 and sum(point.dim is None for point in selection.points) == 2
+    for point in selection.points:
         hand = by_hand((tmp_path / name).read_text(), theta, point, folds, tmp_path, several)
         assert point.score == pytest.approx(hand, abs=0.05)
-    assert found.measure == ("micro_f1" if several else "accuracy")
+    assert selection.measure == ("micro_f1" if several else "accuracy")
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=6, max_size=60), st.integers(2, 5), st.integers(0, 9))
@@ -73,15 +73,15 @@ def test_folds_are_even_for_each_label(tmp_path_factory, labels, folds, seed):
     path.write_text("".join(f"{label} |w x\n" for label in labels))
     data = corpus(path)
     labelled, made = labels_of(data, train(data, None, TargetConfig()).classes)
-    found = folds_of(data, labelled, made, folds, seed)
+    actual = folds_of(data, labelled, made, folds, seed)
     for label in set(labels):
-        own = found[np.array(labels) == label]
+        own = actual[np.array(labels) == label]
         if len(own) == 1:
             assert own[0] == EVERY
         else:
             counts = np.bincount(own, minlength=folds)
             assert counts.max() - counts.min() <= 1
-    assert (found == folds_of(data, labelled, made, folds, seed)).all()
+    assert (actual == folds_of(data, labelled, made, folds, seed)).all()
 
 
 def point(hits, scale):
@@ -135,8 +135,8 @@ def test_the_grid_without_theta_is_of_the_solver():
 
 def test_the_model_is_that_of_the_chosen_options(files, vwlite, tmp_path):
     learn(vwlite, "--dim", "4")
-    shown = ("--vary", "theta-scale 0.1|1", "--vary", "theta-dim 2|4", "--vary", "passes 2|20")
-    done = vwlite("aso", "train", "few.vw", "--theta", "theta", "--folds", "4", *shown, "-f", "m", "--json", "j")
+    arguments = ("--vary", "theta-scale 0.1|1", "--vary", "theta-dim 2|4", "--vary", "passes 2|20")
+    done = vwlite("aso", "train", "few.vw", "--theta", "theta", "--folds", "4", *arguments, "-f", "m", "--json", "j")
     facts = json.loads((tmp_path / "j").read_text())["result"]["selection"]
     assert len(facts["points"]) == 10 and facts["folds"] == 4 and facts["measure"] == "accuracy"
     chosen = facts["chosen"]

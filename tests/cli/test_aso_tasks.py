@@ -8,15 +8,15 @@ import pytest
 
 
 def lines(count, seed, people=30):
-    rng, found = random.Random(seed), []
+    rng, actual = random.Random(seed), []
     for number in range(count):
         person = rng.randrange(people)
         taste = random.Random(person).gauss(0, 1)
         x = [rng.gauss(0, 1) for _ in range(8)]
         y = 3 + taste * (x[0] + x[1] - x[2]) + 0.2 * rng.gauss(0, 1)
         features = " ".join(f"f{at}:{value:.3f}" for at, value in enumerate(x))
-        found.append(f"{y:.4f} 'e{number}|who p{person} |f {features}\n")
-    return "".join(found)
+        actual.append(f"{y:.4f} 'e{number}|who p{person} |f {features}\n")
+    return "".join(actual)
 
 
 @pytest.fixture(autouse=True)
@@ -30,13 +30,13 @@ def learn(vwlite, *options, **more):
 
 
 def test_the_model_beats_its_baselines_and_the_others_take_it(vwlite, tmp_path, write):
-    said = learn(vwlite, "--dim", "1", "--test", "test.vw", "--json", "facts").stderr
+    stderr = learn(vwlite, "--dim", "1", "--test", "test.vw", "--json", "facts").stderr
     facts = json.loads((tmp_path / "facts").read_text())
     error = facts["test"]
     assert error["tasks"] < 0.3 * error["independent"] and error["tasks"] < 0.3 * error["pooled"]
-    assert "round 1: objective" in said and facts["tasks"] == 30
-    shown = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
-    assert shown["mse"] == pytest.approx(error["tasks"]) and shown["unknown_task"] == 0
+    assert "round 1: objective" in stderr and facts["tasks"] == 30
+    report = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
+    assert report["mse"] == pytest.approx(error["tasks"]) and report["unknown_task"] == 0
     assert "mse" in vwlite("evaluate", "-i", "model", "test.vw", "--metric", "mse").stdout
     answers = vwlite("predict", "-i", "model", "test.vw", "--quiet").lines
     assert len(answers) == 100 and answers[3].endswith(" e3") and 0 < float(answers[3].split()[0]) < 6
@@ -86,8 +86,8 @@ def test_a_line_without_a_task_is_left_out_and_said(vwlite, write, tmp_path):
 
 def test_features_that_are_too_large_are_refused(vwlite, write):
     write("big.vw", "".join(f"{n % 2} |a x{n % 7}:3e38 y{n % 5}:-3e38 z:3e38 |t t{n % 3}\n" for n in range(40)))
-    said = vwlite("aso", "tasks", "big.vw", "--task", "t", "-f", "m", "--quiet", status=70).stderr
-    assert said.startswith("vwlite: features are too large for their task to be solved")
+    stderr = vwlite("aso", "tasks", "big.vw", "--task", "t", "-f", "m", "--quiet", status=70).stderr
+    assert stderr.startswith("vwlite: features are too large for their task to be solved")
 
 
 def test_models_in_the_wrong_place(vwlite):
@@ -96,8 +96,8 @@ def test_models_in_the_wrong_place(vwlite):
     shares = vwlite("predict", "-i", "model", "test.vw", "--probabilities", status=2)
     assert "needs a model of tasks with" in shares.stderr
     for typed in ("--scores", "-r raw", "--audit"):
-        said = vwlite("predict", "-i", "model", "test.vw", *typed.split(), status=2).stderr
-        assert "does not go with a model of tasks" in said
+        stderr = vwlite("predict", "-i", "model", "test.vw", *typed.split(), status=2).stderr
+        assert "does not go with a model of tasks" in stderr
 
 
 @pytest.mark.parametrize("loss", ["logistic", "modified_huber"])
@@ -106,15 +106,15 @@ def test_two_classes(loss, vwlite, write, tmp_path):
         signs = (f"{1 if float(line.split()[0]) > 3 else -1} {line.split(' ', 1)[1]}" for line in text.splitlines(True))
         write(name, "".join(signs))
     how = ("--loss_function", loss, "--dim", "1", "--lambda", "0.01")
-    said = learn(vwlite, *how, "--test", "test.vw", "--json", "facts").stderr
+    stderr = learn(vwlite, *how, "--test", "test.vw", "--json", "facts").stderr
     share = json.loads((tmp_path / "facts").read_text())["test"]
-    assert share["tasks"] > max(share["independent"], share["pooled"]) + 0.05 and "tasks: accuracy" in said
-    shown = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
-    assert shown["accuracy"] == share["tasks"] > 0.8 and shown["log_loss"] > 0 and "mse" not in shown
+    assert share["tasks"] > max(share["independent"], share["pooled"]) + 0.05 and "tasks: accuracy" in stderr
+    report = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
+    assert report["accuracy"] == share["tasks"] > 0.8 and report["log_loss"] > 0 and "mse" not in report
     answers = vwlite("predict", "-i", "model", "test.vw", "--quiet").lines
     signs = [line.split()[0] for line in (tmp_path / "test.vw").read_text().splitlines()]
     agree = [(float(answer.split()[0]) > 0) == (sign == "1") for answer, sign in zip(answers, signs, strict=True)]
-    assert sum(agree) / len(agree) == pytest.approx(shown["accuracy"])
+    assert sum(agree) / len(agree) == pytest.approx(report["accuracy"])
     shares = vwlite("predict", "-i", "model", "test.vw", "--quiet", "--probabilities").lines
     odds = [math.tanh(float(answer.split()[0]) / 2) for answer in answers]
     if loss == "modified_huber":

@@ -11,8 +11,8 @@ LOGISTIC = ("--loss_function", "logistic")
 
 def by_name(vwlite, name):
     """The weights of a model that has names."""
-    told = json.loads(vwlite("inspect", name, "--top", "100", "--json", "-").stdout)
-    return {row["name"]: row["weight"] for row in told["top"]}
+    report = json.loads(vwlite("inspect", name, "--top", "100", "--json", "-").stdout)
+    return {row["name"]: row["weight"] for row in report["top"]}
 
 
 def test_the_averaged_perceptron(vwlite, write, weights):
@@ -43,16 +43,16 @@ def test_a_mean_of_classes(vwlite, write, options):
     lines = [f"{label} |u u{n % 5} x:{n % 4}.25 |i i{n % 7}\n" for n, label in enumerate(heads)]
     for name, some in (("d", lines), ("first", lines[:130]), ("rest", lines[130:]), ("250", lines[:250])):
         write(name, "".join(some))
-    asked, scores = ("--average", *options.split(), "--quiet"), () if "tree" in options else ("--raw",)
-    vwlite("train", "d", "-f", "whole", *asked)
-    vwlite("train", "first", "-f", "half", *asked)
+    arguments, scores = ("--average", *options.split(), "--quiet"), () if "tree" in options else ("--raw",)
+    vwlite("train", "d", "-f", "whole", *arguments)
+    vwlite("train", "first", "-f", "half", *arguments)
     vwlite("train", "rest", "-i", "half", "-f", "two", "--quiet")
     told = [vwlite("predict", "-i", name, "d", *scores).stdout for name in ("whole", "two")]
     assert told[0] == told[1]
     vwlite("train", "d", "-f", "last", *options.split("--average_after")[0].split(), "--quiet")
     assert not scores or vwlite("predict", "-i", "last", "d", *scores).stdout != told[0]
-    vwlite("train", "d", "--holdout_after", "250", *asked, "-p", "p")
-    vwlite("train", "250", *asked, "-f", "m")
+    vwlite("train", "d", "--holdout_after", "250", *arguments, "-p", "p")
+    vwlite("train", "250", *arguments, "-f", "m")
     with open("p") as file:
         assert file.read().splitlines()[250:] == vwlite("predict", "-i", "m", "d").stdout.splitlines()[250:]
 
@@ -62,10 +62,10 @@ def test_what_is_held_out_is_predicted_with_the_mean(vwlite, write):
     write("d", LINES), write("train", "".join(lines[:250])), write("test", "".join(lines[250:]))
     vwlite("train", "d", "--holdout_after", "250", "--average", *LOGISTIC, "--quiet", "-p", "p", "-f", "m")
     vwlite("train", "train", "--average", *LOGISTIC, "--quiet", "-f", "n")
-    told = vwlite("predict", "-i", "n", "test").stdout.splitlines()
+    output = vwlite("predict", "-i", "n", "test").stdout.splitlines()
     with open("p") as file:
-        assert file.read().splitlines()[250:] == told
-    assert vwlite("predict", "-i", "m", "test").stdout.splitlines() == told
+        assert file.read().splitlines()[250:] == output
+    assert vwlite("predict", "-i", "m", "test").stdout.splitlines() == output
 
 
 def test_texts_and_reports_have_the_mean(vwlite, write, weights):
@@ -118,8 +118,8 @@ def test_a_model_keeps_whether_it_has_a_mean(vwlite, write):
     assert "--average" in vwlite("train", "d", "-i", "plain", "--average", status=2).stderr
     assert "--average_after" in vwlite("train", "d", "-i", "mean", "--average_after", "9", status=2).stderr
     assert "--average does not go with" in vwlite("merge", "mean", "mean", "-f", "n", status=2).stderr
-    told = vwlite("train", "d", "-f", "late", "--average", "--average_after", "999").stderr
-    assert "300 examples were learned, and --average_after is 999: the model has the last weights" in told
+    stderr = vwlite("train", "d", "-f", "late", "--average", "--average_after", "999").stderr
+    assert "300 examples were learned, and --average_after is 999: the model has the last weights" in stderr
     assert vwlite("predict", "-i", "late", "d").stdout == vwlite("predict", "-i", "plain", "d").stdout
     vwlite("train", "d", "-f", "plain", "--quiet", "--label-units", "raw")
     vwlite("train", "d", "-f", "late", "--average", "--average_after", "999", "--label-units", "raw", "--quiet")

@@ -157,16 +157,16 @@ def test_groups_that_are_left_out(group, vwlite, write, weights):
     done = vwlite("train", "bad", "-f", "m", *options)
     assert f"bad line bad:{line}:" in done.stderr and sentence in done.stderr and done.stderr.count("bad line") == 1
     assert weights("m") == weights("g")
-    shown = vwlite("predict", "-i", "m", "bad", "--max-bad-ratio", "1").lines
-    assert shown[1] == "nan" and len(shown) == 3
+    lines = vwlite("predict", "-i", "m", "bad", "--max-bad-ratio", "1").lines
+    assert lines[1] == "nan" and len(lines) == 3
 
 
 def test_what_predict_shows(vwlite, write):
     write("d", GOOD * 9), write("e", "1 3 'one|a b\n |a c\n2:1 3|a d\n")
     vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")
     assert vwlite("predict", "-i", "m", "e").lines == ["3 one", "2", "2 3"]
-    shown = vwlite("predict", "-i", "m", "e", "--scores").lines
-    assert [word.partition(":")[0] for word in shown[0].split()] == ["1", "3", "one"]
+    lines = vwlite("predict", "-i", "m", "e", "--scores").lines
+    assert [word.partition(":")[0] for word in lines[0].split()] == ["1", "3", "one"]
     top = vwlite("predict", "-i", "m", "e", "--scores", "--top", "2").lines[1].split()
     assert top[0].startswith("2:") and len(top) == 2
     assert [word[:2] for word in vwlite("predict", "-i", "m", "e", "--raw").lines[1].split()] == ["1:", "2:", "3:"]
@@ -216,8 +216,8 @@ def test_a_score_does_not_depend_on_the_lines_beside_it(options, vwlite, write):
     apart = "".join(f"shared |u a b\n{line}\n\n" for line in lines)
     write("log", "".join(f"shared |u a b\n0:{n % 3}:0.5{line}\n{lines[0]}\n\n" for n, line in enumerate(lines)))
     vwlite("train", "log", "--cb_adf", "-q", "ua", *options.split(), "-f", "m", "--quiet")
-    found = [vwlite("predict", "-i", "m", "-", "--scores", stdin=text).lines for text in (together, apart)]
-    assert sorted(word.partition(":")[2] for word in found[0][0].split()) == sorted(line[2:] for line in found[1])
+    scores = [vwlite("predict", "-i", "m", "-", "--scores", stdin=text).lines for text in (together, apart)]
+    assert sorted(word.partition(":")[2] for word in scores[0][0].split()) == sorted(line[2:] for line in scores[1])
 
 
 def test_features_counted_like_vw(vwlite, write):
@@ -253,8 +253,8 @@ def test_what_cannot_be_valued(vwlite, write):
     assert "what dm says of a policy is biased" in vwlite("vw", "d", *typed, "--cb_type", "dm", status=1).stdout
     for line in (" | a", "1 | a", "1:1:0.5 | a", "1:1:0.5 2:1:0.5 | a"):
         write("wrong", line + "\n")
-        said = vwlite("vw", "wrong", *typed, "--quiet", status=1).stdout
-        assert "no action to be valued and, behind it, action:cost:probability" in said
+        stdout = vwlite("vw", "wrong", *typed, "--quiet", status=1).stdout
+        assert "no action to be valued and, behind it, action:cost:probability" in stdout
 
 
 def test_a_model_of_vw_keeps_its_slots(vwlite, write):
@@ -276,8 +276,8 @@ def test_the_summary_has_the_estimates(vwlite, write):
 
 def test_costs_that_are_mostly_the_highest(vwlite, write):
     write("d", "1:1:0.5 |a b\n2:1:0.5 |a b\n1:1:0.5 |a b\n2:0:0.5 |a b\n")
-    said = "75% of the costs are the highest, 1, and what was never shown counts as 0: --cost_offset max learns"
-    assert said in vwlite("train", "d", "--cb", "2", "-f", "m").stderr
+    message = "75% of the costs are the highest, 1, and what was never shown counts as 0: --cost_offset max learns"
+    assert message in vwlite("train", "d", "--cb", "2", "-f", "m").stderr
     assert "of the costs" not in vwlite("train", "d", "--cb", "2", "-f", "m", "--cost_offset", "max").stderr
     assert "of the costs" not in vwlite("vw", "d", "--cb", "2", "-f", "m").stderr
 
@@ -327,8 +327,8 @@ shared |s a
 def test_the_softmax_of_vw(vwlite, write):
     """The numbers are those of vw 9.11."""
     options = ("--cb_adf", "--cb_type", "sm", "--rank_all", "-p", "/dev/stdout", "--quiet")
-    found = vwlite("vw", write("d", SOFTMAX), *options)
-    assert found.lines[::2] == [
+    done = vwlite("vw", write("d", SOFTMAX), *options)
+    assert done.lines[::2] == [
         "0:0,1:0", "1:-0.148489,2:0.019384,0:0.17203", "0:0.137803,1:0.195318", "1:-0.056711,2:0.043548,0:0.260438",
     ]  # fmt: skip
 
@@ -364,17 +364,17 @@ def test_the_value_from_arrays_is_the_same(vwlite, write):
     write("test.vw", "".join(rows[100:]))
     vwlite("train", "train.vw", "--cb", "3", "-f", "m", "--quiet")
     best = [int(line) - 1 for line in vwlite("predict", "-i", "m", "test.vw").lines]
-    found = json.loads(vwlite("evaluate", "-i", "m", "test.vw", "--value", "--json", "-", "--quiet").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "m", "test.vw", "--value", "--json", "-", "--quiet").stdout)
     mine = policy_value(best, action[100:], cost[100:], [0.25] * 100)
-    rows = {row["estimate"]: row for row in found["estimates"]}
+    rows = {row["estimate"]: row for row in report["estimates"]}
     for name, one in mine.items():
         assert one == pytest.approx((rows[name]["value"], rows[name]["low"], rows[name]["high"]), rel=1e-4)
 
 
 def test_shared_features_that_are_crossed_with_none(vwlite, write):
     write("g", "shared |u a\n0:1:0.5 |i x\n|i y\n\n"), write("no", "0:1:0.5 |i x\n|i y\n\n")
-    said = "features of shared lines are the same for all actions"
-    assert said in vwlite("train", "g", "-f", "m", "--cb_adf").stderr
-    assert said in vwlite("train", "g", "-f", "m", "--cb_explore_adf").stderr
+    message = "features of shared lines are the same for all actions"
+    assert message in vwlite("train", "g", "-f", "m", "--cb_adf").stderr
+    assert message in vwlite("train", "g", "-f", "m", "--cb_explore_adf").stderr
     for words in ("train g --cb_adf -q ui", "train g --cb_adf -q ::", "train no --cb_adf", "vw g --cb_adf"):
-        assert said not in vwlite(*words.split(),).stderr
+        assert message not in vwlite(*words.split(),).stderr

@@ -31,8 +31,8 @@ def test_going_on_begins_at_the_models_weights(vwlite, write, options, text):
     write("d", text)
     learned = ("--passes", "60", "--holdout_off", "--termination", "1e-9")
     vwlite("train", "d", "-f", "m", *options.split(), "--l2", "1", *learned)
-    told = vwlite("train", "d", "-i", "m", "-f", "n", *learned).stderr
-    losses = [float(line.split()[1]) for line in told.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
+    stderr = vwlite("train", "d", "-i", "m", "-f", "n", *learned).stderr
+    losses = [float(line.split()[1]) for line in stderr.splitlines() if line.split()[:1] and line.split()[0].isdigit()]
     assert len(losses) <= 4 and losses[0] == pytest.approx(losses[-1], abs=2e-5)
 
 
@@ -64,8 +64,8 @@ def test_predictions_are_those_of_gradient_descents_kind(vwlite, write):
     assert len(vwlite("predict", "d", "-i", "m").lines[0].split()) == 4
     first = json.loads(vwlite("predict", "d", "-i", "m", "--jsonl").lines[0])
     assert [*first["prediction"]] == ["u", "v", "w"]
-    told = json.loads(vwlite("evaluate", "d", "-i", "m", "--metric", "r2", "--json", "-").stdout)
-    assert told["r2"] > 0.5
+    report = json.loads(vwlite("evaluate", "d", "-i", "m", "--metric", "r2", "--json", "-").stdout)
+    assert report["r2"] > 0.5
     write("c", CLASSES)
     vwlite("train", "c", "-f", "n", "--bfgs", "--multiclass", "3", *BATCH)
     assert vwlite("predict", "c", "-i", "n").lines[0].split()[0] in "123"
@@ -79,8 +79,8 @@ def test_it_is_a_better_minimum_than_that_of_as_many_passes_of_steps(vwlite, wri
     for how in ("--bfgs", "--average"):
         exact = ("--termination", "0") if how == "--bfgs" else ()
         vwlite("train", "d", "-f", "m", "--multiclass", "3", how, "-q", "wx", *exact, *BATCH)
-        told = vwlite("evaluate", "d", "-i", "m", "--metric", "log_loss", "--json", "-").stdout
-        losses[how] = json.loads(told)["log_loss"]
+        stdout = vwlite("evaluate", "d", "-i", "m", "--metric", "log_loss", "--json", "-").stdout
+        losses[how] = json.loads(stdout)["log_loss"]
     assert losses["--bfgs"] < losses["--average"]
 
 
@@ -95,8 +95,10 @@ def test_a_class_alone_is_a_share_of_one(vwlite, write, tmp_path):
 
 def test_held_out_examples_end_it(vwlite, write):
     write("d", NUMBERS)
-    told = vwlite("train", "d", "-f", "m", "--bfgs", "--outputs", "3", "--passes", "30", "--holdout_period", "3").stderr
-    assert " h" in told and "average loss = " in told
+    stderr = vwlite(
+        "train", "d", "-f", "m", "--bfgs", "--outputs", "3", "--passes", "30", "--holdout_period", "3"
+    ).stderr
+    assert " h" in stderr and "average loss = " in stderr
 
 
 REFUSED = {
@@ -121,8 +123,8 @@ REFUSED = {
 @pytest.mark.parametrize("options", REFUSED)
 def test_what_does_not_go_with_it_is_refused(vwlite, write, names_in, options):
     write("d", NUMBERS)
-    told = vwlite("train", "d", "-f", "m", "--passes", "5", *options.split(), status=2).stderr
-    assert REFUSED[options] in told
+    stderr = vwlite("train", "d", "-f", "m", "--passes", "5", *options.split(), status=2).stderr
+    assert REFUSED[options] in stderr
     assert names_in() == ["d"]
 
 
@@ -130,8 +132,8 @@ def test_one_pass_is_too_few_and_shards_are_refused(vwlite, write):
     write("d", NUMBERS)
     assert "at least 2 passes" in vwlite("train", "d", "--bfgs", "--outputs", "3", "-f", "m", status=2).stderr
     sharded = ("--workers", "1", "--shards", "2")
-    told = vwlite("train", "d", "--bfgs", "--outputs", "3", "-f", "m", *sharded, status=2).stderr
-    assert "does not go with shards: its passes need all data at once" in told
+    stderr = vwlite("train", "d", "--bfgs", "--outputs", "3", "-f", "m", *sharded, status=2).stderr
+    assert "does not go with shards: its passes need all data at once" in stderr
 
 
 def test_two_classes_are_one_number_whose_penalty_is_half(vwlite, write):
@@ -144,5 +146,5 @@ def test_two_classes_are_one_number_whose_penalty_is_half(vwlite, write):
     vwlite("train", "signs", "-f", "n", "--loss_function", "logistic", "--link", "logistic", "--l2", "1", *exact)
     shares = [line.split()[0] for line in vwlite("predict", "two", "-i", "m", "--probabilities").lines]
     one = [line.split()[0] for line in vwlite("predict", "signs", "-i", "n").lines]
-    wanted = np.array(one, float)
-    np.testing.assert_allclose([float(share.partition(":")[2]) for share in shares], wanted, atol=2e-6)
+    expected = np.array(one, float)
+    np.testing.assert_allclose([float(share.partition(":")[2]) for share in shares], expected, atol=2e-6)

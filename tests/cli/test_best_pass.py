@@ -106,7 +106,7 @@ def test_nobody_else_is_believed_or_overwritten_under_the_kept_name(vwlite, data
     kept.rename(tmp_path / "elsewhere")
     kept.symlink_to("elsewhere")
     done = vwlite(*command, "--resume", status=76)
-    assert "model.ckpt.best, of the best pass, is gone or was changed: start anew" in done.stderr
+    assert "model.ckpt.best, of the best pass, is gone or was changed: start again" in done.stderr
     assert not os.path.lexists(tmp_path / "model")
 
 
@@ -139,8 +139,8 @@ def test_a_run_that_is_stopped_after_its_last_pass_makes_no_more(vwlite, data, t
 
     monkeypatch.setattr(ModelWriter, "name_best", stop_once)
     assert "--resume goes on with it" in vwlite(*run, status=143).stderr
-    said = vwlite(*run, "--resume").stderr
-    assert "passes used = 4\n" in said
+    stderr = vwlite(*run, "--resume").stderr
+    assert "passes used = 4\n" in stderr
     assert content(tmp_path) == whole
 
 
@@ -164,9 +164,9 @@ def test_l_bfgs_comes_to_the_least_squares_of_few_lines(vwlite, write):
     data = write("few.vw", FEW)
     vwlite("train", data, "-f", "model", "--bfgs", "--passes", 60, "--termination", 1e-12, "--quiet")
     slope, middle = (0.145 / 0.3) / (0.062 / 0.3), 5.5 / 3  # of the lines with f1; the other one is met exactly
-    wanted = [middle + slope * (value - 2.6 / 3) if value != 1.5 else 3 for value in (0.5, 1, 1.5, 1.1)]
-    found = [float(line) for line in vwlite("predict", "-i", "model", data).stdout.split()]
-    assert found == pytest.approx(wanted, abs=1e-4)
+    expected = [middle + slope * (value - 2.6 / 3) if value != 1.5 else 3 for value in (0.5, 1, 1.5, 1.1)]
+    predictions = [float(line) for line in vwlite("predict", "-i", "model", data).stdout.split()]
+    assert predictions == pytest.approx(expected, abs=1e-4)
 
 
 def test_one_pass_that_holds_nothing_out_says_so(vwlite, data):
@@ -180,9 +180,9 @@ def test_an_infinite_loss_held_out_decides_nothing(command, vwlite, write):
     lines = ["1e20 |f a\n" if number % 10 == 9 else f"{number % 3} |f a\n" for number in range(30)]
     huge, rest = write("huge.vw", "".join(lines)), write("rest.vw", "".join(lines).replace("1e20 |f a\n", ""))
     command = (*command.split(), "--passes", 8)
-    told = vwlite(*command, huge, "-f", "model").stderr
-    assert "passes used = 8\n" in told
-    assert "note: the held-out loss is infinite, so the model is that of the last pass\n" in told
+    stderr = vwlite(*command, huge, "-f", "model").stderr
+    assert "passes used = 8\n" in stderr
+    assert "note: the held-out loss is infinite, so the model is that of the last pass\n" in stderr
     vwlite(*command, rest, "-f", "other", "--holdout_off")
-    found, wanted = (vwlite("predict", "-i", name, rest).stdout for name in ("model", "other"))
-    assert found == wanted
+    predictions, wanted = (vwlite("predict", "-i", name, rest).stdout for name in ("model", "other"))
+    assert predictions == wanted

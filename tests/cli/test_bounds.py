@@ -18,12 +18,12 @@ MANY = [("--ngram", 30, "--skips", 30), ("--cubic", "aaa"), ("-q", "::", "--ngra
 def test_a_line_that_makes_too_many_features(options, vwlite, write):
     write("narrow.vw", "1 |a x y\n-1 |a z\n")
     write("wide.vw", f"1 |a x\n1 {WIDE}")
-    said = "wide.vw:2: 900 features make more than 100,000,000 with their interactions and n-grams"
-    assert said in vwlite("train", "wide.vw", *options, "-f", "model", status=65).stderr
+    message = "wide.vw:2: 900 features make more than 100,000,000 with their interactions and n-grams"
+    assert message in vwlite("train", "wide.vw", *options, "-f", "model", status=65).stderr
     vwlite("train", "narrow.vw", *options, "-f", "model", "--label-units", "raw")
-    assert said in vwlite("predict", "-i", "model", "wide.vw", status=65).stderr
-    assert said in vwlite("evaluate", "-i", "model", "wide.vw", status=65).stderr
-    assert said[10:] in vwlite("vw", "-t", "-i", "model", "-d", "wide.vw", status=1).stdout
+    assert message in vwlite("predict", "-i", "model", "wide.vw", status=65).stderr
+    assert message in vwlite("evaluate", "-i", "model", "wide.vw", status=65).stderr
+    assert message[10:] in vwlite("vw", "-t", "-i", "model", "-d", "wide.vw", status=1).stdout
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_long_lines_one_at_a_time_are_learned_as_ever(vwlite, write, tables):
 
 def test_wildcards_that_stand_for_too_many_interactions(vwlite, write):
     write("data.vw", "1 " + " ".join(f"|{letter} x" for letter in "abcdefghijkl") + "\n")
-    said = vwlite("train", "data.vw", "--interactions", ":" * 12, status=2).stderr
-    assert "the wildcards stand for 1,352,078 interactions of the 12 namespaces met so far, more than 262,144" in said
+    error = vwlite("train", "data.vw", "--interactions", ":" * 12, status=2).stderr
+    assert "the wildcards stand for 1,352,078 interactions of the 12 namespaces seen so far, more than 262,144" in error
 
 
 def test_wildcards_of_any_order_are_looked_for_among_those_that_matched(vwlite, write):
@@ -74,8 +74,8 @@ SEQUENCES = "".join(f"L{n % 60} |w x{n}\n" + "\n" * (n % 5 == 4) for n in range(
 
 def test_classes_of_aso_say_what_they_need(vwlite, write):
     write("data.vw", SEQUENCES.replace("\n\n", "\n"))
-    said = vwlite("aso", "train", "data.vw", "-f", "model", "--max-memory", 1e-6, status=2).stderr
-    assert "the weights of 60 classes and 300 features: 0.00 GiB are more than --max-memory" in said
+    stderr = vwlite("aso", "train", "data.vw", "-f", "model", "--max-memory", 1e-6, status=2).stderr
+    assert "the weights of 60 classes and 300 features: 0.00 GiB are more than --max-memory" in stderr
 
 
 def test_a_sequence_without_end(vwlite, write, monkeypatch):
@@ -85,8 +85,8 @@ def test_a_sequence_without_end(vwlite, write, monkeypatch):
     monkeypatch.setattr(tagger, "PIECE", 700)  # ten lines or so
     assert vwlite("predict", "-i", "model", "data.vw", "--probabilities").stdout == whole
     monkeypatch.setattr(tagger, "USUAL", 1e5)
-    said = vwlite("predict", "-i", "model", stdin=SEQUENCES.replace("\n\n", "\n"), status=65).stderr
-    assert "lines, with 60 labels, needs more than" in said and "do empty lines end the sequences?" in said
+    stderr = vwlite("predict", "-i", "model", stdin=SEQUENCES.replace("\n\n", "\n"), status=65).stderr
+    assert "lines, with 60 labels, needs more than" in stderr and "do empty lines end the sequences?" in stderr
 
 
 HEAVY = {  # minutes of work in one batch

@@ -27,13 +27,13 @@ def nights(write):
 )
 def test_files_are_measured_before_they_are_learned(options, vwlite, nights, tmp_path):
     """As the model of the files before them is measured by evaluate; the model is what it would be without."""
-    said = vwlite("train", *nights, *options, "-f", "m", "--progressive-by-file", "--json", "run.json").stderr
+    stderr = vwlite("train", *nights, *options, "-f", "m", "--progressive-by-file", "--json", "run.json").stderr
     plain = vwlite("train", *nights, *options, "-f", "plain").stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
     run = json.loads((tmp_path / "run.json").read_text())
     first, second, third = run["files"]
     assert [one["file"] for one in run["files"]] == nights and first["examples"] == 150 > second["examples"]
-    assert said.replace("= m\n", "= plain\n").startswith(plain) and "each file before it was learned" in said
+    assert stderr.replace("= m\n", "= plain\n").startswith(plain) and "each file before it was learned" in stderr
     if "--passes" not in options and "--oaa" not in options:
         vwlite("train", *nights[:2], *options, "-f", "two", "--quiet")
         report = json.loads(vwlite("evaluate", "-i", "two", nights[2], "--json", "-").stdout)["result"]
@@ -62,8 +62,8 @@ def test_drift_is_drawn(vwlite, nights, tmp_path):
 def test_a_file_without_labels_has_no_figures(vwlite, nights, write, tmp_path):
     write("none.vw", "|u u1\n" * 20)
     vwlite("train", nights[0], "none.vw", *LEARN, "-f", "m", "--progressive-by-file", "--json", "run.json")
-    found = json.loads((tmp_path / "run.json").read_text())["files"][1]
-    assert (found["file"], found["examples"], found["loss"], found["progressive"]) == ("none.vw", 0, None, None)
+    actual = json.loads((tmp_path / "run.json").read_text())["files"][1]
+    assert (actual["file"], actual["examples"], actual["loss"], actual["progressive"]) == ("none.vw", 0, None, None)
 
 
 def test_tables_are_read_as_training_reads_them(vwlite, write, tmp_path):
@@ -84,5 +84,5 @@ def test_tables_are_read_as_training_reads_them(vwlite, write, tmp_path):
     ],
 )
 def test_what_does_not_go_with_it(options, message, vwlite, nights):
-    said = vwlite("train", *nights, "-f", "m", "--progressive-by-file", *options.split(), status=2).stderr
-    assert f"--progressive-by-file {message}" in said
+    stderr = vwlite("train", *nights, "-f", "m", "--progressive-by-file", *options.split(), status=2).stderr
+    assert f"--progressive-by-file {message}" in stderr

@@ -9,12 +9,12 @@ import pytest
 
 def rows(count, seed, far=1.0):
     """Label, and features far from 0; of a third of the rows one is 0, which text leaves out."""
-    draw, found = random.Random(seed), []
+    draw, result = random.Random(seed), []
     for number in range(count):
         year, kelvin, rain = draw.uniform(1950, 2020), draw.gauss(290, 10), draw.choice((0, 3.5, 4))
         label = (year - 1985) / 20 + (kelvin - 290) / 20 + rain / 10 + draw.gauss(0, 0.3)
-        found.append((label, far * (year - 1985) + 1985, kelvin, rain, number % 4))
-    return found
+        result.append((label, far * (year - 1985) + 1985, kelvin, rain, number % 4))
+    return result
 
 
 def as_text(found):
@@ -42,16 +42,16 @@ def test_offsets_do_not_matter_any_more(vwlite):
 
 def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
     """The same written as text: less the mean of the rows so far, and nothing where that leaves 0."""
-    found, sums, lines = rows(400, 1), np.zeros(3), []
-    texts = as_text(found).splitlines()
+    actual, sums, lines = rows(400, 1), np.zeros(3), []
+    texts = as_text(actual).splitlines()
     for number, text in enumerate(texts, 1):
         parts = dict(one.split(":") for one in text.split("|")[1].split()[1:])
         values = np.array([np.float32(parts.get(name, 0)) for name in ("year", "kelvin", "rain")], float)
         sums += values
         centred = np.float32(values - sums / number)
-        shown = " ".join(f"{n}:{float(v)!r}" for n, v in zip(("year", "kelvin", "rain"), centred, strict=True) if v)
+        message = " ".join(f"{n}:{float(v)!r}" for n, v in zip(("year", "kelvin", "rain"), centred, strict=True) if v)
         label, _, kind = text.split("|")
-        lines.append(f"{label}|{kind} |f {shown}\n")
+        lines.append(f"{label}|{kind} |f {message}\n")
     write("by-hand.vw", "".join(lines))
     vwlite("train", "d.vw", "--centred", "f", "-p", "one", "--quiet")
     vwlite("train", "by-hand.vw", "-p", "other", "--quiet")
@@ -113,9 +113,9 @@ def test_tables_explanations_and_python(vwlite, write, tmp_path):
     write("d.csv", header + "".join(f"{row}\n" for row in cells))
     vwlite("train", "d.csv", "--columns", "label=label", "--centred", "_", "-f", "m", "--quiet", "--names")
     assert rmse(vwlite, "m", "d.csv") < 0.4
-    shown = vwlite("explain", "-i", "m", "d.csv", "--json", "-").stdout
-    assert "kelvin" in shown
-    for one in json.loads(shown)["examples"][:5]:
+    stdout = vwlite("explain", "-i", "m", "d.csv", "--json", "-").stdout
+    assert "kelvin" in stdout
+    for one in json.loads(stdout)["examples"][:5]:
         total = sum(term["product"] for term in one["sums"][0]["terms"]) if "sums" in one else None
         assert total is None or total == pytest.approx(one["sums"][0]["value"], abs=1e-4)
     lines = (tmp_path / "d.vw").read_text().splitlines(keepends=True)
@@ -146,12 +146,12 @@ def test_networks_of_classes_learn_what_is_far_from_0(vwlite, write):
         "c",
         "".join(f"{1 + (line[0] != '-')} {line.partition(' ')[2]}\n" for line in as_text(rows(400, 1)).splitlines()),
     )
-    found = []
+    actual = []
     for centred in ((), ("--centred", "f")):
         vwlite("train", "c", "-f", "m", "--multiclass", "2", "--nn", "4", "--passes", "5", "--quiet", *centred)
         report = vwlite("evaluate", "-i", "m", "c", "--metric", "accuracy", "--json", "-").stdout
-        found.append(json.loads(report)["accuracy"])
-    assert found[0] < 0.7 and found[1] > 0.85
+        actual.append(json.loads(report)["accuracy"])
+    assert actual[0] < 0.7 and actual[1] > 0.85
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_it_is_settled_with_the_model(vwlite):
 
 def test_it_is_for_columns_of_numbers(vwlite, write):
     write("many.vw", "".join(f"1 |w a{n}\n" for n in range(5000)))
-    said = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
-    assert "its namespaces have more than 4096 features" in said
+    stderr = vwlite("train", "many.vw", "--centred", "w", status=65).stderr
+    assert "its namespaces have more than 4096 features" in stderr
 
 
 def test_columns_alone_are_learned_in_any_blocks(vwlite, write, tmp_path):

@@ -49,11 +49,11 @@ def report(vwlite):
     ],
 )
 def test_labels_are_recognised(text, form, counts, advice, report):
-    found = report(text)
-    assert (found["bad_lines"], found["labels_are"], found["learn_with"]) == (0, form, advice)
-    assert (found["labels"], found["classes"]) == (counts, None if form == "numbers" else len(counts))
-    assert found["losses"] == (["squared", "quantile", "poisson"] if form == "numbers" else [])
-    assert found == report(text, "--block-size", 16, "--threads", 2)
+    figures = report(text)
+    assert (figures["bad_lines"], figures["labels_are"], figures["learn_with"]) == (0, form, advice)
+    assert (figures["labels"], figures["classes"]) == (counts, None if form == "numbers" else len(counts))
+    assert figures["losses"] == (["squared", "quantile", "poisson"] if form == "numbers" else [])
+    assert figures == report(text, "--block-size", 16, "--threads", 2)
 
 
 def test_labels_may_hold_no_break_spaces(report):
@@ -64,9 +64,9 @@ def test_labels_may_hold_no_break_spaces(report):
 
 def test_sequences_and_groups_are_counted(report):
     assert report(SEQUENCES)["groups"] == report(GROUPS)["groups"] == 2 and report(NAMES)["groups"] is None
-    found = report(NAMES)
-    assert (found["examples"], found["unlabelled"], found["tagged"], found["total_importance"]) == (4, 1, 1, 5)
-    assert (found["label_min"], found["label_mean"], found["label_max"]) == (None, None, None)
+    figures = report(NAMES)
+    assert (figures["examples"], figures["unlabelled"], figures["tagged"], figures["total_importance"]) == (4, 1, 1, 5)
+    assert (figures["label_min"], figures["label_mean"], figures["label_max"]) == (None, None, None)
 
 
 def test_the_table(vwlite):
@@ -113,8 +113,8 @@ def test_wrong_labels_are_malformed_lines(text, options, line, said, vwlite, tmp
     ("form", "options"), [("names", ["--l1", "multinomial"]), ("sequences of names", ["--l1", "crf"])]
 )
 def test_numbers_are_names_where_that_is_said(form, options, report):
-    found = report("1 |a\n10 |a\n2 |a\n", *options)
-    assert (found["labels_are"], list(found["labels"]), found["learn_with"]) == (form, ["1", "2", "10"], None)
+    figures = report("1 |a\n10 |a\n2 |a\n", *options)
+    assert (figures["labels_are"], list(figures["labels"]), figures["learn_with"]) == (form, ["1", "2", "10"], None)
 
 
 def test_the_names_of_classes_are_ready_to_be_typed(report, vwlite, write):
@@ -133,18 +133,18 @@ def test_the_names_of_classes_are_ready_to_be_typed(report, vwlite, write):
 @pytest.mark.parametrize("more", [[], ["--loss_function", "logistic"]])
 def test_training_on_names_says_which_options_learn_them(more, vwlite, write):
     write("names.vw", NAMES)
-    said = vwlite("train", "names.vw", "-f", "model", "--quiet", *more, status=65).stderr
+    stderr = vwlite("train", "names.vw", "-f", "model", "--quiet", *more, status=65).stderr
     option = "--oaa 2 --named_labels sports,arts"
-    assert f"; labels that are names (sports, arts) need {option}, or vwlite l1: 'vwlite check' prints" in said
+    assert f"; labels that are names (sports, arts) need {option}, or vwlite l1: 'vwlite check' prints" in stderr
     vwlite("train", "names.vw", "-f", "model", "--quiet", *option.split())
     write("table.csv", "label,a\nsports,1\narts,2\n")
     assert f"need {option}, or vwlite l1" in vwlite("train", "table.csv", "--columns", "label=label", status=65).stderr
 
 
 def test_names_in_that_message_are_few(vwlite):
-    said = vwlite("train", stdin="".join(f"n{n}\x1b |a\n" for n in range(30)), status=65).stderr
-    assert "; labels that are names (n0\\x1b, n1\\x1b, " in said
-    assert "n9\\x1b, ...) need --oaa auto, or" in said
+    stderr = vwlite("train", stdin="".join(f"n{n}\x1b |a\n" for n in range(30)), status=65).stderr
+    assert "; labels that are names (n0\\x1b, n1\\x1b, " in stderr
+    assert "n9\\x1b, ...) need --oaa auto, or" in stderr
     assert "named_labels" not in vwlite("train", stdin=f"{LISTS}{COSTS}", status=65).stderr
     assert "named_labels" not in vwlite("train", stdin="x |a\n" * 3 + "1 ?a\n" * 4, status=65).stderr
 
@@ -158,20 +158,20 @@ def test_a_model_that_was_learnt_keeps_its_labels(vwlite, write):
 
 
 def test_sorted_names_are_to_be_shuffled(report):
-    found = report("arts |a\n" * 80 + "money |a\n" * 40)
-    said = "the lines are sorted by label: it changes once, 53 times in random order"
-    assert found["warnings"] == [f"{said}: shuffle them, or train --shuffle-first; what is learned last counts most"]
+    figures = report("arts |a\n" * 80 + "money |a\n" * 40)
+    message = "the lines are sorted by label: it changes once, 53 times in random order"
+    assert figures["warnings"] == [f"{message}: shuffle them, or train --shuffle-first; the last examples count most"]
 
 
 def test_options_that_contradict_are_refused(vwlite):
     assert "--oaa and --l1 do not go together" in vwlite("check", "--oaa", 2, "--l1", "crf", stdin="", status=2).stderr
-    said = vwlite("check", "--named_labels", "a,b", stdin="", status=2).stderr
-    assert "--named_labels needs --oaa, --csoaa or --multilabel_oaa" in said
+    stderr = vwlite("check", "--named_labels", "a,b", stdin="", status=2).stderr
+    assert "--named_labels needs --oaa, --csoaa or --multilabel_oaa" in stderr
 
 
 def test_names_are_labels_of_svmlight_too(report):
-    found = report("spam 1:1 2:1\nham 3:1\n", "--format", "svmlight")
-    assert (found["labels_are"], found["labels"], found["tagged"]) == ("names", {"spam": 1, "ham": 1}, 0)
+    figures = report("spam 1:1 2:1\nham 3:1\n", "--format", "svmlight")
+    assert (figures["labels_are"], figures["labels"], figures["tagged"]) == ("names", {"spam": 1, "ham": 1}, 0)
 
 
 def test_lines_sorted_by_name_are_said_but_not_tokens_of_sequences(report):
@@ -199,8 +199,8 @@ def test_no_more_is_waited_for_than_is_to_be_read():
 @pytest.mark.parametrize("odd", ["\x0b", "\x1c", "\u00a0", "\u2003"])
 def test_only_blanks_part_the_words_of_labels(odd, report):
     """Python takes more for white space: a label of nothing else ended in a traceback."""
-    found = report(f"{odd} |a\nx{odd}y |a\n" * 3)
-    assert (found["labels_are"], found["labels"]) == ("names", {odd: 3, f"x{odd}y": 3})
+    figures = report(f"{odd} |a\nx{odd}y |a\n" * 3)
+    assert (figures["labels_are"], figures["labels"]) == ("names", {odd: 3, f"x{odd}y": 3})
     assert report(f"{odd}# a\n1 1:2\n", "--format", "svmlight", status=65)["labels_are"] == "numbers"
     costs = f"a{odd}b:1 c:0 |a\n"
     assert report(costs)["labels"] == {f"a{odd}b": 1, "c": 1}
@@ -218,8 +218,8 @@ def test_only_blanks_part_the_words_of_labels(odd, report):
     ),
 ])
 def test_logged_decisions(text, labels, advice, vwlite):
-    shown = vwlite("check", stdin=text).lines
-    assert f"labels      {labels}" in shown and f"learn with  {advice}" in shown
+    lines = vwlite("check", stdin=text).lines
+    assert f"labels      {labels}" in lines and f"learn with  {advice}" in lines
 
 
 def test_actions_that_are_not_those_of_their_lines(vwlite):
@@ -236,8 +236,8 @@ def test_probabilities_and_the_number_of_actions(vwlite):
     def check(p, *options):
         return vwlite("check", *options, stdin=f"0:1:{p} |i x\n|i y\n\n" * 9 + "|i x\n|i y\n0:0:0.34 |i z\n\n")
 
-    told = "1 / probability is 9.294 on average, and the number of actions 2.1: are the probabilities right?"
-    assert told in check(0.1).stderr and "number of actions" not in check(0.5).stderr
+    message = "1 / probability is 9.294 on average, and the number of actions 2.1: are the probabilities right?"
+    assert message in check(0.1).stderr and "number of actions" not in check(0.5).stderr
     assert json.loads(check(0.5, "--json", "-").stdout)["mean_actions"] == pytest.approx(2.1)
     assert "mean of 1 / probability 2.09412, of actions 2.1" in check(0.5).stdout
 
@@ -245,10 +245,11 @@ def test_probabilities_and_the_number_of_actions(vwlite):
 def test_costs_and_probabilities_of_decisions(vwlite, report):
     text = "1:1:0.5 | a\n2:0:0.25 1 2 | b\n1:1:1 | c\n3 | d\n1:1:1 | d\n"
     done = vwlite("check", stdin=text)
-    said = "costs 0 to 1, mean 0.75; probabilities 0.25 to 1, mean 0.6875; mean of 1 / probability 2"
-    assert f"decisions   {said}" in done.lines and "75% of the costs are the highest, 1" in done.stderr
-    found = report(text)["decisions"]
-    assert (found["costs"]["count"], found["probabilities"]["min"], found["mean_inverse_probability"]) == (4, 0.25, 2)
+    message = "costs 0 to 1, mean 0.75; probabilities 0.25 to 1, mean 0.6875; mean of 1 / probability 2"
+    assert f"decisions   {message}" in done.lines and "75% of the costs are the highest, 1" in done.stderr
+    figures = report(text)["decisions"]
+    assert (figures["costs"]["count"], figures["probabilities"]["min"]) == (4, 0.25)
+    assert figures["mean_inverse_probability"] == 2
     assert report("1 | a\n")["decisions"] is None
 
 
@@ -273,8 +274,8 @@ FORMS = {
 @pytest.mark.parametrize("options", FORMS)
 def test_training_on_other_forms_of_labels_says_which_option_learns_them(options, vwlite, write):
     write("data.vw", FORMS[options] * 3)
-    said = vwlite("train", "data.vw", "-f", "model", "--quiet", status=65).stderr
-    assert f" need {options}: 'vwlite check' prints the options" in said
+    stderr = vwlite("train", "data.vw", "-f", "model", "--quiet", status=65).stderr
+    assert f" need {options}: 'vwlite check' prints the options" in stderr
     vwlite("train", "data.vw", "-f", "model", "--quiet", *options.split())
 
 
@@ -306,5 +307,5 @@ def test_no_command_where_nothing_can_be_learned(vwlite):
 
 
 def test_tokens_in_columns_are_pointed_to_convert(vwlite):
-    said = vwlite("train", "-f", "m", stdin="the DT B-NP\ndog NN I-NP\nbarks VB O\n", status=65).stderr
-    assert said.count("see 'vwlite convert conll'") == 3
+    stderr = vwlite("train", "-f", "m", stdin="the DT B-NP\ndog NN I-NP\nbarks VB O\n", status=65).stderr
+    assert stderr.count("see 'vwlite convert conll'") == 3

@@ -26,11 +26,11 @@ def test_the_mean_is_more_than_five_deviations(block, warnings):
     draw = np.random.default_rng(0)
     text = lines(1985 + 20 * draw.standard_normal(3000), " kelvin:300 cold:-8")
     text = text.replace("kelvin:300", "kelvin:301", 40).replace("cold:-8", "cold:-9", 1500)
-    (found,) = warnings(text, "--block-size", block)
-    assert found.endswith(SAID)
-    assert found.startswith("f^kelvin (and 2 more such features) has the mean 300")
-    (found,) = warnings(lines(1985 + 20 * draw.standard_normal(3000)), "--block-size", block)
-    mean, deviation = found.split("mean ")[1].split()[0], found.split("deviation ")[1].split(":")[0]
+    (warning,) = warnings(text, "--block-size", block)
+    assert warning.endswith(SAID)
+    assert warning.startswith("f^kelvin (and 2 more such features) has the mean 300")
+    (warning,) = warnings(lines(1985 + 20 * draw.standard_normal(3000)), "--block-size", block)
+    mean, deviation = warning.split("mean ")[1].split()[0], warning.split("deviation ")[1].split(":")[0]
     assert (float(mean), float(deviation)) == (pytest.approx(1985, abs=2), pytest.approx(20, abs=2))
 
 
@@ -52,5 +52,5 @@ def test_others_are_not(text, warnings):
 def test_only_so_many_features_are_followed(warnings):
     draw = np.random.default_rng(2)
     rows = (" ".join(f"x{n}:{9 + value:.3f}" for n, value in enumerate(draw.random(1100))) for _ in range(25))
-    (found,) = [one for one in warnings("".join(f"{n % 2} |f {row}\n" for n, row in enumerate(rows))) if SAID in one]
-    assert "(and 999 more such features)" in found
+    (actual,) = [one for one in warnings("".join(f"{n % 2} |f {row}\n" for n, row in enumerate(rows))) if SAID in one]
+    assert "(and 999 more such features)" in actual

@@ -296,11 +296,11 @@ def test_lost_predictions_are_said(run_here, files, stop):
 
 
 def test_nothing_to_resume_and_nothing_resumed_are_said(run_here, files, stop):
-    assert "training begins at the start" in run_here("train", "data.vw", "-f", "model", "--resume").stderr
+    assert "training starts from the beginning" in run_here("train", "data.vw", "-f", "model", "--resume").stderr
     stop(3)
     run_here("train", "data.vw", "-f", "model", *SMALL, status=143)
     stop(None)
-    assert "--resume would have gone on" in run_here("train", "data.vw", "-f", "model").stderr
+    assert "--resume would have continued" in run_here("train", "data.vw", "-f", "model").stderr
     assert not (files / "model.ckpt").exists()
 
 

@@ -65,16 +65,16 @@ def test_measures_of_costs_and_sets(vwlite, write):
     ("kind", "reason"),
     [
         ("--oaa", "--probabilities needs a model of --loss_function logistic, not squared"),
-        ("--ect", "--probabilities: a tree of classes has but its answers, neither scores nor probabilities"),
+        ("--ect", "--probabilities: a tree of classes has only its answers, neither scores nor probabilities"),
     ],
 )
 def test_a_model_of_classes_without_probabilities_offers_no_log_loss(kind, reason, vwlite, write):
     write("d", NAMED)
     vwlite("train", "d", "-f", "m", "--quiet", kind, *NAMES[1:])
-    said = vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy,log_loss", status=2).stderr
+    stderr = vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy,log_loss", status=2).stderr
     means = "macro_precision, macro_recall, macro_f1"
     offered = f"examples, weight, accuracy, majority_accuracy, {means}, per_class, confusion_matrix"
-    assert said == (
+    assert stderr == (
         f"vwlite: --metric log_loss: a model of this kind has {offered}{', p@K, recall@K' * (kind == '--oaa')}; "
         f"log_loss is of probabilities, and {reason}\n"
     )
@@ -132,8 +132,8 @@ def test_the_empty_set_is_learned(options, vwlite, write, tables):
     for name, text in EMPTY.items():
         write(name, text)
         vwlite("train", name, "-f", f"{name}.m", "--multilabel_oaa", "3", "--quiet", "--holdout_off", *options)
-        found = vwlite("check", name)
-        assert "labels      lists (3 classes); 0: 9, 1: 18, 2: 9" in found.stdout and "malformed" not in found.stderr
+        done = vwlite("check", name)
+        assert "labels      lists (3 classes); 0: 9, 1: 18, 2: 9" in done.stdout and "malformed" not in done.stderr
         assert vwlite("predict", "-i", f"{name}.m", name).lines[:3] == ["0,1", "", "1,2"]
         report = json.loads(vwlite("evaluate", "-i", f"{name}.m", name, "--json", "-").stdout)
         assert (report["examples"], report["accuracy"]) == (27, 1)
@@ -145,9 +145,9 @@ def test_the_empty_set_of_tables(vwlite, write):
     write("d.csv", 'y,a,t\n"0,1",2,x\n",",3,y\n,4,z\n"1,2",9,\n')
     write("d.jsonl", '{"y":"0,1","a":2,"t":"x"}\n{"y":",","a":3,"t":"y"}\n{"a":4,"t":"z"}\n{"y":"1,2","a":9}\n')
     for name in ("csv", "jsonl"):
-        found = vwlite("convert", name, f"d.{name}", "--columns", "label=y tag=t")
-        assert found.stdout == "0,1 'x| a:2\n, 'y| a:3\n'z| a:4\n1,2 | a:9\n"
-    vwlite("train", write("t", found.stdout), "-f", "m", "--multilabel_oaa", "3", "--quiet", "--holdout_off")
+        done = vwlite("convert", name, f"d.{name}", "--columns", "label=y tag=t")
+        assert done.stdout == "0,1 'x| a:2\n, 'y| a:3\n'z| a:4\n1,2 | a:9\n"
+    vwlite("train", write("t", done.stdout), "-f", "m", "--multilabel_oaa", "3", "--quiet", "--holdout_off")
     report = json.loads(vwlite("evaluate", "-i", "m", "t", "--json", "-").stdout)
     assert report["examples"] == 3  # without the one that has no label
 
@@ -188,8 +188,8 @@ def test_losses_of_sets_are_measured(vwlite, write):
     assert report["samples_f1"] == pytest.approx((1 + 0 + 2 / 3) / 3)
     assert report["jaccard"] == pytest.approx((1 + 0 + 1 / 2) / 3)
     assert report["loss"] == pytest.approx(1 - report["samples_f1"])
-    shown = vwlite("evaluate", "-i", "m", "t").stdout
-    assert "jaccard" in shown and "subset_accuracy" not in shown
+    stdout = vwlite("evaluate", "-i", "m", "t").stdout
+    assert "jaccard" in stdout and "subset_accuracy" not in stdout
 
 
 def test_binary_predictions_are_signs(vwlite, write):
@@ -256,8 +256,8 @@ def test_a_wrong_class_ends_training_and_no_model_appears(vwlite, write, tmp_pat
 
 
 def test_names_where_numbers_were_expected_are_explained(vwlite, write):
-    said = vwlite("train", "-", "-f", "m", "--oaa", "3", stdin=NAMED, status=65).stderr
-    assert "(--named_labels?)" in said and "need --oaa 3 --named_labels cat,dog,bird" in said
+    stderr = vwlite("train", "-", "-f", "m", "--oaa", "3", stdin=NAMED, status=65).stderr
+    assert "(--named_labels?)" in stderr and "need --oaa 3 --named_labels cat,dog,bird" in stderr
 
 
 @pytest.mark.parametrize(
@@ -274,8 +274,8 @@ def test_names_where_numbers_were_expected_are_explained(vwlite, write):
 )
 def test_names_that_nobody_typed_are_found_in_the_files(data, options, names, vwlite, write, tmp_path):
     files = [write(name, content) for name, content in data.items()]
-    said = vwlite("train", *files, *options.split(), "-f", "found").stderr
-    assert f"{len(names.split(','))} classes: {names.replace(',', ', ')}" in said
+    stderr = vwlite("train", *files, *options.split(), "-f", "found").stderr
+    assert f"{len(names.split(','))} classes: {names.replace(',', ', ')}" in stderr
     write("names", "\n".join(names.split(",")) + "\n")
     for typed in (names, "@names"):
         vwlite("train", *files, *options.split(), "--named_labels", typed, "-f", "typed", "--quiet")
@@ -319,8 +319,8 @@ def test_line_breaks_within_fields_are_named_as_the_cause(vwlite, write):
 
 def test_a_file_of_names_is_not_written_over(vwlite, write):
     write("d", NAMED), write("names", "bird\ncat\ndog\n")
-    said = vwlite("train", "d", "--oaa", "3", "--named_labels", "@names", "-f", "names", status=2).stderr
-    assert "file of names" in said
+    stderr = vwlite("train", "d", "--oaa", "3", "--named_labels", "@names", "-f", "names", status=2).stderr
+    assert "file of names" in stderr
 
 
 def test_what_learns_no_files_wants_the_number_of_classes(vwlite, write):
@@ -362,26 +362,26 @@ def test_a_class_that_is_none_is_shown_with_the_score_it_is_given(vwlite, write,
 
 @pytest.mark.parametrize("option", ["--oaa", "--multiclass", "--log_multi", "--ect"])
 def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
-    found = vwlite("vw", write("d", "inf |a x\n1 |a x\n"), option, "3")
-    assert "unknown" in found.stderr
+    done = vwlite("vw", write("d", "inf |a x\n1 |a x\n"), option, "3")
+    assert "unknown" in done.stderr
 
 
 @pytest.mark.parametrize(("named", "value"), [("dotproduct", "ab"), ("filter_tree", "3")])
 def test_what_has_no_audit_says_so(vwlite, write, named, value):
-    found = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
-    assert f"--audit does not go with --{named}" in found.stdout
+    done = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
+    assert f"--audit does not go with --{named}" in done.stdout
 
 
 def test_the_majority_class_stands_beside_the_results(vwlite, write, tmp_path):
     """As a share of the weight, held-out examples aside; a model that is no better is told so."""
     names = ("cat", "cat", "cat", "dog", "bird")
     write("d", "".join(f"{names[n * 7 % 5]} {1 + n % 2} |w x{n}\n" for n in range(2000)))
-    said = vwlite("train", "d", "--oaa", "auto", "-f", "m", "-l", "1e-9", "--json", "run.json").stderr
+    stderr = vwlite("train", "d", "--oaa", "auto", "-f", "m", "-l", "1e-9", "--json", "run.json").stderr
     weights = {name: sum(1 + n % 2 for n in range(2000) if names[n * 7 % 5] == name) for name in names}
     least = 1 - max(weights.values()) / sum(weights.values())
     most = max(weights, key=weights.get)
-    assert f"majority class = {most}\nmajority class's loss = {least:.6f}\n" in said
-    assert f"note: always answering {most} has a smaller loss, {least:g}" in said
+    assert f"majority class = {most}\nmajority class's loss = {least:.6f}\n" in stderr
+    assert f"note: always answering {most} has a smaller loss, {least:g}" in stderr
     run = json.loads((tmp_path / "run.json").read_text())["result"]
     assert (run["majority_class"], run["majority_class_loss"]) == (most, pytest.approx(least))
     done = vwlite("evaluate", "-i", "m", write("e", "dog |w y\nbird |w y\nbird |w z\n"), "--json", "-")

@@ -34,9 +34,9 @@ def text_of(x, weight=None):
 
 def means_of(path):
     """The means of a model of rows of ``blobs``, whose features are numbers, by cluster."""
-    found = ClusterModel.load(str(path)).solution
-    means = np.zeros((COLUMNS, found.means.shape[1]))
-    means[found.slots] = found.means
+    actual = ClusterModel.load(str(path)).solution
+    means = np.zeros((COLUMNS, actual.means.shape[1]))
+    means[actual.slots] = actual.means
     return means.T.tolist()
 
 
@@ -60,10 +60,10 @@ def test_it_is_the_alternation_in_plain_python(spherical, weighted, trim, tmp_pa
     options = ["--spherical"] * spherical
     vwlite("cluster", "x.vw", "-f", "start", "-k", "4", "--passes", "1", "--seed", "3", "--quiet", *options)
     done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100", "--trim", trim / len(x) + 1e-6)
-    wanted = lloyd(x.astype(float).tolist(), weight, means_of(tmp_path / "start"), spherical, trim)
-    assert distances_in(done.stderr) == pytest.approx([average for _, average in wanted], rel=1e-5)
-    assert len(wanted) > 3
-    assert [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines] == wanted[-1][0]
+    expected = lloyd(x.astype(float).tolist(), weight, means_of(tmp_path / "start"), spherical, trim)
+    assert distances_in(done.stderr) == pytest.approx([average for _, average in expected], rel=1e-5)
+    assert len(expected) > 3
+    assert [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines] == expected[-1][0]
 
 
 def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
@@ -74,8 +74,8 @@ def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
     vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "100", "--quiet")
     start = np.array(means_of(tmp_path / "start"))
     peer = cluster.KMeans(5, init=start, n_init=1, tol=0, max_iter=100).fit(x.astype(float))
-    found = [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines]
-    assert found == peer.labels_.tolist()
+    predictions = [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines]
+    assert predictions == peer.labels_.tolist()
 
 
 def test_rows_that_have_no_room_are_read_again(data, vwlite, monkeypatch):
@@ -136,10 +136,10 @@ def test_batches_make_the_same_model_however_the_data_come(room, data, vwlite, m
     assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
     assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
     assert one == made("blocks", "x.vw", "--block-size", "999")
-    told = json.loads(vwlite("evaluate", "-i", "one", "x.vw", "--json", "-").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "one", "x.vw", "--json", "-").stdout)
     exact = json.loads(vwlite("cluster", "x.vw", "-k", "3", "--quiet", "--json", "-").stdout)
-    found, least = told["mean_squared_distance"], exact["average_squared_distance"]
-    assert least * (1 - 1e-6) <= found < 1.2 * least
+    actual, least = report["mean_squared_distance"], exact["average_squared_distance"]
+    assert least * (1 - 1e-6) <= actual < 1.2 * least
 
 
 def test_later_batches_move_means_as_little_as_they_are_few(tmp_path, vwlite):
@@ -147,8 +147,8 @@ def test_later_batches_move_means_as_little_as_they_are_few(tmp_path, vwlite):
     vwlite("cluster", "a.vw", "-k", "2", "--batch", "10", "-f", "m", "--quiet")
     later = "| 0:2\n" * 25 + "| 1:1\n"
     vwlite("cluster", "-i", "m", "-f", "n", "--batch", "10", "--passes", "1", "--quiet", stdin=later)
-    found = ClusterModel.load(str(tmp_path / "n")).solution.means
-    assert sorted(found.max(axis=0).tolist()) == pytest.approx([1, 1 + 25 / 75], rel=1e-3)
+    actual = ClusterModel.load(str(tmp_path / "n")).solution.means
+    assert sorted(actual.max(axis=0).tolist()) == pytest.approx([1, 1 + 25 / 75], rel=1e-3)
 
 
 def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
@@ -157,12 +157,12 @@ def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
     centres = draw.normal(size=(10, COLUMNS)) * 20
     x = (centres[np.minimum(np.arange(300) // 28, 9)] + draw.normal(size=(300, COLUMNS)) * 0.1).astype(np.float32)
     (tmp_path / "x.vw").write_text(text_of(x))
-    found = {}
+    actual = {}
     for seeding in ("scalable", "random"):
         options = ("-k", "10", "--seeding", seeding, "--json", "-", "--quiet")
         told = [json.loads(vwlite("cluster", "x.vw", "--seed", seed, *options).stdout) for seed in range(6)]
-        found[seeding] = [one["average_squared_distance"] for one in told]
-    assert max(found["scalable"]) < 0.1 and min(found["scalable"]) * 100 < max(found["random"])
+        actual[seeding] = [one["average_squared_distance"] for one in told]
+    assert max(actual["scalable"]) < 0.1 and min(actual["scalable"]) * 100 < max(actual["random"])
 
 
 def test_the_best_of_several_starts_is_kept(tmp_path, vwlite):
@@ -187,12 +187,12 @@ def test_outliers_move_no_mean_that_are_trimmed(batch, tmp_path, vwlite):
     labels, distances = np.arange(300) % 3, {}
     for trim in ("0", "0.1"):
         options = ("--restarts", "5", "--batch", batch, "--trim", trim, "--quiet", "--json", "-")
-        told = json.loads(vwlite("cluster", "x.vw", "-k", "3", "-f", "m", *options).stdout)
-        found = np.array([int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines])
+        report = json.loads(vwlite("cluster", "x.vw", "-k", "3", "-f", "m", *options).stdout)
+        predictions = np.array([int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines])
         usual = np.arange(300) % 20 > 0
-        pure = sum(np.bincount(labels[usual & (found == k)], minlength=3).max() for k in range(3)) / usual.sum()
-        distances[trim] = told["average_squared_distance"], pure
-        assert sum(told["sizes"]) == (300 if trim == "0" else 270)
+        pure = sum(np.bincount(labels[usual & (predictions == k)], minlength=3).max() for k in range(3)) / usual.sum()
+        distances[trim] = report["average_squared_distance"], pure
+        assert sum(report["sizes"]) == (300 if trim == "0" else 270)
     assert distances["0"][0] > 100 * distances["0.1"][0]
     assert distances["0"][1] < 0.7 and distances["0.1"][1] > 0.95
 
@@ -206,14 +206,16 @@ def test_soft_clusters_are_those_of_plain_python(weighted, tmp_path, vwlite):
     vwlite("cluster", "x.vw", "-f", "start", "--passes", "1", "--seed", "4", *how)
     done = vwlite("cluster", "x.vw", "-i", "start", "-f", "m", "--passes", "6")
     rows = x.astype(float).tolist()
-    told = [float(found) for found in re.findall(r"free energy ([-\d.e]+)", done.stderr)]
-    means, energies = soft(rows, weight, means_of(tmp_path / "start"), 2.0, len(told))
-    assert len(told) > 3 and told == pytest.approx(energies, rel=1e-5) and told == sorted(told, reverse=True)
+    numbers = [float(actual) for actual in re.findall(r"free energy ([-\d.e]+)", done.stderr)]
+    means, energies = soft(rows, weight, means_of(tmp_path / "start"), 2.0, len(numbers))
+    assert (
+        len(numbers) > 3 and numbers == pytest.approx(energies, rel=1e-5) and numbers == sorted(numbers, reverse=True)
+    )
     np.testing.assert_allclose(means_of(tmp_path / "m"), means, rtol=1e-4, atol=1e-4)
     for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--probabilities").lines, strict=True):
         kept = [np.exp(-distance(row, mean) / 2) for mean in means]
-        found = [float(pair.split(":")[1]) for pair in line.split()[:3]]
-        assert found == pytest.approx([one / sum(kept) for one in kept], abs=1e-4)
+        actual = [float(pair.split(":")[1]) for pair in line.split()[:3]]
+        assert actual == pytest.approx([one / sum(kept) for one in kept], abs=1e-4)
 
 
 @pytest.mark.parametrize("spherical", [False, True])
@@ -245,8 +247,8 @@ def test_sparse_means_are_short(options, data, vwlite):
 def test_projections_are_those_of_plain_python(rows, radius):
     means = np.array(rows).T.copy()
     project(means, radius)
-    for found, row in zip(means.T, rows, strict=True):
-        assert found == pytest.approx(projected(row, radius), abs=1e-9 + 1e-9 * max(map(abs, row)))
+    for actual, row in zip(means.T, rows, strict=True):
+        assert actual == pytest.approx(projected(row, radius), abs=1e-9 + 1e-9 * max(map(abs, row)))
 
 
 def test_rings_are_clusters_of_random_features(tmp_path, vwlite):
@@ -269,12 +271,12 @@ def test_scores_are_squared_distances(spherical, tmp_path, vwlite):
     vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--quiet", *["--spherical"] * spherical)
     means = means_of(tmp_path / "m")
     rows = [unit(row) for row in x.astype(float).tolist()] if spherical else x.astype(float).tolist()
-    told = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
+    report = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
     nearby = nearest(rows, means)
-    assert told["mean_squared_distance"] == pytest.approx(np.mean([one for _, one in nearby]), rel=1e-5)
+    assert report["mean_squared_distance"] == pytest.approx(np.mean([one for _, one in nearby]), rel=1e-5)
     for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--scores").lines, strict=True):
-        found = [float(pair.split(":")[1]) for pair in line.split()[:-1]]
-        assert found == pytest.approx([distance(row, mean) for mean in means], rel=1e-4, abs=1e-5)
+        numbers = [float(pair.split(":")[1]) for pair in line.split()[:-1]]
+        assert numbers == pytest.approx([distance(row, mean) for mean in means], rel=1e-4, abs=1e-5)
     unknown = vwlite("predict", "-i", "m", "--scores", stdin="|f unseen:3\n").stdout.split()
     lengths = [sum(value**2 for value in mean) for mean in means]
     expected = [length + (1 if spherical else 9) for length in lengths]
@@ -296,40 +298,40 @@ def test_agreement_with_labels(data, vwlite):
     text = text_of(x).replace("|f", "|")
     (data / "x.vw").write_text(text)
     vwlite("cluster", "x.vw", "-k", "3", "-f", "m", "--quiet", "--spherical")
-    told = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
-    assert told["nmi"] == pytest.approx(1) and told["purity"] == told["adjusted_rand"] == 1
-    assert told["mean_squared_distance"] == pytest.approx(0, abs=1e-6)
-    shown = vwlite("evaluate", "-i", "m", "x.vw", "--metric", "purity").stdout
-    assert shown == "purity  1\n"
+    report = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
+    assert report["nmi"] == pytest.approx(1) and report["purity"] == report["adjusted_rand"] == 1
+    assert report["mean_squared_distance"] == pytest.approx(0, abs=1e-6)
+    stdout = vwlite("evaluate", "-i", "m", "x.vw", "--metric", "purity").stdout
+    assert stdout == "purity  1\n"
     mixed = [line.replace("c0", ("", "c1")[number % 2]) for number, line in enumerate(text.splitlines(True))]
     (data / "mixed.vw").write_text("".join(mixed))
-    told = json.loads(vwlite("evaluate", "-i", "m", "mixed.vw", "--json", "-").stdout)["result"]
-    assert told["examples"] == 120 and told["purity"] == 1 and 0.7 < told["nmi"] < 1
+    report = json.loads(vwlite("evaluate", "-i", "m", "mixed.vw", "--json", "-").stdout)["result"]
+    assert report["examples"] == 120 and report["purity"] == 1 and 0.7 < report["nmi"] < 1
 
 
 def test_clusters_are_shown_by_name(data, vwlite):
     (data / "words.vw").write_text("|w apple apple pear\n|w apple pear\n|w zebra\n|w zebra zebra:2\n")
     vwlite("cluster", "words.vw", "-f", "m", "-k", "2", "--names", "--spherical", "--quiet")
-    shown = vwlite("inspect", "m", "--top", "1").lines
-    words = {line.split()[3].partition(":")[0] for line in shown[-2:]}
-    assert words == {"w^apple", "w^zebra"} and shown[2].startswith("spherical")
-    told = json.loads(vwlite("inspect", "m", "--top", "1", "--json", "-").stdout)
-    assert {one["features"][0]["name"] for one in told["top"]} == {"w^apple", "w^zebra"}
-    assert [one["examples"] for one in told["top"]] == [2, 2]
+    lines = vwlite("inspect", "m", "--top", "1").lines
+    words = {line.split()[3].partition(":")[0] for line in lines[-2:]}
+    assert words == {"w^apple", "w^zebra"} and lines[2].startswith("spherical")
+    report = json.loads(vwlite("inspect", "m", "--top", "1", "--json", "-").stdout)
+    assert {one["features"][0]["name"] for one in report["top"]} == {"w^apple", "w^zebra"}
+    assert [one["examples"] for one in report["top"]] == [2, 2]
 
 
 def test_columns_of_other_formats(data, vwlite):
     (data / "x.csv").write_text("label,a,b\n1,0,1\n1,0,2\n2,9,1\n2,9,2\n")
     vwlite("cluster", "x.csv", "--format", "csv", "--columns", "label=label", "-k", "2", "-f", "m", "--quiet")
     done = vwlite("evaluate", "-i", "m", "x.csv", "--columns", "label=label", "--json", "-")
-    told = json.loads(done.stdout)["result"]
-    assert told["purity"] == 1 and told["mean_squared_distance"] == pytest.approx(0.25)
+    report = json.loads(done.stdout)["result"]
+    assert report["purity"] == 1 and report["mean_squared_distance"] == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["cluster", "x.vw"], 2, "-k N says how many clusters there are to be"),
+        (["cluster", "x.vw"], 2, "-k N is needed: the number of clusters"),
         (["cluster", "x.vw", "-k", "1"], 2, "-k takes 2 to 100000, not 1"),
         (["cluster", "x.vw", "-k", "121"], 2, "121 clusters are more than there are examples: 120"),
         (["cluster", "same.vw", "-k", "3"], 2, "3 clusters are more than there are different examples: 2"),
@@ -393,4 +395,4 @@ def test_damaged_models_are_refused(name, wrong, data, vwlite):
     model = files.load(data / "m")
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = vwlite("predict", "-i", "bad", "x.vw", status=76)
-    assert "is no model of this version's vwlite cluster" in done.stderr
+    assert "is not a model of this version's vwlite cluster" in done.stderr

@@ -42,15 +42,15 @@ def data(write):
 
 def test_it_is_a_cut_that_no_move_to_a_nearer_centre_lowers(data, vwlite, tmp_path):
     done = vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut")
-    found = clusters_in(vwlite("predict", "-i", "m", "x.vw"))
+    clusters = clusters_in(vwlite("predict", "-i", "m", "x.vw"))
     k = counts() @ counts().T
-    cut = cost(k.tolist(), found, GROUPS)
+    cut = cost(k.tolist(), clusters, GROUPS)
     model = ClusterModel.load(str(tmp_path / "m"))
     assert model.solution.cut == pytest.approx(cut, rel=1e-6)
     assert done.stderr.splitlines()[-1] == f"normalised cut {model.solution.cut:.6g}"
     bounds = [float(one) for one in re.findall(r"normalised cut at most (\S+),", done.stderr)]
     assert bounds == sorted(bounds, reverse=True) and bounds[-1] == pytest.approx(cut, rel=1e-5)
-    for own, distance in zip(found, distances(k.tolist(), found), strict=True):
+    for own, distance in zip(clusters, distances(k.tolist(), clusters), strict=True):
         assert distance[own] <= min(distance.values()) + 1e-7
     assert cut <= cost(k.tolist(), [number % GROUPS for number in range(150)], GROUPS)
 
@@ -59,17 +59,19 @@ def test_new_text_goes_to_the_nearest_centre_of_the_graph(data, vwlite, tmp_path
     """A new node's edges are its dot products with the examples, its degree their sum."""
     vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--quiet")
     x, new = counts(), counts(40, seed=1)
-    found = np.array(clusters_in(vwlite("predict", "-i", "m", "x.vw")))
+    predictions = np.array(clusters_in(vwlite("predict", "-i", "m", "x.vw")))
     write("new.vw", text_of(new))
     k = x @ x.T
     edges = new @ x.T
     for row, cluster in enumerate(clusters_in(vwlite("predict", "-i", "m", "new.vw"))):
-        wanted = []
+        expected = []
         for j in range(GROUPS):
-            own = found == j
+            own = predictions == j
             volume = k[own].sum()
-            wanted.append(k[np.ix_(own, own)].sum() / volume**2 - 2 * edges[row, own].sum() / edges[row].sum() / volume)
-        assert wanted[cluster] <= min(wanted) + 1e-9
+            expected.append(
+                k[np.ix_(own, own)].sum() / volume**2 - 2 * edges[row, own].sum() / edges[row].sum() / volume
+            )
+        assert expected[cluster] <= min(expected) + 1e-9
     scores = vwlite("predict", "-i", "m", "new.vw", "--scores").lines[0].split()
     assert len(scores) == GROUPS + 1 and scores[-1] == "t0"
 
@@ -84,8 +86,8 @@ def test_importance_is_as_good_as_copies(vwlite, write, tmp_path):
         cuts.append(ClusterModel.load(str(tmp_path / name)).solution.cut)
     assert cuts[0] == pytest.approx(cuts[1], rel=1e-3)
     k = (x @ x.T) * np.outer(weight, weight)
-    found = clusters_in(vwlite("predict", "-i", "weighted", "weighted.vw"))
-    assert cost(k.tolist(), found, GROUPS) == pytest.approx(cuts[0], rel=1e-6)
+    clusters = clusters_in(vwlite("predict", "-i", "weighted", "weighted.vw"))
+    assert cost(k.tolist(), clusters, GROUPS) == pytest.approx(cuts[0], rel=1e-6)
 
 
 def test_later_text_begins_with_the_means_and_degrees_of_a_model(data, vwlite, write, tmp_path):
@@ -107,15 +109,15 @@ def test_of_several_starts_the_lowest_cut_is_kept(data, vwlite, tmp_path):
     assert len({*last}) > 1
     kept, told = done.stderr.splitlines()[-2:]
     assert kept == f"kept: normalised cut at most {min(last):.6g}"
-    found = clusters_in(vwlite("predict", "-i", "m", "x.vw"))
-    assert float(told.split()[-1]) == pytest.approx(cost((counts() @ counts().T).tolist(), found, 5), rel=1e-5)
+    clusters = clusters_in(vwlite("predict", "-i", "m", "x.vw"))
+    assert float(told.split()[-1]) == pytest.approx(cost((counts() @ counts().T).tolist(), clusters, 5), rel=1e-5)
 
 
 def test_reports_have_the_cut(data, vwlite, tmp_path):
-    told = json.loads(vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--json", "-", "--quiet").stdout)
-    assert told["cut"] is True and 0 < told["normalised_cut"] < 3
-    shown = vwlite("inspect", "m").stdout
-    assert re.search(r"^cut +yes$", shown, re.M) and re.search(r"^normalised_cut +", shown, re.M)
+    report = json.loads(vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut", "--json", "-", "--quiet").stdout)
+    assert report["cut"] is True and 0 < report["normalised_cut"] < 3
+    stdout = vwlite("inspect", "m").stdout
+    assert re.search(r"^cut +yes$", stdout, re.M) and re.search(r"^normalised_cut +", stdout, re.M)
     measured = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)
     assert measured["nmi"] > 0.6 and measured["examples"] == measured["weight"] == 150
 
@@ -161,5 +163,5 @@ def test_damaged_models_are_refused(change, data, vwlite, tmp_path):
     else:
         header |= change
     files.save(tmp_path / "bad", header, arrays)
-    said = vwlite("predict", "-i", "bad", "x.vw", status=76).stderr
-    assert "bad is no model of this version's vwlite cluster" in said
+    stderr = vwlite("predict", "-i", "bad", "x.vw", status=76).stderr
+    assert "bad is not a model of this version's vwlite cluster" in stderr

@@ -70,8 +70,8 @@ def test_commands(propose):
 
 def test_options_in_both_spellings(propose):
     assert propose("train", "--loss_f") == ["--loss_function"]
-    (found,) = propose("train", "--loss-f")
-    assert found in ("--loss-function", "--loss_function")  # zsh puts the declared one in place of what is typed
+    (proposal,) = propose("train", "--loss-f")
+    assert proposal in ("--loss-function", "--loss_function")  # zsh puts the declared one in place of what is typed
     assert propose("aso", "learn", "--au") == ["--aux"]
     assert propose("train", "--no-shu") == ["--no-shuffle"]
     assert propose("--vers") == ["--version"]

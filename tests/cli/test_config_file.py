@@ -17,8 +17,8 @@ def options(vwlite):
     """The options of the model, as inspect shows them, with the bits."""
 
     def of(model="model"):
-        shown = json.loads(vwlite("inspect", model, "--json", "-").stdout)
-        return {**shown["options"], "bits": shown["bits"], "loss": shown["loss_function"]}
+        report = json.loads(vwlite("inspect", model, "--json", "-").stdout)
+        return {**report["options"], "bits": report["bits"], "loss": report["loss_function"]}
 
     return of
 
@@ -94,7 +94,7 @@ def test_commands_of_groups(vwlite, write, monkeypatch):
         ("[train]\npases = 3\n", "a.toml [train] pases: no such option pases (did you mean passes?)"),
         ("[train]\ndata = ['x.vw']\n", "a.toml [train] data: no such option data"),
         ("[trian]\npasses = 3\n", "a.toml: no such command trian (did you mean train?)"),
-        ("train = 3\n", "a.toml: train is no table: write [train]"),
+        ("train = 3\n", "a.toml: train is not a table: write [train]"),
         ("[train\n", "a.toml: "),
         pytest.param("a = " + "[" * 10_000 + "]" * 10_000 + "\n", "a.toml: ", id="deep"),
         ("[train]\nl2 = -1\n", "--l2 takes a number of 0 or more, not -1"),

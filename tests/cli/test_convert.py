@@ -16,11 +16,11 @@ def test_a_byte_order_mark_is_no_character(vwlite, write):
     columns, template = b"a DT B\nb NN I\n", b"w:%x[0,0]\nt:%x[0,1]\n"
     write("bom", BOM + columns), write("plain", columns)
     write("bom.t", BOM + template), write("t", template)
-    wanted = "B |w a |t DT\nI |w b |t NN\n\n"
+    expected = "B |w a |t DT\nI |w b |t NN\n\n"
     for data in ("bom", "plain"):
         for named in ("bom.t", "t"):
-            assert vwlite("convert", "conll", data, "--template", named).stdout == wanted
-    assert vwlite("convert", "conll", "bom", "bom", "--template", "t").stdout == 2 * wanted
+            assert vwlite("convert", "conll", data, "--template", named).stdout == expected
+    assert vwlite("convert", "conll", "bom", "bom", "--template", "t").stdout == 2 * expected
     write("words.t", "w:%x[0,0]\n")
     done = vwlite("convert", "conll", "--lines", "--template", "words.t", stdin=BOM + b"a b\n")
     assert done.stdout == "|w a\n|w b\n\n"
@@ -54,8 +54,8 @@ def test_options_pick_the_word_itself(vwlite, write):
     vwlite("convert", "conll", "data.txt", "-o", "data.vw")
     vwlite("l1", "data.vw", "--model", "crf", "--affix", "+1w,-2t", "--l1", "0", "--names", "-f", "m", "--quiet")
     names = {entry["name"] for entry in json.loads(vwlite("inspect", "m", "--top", "500", "--json", "-").stdout)["top"]}
-    wanted = {"affix^w+1=T", "affix^w+1=c", "affix^w+1=s", "affix^t-2=DT", "affix^t-2=NN", "affix^t-2=BD"}
-    assert {name for name in names if name and name.startswith("affix")} == wanted
+    expected = {"affix^w+1=T", "affix^w+1=c", "affix^w+1=s", "affix^t-2=DT", "affix^t-2=NN", "affix^t-2=BD"}
+    assert {name for name in names if name and name.startswith("affix")} == expected
 
 
 def test_template_out_and_compressed_input(vwlite, write, tmp_path):
@@ -68,9 +68,9 @@ def test_template_out_and_compressed_input(vwlite, write, tmp_path):
 def test_the_columns_choose_a_template_that_is_not_typed(vwlite, write):
     write("words", "Bob B-PER\nruns O\n")
     write("tags", COLUMNS)
-    found = vwlite("convert", "conll", "words").stdout
-    assert found.startswith("B-PER |wL2 _B-2 |wL1 _B-1 |wC Bob |wR1 runs |wR2 _B+1 |tC Aa+")
-    assert found == vwlite("convert", "conll", "words", "--template", "ner").stdout
+    stdout = vwlite("convert", "conll", "words").stdout
+    assert stdout.startswith("B-PER |wL2 _B-2 |wL1 _B-1 |wC Bob |wR1 runs |wR2 _B+1 |tC Aa+")
+    assert stdout == vwlite("convert", "conll", "words", "--template", "ner").stdout
     tags = vwlite("convert", "conll", "tags").stdout
     assert tags == vwlite("convert", "conll", "tags", "--template", "chunk").stdout
     assert " |lC the " in vwlite("convert", "conll", "tags", "--template", "pos").lines[0]
@@ -86,8 +86,8 @@ def test_a_file_named_like_a_ready_made_template(vwlite, write):
 def test_labels_and_documents(vwlite, write):
     write("words", "-DOCSTART- O\n\nBob I-PER\nruns O\n")
     assert vwlite("convert", "conll", "words", "--iob2").lines[0].startswith("B-PER |wL2 _B-2")
-    kept = vwlite("convert", "conll", "words", "--keep-docstart").lines
-    assert kept[0].startswith("O |wL2 _B-2 |wL1 _B-1 |wC -DOCSTART-") and kept[2].startswith("I-PER")
+    lines = vwlite("convert", "conll", "words", "--keep-docstart").lines
+    assert lines[0].startswith("O |wL2 _B-2 |wL1 _B-1 |wC -DOCSTART-") and lines[2].startswith("I-PER")
 
 
 def test_plain_lines_have_no_labels(vwlite, write):
@@ -107,8 +107,8 @@ def test_refusals(vwlite, write):
     write("t", "U1:%x[0,7]\n")
     write("empty", "\n\n")
     write("macros", "U1:%x[0,0]\nU2:%q[0,0]\n")
-    said = vwlite("convert", "conll", "data.txt", "--template", "macros", status=2).stderr
-    assert "line 2 of the template: there is no macro %q" in said
+    stderr = vwlite("convert", "conll", "data.txt", "--template", "macros", status=2).stderr
+    assert "line 2 of the template: there is no macro %q" in stderr
     assert "column 7" in vwlite("convert", "conll", "data.txt", "--template", "t", status=65).stderr
     assert "overwritten" in vwlite("convert", "conll", "data.txt", "-o", "data.txt", status=2).stderr
     assert "no sentence" in vwlite("convert", "conll", "empty", status=65).stderr

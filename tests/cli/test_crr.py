@@ -39,8 +39,8 @@ def test_a_buffer_of_all_examples_is_as_good_as_a_cache(vwlite):
 def test_the_model_is_one_for_the_other_commands(vwlite, header):
     crr(vwlite, "--alpha", "0.3", "--lambda", "0.01", "--names")
     assert len(vwlite("predict", "-i", "m", "data.vw").lines) == 90
-    shown = vwlite("inspect", "m", "--top", "3").stdout
-    assert "alpha" in shown and "^" in shown
+    stdout = vwlite("inspect", "m", "--top", "3").stdout
+    assert "alpha" in stdout and "^" in stdout
     assert header("m")["crr"]["lambda"] == 0.01
     scores = json.loads(vwlite("evaluate", "-i", "m", "data.vw", "--qid", "tag", "--json", "-").stdout)
     assert {"mse", "map", "ndcg", "ndcg@10"} <= set(scores) and scores["queries"] == 10
@@ -50,9 +50,9 @@ def test_it_ranks_what_can_be_ranked(vwlite):
     crr(vwlite, "--final_regressor", "m2")
     metrics = "mse,auc,map,ndcg,ndcg@10"
     done = vwlite("evaluate", "-i", "m2", "data.vw", "--metric", metrics, "--qid", "tag", "--json", "-")
-    found = json.loads(done.stdout)
-    assert list(found["result"]) == ["examples", "weight", "mse", "auc", "queries", "map", "ndcg", "ndcg@10"]
-    assert found["map"] > 0.95 and found["auc"] > 0.9
+    report = json.loads(done.stdout)
+    assert list(report["result"]) == ["examples", "weight", "mse", "auc", "queries", "map", "ndcg", "ndcg@10"]
+    assert report["map"] > 0.95 and report["auc"] > 0.9
 
 
 def test_svmlight_queries(vwlite):
@@ -73,19 +73,19 @@ def test_steps_on_queries_depend_on_nothing_else(vwlite, tmp_path):
     for name, more in (("whole", []), ("cached", ["-c"]), ("blocks", ["--block-size", "256", "--threads", "2"])):
         vwlite("crr", "data.vw", *more, *options, "-f", name)
     assert same(tmp_path, "whole", "cached") and same(tmp_path, "whole", "blocks")
-    told = json.loads(vwlite("crr", "data.vw", *options[:2], "--json", "-").stdout)
-    assert (told["pairing"], told["rate"], told["steps"], told["alpha"]) == ("lambda-ndcg", "adaptive", 300, 0)
-    assert told["average"] and told["query_limit"] == 1000 and "l1" not in told
+    report = json.loads(vwlite("crr", "data.vw", *options[:2], "--json", "-").stdout)
+    assert (report["pairing"], report["rate"], report["steps"], report["alpha"]) == ("lambda-ndcg", "adaptive", 300, 0)
+    assert report["average"] and report["query_limit"] == 1000 and "l1" not in report
 
 
 def test_calibrated_predictions_have_the_size_of_the_labels_in_the_same_order(vwlite, tmp_path):
-    found = {}
+    actual = {}
     for name, more in (("plain", []), ("calibrated", ["--calibrate"])):
         crr(vwlite, "--pairs", "lambda-ndcg", *more, "-f", name)
         done = vwlite("evaluate", "-i", name, "data.vw", "--metric", "mse,ndcg,map", "--qid", "tag", "--json", "-")
-        found[name] = json.loads(done.stdout)
-    assert found["calibrated"]["mse"] < found["plain"]["mse"] and found["calibrated"]["mse"] < 0.6
-    assert found["calibrated"]["ndcg"] == found["plain"]["ndcg"]
+        actual[name] = json.loads(done.stdout)
+    assert actual["calibrated"]["mse"] < actual["plain"]["mse"] and actual["calibrated"]["mse"] < 0.6
+    assert actual["calibrated"]["ndcg"] == actual["plain"]["ndcg"]
 
 
 def test_seed_changes_the_draws(vwlite, tmp_path):
@@ -197,9 +197,9 @@ def test_evaluate_refuses_queries_that_no_metric_needs(vwlite):
 def test_a_column_that_names_the_query_is_told_to_be_a_tag(vwlite, write):
     rows = "".join(f"{n % 3},q{n // 6},{n}\n" for n in range(24))
     write("q.csv", f"grade,individual,x\n{rows}")
-    said = "; individual is a column, no namespace: tag=individual in --columns, with --qid tag, makes queries of it"
+    message = "; individual is a column, no namespace: tag=individual in --columns, with --qid tag, makes queries of it"
     wrong = ("q.csv", "--columns", "label=grade f=x,individual", "-f", "m", "--qid", "individual")
-    assert said in vwlite("crr", *wrong, status=65).stderr
+    assert message in vwlite("crr", *wrong, status=65).stderr
     tagged = (
         "q.csv",
         "--columns",
@@ -213,5 +213,5 @@ def test_a_column_that_names_the_query_is_told_to_be_a_tag(vwlite, write):
         "--quiet",
     )
     vwlite("crr", *tagged)
-    asked = ("evaluate", "-i", "m", "q.csv", "--metric", "ndcg", "--qid", "individual")
-    assert said in vwlite(*asked, status=65).stderr
+    command = ("evaluate", "-i", "m", "q.csv", "--metric", "ndcg", "--qid", "individual")
+    assert message in vwlite(*command, status=65).stderr

@@ -119,8 +119,8 @@ def test_what_does_not_go_together(options, message, vwlite, tmp_path):
 
 def test_a_stage_without_a_pair(vwlite, write):
     write("data.vw", "".join(f"{n // 5} |a {' '.join('xyz'[: 1 + n // 5])}\n" for n in range(10)))
-    said = crr(vwlite, *EASY, "--qid", "none", status=65).stderr
-    assert "curriculum, step 1: of the 3 easiest examples no query has two different labels" in said
+    stderr = crr(vwlite, *EASY, "--qid", "none", status=65).stderr
+    assert "curriculum, step 1: of the 3 easiest examples no query has two different labels" in stderr
 
 
 @pytest.mark.parametrize("command", ["train", "l1"])

@@ -109,8 +109,8 @@ def test_names_of_steps_are_learned_from_the_text(vwlite, write):
 
 
 def names_of(vwlite, model):
-    found = json.loads(vwlite("inspect", model, "--top", "9999", "--json", "-").stdout)
-    return {entry["slot"]: entry["name"] for entry in found["top"]}
+    report = json.loads(vwlite("inspect", model, "--top", "9999", "--json", "-").stdout)
+    return {entry["slot"]: entry["name"] for entry in report["top"]}
 
 
 @pytest.mark.parametrize("features", ["", "-q ::", "-q ww --ngram 2"])

@@ -45,41 +45,41 @@ def test_nodes_and_their_clusters(vwlite, write):
 def test_the_report_is_that_of_the_plain_graph(combine, vwlite, write):
     write("graph.vw", TWO)
     done = vwlite("cut", "graph.vw", "-k", "2", "--combine", combine, "-p", "out", "--json", "-", "--quiet")
-    told = json.loads(done.stdout)["result"]
+    report = json.loads(done.stdout)["result"]
     nodes, weights = edges_of(TWO.splitlines(), combine)
     k = np.array(matrix_of(weights, len(nodes)))[:6, :6]
-    wanted = cost(k.tolist(), [0, 0, 0, 1, 1, 1], 2)
+    expected = cost(k.tolist(), [0, 0, 0, 1, 1, 1], 2)
     volumes = [k[:3].sum(), k[3:].sum()]
-    assert told["normalised_cut"] == pytest.approx(wanted)
-    assert told["clusters"] == [
+    assert report["normalised_cut"] == pytest.approx(expected)
+    assert report["clusters"] == [
         {"cluster": j, "nodes": 3, "cut": 0.25, "volume": pytest.approx(volumes[j]), "share_cut": 0.25 / volumes[j]}
         for j in range(2)
     ]
     root = np.sqrt(k.sum(axis=1))
     values = np.linalg.eigvalsh(k / root / root[:, None])[::-1]
-    assert told["eigenvalues"] == pytest.approx(values[:2].tolist())
-    assert [told[name] for name in ("nodes", "edges", "components", "without_edges", "different_weights")] == [
+    assert report["eigenvalues"] == pytest.approx(values[:2].tolist())
+    assert [report[name] for name in ("nodes", "edges", "components", "without_edges", "different_weights")] == [
         7,
         7,
         1,
         1,
         1,
     ]
-    assert (told["lines"], told["bad_lines"], done.stderr) == (5, 0, "")
+    assert (report["lines"], report["bad_lines"], done.stderr) == (5, 0, "")
 
 
 def test_connected_components_are_said_first(vwlite, write, tmp_path):
     lines = ["a |n b:2", "c |n d", "e |n e:3", "f |n g h"]
     write("graph.vw", "\n".join(lines))
     done = vwlite("cut", "graph.vw", "-k", "4", "-p", "out", "--json", "report")
-    said = "the graph has 4 connected components, between which there is nothing to cut"
-    assert done.stderr.splitlines()[0] == said
+    message = "the graph has 4 connected components, between which there is nothing to cut"
+    assert done.stderr.splitlines()[0] == message
     nodes, weights = edges_of(lines)
-    told = json.loads((tmp_path / "report").read_text())
-    assert told["components"] == components(weights, len(nodes)) == 4
-    assert told["normalised_cut"] == 0 and told["eigenvalues"] == pytest.approx([1] * 4)
-    found = clusters_of((tmp_path / "out").read_text())
-    assert found == {"a": "0", "b": "0", "c": "1", "d": "1", "e": "2", "f": "3", "g": "3", "h": "3"}
+    report = json.loads((tmp_path / "report").read_text())
+    assert report["components"] == components(weights, len(nodes)) == 4
+    assert report["normalised_cut"] == 0 and report["eigenvalues"] == pytest.approx([1] * 4)
+    clusters = clusters_of((tmp_path / "out").read_text())
+    assert clusters == {"a": "0", "b": "0", "c": "1", "d": "1", "e": "2", "f": "3", "g": "3", "h": "3"}
 
 
 def test_an_edge_may_stand_at_either_end(vwlite, write):
@@ -98,8 +98,8 @@ def test_an_edge_may_stand_at_either_end(vwlite, write):
 def test_names_are_kept_as_they_are(vwlite, write):
     """Numbers are names, too: 1 and 01 are two nodes."""
     write("graph.vw", "1 |n 01:5\n-3:x |n é\n名 |n é 1:0.01\n-3:x |n\n")
-    found = clusters_of(vwlite("cut", "graph.vw", "-k", "2").stdout)
-    assert found == {"1": "0", "01": "0", "-3:x": "1", "é": "1", "名": "1"}
+    clusters = clusters_of(vwlite("cut", "graph.vw", "-k", "2").stdout)
+    assert clusters == {"1": "0", "01": "0", "-3:x": "1", "é": "1", "名": "1"}
 
 
 def cuts(name, tail, head, clusters, vwlite, write, tmp_path):
@@ -111,12 +111,12 @@ def cuts(name, tail, head, clusters, vwlite, write, tmp_path):
     vwlite("cut", name, "-k", clusters, "-p", "out", "--json", "report", "--quiet")
     graph = graph_from(tail, head)
     matrix = csr_matrix((graph.value, graph.index, graph.indptr))
-    found = peer.SpectralClustering(clusters, affinity="precomputed", random_state=0).fit_predict(matrix)
+    actual = peer.SpectralClustering(clusters, affinity="precomputed", random_state=0).fit_predict(matrix)
     told = json.loads((tmp_path / "report").read_text())["normalised_cut"]
     own = clusters_of((tmp_path / "out").read_text())
     cluster = np.array([int(own[str(node)]) for node in range(len(graph))], np.int32)
     assert told == pytest.approx(partition_of(graph, cluster, clusters).cost)
-    return told, partition_of(graph, found.astype(np.int32), clusters).cost
+    return told, partition_of(graph, actual.astype(np.int32), clusters).cost
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2])
@@ -134,9 +134,9 @@ def test_the_cut_of_random_blocks_is_not_above_that_of_scikit_learn(vwlite, writ
 def test_blocks_are_found(vwlite, write):
     tail, head = blocks(np.random.default_rng(0), 1200, 3, 12000, 0.8)
     write("graph.vw", text_of(tail, head))
-    found = clusters_of(vwlite("cut", "graph.vw", "-k", "3", "--quiet").stdout)
-    assert len(found) == 1200
-    assert len({(int(node) % 3, cluster) for node, cluster in found.items()}) == 3 and found["0"] == "0"
+    clusters = clusters_of(vwlite("cut", "graph.vw", "-k", "3", "--quiet").stdout)
+    assert len(clusters) == 1200
+    assert len({(int(node) % 3, cluster) for node, cluster in clusters.items()}) == 3 and clusters["0"] == "0"
 
 
 def test_options_of_the_search(vwlite, write):
@@ -145,8 +145,8 @@ def test_options_of_the_search(vwlite, write):
     write("moons.vw", text_of(*neighbours(points, 8)))
 
     def cut(*more):
-        told = vwlite("cut", "moons.vw", "--clusters", "6", "-p", "out", "--json", "-", *more)
-        return json.loads(told.stdout)["result"]["normalised_cut"], told.stderr
+        done = vwlite("cut", "moons.vw", "--clusters", "6", "-p", "out", "--json", "-", *more)
+        return json.loads(done.stdout)["result"]["normalised_cut"], done.stderr
 
     assert cut("--restarts", "8")[0] <= cut("--restarts", "1")[0]
     assert cut("--shift", "0", "--restarts", "1")[0] < cut("--shift", "1", "--restarts", "1")[0]
@@ -158,15 +158,15 @@ def test_tables_are_graphs_too(vwlite, write):
     rows = ({"node": "a", "n": {"b": 2, "c": 1}}, {"node": "d", "n": ["e"]}, {"node": "c", "n": ["b"]})
     write("graph.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
     jsonl = ("cut", "graph.jsonl", "--format", "jsonl", "-k", "2")
-    found = clusters_of(vwlite(*jsonl, "--columns", "label=node").stdout)
-    assert found == {"a": "0", "b": "0", "c": "0", "d": "1", "e": "1"}
-    said = vwlite(*jsonl, status=2).stderr
-    assert "vwlite: the table has no column of nodes (--columns label=... names the column of labels" in said
+    clusters = clusters_of(vwlite(*jsonl, "--columns", "label=node").stdout)
+    assert clusters == {"a": "0", "b": "0", "c": "0", "d": "1", "e": "1"}
+    stderr = vwlite(*jsonl, status=2).stderr
+    assert "vwlite: the table has no column of nodes (--columns label=... names the column of labels" in stderr
     write("graph.csv", "label,a,b,c,d\na,0,1,0,0\nc,0,0,0,1.5\n")
-    found = clusters_of(vwlite("cut", "graph.csv", "--format", "csv", "--columns", "label=label", "-k", "2").stdout)
-    assert found == {"a": "0", "b": "0", "c": "1", "d": "1"}
-    said = vwlite("cut", "graph.csv", "--format", "svmlight", "-k", "2", status=2).stderr
-    assert said == "vwlite: --format svmlight has no names, which the nodes of a graph need\n"
+    clusters = clusters_of(vwlite("cut", "graph.csv", "--format", "csv", "--columns", "label=label", "-k", "2").stdout)
+    assert clusters == {"a": "0", "b": "0", "c": "1", "d": "1"}
+    stderr = vwlite("cut", "graph.csv", "--format", "svmlight", "-k", "2", status=2).stderr
+    assert stderr == "vwlite: --format svmlight has no names, which the nodes of a graph need\n"
 
 
 def test_lines_that_are_no_nodes_are_malformed(vwlite, write, tmp_path):
@@ -179,7 +179,7 @@ def test_lines_that_are_no_nodes_are_malformed(vwlite, write, tmp_path):
     for sentence in (
         "graph.vw:1: no name of a node, expected one before '|' and a space behind it: |n a",
         "graph.vw:3: a number behind the node's name, expected neighbours only: nodes have no importance: a 2 |n b",
-        "graph.vw:4: the weight of an edge is no number: a |n b:much",
+        "graph.vw:4: the weight of an edge is not a number: a |n b:much",
         "graph.vw:5: an edge to a node without a name: a |n :3",
     ):
         assert f"vwlite: bad line {sentence}\n" in done.stderr
@@ -190,8 +190,8 @@ def test_lines_that_are_no_nodes_are_malformed(vwlite, write, tmp_path):
 def test_a_negative_weight_ends_it(vwlite, write):
     write("graph.vw", "a |n b\n\nb |n c:1 d:-0.5 e:-1\n")
     done = vwlite("cut", "graph.vw", "-k", "2", status=65)
-    said = "vwlite: graph.vw:3: the edge to d has the weight -0.5, and a cut needs weights of 0 or more\n"
-    assert (done.stdout, done.stderr) == ("", said)
+    message = "vwlite: graph.vw:3: the edge to d has the weight -0.5, and a cut needs weights of 0 or more\n"
+    assert (done.stdout, done.stderr) == ("", message)
 
 
 def test_what_cannot_be_cut(vwlite, write):
@@ -209,7 +209,7 @@ def test_what_cannot_be_cut(vwlite, write):
 
 def test_memory_is_limited(vwlite, write):
     write("graph.vw", text_of(*blocks(np.random.default_rng(0), 500, 2, 5000, 0.8)))
-    said = vwlite("cut", "graph.vw", "-k", "2", "--quiet", "--max-memory", "0.0001", status=2).stderr
-    assert "5,000 edges read so far: 0.00 GiB are more than --max-memory 0.0001" in said
-    said = vwlite("cut", "graph.vw", "-k", "400", "--quiet", "--max-memory", "0.005", status=2).stderr
-    assert "500 nodes, " in said and "a smaller -k need" in said
+    stderr = vwlite("cut", "graph.vw", "-k", "2", "--quiet", "--max-memory", "0.0001", status=2).stderr
+    assert "5,000 edges read so far: 0.00 GiB are more than --max-memory 0.0001" in stderr
+    stderr = vwlite("cut", "graph.vw", "-k", "400", "--quiet", "--max-memory", "0.005", status=2).stderr
+    assert "500 nodes, " in stderr and "a smaller -k need" in stderr

@@ -46,32 +46,32 @@ def test_it_tells_of_every_pass_and_stops_at_the_gap(vwlite, data, loss):
     assert rows[-1][3] <= 0.01 < rows[-2][3]
     with open("run.json") as file:
         result = json.load(file)["result"]
-    found = result["dual"]
-    assert found["passes"] == len(rows) and found["examples"] == result["examples"] == 400 and found["skipped"] == 0
-    assert found["primal"] == pytest.approx(rows[-1][1], rel=1e-7) and found["gap"] <= 0.01
-    assert found["margin"] == pytest.approx(1 / found["norm"])
+    actual = result["dual"]
+    assert actual["passes"] == len(rows) and actual["examples"] == result["examples"] == 400 and actual["skipped"] == 0
+    assert actual["primal"] == pytest.approx(rows[-1][1], rel=1e-7) and actual["gap"] <= 0.01
+    assert actual["margin"] == pytest.approx(1 / actual["norm"])
     if loss not in ("squared", "tube"):  # of which predictions are clipped to the labels
-        average = (found["primal"] - found["norm"] ** 2 / 2) / 400
+        average = (actual["primal"] - actual["norm"] ** 2 / 2) / 400
         assert result["average_loss"] == pytest.approx(average, rel=1e-5)
     for name in ("primal", "dual"):
-        assert f"{name} = {found[name]:.6f}\n" in done.stderr
-    assert f"support vectors = {found['support']}\nof these at their bound = {found['bound']}\n" in done.stderr
-    assert found == json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["dual"]
+        assert f"{name} = {actual[name]:.6f}\n" in done.stderr
+    assert f"support vectors = {actual['support']}\nof these at their bound = {actual['bound']}\n" in done.stderr
+    assert actual == json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["dual"]
 
 
 def test_predictions_of_the_training_are_those_of_the_model(vwlite, data, tmp_path):
     vwlite("train", "d", "-f", "m", "-p", "p", "-r", "r", "--quiet", *DUAL)
-    told = (tmp_path / "p").read_text()
-    assert told == vwlite("predict", "-i", "m", "d").stdout and len(told.splitlines()) == 400
+    text = (tmp_path / "p").read_text()
+    assert text == vwlite("predict", "-i", "m", "d").stdout and len(text.splitlines()) == 400
     assert len((tmp_path / "r").read_text().splitlines()) == 400
 
 
 def test_an_ordinary_model_comes_of_it(vwlite, data, weights, tmp_path):
     vwlite("train", "d", "-f", "m", "--quiet", "--names", "--readable_model", "text", *DUAL)
-    found = json.loads(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy", "--json", "-").stdout)["result"]
-    assert found["accuracy"] > 0.75
-    shown = vwlite("inspect", "m", "--top", "2").stdout
-    assert "can_go_on      no" in shown and re.search(r"u\^b|u\^a", shown)
+    report = json.loads(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy", "--json", "-").stdout)["result"]
+    assert report["accuracy"] > 0.75
+    stdout = vwlite("inspect", "m", "--top", "2").stdout
+    assert "can_go_on      no" in stdout and re.search(r"u\^b|u\^a", stdout)
     assert len(weights("m")) == 14
     assert len(re.findall(r"^\d+:", (tmp_path / "text").read_text(), re.M)) == 14
 
@@ -96,8 +96,11 @@ def test_support_vectors_are_listed(vwlite, data, tmp_path):
     vwlite("train", "d", "-f", "m", "--support", "sv", *options)
     header, rows = support_of(tmp_path)
     assert header == ["file", "line", "tag", "label", "a", "margin", "bound"]
-    found = json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["dual"]
-    assert (len(rows), sum(row[-1] == "bound" for row in rows)) == (found["support"], found["bound"]) and found["bound"]
+    inspection = json.loads(vwlite("inspect", "m", "--json", "-").stdout)["result"]["dual"]
+    assert (len(rows), sum(row[-1] == "bound" for row in rows)) == (
+        inspection["support"],
+        inspection["bound"],
+    ) and inspection["bound"]
     for file, line, tag, label, a, margin, bound in rows:
         assert file == "d" and tag == f"t{int(line) - 1}" and float(label) == SIGNS[int(line) - 1]
         assert float(a) == 1 if bound else 0 < float(a) < 1
@@ -120,12 +123,12 @@ def test_support_vectors_of_regression_have_residuals(vwlite, write, tmp_path):
     options = "--loss_function tube --tube 0.5 --max-bad-ratio 0.5 --gap 1e-8 --passes 99999"
     vwlite("train", "d", "-f", "m", "--support", "sv", "--quiet", *DUAL, *options.split())
     header, rows = support_of(tmp_path)
-    shown = vwlite("predict", "-i", "m", "d", "--raw", status=65).stdout.split()
-    told = [float(line) for line in shown if line != "nan"]
+    done = vwlite("predict", "-i", "m", "d", "--raw", status=65).stdout.split()
+    numbers = [float(line) for line in done if line != "nan"]
     assert header[5] == "residual"
     for _, line, _, label, a, residual, bound in rows:
         n = int(line) - 2
-        assert float(label) == n % 7 and float(residual) == pytest.approx(n % 7 - told[n], abs=1e-4)
+        assert float(label) == n % 7 and float(residual) == pytest.approx(n % 7 - numbers[n], abs=1e-4)
         assert abs(float(residual)) >= 0.5 - 1e-4 and float(a) * float(residual) > 0
         assert (abs(float(a)) == 1) == bool(bound)
 
@@ -145,12 +148,12 @@ def test_a_hard_margin_of_separable_classes(vwlite, write, weights):
     write("d", SEPARABLE)
     done = vwlite("train", "d", "-f", "m", "--dual", "--hard_margin", "--gap", "1e-9", "--json", "j")
     with open("j") as file:
-        found = json.load(file)["result"]["dual"]
-    assert found["separable"] and found["bound"] == 0 and found["support"] == 2
-    assert f"the classes are = linearly separable, margin {found['margin']:.6g}\n" in done.stderr
+        actual = json.load(file)["result"]["dual"]
+    assert actual["separable"] and actual["bound"] == 0 and actual["support"] == 2
+    assert f"the classes are = linearly separable, margin {actual['margin']:.6g}\n" in done.stderr
     margins = [1, 1, -1, -1] * np.array([float(line) for line in vwlite("predict", "-i", "m", "d").stdout.split()])
     assert margins.min() == pytest.approx(1, abs=1e-6)
-    assert found["margin"] == pytest.approx(1 / np.linalg.norm([*weights("m").values()]), rel=1e-6)
+    assert actual["margin"] == pytest.approx(1 / np.linalg.norm([*weights("m").values()]), rel=1e-6)
     # between the nearest points, in which the constant is 1: a plane through 0
     directions = np.linspace(0, np.pi, 400)
     best = 0
@@ -158,7 +161,7 @@ def test_a_hard_margin_of_separable_classes(vwlite, write, weights):
         for other in 2 * directions:
             w = [np.sin(one) * np.cos(other), np.sin(one) * np.sin(other), np.cos(one)]
             best = max(best, min(np.array([[2, 1, 1], [3, 2, 1], [1, -0.5, -1], [0, -2, -1]]) @ w))
-    assert best <= found["margin"] + 1e-9 and found["margin"] == pytest.approx(best, abs=2e-3)
+    assert best <= actual["margin"] + 1e-9 and actual["margin"] == pytest.approx(best, abs=2e-3)
 
 
 @pytest.mark.parametrize("text", ["1 |a x y\n1 |a\n-1 |a x\n-1 |a y\n", "1 |a x\n-1 |a x\n", TEXT])
@@ -197,13 +200,13 @@ def test_what_is_held_out_is_not_fitted(vwlite, write, weights):
 
 def test_a_large_value_of_the_constant_leaves_its_weight_free(vwlite, write, weights):
     write("d", "".join(f"{7 + n % 3} |w x:{n % 3}\n" for n in range(60)))
-    found = {}
+    actual = {}
     for scale in (1, 100):
         options = f"--dual --l2 100 --loss_function squared --bias_scale {scale} --gap 1e-9 --passes 99999"
         vwlite("train", "d", "-f", "m", "--quiet", *options.split())
-        found[scale] = sorted(weights("m").values())
+        actual[scale] = sorted(weights("m").values())
     slope = 40 / (40 + 50)  # of centred numbers, l2 / 2 being the penalty beside (y - p)^2
-    assert found[1][-1] < 6 and found[100] == pytest.approx([slope, 8 - slope], abs=2e-3)
+    assert actual[1][-1] < 6 and actual[100] == pytest.approx([slope, 8 - slope], abs=2e-3)
 
 
 def test_malformed_lines_and_unlabelled_ones_are_left_out(vwlite, write, weights):
@@ -219,8 +222,8 @@ def test_examples_without_features_are_counted(vwlite, write):
     done = vwlite("train", "d", "-f", "m", *DUAL, "--noconstant", "--ignore", "z", "--json", "j")
     assert "2 examples without features were skipped" in done.stderr
     with open("j") as file:
-        found = json.load(file)["result"]["dual"]
-    assert (found["examples"], found["skipped"]) == (400, 2)
+        actual = json.load(file)["result"]["dual"]
+    assert (actual["examples"], actual["skipped"]) == (400, 2)
     write("none", "1 |u\n-1 |u\n")
     refused = vwlite("train", "none", "-f", "n", *DUAL, "--noconstant", "--quiet", status=65)
     assert refused.stderr == "vwlite: no example has a feature to learn from\n"
@@ -228,10 +231,10 @@ def test_examples_without_features_are_counted(vwlite, write):
 
 def test_too_few_passes_are_said(vwlite, data):
     done = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6")
-    said = r"vwlite: the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n"
-    assert len(re.findall(said, done.stderr)) == 1
+    message = r"vwlite: the gap is 0\.\d+ after 2 passes, more than --gap 1e-06: --passes allows more\n"
+    assert len(re.findall(message, done.stderr)) == 1
     quiet = vwlite("train", "d", "-f", "m", *DUAL, "--passes", "2", "--gap", "1e-6", "--quiet")
-    assert re.fullmatch(said, quiet.stderr)
+    assert re.fullmatch(message, quiet.stderr)
     assert vwlite("train", "d", "-f", "m", *DUAL, "--quiet").stderr == ""
 
 
@@ -288,15 +291,15 @@ def test_one_machine_of_all_classes(vwlite, write):
     assert content("m") == content("pipe")
     with open("j") as file:
         result = json.load(file)["result"]
-    found, shown = result["dual"], vwlite("predict", "-i", "m", "d", "--scores").lines
-    scores = np.array([[float(one.rpartition(":")[2]) for one in line.split()[:3]] for line in shown])
+    predictions, lines = result["dual"], vwlite("predict", "-i", "m", "d", "--scores").lines
+    scores = np.array([[float(one.rpartition(":")[2]) for one in line.split()[:3]] for line in lines])
     place, true = np.arange(400), np.array(CLASSES) - 1
     least = (scores + 1 - np.eye(3)[true]).max(axis=1) - scores[place, true]
-    assert found["gap"] <= 1e-4 and found["passes"] == len(re.findall(r"^ +\d.*$", done.stderr, re.M))
-    assert found["norm"] ** 2 / 2 + least.sum() == pytest.approx(found["primal"], rel=1e-4)
+    assert predictions["gap"] <= 1e-4 and predictions["passes"] == len(re.findall(r"^ +\d.*$", done.stderr, re.M))
+    assert predictions["norm"] ** 2 / 2 + least.sum() == pytest.approx(predictions["primal"], rel=1e-4)
     assert result["average_loss"] == pytest.approx((scores.argmax(axis=1) != true).mean())
     vwlite("train", "d", "-f", "o", "--oaa", "3", "--quiet", *DUAL)
-    assert vwlite("predict", "-i", "o", "d", "--scores").lines != shown
+    assert vwlite("predict", "-i", "o", "d", "--scores").lines != lines
 
 
 def test_sets_of_labels_are_told_one_by_one(vwlite, write):

@@ -59,8 +59,8 @@ def files(vwlite, write):
 def test_nothing_is_obeyed(name, files, vwlite):
     command, status = COMMANDS[name]
     done = vwlite(*command.split(), status=status)
-    said = done.stdout + done.stderr
-    assert not OBEYED.search(said) and SHOWN[:8] in said
+    stderr = done.stdout + done.stderr
+    assert not OBEYED.search(stderr) and SHOWN[:8] in stderr
 
 
 def test_json_and_data_stay_as_they_are(files, vwlite):

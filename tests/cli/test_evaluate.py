@@ -24,16 +24,16 @@ def report(vwlite, *options):
 
 
 def test_metrics_are_those_of_the_predictions(vwlite):
-    found = report(vwlite, "data.vw")
+    figures = report(vwlite, "data.vw")
     predictions = [float(line) for line in vwlite("predict", "-i", "model", "data.vw").lines]
     labels = [(line.startswith("1"), float(line.split()[1])) for line in DATA.splitlines()]
     rows = [(p, *label) for p, label in zip(predictions, labels, strict=True)]
     weight = sum(w for *_, w in rows)
     log_loss = -sum(w * math.log(p if positive else 1 - p) for p, positive, w in rows) / weight
     accuracy = sum(w for p, positive, w in rows if (p > 0.5) == positive) / weight
-    assert found["log_loss"] == pytest.approx(log_loss, abs=1e-5) == pytest.approx(found["loss"], abs=1e-5)
-    assert found["accuracy"] == pytest.approx(accuracy)
-    assert 0.5 < found["auc"] <= 1
+    assert figures["log_loss"] == pytest.approx(log_loss, abs=1e-5) == pytest.approx(figures["loss"], abs=1e-5)
+    assert figures["accuracy"] == pytest.approx(accuracy)
+    assert 0.5 < figures["auc"] <= 1
 
 
 def test_table_on_stdout_and_json_in_a_file(vwlite, tmp_path):
@@ -57,21 +57,21 @@ def test_unknown_metric(vwlite):
 def test_regression_has_errors_instead(vwlite, write):
     write("numbers.vw", DATA + "2 |a x0\n")
     vwlite("train", "numbers.vw", "-f", "model", "--quiet")
-    found = report(vwlite, "numbers.vw")
-    assert {"mse", "mae"} <= set(found) and "auc" not in found
+    figures = report(vwlite, "numbers.vw")
+    assert {"mse", "mae"} <= set(figures) and "auc" not in figures
     done = vwlite("evaluate", "-i", "model", "numbers.vw", "--metric", "auc", status=2)
     has = "there are loss, matching_loss, best_constant_loss, mse, rmse, mae, r2, mean_label, mean_prediction, "
     has += "calibration_bins, ece"
     assert done.stderr == f"vwlite: metric 'auc' needs binary labels, -1 and 1 or 0 and 1; {has}\n"
-    assert found["mse"] == pytest.approx(found["loss"], abs=1e-6)
+    assert figures["mse"] == pytest.approx(figures["loss"], abs=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge"])
 def test_log_loss_says_which_models_have_it(loss, vwlite):
     """It is not among the metrics that the message lists."""
     vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", loss)
-    said = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
-    needed, _, has = said.partition("; there are ")
+    stderr = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
+    needed, _, has = stderr.partition("; there are ")
     assert needed == "vwlite: metric 'log_loss' needs probabilities, those of a model of --loss_function logistic"
     names = has.strip().split(", ")
     assert "auc" in names and "accuracy" in names and "log_loss" not in names
@@ -114,8 +114,8 @@ def test_nothing_that_counts_for_models_of_classes(kind, metric, vwlite, write):
 def test_levels_of_examples_without_weight(vwlite, write):
     vwlite("train", write("one.vw", "1 |a x\n2 |a y\n"), "-f", "levels", "--levels", "1,2", "--quiet")
     write("none.vw", "1 0 |a x\n2 0 |a y\n")
-    found = json.loads(vwlite("evaluate", "-i", "levels", "none.vw", "--json", "-").stdout)["result"]
-    assert found["weight"] == 0 and found["accuracy"] is None and found["rmse_raw"] is None
+    report = json.loads(vwlite("evaluate", "-i", "levels", "none.vw", "--json", "-").stdout)["result"]
+    assert report["weight"] == 0 and report["accuracy"] is None and report["rmse_raw"] is None
 
 
 def test_reading_options(vwlite, write):
@@ -158,19 +158,19 @@ def test_labels_between_the_classes_are_measured_on_the_scale_of_probabilities(v
     write("data.vw", "0.5 |a x\n-0.5 |a y\n1 |a z\n")
     options = ("--loss_function", "logistic", "--logistic_min", "-1", "--logistic_max", "1", "--quiet")
     vwlite("train", "data.vw", "-f", "model", *options)
-    found = report(vwlite, "data.vw")
+    figures = report(vwlite, "data.vw")
     errors = [float(line) - label for line, label in zip(predicted(vwlite), (0.75, 0.25, 1), strict=True)]
-    assert found["mse"] == pytest.approx(sum(error**2 for error in errors) / 3, abs=1e-6) and "auc" not in found
-    assert found["mean_label"] == pytest.approx(2 / 3)
+    assert figures["mse"] == pytest.approx(sum(error**2 for error in errors) / 3, abs=1e-6) and "auc" not in figures
+    assert figures["mean_label"] == pytest.approx(2 / 3)
 
 
 def test_signs_have_an_auc_too(vwlite):
     vwlite("train", "data.vw", "-f", "model", "--loss_function", "logistic", "--quiet")
     area = report(vwlite, "data.vw")["auc"]
     vwlite("train", "data.vw", "-f", "model", "--loss_function", "logistic", "--binary", "--quiet")
-    found = report(vwlite, "data.vw")
-    assert found["auc"] == area and "log_loss" not in found
-    assert found["mse"] == pytest.approx(4 * (1 - found["accuracy"]))
+    figures = report(vwlite, "data.vw")
+    assert figures["auc"] == area and "log_loss" not in figures
+    assert figures["mse"] == pytest.approx(4 * (1 - figures["accuracy"]))
 
 
 def test_missing_files(vwlite):
@@ -181,8 +181,8 @@ def test_missing_files(vwlite):
 
 def test_rankings_within_queries(vwlite, write):
     write("graded.vw", "2 'a|a x1\n0 'a|a x0\n1 'b|a x1\n0 'b|a x0\n")
-    found = report(vwlite, "graded.vw", "--metric", "map,ndcg@1", "--qid", "tag")
-    assert (found["queries"], found["map"]) == (2, pytest.approx(1.0))
+    figures = report(vwlite, "graded.vw", "--metric", "map,ndcg@1", "--qid", "tag")
+    assert (figures["queries"], figures["map"]) == (2, pytest.approx(1.0))
     assert report(vwlite, "data.vw", "--qid", "none")["queries"] == 1
     assert "no example has a tag" in vwlite("evaluate", "-i", "model", "data.vw", "--qid", "tag", status=65).stderr
 
@@ -194,17 +194,17 @@ def test_intervals_and_another_model(vwlite, write):
     write("queries", QUERIES)
     vwlite("train", "queries", "-f", "one")
     vwlite("train", "queries", "-f", "other", "--ignore", "x")
-    asked = ("evaluate", "-i", "one", "queries", "--metric", "mrr,gauc,ndcg@2", "--qid", "tag", "--quiet")
-    done = json.loads(vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)["result"]
+    command = ("evaluate", "-i", "one", "queries", "--metric", "mrr,gauc,ndcg@2", "--qid", "tag", "--quiet")
+    done = json.loads(vwlite(*command, "--bootstrap", "200", "--against", "other", "--json", "-").stdout)["result"]
     assert (done["queries"], done["mrr"], done["gauc"]) == (3, 1, 1)
     assert [row["metric"] for row in done["intervals"]] == ["mrr", "gauc", "ndcg@2"]
     assert all(row["low"] == row["high"] == 1 for row in done["intervals"])
     mrr, gauc, _ = done["against"]
     assert (mrr["against"], gauc["against"]) == (0.75, 0.5)  # all predictions are equal
     assert (mrr["difference"], gauc["difference"]) == (0.25, 0.5)
-    again = vwlite(*asked, "--bootstrap", "200", "--against", "other", "--json", "-").stdout
+    again = vwlite(*command, "--bootstrap", "200", "--against", "other", "--json", "-").stdout
     assert done == json.loads(again)["result"]
-    assert "gauc      0.5         0.5" in vwlite(*asked, "--against", "other").stdout
+    assert "gauc      0.5         0.5" in vwlite(*command, "--against", "other").stdout
 
 
 @pytest.mark.parametrize(
@@ -241,15 +241,15 @@ def test_sides_of_two_classes(vwlite, write):
     turned = [(positive ^ (n % 5 == 0), weight) for n, (positive, weight) in enumerate(labels())]
     features = [line.partition("|")[2] for line in DATA.splitlines()]
     write("data.vw", "".join(f"{y:d} {w} |{x}\n" for (y, w), x in zip(turned, features, strict=True)))
-    found = report(vwlite, "data.vw")
+    figures = report(vwlite, "data.vw")
     rows = list(zip(answers, turned, strict=True))
     both, said, meant = (sum(w for answer, (y, w) in rows if test(answer, y)) for test in (
         lambda answer, y: answer and y, lambda answer, y: answer, lambda answer, y: y,
     ))  # fmt: skip
     assert 0 < both < min(said, meant)
-    assert (found["precision"], found["recall"]) == pytest.approx((both / said, both / meant))
-    assert found["f1"] == pytest.approx(2 * both / (said + meant))
-    (_, wrong), (missed, right) = found["confusion_matrix"]["weight"]
+    assert (figures["precision"], figures["recall"]) == pytest.approx((both / said, both / meant))
+    assert figures["f1"] == pytest.approx(2 * both / (said + meant))
+    (_, wrong), (missed, right) = figures["confusion_matrix"]["weight"]
     assert (wrong, missed, right) == (said - both, meant - both, both)
 
 
@@ -283,24 +283,24 @@ def test_metrics_of_order_go_by_raw_predictions_whatever_the_loss(loss, low, vwl
     vwlite("train", "data.vw", "-f", "model", "--loss_function", loss, "--quiet", *options)
     predicted(vwlite, "-r", "raw", "-p", "p")
     scores = [float(line) for line in (tmp_path / "raw").read_text().split()]
-    found = report(vwlite, "data.vw", "--metric", "AUC,auc_loss,PR-AUC")
-    assert list(found)[2:] == ["auc", "auc_loss", "pr_auc"]
-    assert found["auc"] == pytest.approx(pairs_in_order(scores, labels()), abs=1e-12)
-    assert found["auc"] + found["auc_loss"] == 1 and len(set(scores)) > 10
+    figures = report(vwlite, "data.vw", "--metric", "AUC,auc_loss,PR-AUC")
+    assert list(figures)[2:] == ["auc", "auc_loss", "pr_auc"]
+    assert figures["auc"] == pytest.approx(pairs_in_order(scores, labels()), abs=1e-12)
+    assert figures["auc"] + figures["auc_loss"] == 1 and len(set(scores)) > 10
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge", "logistic"])
 def test_labels_all_alike_have_no_auc(loss, vwlite, write):
     vwlite("train", "data.vw", "-f", "model", "--loss_function", loss, "--quiet")
     write("ones.vw", "1 |a x1\n1 |a x2\n")
-    found = report(vwlite, "ones.vw", "--metric", "auc,pr_auc")
-    assert found == {"examples": 2, "weight": 2, "auc": None, "pr_auc": None}
+    figures = report(vwlite, "ones.vw", "--metric", "auc,pr_auc")
+    assert figures == {"examples": 2, "weight": 2, "auc": None, "pr_auc": None}
     assert vwlite("evaluate", "-i", "model", "ones.vw", "--metric", "AUC").lines[-1].split() == ["auc", "n.a."]
 
 
 def test_the_help_lists_every_metric(vwlite):
-    shown = vwlite("evaluate", "--help").stdout
-    assert all(re.search(rf"^  {re.escape(row.name)}\s", shown, re.M) for row in TABLE)
+    stdout = vwlite("evaluate", "--help").stdout
+    assert all(re.search(rf"^  {re.escape(row.name)}\s", stdout, re.M) for row in TABLE)
 
 
 def test_adult(vwlite, data_dir):
@@ -319,7 +319,7 @@ def test_two_named_classes_have_an_area_under_the_curve(vwlite, write, learner):
     text = [f"{'yes' if n * 37 % 11 > 4 else 'no'} {1 + n % 3} |f a{n % 5} b{n % 7}:{n % 4}\n" for n in range(80)]
     write("d.vw", "".join(text))
     vwlite("train", "d.vw", "-f", "m", *learner.split(), "--quiet")
-    found = json.loads(vwlite("evaluate", "-i", "m", "d.vw", "--json", "-", "--quiet").stdout)
+    report = json.loads(vwlite("evaluate", "-i", "m", "d.vw", "--json", "-", "--quiet").stdout)
     lines = vwlite("predict", "-i", "m", "d.vw", "--scores").stdout.splitlines()
     pairs = [dict(part.rsplit(":", 1) for part in line.split()) for line in lines]
     second, first = ("no", "yes") if "yes,no" in learner else ("yes", "no")
@@ -327,6 +327,6 @@ def test_two_named_classes_have_an_area_under_the_curve(vwlite, write, learner):
     rows = [(line.split()[0] == second, float(line.split()[1]), one) for line, one in zip(text, margin, strict=True)]
     above = [(w * v, (m > k) + (m == k) / 2) for yes, w, m in rows if yes for no, v, k in rows if not no]
     area = sum(weight * share for weight, share in above) / sum(weight for weight, _ in above)
-    assert found["auc"] == pytest.approx(area, abs=1e-5) and "auc_loss" not in found
-    asked = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "auc_loss,pr_auc", "--quiet").stdout.split()
-    assert asked[::2] == ["auc_loss", "pr_auc"] and float(asked[1]) == pytest.approx(1 - area, abs=1e-5)
+    assert report["auc"] == pytest.approx(area, abs=1e-5) and "auc_loss" not in report
+    done = vwlite("evaluate", "-i", "m", "d.vw", "--metric", "auc_loss,pr_auc", "--quiet").stdout.split()
+    assert done[::2] == ["auc_loss", "pr_auc"] and float(done[1]) == pytest.approx(1 - area, abs=1e-5)

@@ -56,8 +56,8 @@ def test_status(status, folder, cli_env):
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     if status not in (0, 141):
-        said = done.stderr.splitlines()[-1]
-        assert said.startswith("vwlite: ") and len(said) > 20
+        messages = done.stderr.splitlines()[-1]
+        assert messages.startswith("vwlite: ") and len(messages) > 20
         assert not (folder / "out").exists()
 
 

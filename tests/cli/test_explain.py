@@ -69,11 +69,11 @@ def test_classes_have_a_sum_each_the_answers_first(text, options, explained, vwl
     raw = vwlite("predict", "-i", "m", "u", "--raw").lines
     answers = (tmp_path / "answers").read_text().splitlines()
     for example, line, answer in zip(examples, raw, answers, strict=True):
-        found = {one["name"]: check(one) for one in example["sums"]}
+        actual = {one["name"]: check(one) for one in example["sums"]}
         low, high = (-50, 50) if "logistic" in options else (-1, 1) if "oaa 3" in options else (-1e9, 1e9)
         shown = dict(word.split(":") for word in line.split())
         if "csoaa" not in options:
-            assert {k: min(max(v, low), high) for k, v in found.items()} == pytest.approx(
+            assert {k: min(max(v, low), high) for k, v in actual.items()} == pytest.approx(
                 {name: float(value) for name, value in shown.items()}, rel=1e-4, abs=1e-5
             )
         if "prob" not in options:
@@ -83,7 +83,7 @@ def test_classes_have_a_sum_each_the_answers_first(text, options, explained, vwl
             assert names[: len(answer.split(","))] == answer.split(",") or not answer
         else:
             assert names[0] == example["prediction"]
-            values = list(found.values())
+            values = list(actual.values())
             assert values == sorted(values, reverse="csoaa" not in options)
     two = vwlite("explain", "-i", "m", "u", "--json", "-").stdout
     assert [len(example["sums"]) for example in json.loads(two)["examples"]] == [2] * len(examples)
@@ -194,14 +194,14 @@ def test_a_model_that_takes_too_much_is_refused(vwlite, write):
 
 def test_data_are_read_as_by_predict(vwlite, write, tmp_path):
     vwlite("train", write("d", NUMBERS), "-f", "m", "--quiet")
-    shown = vwlite("explain", "-i", "m", "-d", "d", "--examples", "1", "--threads", "1").stdout
+    stdout = vwlite("explain", "-i", "m", "-d", "d", "--examples", "1", "--threads", "1").stdout
     svmlight = vwlite("explain", "-i", "m", write("s", "1 5:2 7:1\n"), "--format", "svmlight", "--json", "-").stdout
     (example,) = json.loads(svmlight)["examples"]
     assert {term["name"]: term["value"] for term in example["sums"][0]["terms"]} == {"5": 2, "7": 1, "Constant": 1}
     write("x", NUMBERS[:14] + "|a x:nan\n")
     assert "x:2:6: feature value is NaN" in vwlite("explain", "-i", "m", "x", "--strict", status=65).stderr
     options = ["--max-bad-ratio", "1", "--bad-lines", "kept", "--force", "--json", write("other", "mine")]
-    assert vwlite("explain", "-i", "m", "x", *options).stdout == shown.replace("d:1", "x:1")
+    assert vwlite("explain", "-i", "m", "x", *options).stdout == stdout.replace("d:1", "x:1")
     assert (tmp_path / "kept").read_text() == "|a x:nan\n"
     assert len(json.loads((tmp_path / "other").read_text())["examples"]) == 1
 

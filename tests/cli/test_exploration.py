@@ -99,18 +99,18 @@ def test_as_the_twin(way, kind, grouped, vwlite, write):
     typed, how = WAYS[way]
     log, twin = list(events(120, 1)), Explorer(explorer, kind, 0.05, **how)
     write("log", text_of(log, grouped))
-    asked = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
+    options = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
     shows = ("--probabilities", "-p", "-", "--quiet")
-    done = vwlite("train", "log", *asked, "--cb_type", kind, *typed.split(), *RATE, *shows)
+    done = vwlite("train", "log", *options, "--cb_type", kind, *typed.split(), *RATE, *shows)
     assert len(done.lines) == len(log)
     for (context, shown), line in zip(log, done.lines, strict=True):
         if grouped:
             actions = [[(f"a{a}", 1.0), *context, ("Constant", 1)] for a in range(3)]
         else:
             actions = [[((a, name), value) for name, value in [*context, ("Constant", 1)]] for a in range(3)]
-        found = probabilities(line, 1 - grouped)
-        assert found == {a: pytest.approx(p, abs=2e-4) for a, p in enumerate(twin.pmf(actions))}, (context, shown)
-        assert sum(found.values()) == pytest.approx(1, abs=1e-5)
+        actual = probabilities(line, 1 - grouped)
+        assert actual == {a: pytest.approx(p, abs=2e-4) for a, p in enumerate(twin.pmf(actions))}, (context, shown)
+        assert sum(actual.values()) == pytest.approx(1, abs=1e-5)
         if shown:
             twin.learn(actions, *shown)
 
@@ -156,8 +156,8 @@ def test_what_does_not_go_together(vwlite, write):
 def test_like_vw(vwlite, write):
     """An empty line ends each event, actions count from 0, and options of other explorers are taken."""
     write("log", text_of(list(events(8, 1)), False))
-    found = vwlite("vw", "-d", "log", "--cb_explore", "3", "--first", "2", "-p", "-", "--quiet").lines
-    assert found[:2] == ["0:0.333333,1:0.333333,2:0.333333", ""] and len(found) == 16
+    lines = vwlite("vw", "-d", "log", "--cb_explore", "3", "--first", "2", "-p", "-", "--quiet").lines
+    assert lines[:2] == ["0:0.333333,1:0.333333,2:0.333333", ""] and len(lines) == 16
 
 
 @pytest.mark.parametrize("typed", AUDITS)
@@ -165,13 +165,13 @@ def test_audits_like_vw(typed, vwlite, write):
     """Every score that vw makes, in its order."""
     write("log", "shared t| u\n0:1:0.5 x| a\n | b\n\n | a c\n | b\n\n")
     done = vwlite("vw", "-d", "log", *typed.split(), "--audit", "--quiet", "-b", "6", "--sgd", "--power_t", "0")
-    found = [
+    lines = [
         {name: int(slot) for name, slot in (item.split(":")[:2] for item in line.split("\t")[1:])}
         for line in done.lines[1::2]
     ]
-    first = min(slots["Constant"] for slots in found)
+    first = min(slots["Constant"] for slots in lines)
     assert (
-        " ".join(f"{(slots.keys() & set('ab')).pop()}{slots['Constant'] - first}" for slots in found) == AUDITS[typed]
+        " ".join(f"{(slots.keys() & set('ab')).pop()}{slots['Constant'] - first}" for slots in lines) == AUDITS[typed]
     )
 
 
@@ -200,8 +200,8 @@ def test_bounds_of_a_model_that_is_tested(vwlite, write):
     vwlite("vw", "-d", "log", "--cb_explore_adf", "--regcb", "--noconstant", "-f", "m", "--quiet")
     for mellowness, shown in {"0.0565": "1:1,0:0", "0.0572": "0:0.5,1:0.5"}.items():
         typed = ("-i", "m", "-t", "--cb_explore_adf", "--regcb", "--mellowness", mellowness, "--quiet")
-        found = vwlite("vw", "-d", "new", *typed, "-p", "-").lines[0]
-        assert sorted(found.split(",")) == sorted(shown.split(","))
+        lines = vwlite("vw", "-d", "new", *typed, "-p", "-").lines[0]
+        assert sorted(lines.split(",")) == sorted(shown.split(","))
 
 
 def shown_last(vwlite, *typed):
@@ -275,12 +275,12 @@ def test_the_value_of_a_policy_that_explores(grouped, vwlite, write):
     log = [(context, shown) for context, shown in events(80, 3) if shown]
     write("log", text_of(log, grouped))
     write("new", text_of([(context, (*shown[:2], 0.5)) for context, shown in log], grouped))
-    asked = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
-    vwlite("train", "log", *asked, "--softmax", "-f", "m", "--quiet")
+    options = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
+    vwlite("train", "log", *options, "--softmax", "-f", "m", "--quiet")
     pmf = [probabilities(line, 1 - grouped) for line in vwlite("predict", "-i", "m", "new", "--probabilities").lines]
     expected = sum(of[shown[0]] / 0.5 * shown[1] for of, (_, shown) in zip(pmf, log, strict=True)) / len(log)
-    found = json.loads(vwlite("evaluate", "-i", "m", "new", "--value", "--json", "-", "--quiet").stdout)
-    ips = next(row["value"] for row in found["estimates"] if row["estimate"] == "ips")
+    report = json.loads(vwlite("evaluate", "-i", "m", "new", "--value", "--json", "-", "--quiet").stdout)
+    ips = next(row["value"] for row in report["estimates"] if row["estimate"] == "ips")
     assert ips == pytest.approx(expected, rel=1e-4)
 
 
@@ -289,8 +289,8 @@ def test_the_likeliest_as_json(vwlite, write):
     vwlite("train", "log", "--cb_explore", "3", "--softmax", "-f", "m", "--quiet")
     typed = ("predict", "-i", "m", "log", "--probabilities", "--top", "2")
     for line, text in zip(vwlite(*typed).lines, vwlite(*typed, "--jsonl").lines, strict=True):
-        found = json.loads(text)["actions"]
-        assert [f"{one['action']}:{one['probability']:.3g}" for one in found] == [
+        actual = json.loads(text)["actions"]
+        assert [f"{one['action']}:{one['probability']:.3g}" for one in actual] == [
             f"{word.split(':')[0]}:{float(word.split(':')[1]):.3g}" for word in line.split()
         ]
 
@@ -300,8 +300,8 @@ def test_actions_drawn(grouped, vwlite, write):
     """As often as their probabilities say, the same however the data come, as text, as JSON and in Python."""
     log = list(events(600, 4))
     write("log", text_of(log, grouped))
-    asked = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
-    vwlite("train", "log", *asked, "--epsilon", "0.6", "-f", "m", "--quiet")
+    options = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
+    vwlite("train", "log", *options, "--epsilon", "0.6", "-f", "m", "--quiet")
     typed = ("predict", "-i", "m", "log", "--sample", "7")
     drawn = vwlite(*typed).lines
     numbers = [(int(action), float(p)) for action, p in (line.split(":") for line in drawn)]
@@ -312,11 +312,11 @@ def test_actions_drawn(grouped, vwlite, write):
         assert vwlite("predict", "-i", "m", "-", "--sample", "7", stdin=file.read()).lines == drawn
     pmf = vwlite("predict", "-i", "m", "log", "--probabilities").lines
     assert vwlite(*typed, "--probabilities").lines == [" ".join(pair) for pair in zip(drawn, pmf, strict=True)]
-    for found, (action, p) in zip(map(json.loads, vwlite(*typed, "--jsonl").lines), numbers, strict=True):
-        assert found["action"] == action
-        assert found["probability"] == pytest.approx(p, rel=1e-5)
-        chances = [one["probability"] for one in found["actions"] if one["action"] == action]
-        assert chances == [found["probability"]]
+    for actual, (action, p) in zip(map(json.loads, vwlite(*typed, "--jsonl").lines), numbers, strict=True):
+        assert actual["action"] == action
+        assert actual["probability"] == pytest.approx(p, rel=1e-5)
+        chances = [one["probability"] for one in actual["actions"] if one["action"] == action]
+        assert chances == [actual["probability"]]
     with open("log") as file:
         in_python = Model.load("m").predict(file.read(), sample=7)
     assert in_python == [(action, pytest.approx(p, rel=1e-5)) for action, p in numbers]

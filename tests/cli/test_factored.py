@@ -25,11 +25,11 @@ def test_outputs_lie_in_few_directions(vwlite, write):
     rates = ("-l", "2", "--decay_learning_rate", "0.9")
     done = vwlite("train", "d", "-f", "m", *FIVE, "--passes", "30", "-c", "--holdout_off", *rates)
     assert "rank = 3\n" in done.stderr
-    found = inspected(vwlite, "m")
-    values = found["singular_values"]
-    assert found["learner"] == "factored" and len(values) == 3 and values[2] < 0.15 * values[1]
-    assert found["norms"]["trace"] == pytest.approx(sum(values))
-    assert found["norms"]["2,1"] >= found["norms"]["frobenius"]
+    inspection = inspected(vwlite, "m")
+    values = inspection["singular_values"]
+    assert inspection["learner"] == "factored" and len(values) == 3 and values[2] < 0.15 * values[1]
+    assert inspection["norms"]["trace"] == pytest.approx(sum(values))
+    assert inspection["norms"]["2,1"] >= inspection["norms"]["frobenius"]
     assert "singular_values" in vwlite("inspect", "m").stdout
     report = json.loads(vwlite("evaluate", "-i", "m", "d", "--json", "-").stdout)
     assert report["r2"] > 0.98
@@ -48,11 +48,11 @@ def test_each_output_has_its_own_quantile(vwlite, write):
 
 def test_a_larger_price_leaves_shorter_weights(vwlite, write):
     write("d", TEXT)
-    found = []
+    actual = []
     for price in ("0.001", "1", "30"):
         vwlite("train", "d", "-f", "m", "--outputs", "5", "--trace", price, "--passes", "10", "-c", "--quiet")
-        found.append(inspected(vwlite, "m")["norms"]["trace"])
-    assert found == sorted(found, reverse=True) and found[2] < 0.5 * found[0]
+        actual.append(inspected(vwlite, "m")["norms"]["trace"])
+    assert actual == sorted(actual, reverse=True) and actual[2] < 0.5 * actual[0]
 
 
 def test_names_missing_labels_interactions_and_losses(vwlite, write):
@@ -119,6 +119,6 @@ def test_what_is_refused(options, message, vwlite, write):
 def test_price_and_rank_are_kept(vwlite, write):
     write("d", TEXT)
     vwlite("train", "d", "-f", "m", *FIVE, "--quiet")
-    said = vwlite("train", "d", "-i", "m", "-f", "n", "--trace", "2", status=2).stderr
-    assert "--trace 2 contradicts m" in said
+    stderr = vwlite("train", "d", "-i", "m", "-f", "n", "--trace", "2", status=2).stderr
+    assert "--trace 2 contradicts m" in stderr
     assert "--rank 2 contradicts m" in vwlite("train", "d", "-i", "m", "-f", "n", "--rank", "2", status=2).stderr

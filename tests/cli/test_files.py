@@ -11,7 +11,7 @@ import click
 import pytest
 from commands import TYPED, command
 
-from vwlite.cli.files import FileName, Reads, Writes, spelled
+from vwlite.cli.files import FileName, Reads, Writes, spelling_of
 from vwlite.cli.output import OF_REPORTS, is_reported
 from vwlite.evaluation.metric_table import TABLE
 
@@ -124,7 +124,7 @@ def test_the_empty_name_is_no_file(name, vwlite, folder):
         if param.name == "curriculum_by":  # whose values are words
             continue
         done = vwlite(*line_of(name, {param.name: ""}), status=2)
-        assert done.stderr == f"vwlite: {spelled(param)} is empty, as a variable that is not set: name a file\n"
+        assert done.stderr == f"vwlite: {spelling_of(param)} is empty, as a variable that is not set: name a file\n"
     assert sorted(os.listdir(folder)) == ["folder", "hard", "other", "some", "symbolic"]
 
 
@@ -135,8 +135,8 @@ def test_a_model_may_be_replaced_by_what_goes_on_from_it(vwlite, folder):
     vwlite("train", "other", "-i", "m.3", "-f", "m", "--save_per_pass", "--quiet")
     vwlite("train", "other", "-f", "m", "--quiet", "--label-units", "raw")
     vwlite("vw", "-d", "some", "-i", "m", "--feature_mask", "m", "-f", "m")
-    said = vwlite("vw", "-d", "some", "--feature_mask", "m", "-f", "m", status=1).stdout
-    assert said == f"[critical] vw: m is the mask of --feature_mask {OVERWRITTEN}"
+    stdout = vwlite("vw", "-d", "some", "--feature_mask", "m", "-f", "m", status=1).stdout
+    assert stdout == f"[critical] vw: m is the mask of --feature_mask {OVERWRITTEN}"
 
 
 BESIDE = {  # what comes with files that are named, against what is named
@@ -203,13 +203,13 @@ def test_no_command_appends_its_standard_output_to_a_file_that_it_names(name, vw
         values = {param.name: as_value(param, "some")}
         with redirected(1, "hard", APPENDED):
             done = vwlite(*line_of(name, values), status=1 if name == "vw" else 2)
-        said = done.stdout + done.stderr
+        stderr = done.stdout + done.stderr
         if isinstance(param.type, Writes):
-            assert "two outputs have the same name: " in said and f"{spelled(param)} some" in said
+            assert "two outputs have the same name: " in stderr and f"{spelling_of(param)} some" in stderr
         elif isinstance(param, click.Argument) or param.type.kind == "input":
-            assert f"standard output is the {param.type.kind} {OVERWRITTEN}" in said
+            assert f"standard output is the {param.type.kind} {OVERWRITTEN}" in stderr
         else:
-            assert f"standard output is the {param.type.kind} of {spelled(param)} {OVERWRITTEN}" in said
+            assert f"standard output is the {param.type.kind} of {spelling_of(param)} {OVERWRITTEN}" in stderr
     assert (folder / "some").read_text() == DATA
 
 
@@ -237,8 +237,8 @@ def test_standard_output_may_be_named(vwlite, folder):
 def test_the_configuration_of_the_environment_is_an_input(vwlite, folder, monkeypatch):
     (folder / "c.toml").write_text("[train]\n")
     monkeypatch.setenv("VWLITE_CONFIG", "c.toml")
-    said = vwlite("train", "some", "-f", "./c.toml", status=2).stderr
-    assert said == f"vwlite: ./c.toml is the configuration of $VWLITE_CONFIG {OVERWRITTEN}"
+    stderr = vwlite("train", "some", "-f", "./c.toml", status=2).stderr
+    assert stderr == f"vwlite: ./c.toml is the configuration of $VWLITE_CONFIG {OVERWRITTEN}"
     vwlite("vw", "-d", "some", "-f", "c.toml")  # which takes none
 
 
@@ -249,8 +249,8 @@ def test_tune_knows_the_models_that_it_hands_on(vwlite, folder):
     fixed = ("--with", "--curriculum easy --curriculum-by loss:m", "--vary", "l 1|2")
     varied = ("--with", "--curriculum easy", "--vary", "curriculum_by length|margin:m")
     for more in (fixed, varied):
-        said = vwlite(*typed, *more, status=2).stderr
-        assert said == f"vwlite: ./m is the model of difficulty of --curriculum-by {OVERWRITTEN}"
+        stderr = vwlite(*typed, *more, status=2).stderr
+        assert stderr == f"vwlite: ./m is the model of difficulty of --curriculum-by {OVERWRITTEN}"
     assert (folder / "m").read_bytes() == before
 
 
@@ -260,8 +260,8 @@ def test_standard_output_is_no_input(mode, folder, cli_env):
     with open("some", mode) as out:
         command = [sys.executable, "-m", "vwlite", "predict", "-i", "m", "some"]
         done = subprocess.run(command, env=cli_env, stdout=out, stderr=subprocess.PIPE, text=True)
-    said = "vwlite: standard output is the input and would be overwritten: give the output another name\n"
-    assert (done.returncode, done.stderr) == (2, said)
+    message = "vwlite: standard output is the input and would be overwritten: give the output another name\n"
+    assert (done.returncode, done.stderr) == (2, message)
     assert (folder / "some").read_text() == ("" if mode == "wb" else DATA)
 
 
@@ -354,7 +354,7 @@ def test_no_other_file_is_taken_for_a_lock(make, vwlite, folder):
     getattr(folder / "m.lock", make)("other")
     before = (folder / "m.lock").read_text()
     done = vwlite("train", "some", "-f", "m", "--quiet", status=73)
-    assert done.stderr.endswith("m.lock: the file is there and is no lock of a model; give -f another name\n")
+    assert done.stderr.endswith("m.lock: the file exists and is not the lock of a model; give -f another name\n")
     assert (folder / "m.lock").read_text() == before
 
 

@@ -8,7 +8,7 @@ from commands import TYPED, command
 
 import vwlite as library
 from vwlite.cli.parser import DataOption
-from vwlite.storage.named_files import DATA, FileToRead, expanded
+from vwlite.storage.named_files import DATA, FileToRead, expand_name
 
 
 def clicks(day, rows=20):
@@ -29,9 +29,9 @@ def days(tmp_path):
 
 @pytest.mark.parametrize("name", ["days", "days/", "days/*.vw*", "day?/[12]*w*"])
 def test_a_folder_or_a_pattern_is_its_files_sorted_by_name(name, vwlite, days, tmp_path):
-    said = vwlite("train", name, "-f", "m", "--json", "run.json").stderr
-    assert [line.split("= days/")[1] for line in said.splitlines() if "datafile" in line] == ["10.vw.gz", "2.vw"]
-    assert "num sources = 2" in said and "number of examples = 40" in said
+    stderr = vwlite("train", name, "-f", "m", "--json", "run.json").stderr
+    assert [line.split("= days/")[1] for line in stderr.splitlines() if "datafile" in line] == ["10.vw.gz", "2.vw"]
+    assert "num sources = 2" in stderr and "number of examples = 40" in stderr
     assert [one["path"] for one in json.loads((tmp_path / "run.json").read_text())["data"]] == days
     vwlite("train", *days, "-f", "plain", "--quiet")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
@@ -62,15 +62,15 @@ def test_folders_in_python(tmp_path, monkeypatch):
 def test_what_has_no_file_is_an_error(vwlite, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".vw").write_text(clicks(1))
-    said = vwlite("train", "empty", "-f", "m", status=66).stderr
-    assert said == "vwlite: the folder empty has no file to read (hidden files and folders in it do not count)\n"
+    stderr = vwlite("train", "empty", "-f", "m", status=66).stderr
+    assert stderr == "vwlite: the folder empty has no file to read (hidden files and folders in it do not count)\n"
     assert vwlite("check", "days/*.csv", status=66).stderr == "vwlite: no file matches days/*.csv\n"
 
 
 def test_a_file_of_the_name_of_a_pattern_is_that_file(write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("day[1].vw", clicks(1)), write("day1.vw", clicks(2))
-    assert expanded("day[1].vw") == ["day[1].vw"] and expanded("-") == ["-"] and expanded("absent") == ["absent"]
+    assert all(expand_name(name) == [name] for name in ("day[1].vw", "-", "absent"))
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -24,9 +24,9 @@ def report(vwlite, *arguments):
 def test_of_as_many_units_as_there_are_folds_one_is_in_each():
     for seed in range(3):
         folds = Folds(5, seed)
-        found = [folds.fold(unit) for unit in range(40)]
-        assert all(sorted(found[begin:end]) == list(range(5)) for begin, end in pairwise(range(0, 41, 5)))
-        assert found == [Folds(5, seed).fold(unit) for unit in range(40)]
+        actual = [folds.fold(unit) for unit in range(40)]
+        assert all(sorted(actual[begin:end]) == list(range(5)) for begin, end in pairwise(range(0, 41, 5)))
+        assert actual == [Folds(5, seed).fold(unit) for unit in range(40)]
     assert len({tuple(Folds(5, seed).fold(unit) for unit in range(20)) for seed in range(9)}) == 9
 
 
@@ -35,11 +35,11 @@ def test_each_fold_is_measured_by_a_model_of_the_others(options, vwlite, write, 
     text = clicks()
     write("d.vw", text)
     learn = (*LEARN, *options)
-    found = report(vwlite, "d.vw", "-f", "m", *learn, "--folds", "4", "-p", "p", "--random_seed", "3")["folds"]
+    actual = report(vwlite, "d.vw", "-f", "m", *learn, "--folds", "4", "-p", "p", "--random_seed", "3")["folds"]
     vwlite("train", "d.vw", "-f", "plain", *learn)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
     folds, answers = Folds(4, 3), [""] * 60
-    for number, one in enumerate(found["each"]):
+    for number, one in enumerate(actual["each"]):
         parts = [[], []]
         for row, line in enumerate(text.splitlines(True)):
             parts[folds.fold(row) == number].append(line)
@@ -50,18 +50,18 @@ def test_each_fold_is_measured_by_a_model_of_the_others(options, vwlite, write, 
         for line in vwlite("predict", "-i", "n", "held.vw").lines:
             answers[int(line.partition(" r")[2])] = line
     assert (tmp_path / "p").read_text().splitlines() == answers
-    losses = [one["loss"] for one in found["each"]]
-    assert found["count"] == 4 and found["mean"]["loss"] == pytest.approx(statistics.mean(losses))
-    assert found["deviation"]["loss"] == pytest.approx(statistics.stdev(losses))
+    losses = [one["loss"] for one in actual["each"]]
+    assert actual["count"] == 4 and actual["mean"]["loss"] == pytest.approx(statistics.mean(losses))
+    assert actual["deviation"]["loss"] == pytest.approx(statistics.stdev(losses))
 
 
 def test_the_summary_has_mean_and_deviation(vwlite, write):
     write("d.vw", clicks())
-    said = vwlite("train", "d.vw", "-f", "m", "--folds", "3").stderr
-    assert "3 folds, each measured by a model of the others" in said and "fold 3 of 3: examples 20, loss " in said
-    assert [line.split() for line in said.splitlines() if "deviation" in line] == [["metric", "mean", "deviation"]]
+    stderr = vwlite("train", "d.vw", "-f", "m", "--folds", "3").stderr
+    assert "3 folds, each measured by a model of the others" in stderr and "fold 3 of 3: examples 20, loss " in stderr
+    assert [line.split() for line in stderr.splitlines() if "deviation" in line] == [["metric", "mean", "deviation"]]
     quiet = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--quiet")
-    assert quiet.stderr.strip() == said[said.index("3 folds") :].strip()
+    assert quiet.stderr.strip() == stderr[stderr.index("3 folds") :].strip()
     assert not vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--quiet", "--json", "j").stderr
 
 
@@ -78,8 +78,8 @@ def test_of_many_folds_few_files_are_open(vwlite, write, tmp_path):
 
 def test_folds_that_a_constant_would_do_better_on_are_told(vwlite, write):
     write("d.vw", "".join(f"{1 if n % 3 else -1} |a x{n}\n" for n in range(60)))
-    said = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--loss_function", "logistic", "-l", "20").stderr
-    assert "note: always predicting the best constant has a smaller loss" in said
+    stderr = vwlite("train", "d.vw", "-f", "m", "--folds", "3", "--loss_function", "logistic", "-l", "20").stderr
+    assert "note: always predicting the best constant has a smaller loss" in stderr
 
 
 def test_groups_of_lines_stay_whole(vwlite, write, tmp_path):
@@ -88,26 +88,26 @@ def test_groups_of_lines_stay_whole(vwlite, write, tmp_path):
         for n in range(9)
     )
     write("d.vw", text)
-    found = report(vwlite, "d.vw", "--csoaa_ldf", "m", "--folds", "3", "-p", "p", "--quiet")["folds"]
+    actual = report(vwlite, "d.vw", "--csoaa_ldf", "m", "--folds", "3", "-p", "p", "--quiet")["folds"]
     vwlite("train", "d.vw", "--csoaa_ldf", "m", "-p", "plain", "--quiet")
     blocks, others = ((tmp_path / name).read_text().split("\n\n") for name in ("p", "plain"))
     assert [len(one.split()) for one in blocks] == [len(one.split()) for one in others] and len(blocks) == 10
-    assert sum(one["examples"] for one in found["each"]) == 9
+    assert sum(one["examples"] for one in actual["each"]) == 9
 
 
 def test_queries_of_svmlight_stay_whole(vwlite, write, tmp_path):
     write("d.svm", "".join(f"{row % 2} qid:{row // 3} 1:{row}\n" for row in range(18)))
-    found = report(vwlite, "d.svm", "--folds", "3", "-p", "p", "--quiet")["folds"]
-    assert [one["examples"] for one in found["each"]] == [6, 6, 6]
+    actual = report(vwlite, "d.svm", "--folds", "3", "-p", "p", "--quiet")["folds"]
+    assert [one["examples"] for one in actual["each"]] == [6, 6, 6]
     assert len((tmp_path / "p").read_text().splitlines()) == 18
 
 
 def test_tables_with_headers_and_classes_by_name(vwlite, write, tmp_path):
     write("d.csv", "size,kind\n" + "".join(f"{row % 3},{'abc'[row % 3]}\n" for row in range(30)))
     options = ("--columns", "label=kind s=size:text", "--oaa", "auto", "--folds", "5", "-p", "p", "--quiet")
-    found = report(vwlite, "d.csv", *options)["folds"]
-    assert found["mean"]["accuracy"] > 0.7 and len(set((tmp_path / "p").read_text().split()) - set("abc")) == 0
-    assert [one["examples"] for one in found["each"]] == [6] * 5
+    actual = report(vwlite, "d.csv", *options)["folds"]
+    assert actual["mean"]["accuracy"] > 0.7 and len(set((tmp_path / "p").read_text().split()) - set("abc")) == 0
+    assert [one["examples"] for one in actual["each"]] == [6] * 5
 
 
 def test_malformed_lines_are_nan(vwlite, write, tmp_path):
@@ -149,5 +149,5 @@ def test_a_share_of_malformed_lines_is_that_of_all_the_data(vwlite, write):
 
 def test_a_fold_without_labels_is_named(vwlite, write):
     write("d", "1 |a x\n" + " |a y\n" * 9)
-    said = vwlite("train", "d", "--folds", "2", "--quiet", status=65).stderr
-    assert "--folds 2: fold" in said and "/" not in said
+    stderr = vwlite("train", "d", "--folds", "2", "--quiet", status=65).stderr
+    assert "--folds 2: fold" in stderr and "/" not in stderr

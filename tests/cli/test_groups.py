@@ -127,8 +127,8 @@ def test_lines_without_a_class_are_bad_data(vwlite, write, trained):
 def test_lines_of_groups_without_labels_are_of_the_classes_from_1_on(command, vwlite, write, trained):
     labelled = write("e", "shared |a z\n1 |a x\n2 'tag |a y\n\n1 |a y\n2 |a x\n3 |a x y\n\n5 |a y\n7 |a x\n")
     bare = write("f", "shared |a z\n|a x\n'tag |a y\n\n|a y\n|a x\n|a x y\n\n5 |a y\n7 |a x\n")
-    found = vwlite(*command, trained, bare).stdout
-    assert found == vwlite(*command, trained, labelled).stdout and {"1", "2", "3"} & {*found.split()}
+    stdout = vwlite(*command, trained, bare).stdout
+    assert stdout == vwlite(*command, trained, labelled).stdout and {"1", "2", "3"} & {*stdout.split()}
 
 
 def test_vw_shows_every_line_that_it_scores(vwlite, write):

@@ -55,8 +55,8 @@ def test_what_looks_like_data(text, refused, vwlite, write):
         assert (f"{name}:1: the first line looks like data" in vwlite("check", name, status=65).stderr) == refused
     if refused:
         cells = ", ".join(text.splitlines()[0].split(","))
-        said = vwlite("train", "t.csv", "-f", "m", status=65).stderr
-        assert f"{told('t.csv', cells).rstrip()}; perhaps --columns 'no-header label=" in said
+        stderr = vwlite("train", "t.csv", "-f", "m", status=65).stderr
+        assert f"{told('t.csv', cells).rstrip()}; perhaps --columns 'no-header label=" in stderr
     assert "looks like" not in vwlite("check", "t.csv", "--columns", "no-header", status=65).stderr
     if "0,0" not in text:
         assert "looks like" not in vwlite("check", "t.csv", "--columns", "header", status=65).stderr
@@ -128,8 +128,8 @@ def test_a_model_knows_its_columns_whatever_they_are_called(vwlite, write):
 @pytest.mark.parametrize("item", ["header", "no-header"])
 def test_only_tables_of_cells_have_headers(item, vwlite, write):
     write("t.jsonl", '{"1": 1, "2": 0.5}\n{"1": -1, "2": 0.1}\n')
-    said = f"--columns: {item} goes with --format csv and tsv, not with jsonl"
-    assert said in vwlite("train", "t.jsonl", "--columns", f"{item} label=1", "-f", "m", status=2).stderr
+    message = f"--columns: {item} goes with --format csv and tsv, not with jsonl"
+    assert message in vwlite("train", "t.jsonl", "--columns", f"{item} label=1", "-f", "m", status=2).stderr
     vwlite("train", "rows.csv", "--columns", "no-header label=1 =2 ignore=*", "-f", "m", *LEARN)
     assert vwlite("predict", "-i", "m", "t.jsonl").lines == vwlite("predict", "-i", "m", "rows.csv").lines[:2]
 

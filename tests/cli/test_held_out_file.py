@@ -34,21 +34,21 @@ def test_is_as_the_lines_after_the_data(options, vwlite, write):
         for name in ("data.vw", "held.vw", "both.vw"):
             Path(name).write_text(Path(name).read_text().replace("-1 |", "2 |"))
     loss = [] if {"--oaa", "--loss_function"} & {*options} else ["--loss_function", "logistic"]
-    found = model(vwlite, "data.vw", "--holdout", "held.vw", *loss, *options)
-    assert found == model(vwlite, "both.vw", "--holdout_after", "90", *loss, *options)
+    actual = model(vwlite, "data.vw", "--holdout", "held.vw", *loss, *options)
+    assert actual == model(vwlite, "both.vw", "--holdout_after", "90", *loss, *options)
 
 
 def test_shuffled_passes_are_measured_on_it(vwlite):
     options = ("--shuffle", "--passes", "4", "--loss_function", "logistic", "--json", "-")
-    shown = vwlite(*LEARN, "data.vw", "--validation", "held.vw", *options, "-f", "m").stdout
-    assert '"holdout": 0.' in shown
+    stdout = vwlite(*LEARN, "data.vw", "--validation", "held.vw", *options, "-f", "m").stdout
+    assert '"holdout": 0.' in stdout
 
 
 def test_tables_are_read_as_the_data_are(vwlite, write):
     write("t.csv", "y,x,c\n" + "".join(f"{i % 3},{i},{'ab'[i % 2]}\n" for i in range(30)))
     write("v.csv", "c,y,x\na,2,5\nb,1,4\n")
-    told = vwlite("train", "t.csv", "--columns", "label=y", "--holdout", "v.csv", "--passes", "3", "-f", "m").stderr
-    assert " h\n" in told
+    stderr = vwlite("train", "t.csv", "--columns", "label=y", "--holdout", "v.csv", "--passes", "3", "-f", "m").stderr
+    assert " h\n" in stderr
 
 
 def test_misuse(vwlite, write):
@@ -57,6 +57,6 @@ def test_misuse(vwlite, write):
     for other in (["--holdout_off"], ["--holdout_after", "3"], ["--holdout_period", "3", "--passes", "2"]):
         done = vwlite(*LEARN, "data.vw", "--holdout", "held.vw", *other, "-f", "m", status=2)
         assert f"--holdout and {other[0]} contradict each other: drop one" in done.stderr
-    told = vwlite("train", "data.vw", "--holdout", "empty.vw", "-f", "m").stderr
-    assert "no labelled example was held out" in told
+    stderr = vwlite("train", "data.vw", "--holdout", "empty.vw", "-f", "m").stderr
+    assert "no labelled example was held out" in stderr
     assert "held-out data" in vwlite(*LEARN, "data.vw", "--holdout", "m", "-f", "m", status=2).stderr

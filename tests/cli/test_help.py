@@ -118,9 +118,9 @@ def test_examples_of_the_help_use_options_that_exist(name):
 
 
 def test_help_lists_the_commands(vwlite):
-    shown = vwlite("--help").stdout
+    stdout = vwlite("--help").stdout
     for name, about in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(about)}$", shown, re.M)
+        assert re.search(rf"^  {name} +{re.escape(about)}$", stdout, re.M)
 
 
 def test_version(vwlite):
@@ -132,8 +132,8 @@ def test_version(vwlite):
 def test_unknown_command(vwlite):
     done = vwlite("nonsense", status=2)
     known = ", ".join(COMMANDS)
-    said = f"no command 'nonsense' (there are {known}) ('vwlite --help' lists what there is)"
-    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
+    message = f"no command 'nonsense' (there are {known}) ('vwlite --help' lists what there is)"
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {message}\n")
     assert "(did you mean train?)" in vwlite("trian", status=2).stderr
 
 
@@ -178,8 +178,8 @@ def test_help_tells_every_default(name):
 
 @pytest.mark.parametrize("option", ["l1", "l2", "sparse_l2", "initial_weight", "constant", "initial_t"])
 def test_help_of_train_tells_what_a_penalty_or_start_value_is_without_being_typed(option):
-    found = next(param for param in command("train").params if param.name == option)
-    assert "[default: 0" in found.help
+    actual = next(param for param in command("train").params if param.name == option)
+    assert "[default: 0" in actual.help
 
 
 SCREENS = [name for name in TYPED if command(name).screen]
@@ -187,12 +187,12 @@ SCREENS = [name for name in TYPED if command(name).screen]
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_help_is_a_screen_of_what_most_people_need(name, vwlite):
-    shown = vwlite(name, "--help").stdout
-    blocks = re.findall(r"^(\S.*):\n((?:  .*\n)+)", shown, re.M)
+    stdout = vwlite(name, "--help").stdout
+    blocks = re.findall(r"^(\S.*):\n((?:  .*\n)+)", stdout, re.M)
     assert [heading for heading, _ in blocks[: len(command(name).screen)]] == list(command(name).screen)
     assert re.findall(r"^  (-\S+)", blocks[0][1], re.M)[:2] == ["-f,", "-i,"]
-    assert len(shown.splitlines()) < 100 < len(vwlite(name, "--help=all").stdout.splitlines())
-    assert f"'vwlite {name} --help=all' shows all options" in shown
+    assert len(stdout.splitlines()) < 100 < len(vwlite(name, "--help=all").stdout.splitlines())
+    assert f"'vwlite {name} --help=all' shows all options" in stdout
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -206,15 +206,15 @@ def test_all_options_are_listed_once_by_subject(name, vwlite):
 
 
 def test_help_shows_a_part(vwlite):
-    shown = vwlite("train", "--help=losses").stdout
-    assert re.search(r"^Losses:\n  squared +squared error", shown, re.M) and "Cache:" not in shown
+    stdout = vwlite("train", "--help=losses").stdout
+    assert re.search(r"^Losses:\n  squared +squared error", stdout, re.M) and "Cache:" not in stdout
     assert "Cache:" in vwlite("train", "--help=CACHE").stdout
     assert "(did you mean loss?)" in vwlite("train", "--help=lossy", status=2).stderr
 
 
 def test_defaults_with_other_learners_are_told(vwlite):
-    shown = " ".join(vwlite("train", "--help=update").stdout.split())
-    assert "Power of the rates' decay. [default: 0.5; with --dotproduct: 0]" in shown
+    message = " ".join(vwlite("train", "--help=update").stdout.split())
+    assert "Power of the rates' decay. [default: 0.5; with --dotproduct: 0]" in message
 
 
 def test_bits_of_named_labels_are_told(vwlite):

@@ -59,5 +59,5 @@ def test_weights_of_classes_that_would_do_nothing(vwlite, write, options, messag
 @pytest.mark.parametrize("command", ["train", "l1", "crr --qid none", "train --oaa 3"])
 def test_weights_of_labels_that_never_occur_are_noted(vwlite, write, command):
     write("data", "1 | a\n-1 | b\n" if "oaa" not in command else "1 | a\n2 | b\n")
-    said = vwlite(*command.split(), "data", "-f", "m", "--classweight", "1:2,7:3,0.5:2").stderr
-    assert "note: --classweight: no example has the label 7, 0.5\n" in said
+    stderr = vwlite(*command.split(), "data", "-f", "m", "--classweight", "1:2,7:3,0.5:2").stderr
+    assert "note: --classweight: no example has the label 7, 0.5\n" in stderr

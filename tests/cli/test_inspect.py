@@ -18,9 +18,9 @@ def model(vwlite, write):
 
 
 def test_facts(vwlite, weights):
-    found = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)["result"]
-    top = found.pop("top")
-    assert found == {
+    report = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)["result"]
+    top = report.pop("top")
+    assert report == {
         "path": "plain",
         "learner": "gd",
         "loss_function": "logistic",
@@ -55,8 +55,8 @@ def test_text_says_the_same(vwlite):
 def test_top(option, vwlite):
     everything = json.loads(vwlite("inspect", "named", "--json", "-").stdout)["top"]
     for count in (0, 1, 3, 99):
-        found = json.loads(vwlite("inspect", "named", option, count, "--json", "-").stdout)["top"]
-        assert found == everything[:count]
+        inspection = json.loads(vwlite("inspect", "named", option, count, "--json", "-").stdout)["top"]
+        assert inspection == everything[:count]
     done = vwlite("inspect", "named", option, "-1", status=2)
     assert done.stderr == "vwlite: --top takes 0 or more\n"
 
@@ -91,8 +91,8 @@ def test_names_are_missing(vwlite, names_in):
 @pytest.mark.parametrize("train", [("train", "data.vw"), ("l1", "data.vw", "--model", "multinomial", "--l1", "0.01")])
 def test_a_note_says_how_a_model_gets_names(train, vwlite):
     vwlite(*train, "-f", "model", "--quiet")
-    said = "vwlite: note: model holds no names, and slots stand for them: train with --names to see names\n"
-    assert vwlite("inspect", "model").stderr == vwlite("inspect", "model", "--json", "-").stderr == said
+    message = "vwlite: note: model holds no names, and slots stand for them: train with --names to see names\n"
+    assert vwlite("inspect", "model").stderr == vwlite("inspect", "model", "--json", "-").stderr == message
     assert vwlite("inspect", "model", "--top", "0").stderr == ""
     vwlite(*train, "-f", "model", "--names", "--quiet")
     assert vwlite("inspect", "model").stderr == ""
@@ -112,8 +112,8 @@ def test_predict_only_model(vwlite):
 def test_a_model_of_nothing(vwlite, write):
     """train writes none; vw does."""
     vwlite("vw", write("empty", ""), "-f", "nothing", "--quiet")
-    found = json.loads(vwlite("inspect", "nothing", "--json", "-").stdout)
-    assert (found["examples"], found["average_loss"], found["top"]) == (0, None, [])
+    report = json.loads(vwlite("inspect", "nothing", "--json", "-").stdout)
+    assert (report["examples"], report["average_loss"], report["top"]) == (0, None, [])
     assert re.search(r"^average_loss +n\.a\.$", vwlite("inspect", "nothing").stdout, re.M)
 
 
@@ -168,8 +168,8 @@ NAMED = ("--named_labels", "cat,dog,bird")
 def test_every_class_has_its_strongest_features(options, vwlite, write, weights):
     write("c", CLASSES)
     vwlite("train", "c", "-f", "m", "--quiet", "--names", *options, *NAMED)
-    found = json.loads(vwlite("inspect", "m", "--by-class", "--top", 2, "--json", "-").stdout)["top"]
-    assert [one["class"] for one in found] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
+    inspection = json.loads(vwlite("inspect", "m", "--by-class", "--top", 2, "--json", "-").stdout)["top"]
+    assert [one["class"] for one in inspection] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
     everything = json.loads(vwlite("inspect", "m", "--top", 99, "--json", "-").stdout)["top"]
     assert {one["slot"]: one["weight"] for one in everything} == weights("m")
     assert {(one["class"], one["name"]) for one in everything} == {
@@ -178,11 +178,11 @@ def test_every_class_has_its_strongest_features(options, vwlite, write, weights)
         for name in ("Constant", *(f"w^{word}" for word in ("purr", "soft", "bark", "wet", "sing")))
     }
     for label in ("cat", "dog", "bird"):
-        of_class, of_all = ([one for one in some if one["class"] == label] for some in (found, everything))
+        of_class, of_all = ([one for one in some if one["class"] == label] for some in (inspection, everything))
         assert of_class == of_all[:2]
     table = vwlite("inspect", "m", "--by-class", "--top", 1).stdout.partition("\n\n")[2].splitlines()
     assert table[0].split() == ["weight", "slot", "class", "name"]
-    assert [row.split()[2:] for row in table[1:]] == [[one["class"], one["name"]] for one in found[::2]]
+    assert [row.split()[2:] for row in table[1:]] == [[one["class"], one["name"]] for one in inspection[::2]]
     vwlite("train", "c", "-f", "m", "--quiet", *options, *NAMED)  # without names
     (one,) = json.loads(vwlite("inspect", "m", "--top", 1, "--json", "-").stdout)["top"]
     assert one["class"] in ("cat", "dog", "bird") and one["name"] is None
@@ -197,16 +197,16 @@ def test_every_class_has_its_strongest_features(options, vwlite, write, weights)
 )  # fmt: skip
 def test_numbers_of_classes(text, options, classes, vwlite, write):
     vwlite("train", write("n", text * 5), "-f", "m", "--quiet", *options.split())
-    found = json.loads(vwlite("inspect", "m", "--by-class", "--top", 1, "--json", "-").stdout)["top"]
-    assert [one["class"] for one in found] == list(classes)
+    inspection = json.loads(vwlite("inspect", "m", "--by-class", "--top", 1, "--json", "-").stdout)["top"]
+    assert [one["class"] for one in inspection] == list(classes)
 
 
 def test_weights_of_no_class_are_not_shown_by_class(vwlite, write):
     write("c", CLASSES)
     for options in ((), ("--ect", "3", *NAMED), ("--oaa", "3", "--lrq", "ww2", *NAMED)):
         vwlite("train", "c" if options else "data.vw", "-f", "m", "--quiet", *options)
-        said = vwlite("inspect", "m", "--by-class", status=2).stderr
-        assert "--by-class goes with classes that have weights of their own" in said
+        stderr = vwlite("inspect", "m", "--by-class", status=2).stderr
+        assert "--by-class goes with classes that have weights of their own" in stderr
     vwlite("l1", "c", "--model", "multinomial", "-f", "m", "--quiet")
     assert vwlite("inspect", "m", "--by-class").stdout == vwlite("inspect", "m").stdout
 

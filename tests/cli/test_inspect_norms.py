@@ -14,13 +14,13 @@ CLASSES = "".join(f"{1 + n % 3} |w {'abc'[n % 3]} {'de'[n % 2]}\n" for n in rang
 def test_inspect_shows_those_of_classes(classes, vwlite, write):
     write("data.vw", CLASSES)
     vwlite("train", "data.vw", "-f", "m", classes, "3", "--quiet")
-    shown = json.loads(vwlite("inspect", "m", "--json", "-", "--top", "99").stdout)
+    report = json.loads(vwlite("inspect", "m", "--json", "-", "--top", "99").stdout)
     table = {}
-    for entry in shown["top"]:
+    for entry in report["top"]:
         table.setdefault(entry["slot"] >> (3 if classes == "--multiclass" else 2), {})[entry["class"]] = entry["weight"]
     matrix = np.array([[row.get(name, 0.0) for name in "123"] for row in table.values()])
-    assert shown["norms"]["2,1"] == pytest.approx(np.linalg.norm(matrix, axis=1).sum(), rel=1e-5)
-    assert shown["norms"]["trace"] == pytest.approx(np.linalg.norm(matrix, "nuc"), rel=1e-5)
+    assert report["norms"]["2,1"] == pytest.approx(np.linalg.norm(matrix, axis=1).sum(), rel=1e-5)
+    assert report["norms"]["trace"] == pytest.approx(np.linalg.norm(matrix, "nuc"), rel=1e-5)
 
 
 def test_numbers_have_none(vwlite):

@@ -57,8 +57,8 @@ def test_drops(vwlite, write, weights):
     (changed(_labelIndex=0), None, "of two actions"),
     (changed(_label_probability=0), None, "the probability is not above 0 and at most 1"),
     (changed(_label_probability=1.5), None, "the probability is not above 0 and at most 1"),
-    (changed(_label_cost="NaN"), None, "_label_cost is no number"),
-    (changed(_label_cost=float("nan")), None, "NaN is no number that JSON has"),
+    (changed(_label_cost="NaN"), None, "_label_cost is not a number"),
+    (changed(_label_cost=float("nan")), None, "NaN is not a number that JSON has"),
     (changed(_label_cost=1e39), None, "_label_cost is out of range"),
     (changed(_label_probability=1e-50), None, "the probability is not above 0 and at most 1"),
     (changed(pdrop=1), None, "pdrop is not from 0 to below 1"),
@@ -80,15 +80,15 @@ def test_check_compares_the_probabilities_of_all_actions(vwlite, write):
     lines = [changed(**told, a=[2, 1], p=p) for p in chances]
     write("log.dsjson", "\n".join([*lines, lines[2], "{"]) + "\n")
     done = vwlite("check", "log.dsjson", "--max-bad-ratio", "1")
-    said = done.stderr
+    stderr = done.stderr
     assert ", 0 empty)" in done.stdout and "learn with  --cb_adf -q ::" in done.lines
-    assert "warning: p is not _label_probability for the action shown in 1 decision, first in log.dsjson:2\n" in said
-    assert "warning: p does not sum to 1 in 3 decisions, first in log.dsjson:3\n" in said
+    assert "warning: p is not _label_probability for the action shown in 1 decision, first in log.dsjson:2\n" in stderr
+    assert "warning: p does not sum to 1 in 3 decisions, first in log.dsjson:3\n" in stderr
 
 
 def test_who_reads_it(vwlite, write):
     write("log.dsjson", json.dumps(EVENT) + "\n")
     assert "--format dsjson is read by --cb_adf" in vwlite("train", "log.dsjson", "-f", "m", status=2).stderr
-    found = vwlite("vw", "--dsjson", "-d", "log.dsjson", "--cb_adf", "--quiet", "-p", "-").lines
+    lines = vwlite("vw", "--dsjson", "-d", "log.dsjson", "--cb_adf", "--quiet", "-p", "-").lines
     write("plain.json", json.dumps({**EVENT["c"], "_label_cost": 1, "_label_probability": 1, "_labelIndex": 0}) + "\n")
-    assert found == vwlite("vw", "--json", "-d", "plain.json", "--cb_adf", "--quiet", "-p", "-").lines
+    assert lines == vwlite("vw", "--json", "-d", "plain.json", "--cb_adf", "--quiet", "-p", "-").lines

@@ -130,7 +130,7 @@ def test_damaged_models_are_refused(vwlite, data, name, change):
     model = load("m")
     save("broken", model.header, {**model.arrays, name: np.array(change(model.arrays[name]))})
     done = vwlite("predict", "-i", "broken", "d", status=76)
-    assert "broken is no model of this version's learners" in done.stderr
+    assert "broken is not a model of this version's learners" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_its_options_need_it(vwlite, data):
 
 
 def test_later_calls_in_python_are_of_other_examples():
-    """They are added as those of one call are, though their numbers begin anew."""
+    """They are added as those of one call are, though their numbers start again."""
     lines = TEXT.splitlines()
     whole, parts = (vwlite.Model(ksvm=True, kernel="poly", l2=9) for _ in range(2))
     whole.learn(lines)

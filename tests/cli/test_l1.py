@@ -63,10 +63,14 @@ def test_sequences(vwlite, header):
     assert header("m")["labels"] == ["B-NP", "I-NP", "O"]
     done = vwlite("evaluate", "-i", "m", "tags.vw", "--metric", "conll,accuracy", "--json", "-")
     assert figures(done)["f1"] == 100 and figures(done)["accuracy"] == 1 and "log_loss" not in figures(done)
-    shown = vwlite("inspect", "m", "--top", "2").stdout
-    assert "w^cat" in shown and "after B-NP" in shown
-    found = figures(vwlite("inspect", "m", "--json", "-"))
-    assert found["active"] <= found["weights"] and {entry["label"] for entry in found["top"]} <= {"B-NP", "I-NP", "O"}
+    stdout = vwlite("inspect", "m", "--top", "2").stdout
+    assert "w^cat" in stdout and "after B-NP" in stdout
+    metrics = figures(vwlite("inspect", "m", "--json", "-"))
+    assert metrics["active"] <= metrics["weights"] and {entry["label"] for entry in metrics["top"]} <= {
+        "B-NP",
+        "I-NP",
+        "O",
+    }
 
 
 def test_marginals_add_up(vwlite):
@@ -79,12 +83,12 @@ def test_marginals_add_up(vwlite):
 
 def test_several_classes(vwlite):
     multinomial(vwlite, "--l1", "0.1")
-    found = figures(vwlite("evaluate", "-i", "m", "named.vw", "--json", "-"))
+    metrics = figures(vwlite("evaluate", "-i", "m", "named.vw", "--json", "-"))
     means = ["macro_precision", "macro_recall", "macro_f1"]
     shares = ["accuracy", "majority_accuracy", *means]
-    assert list(found["result"]) == ["examples", *shares, "log_loss", "per_class", "confusion_matrix"]
-    assert found["accuracy"] == found["macro_f1"] == 1
-    assert [row["class"] for row in found["per_class"]] == found["confusion_matrix"]["classes"]
+    assert list(metrics["result"]) == ["examples", *shares, "log_loss", "per_class", "confusion_matrix"]
+    assert metrics["accuracy"] == metrics["macro_f1"] == 1
+    assert [row["class"] for row in metrics["per_class"]] == metrics["confusion_matrix"]["classes"]
     asked = figures(vwlite("evaluate", "-i", "m", "named.vw", "--metric", "Macro-F1", "--json", "-"))
     assert list(asked["result"]) == ["examples", "macro_f1"]
     assert vwlite("predict", "-i", "m", stdin="|w a\n\nx |w b\n").lines == ["red", "", "blue"]
@@ -242,12 +246,12 @@ def test_the_best_pass_by_the_held_out_part_is_kept(options, held, vwlite, write
     data = "named.vw" if named else "tags.vw"
     more = ("--holdout", held, "--early_terminate", "3", "--l1", "4", "--json", "-")
     done = l1(vwlite, data, *options.split(), *more, quiet=False)
-    found = figures(done)
-    rank = [(-entry[judge] if judge != "held_out" else 0, entry["held_out"]) for entry in found["history"]]
+    metrics = figures(done)
+    rank = [(-entry[judge] if judge != "held_out" else 0, entry["held_out"]) for entry in metrics["history"]]
     kept = rank.index(min(rank))
-    assert found["passes"] == kept + 1 and len(rank) in (kept + 4, 30, 7)
-    best = found["history"][kept]
-    assert (found["objective"], found["active"]) == (best["objective"], best["active"])
+    assert metrics["passes"] == kept + 1 and len(rank) in (kept + 4, 30, 7)
+    best = metrics["history"][kept]
+    assert (metrics["objective"], metrics["active"]) == (best["objective"], best["active"])
     assert done.stderr.splitlines()[-1].startswith(f"pass {kept + 1} is kept, the best on the held-out part by ")
     if held == "dev.vw":
         scores = figures(vwlite("evaluate", "-i", "m", held, "--json", "-"))
@@ -259,9 +263,9 @@ def test_progress_and_json(vwlite):
     done = l1(vwlite, "binary.vw", "--passes", "3", "--holdout", "0.1", "--json", "-", quiet=False)
     lines = done.stderr.splitlines()
     assert lines[0].split() == ["pass", "L(w)/N", "active", "seconds", "held-out"] and len(lines) == 5
-    found = figures(done)
-    assert found["examples"] == 108 and [entry["pass"] for entry in found["history"]] == [1, 2, 3]
-    assert found["objective"] == found["history"][-1]["objective"] < 0
+    metrics = figures(done)
+    assert metrics["examples"] == 108 and [entry["pass"] for entry in metrics["history"]] == [1, 2, 3]
+    assert metrics["objective"] == metrics["history"][-1]["objective"] < 0
 
 
 def test_svmlight(vwlite, write):
@@ -347,15 +351,15 @@ ENDED = {
 @pytest.mark.parametrize("options", ENDED)
 def test_a_solver_that_ends_at_passes_says_what_it_has_not_reached(options, vwlite):
     data, left = ENDED[options]
-    said = f"note: {left} was not reached: --passes allows more\n"
-    assert said in l1(vwlite, data, *options.split(), "--passes", "2", quiet=False).stderr
+    message = f"note: {left} was not reached: --passes allows more\n"
+    assert message in l1(vwlite, data, *options.split(), "--passes", "2", quiet=False).stderr
     loose = options.replace("--gap 1e-6", "--gap 0.9")
     assert "was not reached" not in l1(vwlite, data, *loose.split(), "--passes", "2000", quiet=False).stderr
 
 
 def test_a_period_beyond_the_data_holds_nothing_out(vwlite, tmp_path):
-    told = l1(vwlite, "binary.vw", "--l1", "1", "--holdout", "121", quiet=False).stderr
-    assert "note: no labelled example was held out, so the model is that of the last pass\n" in told
+    stderr = l1(vwlite, "binary.vw", "--l1", "1", "--holdout", "121", quiet=False).stderr
+    assert "note: no labelled example was held out, so the model is that of the last pass\n" in stderr
     l1(vwlite, "binary.vw", "--l1", "1", "-f", "all")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "all").read_bytes()
 
@@ -365,6 +369,6 @@ def test_a_model_of_too_many_labels_says_what_it_needs(options, vwlite, write):
     sequences = "".join(f"L{n % 60} |w x{n}\n" + "\n" * (n % 5 == 4) for n in range(300))
     write("data.vw", sequences.replace("\n", " |e y\n").replace("\n |e y\n", "\n\n"))
     run = ("l1", "data.vw", "--model", "crf", "-f", "model", "--passes", 1, *options)
-    said = vwlite(*run, "--max-memory", 0.0001, status=2).stderr
-    assert "weights of 60 labels, and the longest sequence, of 5 lines: 0.00 GiB are more than --max-memory" in said
+    stderr = vwlite(*run, "--max-memory", 0.0001, status=2).stderr
+    assert "weights of 60 labels, and the longest sequence, of 5 lines: 0.00 GiB are more than --max-memory" in stderr
     vwlite(*run)

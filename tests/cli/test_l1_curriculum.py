@@ -113,8 +113,8 @@ def test_lines_without_the_namespace(vwlite, write):
     write("tags.vw", SENTENCES.replace("|w cat", "|w cat |d v:2"))
     done = tags(vwlite, *EASY, "--curriculum-by", "value:d")
     assert "note: --curriculum-by value:d: 16 of 40 sequences have no such namespace; 0 is taken" in notes(done)
-    said = tags(vwlite, *EASY, "--curriculum-by", "value:e", status=2).stderr
-    assert "value:e: no line has a namespace of this name" in said
+    stderr = tags(vwlite, *EASY, "--curriculum-by", "value:e", status=2).stderr
+    assert "value:e: no line has a namespace of this name" in stderr
 
 
 @pytest.mark.parametrize(
@@ -137,5 +137,5 @@ def test_what_does_not_go_together(options, message, vwlite, tmp_path):
 
 
 def test_nothing_without_the_order(vwlite):
-    said = tags(vwlite, "--curriculum-by", "rarest", status=2).stderr
-    assert "--curriculum-by does nothing without --curriculum" in said
+    stderr = tags(vwlite, "--curriculum-by", "rarest", status=2).stderr
+    assert "--curriculum-by does nothing without --curriculum" in stderr

@@ -39,9 +39,9 @@ def test_the_weights_of_a_feature_vanish_together(model, solver, l1, vwlite, hea
     l1(model, *options, "-f", "single")
     assert "group" not in header("single")["l1"]
     l1(model, *options, "--group")
-    found = load("m")
-    state = (found.weights[: found.pairs.first_edge] != 0).reshape(-1, found.pairs.labels)
-    transitions = (found.weights[found.pairs.first_transition :] != 0).reshape(-1, found.pairs.labels)
+    loaded = load("m")
+    state = (loaded.weights[: loaded.pairs.first_edge] != 0).reshape(-1, loaded.pairs.labels)
+    transitions = (loaded.weights[loaded.pairs.first_transition :] != 0).reshape(-1, loaded.pairs.labels)
     for rows in filter(len, (state, transitions)):
         assert (rows.any(1) == rows.all(1)).all()
     assert 0 < state.any(1).sum() < len(state)
@@ -71,9 +71,9 @@ def test_going_on_is_exact(model, l1, vwlite, tmp_path):
 def test_steps_come_near_the_optimum(model, l1, vwlite):
     l1(model, "--group", "--dense-pairs", "--l1", "2", "--solver", "fista", "-f", "best")
     l1(model, "--group", "--dense-pairs", "--l1", "2", "--passes", "60", "-l", "1", "--decay_learning_rate", "0.9")
-    best, found = (figures(vwlite("inspect", name, "--json", "-")) for name in ("best", "m"))
-    assert best["objective"] * 1.02 <= found["objective"] <= best["objective"] * 0.998
-    assert found["active_features"] <= 1.3 * best["active_features"]
+    best, inspection = (figures(vwlite("inspect", name, "--json", "-")) for name in ("best", "m"))
+    assert best["objective"] * 1.02 <= inspection["objective"] <= best["objective"] * 0.998
+    assert inspection["active_features"] <= 1.3 * best["active_features"]
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_a_trace_norm_leaves_few_directions(l1, vwlite, header):
     ranks = []
     for trace in ("0.1", "1000"):
         l1("multinomial", *options, "--trace", trace)
-        found = figures(vwlite("inspect", "m", "--json", "-"))
+        metrics = figures(vwlite("inspect", "m", "--json", "-"))
         singular = np.linalg.svd(load("m").weights.reshape(-1, 3), compute_uv=False)
-        assert found["norms"]["trace"] == pytest.approx(singular.sum(), rel=1e-6)
-        assert found["trace"] == float(trace) and "l1" not in found
-        assert found["rank"] == np.count_nonzero(singular > 1e-7 * singular[0])
-        ranks.append(found["rank"])
+        assert metrics["norms"]["trace"] == pytest.approx(singular.sum(), rel=1e-6)
+        assert metrics["trace"] == float(trace) and "l1" not in metrics
+        assert metrics["rank"] == np.count_nonzero(singular > 1e-7 * singular[0])
+        ranks.append(metrics["rank"])
     assert ranks == [2, 0]  # of three labels two directions matter
 
 
@@ -125,5 +125,5 @@ def test_one_penalty_takes_the_place_of_another(l1, vwlite, header):
 def test_two_classes_have_one_weight_a_feature(vwlite, write):
     write("binary.vw", "1 |w a\n-1 |w b\n")
     for solver in ("fista", "sgd"):
-        said = vwlite("l1", "binary.vw", "--group", "--solver", solver, status=2).stderr
-        assert "with two classes a feature has one weight, and --l1 is there" in said
+        stderr = vwlite("l1", "binary.vw", "--group", "--solver", solver, status=2).stderr
+        assert "with two classes a feature has one weight, and --l1 is there" in stderr

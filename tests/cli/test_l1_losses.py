@@ -27,8 +27,8 @@ def crf(vwlite, *options, status=0):
 def test_labels_are_those_of_a_crf(loss, vwlite, header):
     crf(vwlite, "--loss", *loss.split(), "--names")
     assert vwlite("predict", "-i", "m", "tags.vw").lines[:5] == ["B-NP", "I-NP", "O", "", "B-NP"]
-    found = json.loads(vwlite("evaluate", "-i", "m", "tags.vw", "--json", "-").stdout)
-    assert found["f1"] == 100 and "log_loss" not in found
+    report = json.loads(vwlite("evaluate", "-i", "m", "tags.vw", "--json", "-").stdout)
+    assert report["f1"] == 100 and "log_loss" not in report
     assert header("m")["l1"]["loss"] == loss.split()[0] and header("m")["passes"] == (30 if loss in MARGINS else 10)
     facts = json.loads(vwlite("inspect", "m", "--json", "-").stdout)
     assert facts["loss"] == loss.split()[0] and facts["active"] <= facts["weights"]
@@ -37,11 +37,11 @@ def test_labels_are_those_of_a_crf(loss, vwlite, header):
 
 def test_there_are_no_probabilities(vwlite):
     crf(vwlite, "--loss", "perceptron")
-    said = vwlite("predict", "-i", "m", "tags.vw", "--probabilities", status=2).stderr
-    assert "m has no probabilities: --loss perceptron learns labels alone" in said
+    stderr = vwlite("predict", "-i", "m", "tags.vw", "--probabilities", status=2).stderr
+    assert "m has no probabilities: --loss perceptron learns labels alone" in stderr
     assert "has no log_loss" in vwlite("evaluate", "-i", "m", "tags.vw", "--metric", "log_loss", status=2).stderr
-    said = crf(vwlite, "--loss", "mira", "--holdout", "4", "--holdout-metric", "log_loss", status=2).stderr
-    assert "it is f1 or accuracy" in said
+    stderr = crf(vwlite, "--loss", "mira", "--holdout", "4", "--holdout-metric", "log_loss", status=2).stderr
+    assert "it is f1 or accuracy" in stderr
 
 
 @pytest.mark.parametrize("options", ["--cost hamming", "--aggressiveness 0.01", "--passes 3", "--seed 4", "--edge p"])
@@ -54,10 +54,10 @@ def test_options_change_what_is_learned(options, vwlite):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_figures_of_a_pass(loss, vwlite):
     done = crf(vwlite, "--loss", *loss.split(), "--json", "-", "--holdout", "4", "--early_terminate", "2")
-    found = json.loads(done.stdout)
-    assert found["loss"] == loss.split()[0] and ("penalty" in found) == ("--l1" in loss)
-    assert all((entry.get("gap", -1) >= 0) == ("--l2" in loss) for entry in found["history"])
-    best = found["history"][found["passes"] - 1]
+    report = json.loads(done.stdout)
+    assert report["loss"] == loss.split()[0] and ("penalty" in report) == ("--l1" in loss)
+    assert all((entry.get("gap", -1) >= 0) == ("--l2" in loss) for entry in report["history"])
+    best = report["history"][report["passes"] - 1]
     assert best["f1"] == 100 and best["objective"] <= 0 <= best["held_out"]
 
 
@@ -67,8 +67,8 @@ def test_a_small_gap_ends_the_passes(vwlite):
     assert wide["passes"] < near["passes"] < 30
     assert near["history"][-1]["gap"] <= 0.005 < near["history"][-2]["gap"]
     assert near["history"][-1]["objective"] + near["history"][-1]["gap"] <= 0
-    shown = vwlite("l1", "tags.vw", "--model", "crf", "-f", "m", "--loss", "margin", "--l2", "1").stderr
-    assert shown.splitlines()[0].split() == ["pass", "L(w)/N", "active", "seconds", "gap"]
+    stderr = vwlite("l1", "tags.vw", "--model", "crf", "-f", "m", "--loss", "margin", "--l2", "1").stderr
+    assert stderr.splitlines()[0].split() == ["pass", "L(w)/N", "active", "seconds", "gap"]
 
 
 def test_an_l1_penalty_leaves_few_weights(vwlite):
@@ -88,8 +88,8 @@ def test_steps_with_an_l1_penalty_go_on_exactly(vwlite, tmp_path):
 def test_dual_variables_are_not_kept(vwlite, header):
     crf(vwlite, "--loss", "margin", "--l2", "1")
     assert not header("m")["resumable"]
-    said = vwlite("l1", "tags.vw", "-i", "m", "-f", "n", status=2).stderr
-    assert "m cannot be gone on from: --loss margin --l2 learns with vectors of all examples" in said
+    stderr = vwlite("l1", "tags.vw", "-i", "m", "-f", "n", status=2).stderr
+    assert "m cannot be continued: --loss margin --l2 learns with vectors of all examples" in stderr
 
 
 def test_what_dual_variables_need_is_told(vwlite):
@@ -140,8 +140,8 @@ def test_stochastic_steps_with_an_l2_penalty_are_those_of_a_plain_loop(vwlite, w
 def test_they_come_near_the_best_objective(model, vwlite):
     steps = ("--solver", "sgd", "--passes", "90", "--decay_learning_rate", "0.95")
     common = ("l1", "tags.vw", "--model", model, "--l2", "1", "-f", "m", "--json", "-", "--quiet")
-    best, found = (json.loads(vwlite(*common, *how).stdout) for how in ((), steps))
-    assert found["objective"] == pytest.approx(best["objective"], rel=1e-4)
+    best, actual = (json.loads(vwlite(*common, *how).stdout) for how in ((), steps))
+    assert actual["objective"] == pytest.approx(best["objective"], rel=1e-4)
     assert "penalty" not in vwlite("inspect", "m").stdout
 
 

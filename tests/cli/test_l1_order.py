@@ -42,13 +42,13 @@ def test_two_labels_tell_what_one_does_not(method, vwlite, header):
 def test_probabilities_and_log_loss_are_those_of_order_2(vwlite):
     crf(vwlite, "--order", "2", "--l1", "0.1", text="turns.vw")
     crf(vwlite, "--l1", "0.1", "-f", "one", text="turns.vw")
-    found = {
+    actual = {
         name: json.loads(vwlite("evaluate", "-i", name, "turns.vw", "--metric", "log_loss", "--json", "-").stdout)
         for name in ("m", "one")
     }
-    assert found["m"]["log_loss"] < found["one"]["log_loss"] / 3
-    told = vwlite("predict", "-i", "m", "turns.vw", "--probabilities").lines[1].split()
-    assert told[0] == "A" and 0.8 < float(told[1].removeprefix("A:")) < 1
+    assert actual["m"]["log_loss"] < actual["one"]["log_loss"] / 3
+    done = vwlite("predict", "-i", "m", "turns.vw", "--probabilities").lines[1].split()
+    assert done[0] == "A" and 0.8 < float(done[1].removeprefix("A:")) < 1
 
 
 def test_the_weights_are_told_by_name(vwlite):
@@ -104,7 +104,7 @@ def test_a_damaged_model_is_refused(damage, vwlite):
     else:
         arrays["history"] = make(arrays["history"], len(content.header["labels"]))
     model_file.save("m", content.header, arrays)
-    assert "m is no log-linear model of this version" in vwlite("predict", "-i", "m", "tags.vw", status=76).stderr
+    assert "m is not a log-linear model of this version" in vwlite("predict", "-i", "m", "tags.vw", status=76).stderr
 
 
 REFUSED = {  # options: what is said

@@ -59,9 +59,9 @@ def test_parents_tell_what_is_below_them(method, vwlite, header):
 def test_probabilities_and_log_loss(vwlite):
     learn(vwlite, "--l1", "0.1")
     assert figures(vwlite, "--metric", "log_loss")["log_loss"] < 0.5
-    told = vwlite("predict", "-i", "m", "trees.vw", "--probabilities").lines
-    shares = [float(share.partition(":")[2]) for share in told[1].split()[1:4]]
-    assert told[1].startswith("B A:") and told[1].endswith(" n1^n0") and sum(shares) == pytest.approx(1, abs=1e-4)
+    lines = vwlite("predict", "-i", "m", "trees.vw", "--probabilities").lines
+    shares = [float(share.partition(":")[2]) for share in lines[1].split()[1:4]]
+    assert lines[1].startswith("B A:") and lines[1].endswith(" n1^n0") and sum(shares) == pytest.approx(1, abs=1e-4)
 
 
 @pytest.mark.parametrize("method", [*METHODS, *EDGES])
@@ -108,8 +108,8 @@ def test_a_malformed_leaf_is_left_out_but_no_parent(vwlite, write):
     write("leaf.vw", "A 'a |w A\nB 'b^a |w:1e |w x\nB 'c^a |w x\n\n")
     assert vwlite(*malformed, "leaf.vw").lines == ["A a", "nan", "B c^a", ""]
     write("root.vw", "A 'a |w:1e A\nB 'b^a |w x\nB 'c^a |w x\n\n")
-    told = vwlite(*malformed, "root.vw", status=65).stderr
-    assert "root.vw:2: no token of its tree has the id of its parent, 'a'" in told
+    stderr = vwlite(*malformed, "root.vw", status=65).stderr
+    assert "root.vw:2: no token of its tree has the id of its parent, 'a'" in stderr
 
 
 NO_TREES = {  # text: what is said
@@ -144,7 +144,7 @@ def test_a_damaged_model_is_refused(damage, vwlite):
     header, arrays = dict(content.header), {name: np.array(array) for name, array in content.arrays.items()}
     DAMAGE[damage](header, arrays)
     model_file.save("m", header, arrays)
-    assert "m is no log-linear model of this version" in vwlite("predict", "-i", "m", "trees.vw", status=76).stderr
+    assert "m is not a log-linear model of this version" in vwlite("predict", "-i", "m", "trees.vw", status=76).stderr
 
 
 REFUSED = {  # options: what is said

@@ -46,10 +46,10 @@ def test_probabilities_become_the_mean_label(vwlite, write):
     vwlite("train", "alone", "-f", "n", *options, "c2")
     write("asked", "".join(f"|w {word}\n" for word in shares))
     for model in ("m", "n"):
-        found = shares_of(vwlite("predict", "asked", "-i", model, "--probabilities").lines)
-        np.testing.assert_allclose(found, [*shares.values()], atol=0.02)
-    told = json.loads(vwlite("evaluate", "shares", "-i", "m", "--json", "-").stdout)
-    assert 0 <= told["log_loss"] < 0.01  # the divergence
+        predictions = shares_of(vwlite("predict", "asked", "-i", model, "--probabilities").lines)
+        np.testing.assert_allclose(predictions, [*shares.values()], atol=0.02)
+    report = json.loads(vwlite("evaluate", "shares", "-i", "m", "--json", "-").stdout)
+    assert 0 <= report["log_loss"] < 0.01  # the divergence
 
 
 def test_names_and_shares(vwlite, write):

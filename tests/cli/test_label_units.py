@@ -117,12 +117,12 @@ def test_weights_are_shown_in_units_of_the_labels(tmp_path, args):
 def test_predictions_and_losses_of_tiny_labels_have_digits(tmp_path):
     X, y = friedman()
     (tmp_path / "data").write_text(lines_of(X, y * 1e-6))
-    said = train(tmp_path, "data", "-f", "model", "-p", "first").stderr
+    stderr = train(tmp_path, "data", "-f", "model", "-p", "first").stderr
     lines = call(tmp_path, "predict", "-i", "model", "data").stdout.split()
     model = vwlite.load(str(tmp_path / "model"))
     assert [np.float32(line) for line in lines] == model.predict(tmp_path / "data").tolist()
     assert len({*(tmp_path / "first").read_text().split()}) > 350
-    losses = dict(line.split(" = ") for line in said.splitlines() if " = " in line)
+    losses = dict(line.split(" = ") for line in stderr.splitlines() if " = " in line)
     assert float(losses["best constant's loss"]) == pytest.approx(y.var() * 1e-12, rel=1e-4)
     assert 0 < float(losses["average loss"]) < y.var() * 1e-12
     for options in (["--with-labels"], ["--importance-to", "1e-05"]):
@@ -209,14 +209,14 @@ def test_scale_and_offset_of_the_labels_do_not_matter_to_train(options, tmp_path
     y = np.round(y)  # so that text has them exactly
     test, options = lines_of(X[::3], y[::3]), [*options.split(), *PASSES]
     plain = learned(tmp_path, X, y, *options)
-    wanted = np.asarray(plain.predict(test), float)
-    found = learned(tmp_path, X, y * 2.0**20, *options)
-    np.testing.assert_array_equal(found.weights, plain.weights * np.float32(2.0**20))
-    np.testing.assert_array_equal(found.predict(test), (wanted * 2.0**20).astype(np.float32))
+    expected = np.asarray(plain.predict(test), float)
+    actual = learned(tmp_path, X, y * 2.0**20, *options)
+    np.testing.assert_array_equal(actual.weights, plain.weights * np.float32(2.0**20))
+    np.testing.assert_array_equal(actual.predict(test), (expected * 2.0**20).astype(np.float32))
     for factor, offset, within in ((1e6, 0, 1e-5), (1e-6, 0, 1e-5), (1, 1000, 1e-3)):
-        found = learned(tmp_path, X, (y + offset * y.std()) * factor, *options)
-        again = np.asarray(found.predict(test), float) / factor - offset * y.std()
-        np.testing.assert_allclose(again, wanted, atol=5 * within * y.std())
+        actual = learned(tmp_path, X, (y + offset * y.std()) * factor, *options)
+        again = np.asarray(actual.predict(test), float) / factor - offset * y.std()
+        np.testing.assert_allclose(again, expected, atol=5 * within * y.std())
 
 
 @pytest.mark.parametrize("row", [0, 5, 100])
@@ -225,8 +225,8 @@ def test_a_label_far_off_costs_a_trained_model_little(row, tmp_path):
     spoiled = y.copy()
     spoiled[row] += 1e3 * y.std()
     rest = lines_of(X[4000:], y[4000:])
-    clean, found = (learned(tmp_path, X[:4000], labels[:4000]).evaluate(rest)["rmse"] for labels in (y, spoiled))
-    assert found <= 1.03 * clean
+    clean, actual = (learned(tmp_path, X[:4000], labels[:4000]).evaluate(rest)["rmse"] for labels in (y, spoiled))
+    assert actual <= 1.03 * clean
 
 
 def test_labels_that_are_nearly_all_equal(tmp_path):
@@ -234,5 +234,5 @@ def test_labels_that_are_nearly_all_equal(tmp_path):
     model = learned(tmp_path, X, np.full(5000, 3930.5))
     assert (np.asarray(model.predict(lines_of(X[:9], np.zeros(9)))) == 3930.5).all()
     few = np.where(np.arange(5000) % 500 == 250, 3931.5, 3930.5)
-    found = learned(tmp_path, X, few).evaluate(lines_of(X, few))["rmse"]
-    assert found <= 1.005 * few.std()
+    actual = learned(tmp_path, X, few).evaluate(lines_of(X, few))["rmse"]
+    assert actual <= 1.005 * few.std()

@@ -32,10 +32,10 @@ def same(tmp_path, one, two):
 def test_a_second_file_is_refused(quiet, vwlite, write):
     write("others.vw", RINGS[:60])
     how = ("--landmarks", "rbf:some.vw", "--landmarks", "rbf:others.vw", "--gamma", "1")
-    said = "--landmarks is given twice: one file has the lines of all landmarks"
+    options = "--landmarks is given twice: one file has the lines of all landmarks"
     for command in ("train", "pca", "cluster"):
-        assert vwlite(command, "rings.vw", "-f", "m", *how, *quiet, status=2).stderr == f"vwlite: {said}\n"
-    with pytest.raises(UsageError, match=said):
+        assert vwlite(command, "rings.vw", "-f", "m", *how, *quiet, status=2).stderr == f"vwlite: {options}\n"
+    with pytest.raises(UsageError, match=options):
         Model(" ".join(how))
 
 
@@ -70,13 +70,13 @@ def test_rings_are_told_apart(vwlite):
     vwlite(
         "train", "rings.vw", "-f", "plain", "--passes", "20", "--holdout_off", "--loss_function", "logistic", "--quiet"
     )
-    found = [
+    actual = [
         json.loads(vwlite("evaluate", "-i", model, "rings.vw", "--metric", "accuracy", "--json", "-").stdout)[
             "accuracy"
         ]
         for model in ("model", "plain")
     ]
-    assert found[0] == 1 and found[1] < 0.7
+    assert actual[0] == 1 and actual[1] < 0.7
 
 
 def test_the_model_holds_the_landmarks(vwlite, tmp_path, write):
@@ -105,9 +105,9 @@ def test_whitened_landmarks_of_all_examples_are_kernel_ridge_regression(vwlite, 
     x = np.round(x, 5)
     squares = (x**2).sum(1)
     kernel = np.exp(-2 * (squares[:, None] + squares - 2 * x @ x.T))
-    found = np.array([float(line) for line in vwlite("predict", "-i", "model", "train.vw").lines])
+    predictions = np.array([float(line) for line in vwlite("predict", "-i", "model", "train.vw").lines])
     errors = [
-        abs(found - kernel @ np.linalg.solve(kernel + strength * np.eye(200), y)).max() for strength in (1.0, 0.5)
+        abs(predictions - kernel @ np.linalg.solve(kernel + strength * np.eye(200), y)).max() for strength in (1.0, 0.5)
     ]
     assert min(errors) < 1e-5, errors
 
@@ -191,5 +191,5 @@ def test_more_than_there_are_is_all_and_none_is_refused(vwlite, tmp_path):
 
 def test_nothing_to_draw_landmarks_from(vwlite, write):
     write("empty.vw", "1 |\n")
-    said = vwlite("train", "empty.vw", "--landmarks", "rbf:5", "-f", "m", status=65).stderr
-    assert said.endswith("--landmarks: the first examples have no features\n")
+    stderr = vwlite("train", "empty.vw", "--landmarks", "rbf:5", "-f", "m", status=65).stderr
+    assert stderr.endswith("--landmarks: the first examples have no features\n")

@@ -12,11 +12,11 @@ KINDS = [*BETTING, *QUERYING, "--confidence --ftrl", "--lrq ui3", "--lrq ui3 --l
 
 def test_each_option_learns_something_else(vwlite, write, weights):
     write("all", "".join(LINES))
-    found = set()
+    actual = set()
     for options in [*KINDS, ""]:
         vwlite("train", "all", "-f", "m", "--quiet", *options.split())
-        found.add(tuple(sorted(weights("m").items())))
-    assert len(found) == len(KINDS) + 1
+        actual.add(tuple(sorted(weights("m").items())))
+    assert len(actual) == len(KINDS) + 1
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_what_is_told_beside_predictions(vwlite, write, tmp_path):
         vwlite("vw", "some", *options, "-p", "p", "--quiet")
         return (tmp_path / "p").read_text()
 
-    asked = "0.000000 a\n0.395075 b\n-0.252605 u 1.000000\n0.151741 \n-0.342022  1.000000\n-0.323156 f\n"
-    assert told("--active") == asked
+    message = "0.000000 a\n0.395075 b\n-0.252605 u 1.000000\n0.151741 \n-0.342022  1.000000\n-0.323156 f\n"
+    assert told("--active") == message
     assert told("--confidence").splitlines()[1:3] == ["0.395075 1.140640 b", "-0.252605 1.042238 u"]
     assert told("--confidence", "--confidence_after_training").splitlines()[4] == "-0.342022 inf "
     assert told("--active", "--simulation", "--random_seed", "3").splitlines()[2] == "-0.252605 u"

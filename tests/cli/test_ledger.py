@@ -40,8 +40,8 @@ def test_a_quiet_run_warns_of_what_it_learns_again(vwlite, tmp_path, write):
     write("tue.vw", DAYS["tue.vw"] + "1 |a more\n")
     assert "all of it is learned again" in vwlite("train", "tue.vw", *GO_ON, "--skip-seen", "--quiet").stderr
     (tmp_path / "model.ledger").unlink()
-    said = vwlite("train", "tue.vw", *GO_ON, "--skip-seen", "--quiet").stderr
-    assert said == "vwlite: there is no model.ledger, which would tell what model has learned: no file is skipped\n"
+    stderr = vwlite("train", "tue.vw", *GO_ON, "--skip-seen", "--quiet").stderr
+    assert stderr == "vwlite: there is no model.ledger, which records what model has learned: no file is skipped\n"
     shards = ("--shards", 2, "--workers", 1, "--quiet")
     assert vwlite("train", "mon.vw", *GO_ON, *shards).stderr == ""
     assert "--skip-seen would skip it" in vwlite("train", "mon.vw", *GO_ON, *shards).stderr
@@ -127,14 +127,14 @@ def test_a_model_that_went_on_without_its_ledger_is_said(vwlite, tmp_path):
     assert f"vwlite: {doubt}: no file is skipped\n" in done.stderr and "number of examples = 20" in done.stderr
     (tmp_path / "model.ledger").unlink()
     assert (
-        "there is no model.ledger, which would tell what model has learned: no file"
+        "there is no model.ledger, which records what model has learned: no file"
         in vwlite("train", "mon.vw", *GO_ON, "--skip-seen").stderr
     )
 
 
 def test_one_command_line_for_every_night(vwlite, write, tmp_path):
     night = ("train", "-i", "model", "-f", "model", "--skip-seen", "-q", "aa", "-l", 0.3)
-    assert "there is no model yet: training begins at the start\n" in vwlite(*night, "mon.vw").stderr
+    assert "there is no model yet: training starts from the beginning\n" in vwlite(*night, "mon.vw").stderr
     assert "mon.vw was learned before (20 lines): skipped\n" in vwlite(*night, "mon.vw").stderr
     assert "number of examples = 20" in vwlite(*night, "mon.vw", "tue.vw").stderr
     assert known() == [("mon.vw", 20), ("tue.vw", 20)]
@@ -159,9 +159,9 @@ def test_ledgers_of_format_1_are_understood(vwlite, write, tmp_path):
         for name, text, lines in (("mon.vw", DAYS["mon.vw"], 20), ("big.vw", big, 40_000))
     ]
     write("model.ledger", json.dumps({"format": 1, "models": {ledger.model_digest("model"): entries}}))
-    said = vwlite("train", "mon.vw", "big.vw", "tue.vw", *GO_ON, "--skip-seen").stderr
-    assert "mon.vw was learned before (20 lines): skipped\n" in said
-    assert "(40000 lines), as far as samples in the ledger of an older version tell: skipped\n" in said
+    stderr = vwlite("train", "mon.vw", "big.vw", "tue.vw", *GO_ON, "--skip-seen").stderr
+    assert "mon.vw was learned before (20 lines): skipped\n" in stderr
+    assert "(40000 lines), as far as samples in the ledger of an older version tell: skipped\n" in stderr
     assert known() == [("mon.vw", 20), ("big.vw", 40_000), ("tue.vw", 20)]
     assert json.loads((tmp_path / "model.ledger").read_text())["format"] == 2
 

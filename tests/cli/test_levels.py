@@ -51,8 +51,8 @@ def test_a_model_without_levels_is_told_them(trained, vwlite):
     trained(MODELS[0], levels="")
     done = vwlite("predict", "-i", "model", "data", "--levels", "1..5")
     assert [line.split()[0] for line in done.lines] == words
-    found = json.loads(vwlite("evaluate", "-i", "model", "data", "--levels", "1,2,3,4,5", "--json", "-").stdout)
-    assert found["accuracy"] == np.mean([line[0] == word for line, word in zip(LINES, words, strict=True)])
+    report = json.loads(vwlite("evaluate", "-i", "model", "data", "--levels", "1,2,3,4,5", "--json", "-").stdout)
+    assert report["accuracy"] == np.mean([line[0] == word for line, word in zip(LINES, words, strict=True)])
 
 
 def test_the_losses_of_training_and_its_predictions(vwlite, write, tmp_path):
@@ -73,18 +73,18 @@ def test_metrics_of_levels_and_of_numbers(options, trained, vwlite):
     numbers = np.array(list(map(float, trained(options, levels=""))))
     labels = np.array([int(line[0]) for line in LINES])
     levels = np.array([int(word) for word in trained(options)])
-    found = json.loads(vwlite("evaluate", "-i", "model", "data", "--json", "-").stdout)
-    assert found["accuracy"] == pytest.approx((levels == labels).mean())
-    assert found["mae"] == pytest.approx(np.abs(levels - labels).mean())
-    assert found["rmse"] == pytest.approx(math.sqrt(np.square(levels - labels).mean()))
-    assert found["mae_raw"] == pytest.approx(np.abs(numbers - labels).mean(), rel=1e-5)
-    assert found["rmse_raw"] == pytest.approx(math.sqrt(np.square(numbers - labels).mean()), rel=1e-5)
-    classes, weight = found["confusion_matrix"].values()
+    report = json.loads(vwlite("evaluate", "-i", "model", "data", "--json", "-").stdout)
+    assert report["accuracy"] == pytest.approx((levels == labels).mean())
+    assert report["mae"] == pytest.approx(np.abs(levels - labels).mean())
+    assert report["rmse"] == pytest.approx(math.sqrt(np.square(levels - labels).mean()))
+    assert report["mae_raw"] == pytest.approx(np.abs(numbers - labels).mean(), rel=1e-5)
+    assert report["rmse_raw"] == pytest.approx(math.sqrt(np.square(numbers - labels).mean()), rel=1e-5)
+    classes, weight = report["confusion_matrix"].values()
     counted = {(int(a), int(b)): weight[i][j] for i, a in enumerate(classes) for j, b in enumerate(classes)}
     assert counted == {(a, b): ((labels == a) & (levels == b)).sum() for a, b in counted}
     chosen = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", "mae,mae_raw", "--json", "-").stdout)
-    assert {name: chosen.get(name) for name in found if name in CHOSEN} == {
-        name: found[name] if name.startswith("mae") else None for name in CHOSEN
+    assert {name: chosen.get(name) for name in report if name in CHOSEN} == {
+        name: report[name] if name.startswith("mae") else None for name in CHOSEN
     }
 
 
@@ -160,8 +160,8 @@ def test_the_nearest_level():
     ],
 )
 def test_what_is_refused(options, message, vwlite, write):
-    said = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
-    assert message in said
+    stderr = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
+    assert message in stderr
 
 
 def test_what_a_model_of_levels_refuses(trained, vwlite):
@@ -176,6 +176,6 @@ def test_what_a_model_of_levels_refuses(trained, vwlite):
     assert "contradicts model" in vwlite("train", "data", "-i", "model", "-f", "m", "--levels", "1..4", status=2).stderr
     soft = "--loss_function logistic --logistic_min 0 --logistic_max 5"
     trained(soft, levels="0,0.5,1,2,3,4,5")
-    said = vwlite("predict", "-i", "model", "data", "--probabilities", status=2).stderr
-    assert "--probabilities does not go with a model of --levels: --raw" in said
+    stderr = vwlite("predict", "-i", "model", "data", "--probabilities", status=2).stderr
+    assert "--probabilities does not go with a model of --levels: --raw" in stderr
     assert "none of vw's options" in vwlite("vw", "-d", "data", "--levels", "1..5", status=1).stdout

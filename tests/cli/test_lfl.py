@@ -66,15 +66,17 @@ def test_metrics_are_those_of_the_answers(trained, vwlite):
     shares = shares_in(trained(show=["--probabilities"]))
     mean, median = ([float(line.split()[0]) for line in trained(show=["--predict", how])] for how in ("mean", "median"))
     names = "log_loss,accuracy,mae,rmse,mse,ece,calibration_bins"
-    found = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", names, "--json", "-").stdout)
-    assert found["log_loss"] == pytest.approx(-np.log(shares[np.arange(len(labels)), labels - 1]).mean(), rel=1e-4)
-    assert found["accuracy"] == pytest.approx((shares.argmax(axis=1) + 1 == labels).mean())
-    assert found["mae"] == pytest.approx(np.abs(labels - median).mean(), rel=1e-6)
-    assert found["rmse"] ** 2 == pytest.approx(found["mse"]) == pytest.approx(np.square(labels - mean).mean(), rel=1e-4)
-    bins = found["calibration_bins"]
+    report = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", names, "--json", "-").stdout)
+    assert report["log_loss"] == pytest.approx(-np.log(shares[np.arange(len(labels)), labels - 1]).mean(), rel=1e-4)
+    assert report["accuracy"] == pytest.approx((shares.argmax(axis=1) + 1 == labels).mean())
+    assert report["mae"] == pytest.approx(np.abs(labels - median).mean(), rel=1e-6)
+    assert (
+        report["rmse"] ** 2 == pytest.approx(report["mse"]) == pytest.approx(np.square(labels - mean).mean(), rel=1e-4)
+    )
+    bins = report["calibration_bins"]
     assert [row["class"] for row in bins] == [str(label) for label in (1, 2, 3, 4) for _ in range(10)]
     errors = [abs(row["mean_prediction"] - row["observed_rate"]) for row in bins]
-    assert found["ece"] == pytest.approx(np.mean(errors), rel=1e-5)
+    assert report["ece"] == pytest.approx(np.mean(errors), rel=1e-5)
     assert sum(row["weight"] for row in bins) == pytest.approx(4 * len(labels))
     usual = vwlite("evaluate", "-i", "model", "data").stdout
     assert "ece" in usual and "calibration_bins" not in usual
@@ -111,21 +113,21 @@ def test_scores_are_log_odds_against_the_base(trained):
     ],
 )
 def test_what_does_not_go_together(options, message, vwlite, write, names_in):
-    said = vwlite("train", write("data", "".join(LINES)), "-f", "model", *ASKED, *options.split(), status=2).stderr
-    assert message in said and "model" not in names_in()
+    stderr = vwlite("train", write("data", "".join(LINES)), "-f", "model", *ASKED, *options.split(), status=2).stderr
+    assert message in stderr and "model" not in names_in()
 
 
 @pytest.mark.parametrize("option", ["--base-label 1", "--lfl-loss mse"])
 def test_options_of_labels_with_vectors_need_both(option, vwlite, write):
     for asked in ("--multiclass 4", "--dotproduct ui", ""):
-        said = vwlite("train", write("data", "".join(LINES)), *asked.split(), *option.split(), status=2).stderr
+        stderr = vwlite("train", write("data", "".join(LINES)), *asked.split(), *option.split(), status=2).stderr
         needed = "--multiclass beside --dotproduct" if asked == "--dotproduct ui" else "--multiclass and --dotproduct"
-        assert f"{option.split()[0].replace('-', '_').replace('__', '--')} needs {needed}" in said
+        assert f"{option.split()[0].replace('-', '_').replace('__', '--')} needs {needed}" in stderr
 
 
 def test_a_label_that_is_no_class_ends_training(vwlite, write, names_in):
-    said = vwlite("train", write("data", "".join([*LINES, "5 |user u1\n"])), "-f", "model", *ASKED, status=65).stderr
-    assert "data:109: label 5 is no class: expected whole numbers from 1 to 4" in said
+    stderr = vwlite("train", write("data", "".join([*LINES, "5 |user u1\n"])), "-f", "model", *ASKED, status=65).stderr
+    assert "data:109: label 5 is no class: expected whole numbers from 1 to 4" in stderr
     assert "model" not in names_in()
 
 
@@ -137,8 +139,8 @@ def test_a_model_keeps_its_labels(trained, vwlite):
         ("--dot-rates global", "--dot-rates global contradicts model, which was made with --dot-rates adaptive"),
         ("--base-label 2", "--base-label 2 contradicts model, which was made without it"),
     ):
-        said = vwlite("train", "data", "-i", "model", "-f", "other", *options.split(), status=2).stderr
-        assert message in said
+        stderr = vwlite("train", "data", "-i", "model", "-f", "other", *options.split(), status=2).stderr
+        assert message in stderr
 
 
 @pytest.mark.parametrize(
@@ -147,10 +149,10 @@ def test_a_model_keeps_its_labels(trained, vwlite):
 def test_labels_are_asked_for_and_confidences_told(asked, vwlite, write):
     write("data", "".join(LINES))
     words = (*asked.split(), "--dotproduct", "user,item", "--dot-offset", "0.1", "--dot-l2", "user=0.1,item=0.01")
-    said = vwlite("train", "data", "-f", "model", *words, "--active", "--simulation", "--mellowness", "1e-5").stderr
-    assert 0 < int(re.search(r"total queries = (\d+)", said)[1]) < len(LINES)
-    told = [float(line.split()[-1]) for line in vwlite("predict", "-i", "model", "data", "--confidence").lines]
+    stderr = vwlite("train", "data", "-f", "model", *words, "--active", "--simulation", "--mellowness", "1e-5").stderr
+    assert 0 < int(re.search(r"total queries = (\d+)", stderr)[1]) < len(LINES)
+    predictions = [float(line.split()[-1]) for line in vwlite("predict", "-i", "model", "data", "--confidence").lines]
     rate = ["--confidence-rate", "0.5"]
     faster = [float(line.split()[-1]) for line in vwlite("predict", "-i", "model", "data", "--confidence", *rate).lines]
-    assert len(told) == len(LINES) and all(0 <= new <= old for new, old in zip(faster, told, strict=True))
+    assert len(predictions) == len(LINES) and all(0 <= new <= old for new, old in zip(faster, predictions, strict=True))
     vwlite("train", "data", "-i", "model", "-f", "frozen", "--freeze", "latent", "--quiet")

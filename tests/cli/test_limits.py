@@ -55,9 +55,9 @@ def test_the_best_constant_is_of_the_mean_label(vwlite, write, limits, label):
     write("d", f"{label} | a\n")
     done = vwlite("train", "d", "-f", "m", "--loss_function", "logistic", *limits.split(), "--json", "j")
     with open("j") as file:
-        told = json.load(file)
-    assert told["best_constant"] == pytest.approx(math.log(3 / 7), rel=1e-6)
-    assert told["best_constant_loss"] == pytest.approx(0.6108643, rel=1e-6)
+        report = json.load(file)
+    assert report["best_constant"] == pytest.approx(math.log(3 / 7), rel=1e-6)
+    assert report["best_constant_loss"] == pytest.approx(0.6108643, rel=1e-6)
     assert "best constant = -0.847298\nbest constant's loss = 0.610864\n" in done.stderr
 
 

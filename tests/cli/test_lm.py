@@ -46,13 +46,13 @@ def test_it_is_the_twin(data, vwlite, monkeypatch):
             step += 1
     assert (made.steps, made.passes) == (step, 2)
     network = made.network
-    for one, wanted in zip((network.words, network.inputs[:, :6], network.bias[:6]), twin.arrays, strict=False):
-        assert one == pytest.approx(wanted, rel=1e-2, abs=1e-3)
+    for one, expected in zip((network.words, network.inputs[:, :6], network.bias[:6]), twin.arrays, strict=False):
+        assert one == pytest.approx(expected, rel=1e-2, abs=1e-3)
     ranked = vwlite("lm", "rank", "-i", "m", "text", "--windows", "0", "-p", "ranks").stdout
-    wanted = [twin.rank(window) for window in windows(LINES, words, 3, 12)]
-    found = np.array((data / "ranks").read_text().split(), float)
-    assert np.abs(found - wanted).max() <= 1 and (found == wanted).mean() > 0.9  # in single precision
-    assert float(ranked.split()[5]) == pytest.approx(np.log(found).mean(), rel=1e-5)
+    expected = [twin.rank(window) for window in windows(LINES, words, 3, 12)]
+    actual = np.array((data / "ranks").read_text().split(), float)
+    assert np.abs(actual - expected).max() <= 1 and (actual == expected).mean() > 0.9  # in single precision
+    assert float(ranked.split()[5]) == pytest.approx(np.log(actual).mean(), rel=1e-5)
 
 
 def test_files_pipes_and_models_give_the_same_bytes(data, vwlite, monkeypatch):
@@ -102,12 +102,12 @@ def test_it_learns_what_follows(data, vwlite):
 
 def test_windows_that_are_ranked_are_drawn_by_the_seed(data, vwlite):
     vwlite("lm", "train", "text", *SMALL, "-f", "m")
-    found = []
+    actual = []
     for seed in ("0", "0", "1"):
         done = vwlite("lm", "rank", "-i", "m", "text", "--windows", "20", "--seed", seed, "-p", "ranks")
         assert done.stdout.split()[:2] == ["windows", "20"]
-        found.append((data / "ranks").read_text())
-    assert found[0] == found[1] != found[2] and len(found[0].split()) == 20
+        actual.append((data / "ranks").read_text())
+    assert actual[0] == actual[1] != actual[2] and len(actual[0].split()) == 20
 
 
 def test_unknown_words_are_counted_apart(data, vwlite):

@@ -9,7 +9,7 @@ import click
 import pytest
 from commands import ABOUT, GROUPS, TYPED, command
 
-from vwlite.cli.manual import EXIT, man, markdown, marked, pages, released, roff, write
+from vwlite.cli.manual import EXIT, escape_markdown, man, markdown, pages, release_date, roff, write
 
 PAGES = {page.name.removeprefix("vwlite").strip(): page for page in pages()}
 
@@ -26,14 +26,16 @@ def test_every_command_has_a_page():
 
 @pytest.mark.parametrize("name", TYPED)
 def test_a_page_has_every_option_that_help_shows(name):
-    found = command(name)
-    context = click.Context(found, info_name=name, **found.context_settings)
-    records = [one.get_help_record(context) for one in found.params if isinstance(one, click.Option) and not one.hidden]
+    actual = command(name)
+    context = click.Context(actual, info_name=name, **actual.context_settings)
+    records = [
+        one.get_help_record(context) for one in actual.params if isinstance(one, click.Option) and not one.hidden
+    ]
     text, reference = shown(man(PAGES[name])), markdown(PAGES[name])
     assert records
     for typed, help in records:
         assert f"\n{typed}\n{help}\n" in text
-        assert f"````{{option}} {typed}\n\n{marked(help)}\n````\n" in reference
+        assert f"````{{option}} {typed}\n\n{escape_markdown(help)}\n````\n" in reference
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -68,7 +70,7 @@ def test_roff_has_no_errors(name, tmp_path):
 
 def test_the_date_is_that_of_the_version():
     text = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-02-03\n\n## [1.1.0] - 2025-12-31\n"
-    dates = {version: released(text, version) for version in ("1.2.0", "1.1.0", "1.3.0", "112.0")}
+    dates = {version: release_date(text, version) for version in ("1.2.0", "1.1.0", "1.3.0", "112.0")}
     assert dates == {"1.2.0": "2026-02-03", "1.1.0": "2025-12-31", "1.3.0": "", "112.0": ""}
     assert man(PAGES["train"], "2026-02-03").startswith('.TH VWLITE-TRAIN 1 "2026-02-03" "vwlite ')
 

@@ -23,8 +23,10 @@ DATA = "1 |w a b\n-1 |w b c\n" * 20
 def losses_of(vwlite, margin):
     """The average losses of the model ``m`` at this margin, of either label, and the predictions there."""
     Path("far").write_text(f"1 1 {margin} |w new\n-1 1 {-margin} |w new\n")
-    told = [float(line) for line in vwlite("predict", "-i", "m", "far", "--raw").stdout.split()]
-    return json.loads(vwlite("evaluate", "-i", "m", "far", "--metric", "loss", "--json", "-").stdout)["loss"], told
+    predictions = [float(line) for line in vwlite("predict", "-i", "m", "far", "--raw").stdout.split()]
+    return json.loads(vwlite("evaluate", "-i", "m", "far", "--metric", "loss", "--json", "-").stdout)[
+        "loss"
+    ], predictions
 
 
 @pytest.mark.parametrize(
@@ -38,8 +40,8 @@ def test_the_loss_is_the_formula(vwlite, write, loss, learner):
     write("train", DATA)
     vwlite("train", "train", "-f", "m", "--noconstant", "--quiet", "--loss_function", loss, *learner.split())
     for margin in MARGINS if "huber" in loss or "hinge" in loss else MARGINS[1:-1]:
-        found, told = losses_of(vwlite, margin)
-        assert found == pytest.approx(FORMULAS[loss](margin), rel=1e-6)
+        actual, told = losses_of(vwlite, margin)
+        assert actual == pytest.approx(FORMULAS[loss](margin), rel=1e-6)
         assert told == [margin, -margin]
 
 
@@ -47,10 +49,10 @@ def test_the_loss_is_the_formula(vwlite, write, loss, learner):
 def test_vw_clips_hinge_alone(vwlite, write, loss, clipped):
     write("d", DATA)
     vwlite("vw", "d", "-f", "m", "--noconstant", "--quiet", "--loss_function", loss)
-    found, told = losses_of(vwlite, -3)
-    assert told == ([-1, 1] if clipped else [-3, 3]) and found == pytest.approx(2 if clipped else 12)
+    actual, told = losses_of(vwlite, -3)
+    assert told == ([-1, 1] if clipped else [-3, 3]) and actual == pytest.approx(2 if clipped else 12)
     vwlite("train", "d", "-i", "m", "-f", "m", "--quiet")  # a model stays what it is
-    assert losses_of(vwlite, -3) == (found, told)
+    assert losses_of(vwlite, -3) == (actual, told)
 
 
 @pytest.mark.parametrize("options", ["--oaa 3", "--ect 3", "--csoaa 3", "--multilabel_oaa 4"])
@@ -80,8 +82,8 @@ def test_modified_huber_is_not_the_clipped_squared_error(vwlite, write):
     for loss in ("squared", "modified_huber"):
         vwlite("train", "d", "-f", "m", "--quiet", "--loss_function", loss, "--passes", "3", "--holdout_off")
         for kind in ("--no-raw", "--raw"):
-            shown = vwlite("predict", "-i", "m", "d", *([kind] if kind == "--raw" else [])).stdout
-            told[loss, kind] = np.array([float(line) for line in shown.split()])
+            stdout = vwlite("predict", "-i", "m", "d", *([kind] if kind == "--raw" else [])).stdout
+            told[loss, kind] = np.array([float(line) for line in stdout.split()])
     assert abs(told["squared", "--no-raw"]).max() == 1 < abs(told["modified_huber", "--no-raw"]).max()
     assert np.array_equal(told["modified_huber", "--no-raw"], told["modified_huber", "--raw"])
     assert abs(told["squared", "--raw"] - told["modified_huber", "--raw"]).max() > 1e-3
@@ -103,5 +105,5 @@ def test_the_perceptron_is_rosenblatts(vwlite, write, weights):
 
 def test_the_perceptron_is_refused_where_0_is_best(vwlite, write):
     write("d", DATA)
-    told = vwlite("train", "d", "--bfgs", "--passes", "2", "--loss_function", "perceptron", status=2).stderr
-    assert "--loss_function perceptron does not go with --bfgs: weights of 0 have no loss" in told
+    stderr = vwlite("train", "d", "--bfgs", "--passes", "2", "--loss_function", "perceptron", status=2).stderr
+    assert "--loss_function perceptron does not go with --bfgs: weights of 0 have no loss" in stderr

@@ -32,9 +32,9 @@ def data(write):
 )
 def test_tables_of_every_learner_are_counted(options, need, vwlite, data, names_in):
     run = ("train", "data.vw", "-f", "model", "-b", 20, "--quiet", *options.split())
-    said = vwlite(*run, "--max-memory", need / 1024 * 0.999, status=2).stderr
+    stderr = vwlite(*run, "--max-memory", need / 1024 * 0.999, status=2).stderr
     gib = f"{need / 1024:.2f} GiB are more than --max-memory {need / 1024 * 0.999:g}"
-    assert said == f"vwlite: weights of 1,048,576 slots: {gib}: a smaller -b needs less\n"
+    assert stderr == f"vwlite: weights of 1,048,576 slots: {gib}: a smaller -b needs less\n"
     assert "model" not in names_in()
     if "filter_tree" not in options and "multiclass" not in options:
         vwlite(*run, "--max-memory", need / 1024)
@@ -66,8 +66,8 @@ def test_models_of_named_labels_are_counted_whole(vwlite, data):
     vwlite("aso", "train", "named.vw", "-f", "classes")
     for model in ("tagger", "classes"):
         for command in ("predict", "evaluate"):
-            said = vwlite(command, "-i", model, "named.vw", "--max-memory", 1e-7, status=2).stderr
-            assert said.startswith(f"vwlite: {model}: 0.00 GiB are more than --max-memory 1e-07: ")
+            stderr = vwlite(command, "-i", model, "named.vw", "--max-memory", 1e-7, status=2).stderr
+            assert stderr.startswith(f"vwlite: {model}: 0.00 GiB are more than --max-memory 1e-07: ")
             vwlite(command, "-i", model, "named.vw", "--max-memory", 0.001)
 
 
@@ -81,5 +81,5 @@ def test_crr(vwlite, data):
 def test_no_memory_at_all_is_no_limit_to_ask_for(command, vwlite, data):
     vwlite("train", "data.vw", "-f", "model")
     model = ("-i", "model")
-    said = vwlite(command, *model, "data.vw", "--max-memory", 0, status=2).stderr
-    assert "--max-memory takes a number above 0, not 0" in said
+    stderr = vwlite(command, *model, "data.vw", "--max-memory", 0, status=2).stderr
+    assert "--max-memory takes a number above 0, not 0" in stderr

@@ -80,8 +80,8 @@ def test_the_order_of_the_deltas_is_of_no_effect(shards):
 def test_everything_is_counted_once(shards, header, run_here):
     shards(["t.vw"], 4, "m")
     counters = header("m")["counters"]
-    told = run_here("merge", *(f"{number}.delta" for number in (1, 2, 3, 4)), "-f", "again", "--json", "-").stdout
-    assert json.loads(told)["examples"] == 400 and json.loads(told)["passes"] == 1
+    stdout = run_here("merge", *(f"{number}.delta" for number in (1, 2, 3, 4)), "-f", "again", "--json", "-").stdout
+    assert json.loads(stdout)["examples"] == 400 and json.loads(stdout)["passes"] == 1
     assert counters["example_number"] == 400 and counters["labeled_weight"] == 400
     assert (counters["first_label"], counters["second_label"]) in ((1, -1), (-1, 1))
     shards(["t.vw"], 4, "n", base="m")
@@ -173,8 +173,8 @@ def test_deltas_that_do_not_fit_are_refused(shards, run_here, tmp_path):
 
 def test_a_delta_of_another_version_is_refused_by_name(shards, monkeypatch, run_here, tmp_path):
     shards(["t.vw"], 2, "m")
-    found = deltas.load(tmp_path / "1.delta")
-    deltas.save(tmp_path / "1.delta", found._replace(task=found.task._replace(writer="0.0.1")))
+    actual = deltas.load(tmp_path / "1.delta")
+    deltas.save(tmp_path / "1.delta", actual._replace(task=actual.task._replace(writer="0.0.1")))
     assert "shard 1 was made by vwlite 0.0.1" in run_here("merge", "1.delta", "2.delta", "-f", "x", status=76).stderr
 
 
@@ -185,14 +185,14 @@ def test_a_delta_takes_the_place_of_no_model(run_here, tmp_path):
     before = (tmp_path / "base").read_bytes()
     for number, name in enumerate(("base", "./base", "link"), 1):
         typed = ("train", "t.vw", "--shard", f"{number}/3", "-i", "base", "--quiet")
-        said = run_here(*typed, "-f", name, status=2).stderr
-        assert said == f"vwlite: {name} is the model of -i and would be overwritten: give the output another name\n"
+        stderr = run_here(*typed, "-f", name, status=2).stderr
+        assert stderr == f"vwlite: {name} is the model of -i and would be overwritten: give the output another name\n"
         assert (tmp_path / "base").read_bytes() == before
         run_here(*typed, "-f", f"{number}.delta")
     delta = (tmp_path / "1.delta").read_bytes()
     deltas = [f"{number}.delta" for number in (1, 2, 3)]
-    said = run_here("merge", "--base", "base", *deltas, "-f", "1.delta", status=2).stderr
-    assert said == "vwlite: 1.delta is the delta and would be overwritten: give the output another name\n"
+    stderr = run_here("merge", "--base", "base", *deltas, "-f", "1.delta", status=2).stderr
+    assert stderr == "vwlite: 1.delta is the delta and would be overwritten: give the output another name\n"
     assert (tmp_path / "1.delta").read_bytes() == delta
     run_here("merge", "--base", "base", *deltas, "-f", "base")
     assert (tmp_path / "base").read_bytes() != before
@@ -213,9 +213,9 @@ def test_whatever_opens_a_model_knows_a_delta(typed, run_here, tmp_path):
     (tmp_path / "t.vw").write_text(text(20))
     run_here("train", "t.vw", "-f", "m", "--quiet")
     run_here("train", "t.vw", "--shard", "1/2", "-i", "m", "-f", "d", "--quiet")
-    said = run_here(*typed.split(), status=76).stderr.splitlines()[-1]
+    messages = run_here(*typed.split(), status=76).stderr.splitlines()[-1]
     advice = "'vwlite merge' makes a model of all deltas of a round"
-    assert said == f"vwlite: d is a delta, what one shard has changed of its base, and no model: {advice}"
+    assert messages == f"vwlite: d is a delta, what one shard has changed of its base, and no model: {advice}"
 
 
 def test_python_knows_a_delta(run_here, tmp_path):
@@ -232,8 +232,8 @@ def test_too_many_malformed_lines_are_judged_by_the_merge(run_here, tmp_path):
     for number in (1, 2):
         done = run_here("train", "t.vw", "--shard", f"{number}/2", "-f", f"{number}.delta")
         assert ("bad line t.vw:31:1: " in done.stderr) == (number == 1)
-    said = run_here("merge", "1.delta", "2.delta", "-f", "m", status=65).stderr
-    assert "1 of 61 lines are malformed" in said and "the first: bad line t.vw:31:1" in said
+    stderr = run_here("merge", "1.delta", "2.delta", "-f", "m", status=65).stderr
+    assert "1 of 61 lines are malformed" in stderr and "the first: bad line t.vw:31:1" in stderr
     run_here("merge", "1.delta", "2.delta", "--final_regressor", "m", "--max-bad-ratio", "0.5")
 
 

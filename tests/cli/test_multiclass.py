@@ -31,11 +31,11 @@ ROWS = "".join(
 
 def kept(vwlite, model):
     """Of every feature with weights, by slot, how many there are."""
-    found = json.loads(vwlite("inspect", model, "--top", "1000", "--json", "-").stdout)
+    report = json.loads(vwlite("inspect", model, "--top", "1000", "--json", "-").stdout)
     rows = {}
-    for entry in found["top"]:
+    for entry in report["top"]:
         rows.setdefault(entry["slot"] >> 3, []).append(entry["weight"])
-    return rows, found["norms"]["2,1"]
+    return rows, report["norms"]["2,1"]
 
 
 @pytest.mark.parametrize("more", ["", "-q wv", "--loss_function logistic -c", "--loss_function crammer_singer"])
@@ -116,7 +116,7 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--scoring", "--scoring needs --filter_tree"),
         ("--filter_tree 3 --readable_model t", "models of --filter_tree are not written"),
         ("--multiclass 3 --invert_hash t", "models of --multiclass are not written"),
-        ("--filter_tree 3 -r r", "has but its answers"),
+        ("--filter_tree 3 -r r", "has only its answers"),
         ("--filter_tree 3 --loss_function multinomial --expectile_q 0.3", "--expectile_q does nothing without"),
         ("--filter_tree 3 --oaa 3", "--filter_tree plays with learners of two classes"),
         ("--multiclass 3 -b 1", "3 classes need more than the 2 slots"),
@@ -132,5 +132,5 @@ def test_only_linear_models_of_vw_are_written_as_its_text(learner, vwlite, write
     write("d", "1 |a x |b y\n1 |a z |b w\n")
     vwlite("train", "d", "-f", "m", *learner.split())
     assert "are not written as vw's text" in vwlite("inspect", "m", "--readable_model", "t", status=2).stderr
-    said = vwlite("vw", "d", *learner.split(), "--output_feature_regularizer_text", "t", status=1).stdout
-    assert "are not written as vw's text" in said
+    stdout = vwlite("vw", "d", *learner.split(), "--output_feature_regularizer_text", "t", status=1).stdout
+    assert "are not written as vw's text" in stdout

@@ -23,12 +23,14 @@ def blocks_of(done):
 def test_the_best_label_sequences_and_their_probabilities(vwlite, write, options):
     crf(vwlite, *options)
     write("two.vw", "|w the\n|w dog\n\n\n|w ran\n")
-    found = blocks_of(vwlite("predict", "-i", "m", "two.vw", "--nbest", "99"))
-    assert [rank for rank, *_ in found] == [*range(9), *range(3)]
-    assert found[0][2] == ["B-NP", "I-NP"] and found[9][2] == ["O"] and len({tuple(one) for *_, one in found[:9]}) == 9
-    for chances in ([chance for _, chance, _ in part] for part in (found[:9], found[9:])):
+    blocks = blocks_of(vwlite("predict", "-i", "m", "two.vw", "--nbest", "99"))
+    assert [rank for rank, *_ in blocks] == [*range(9), *range(3)]
+    assert (
+        blocks[0][2] == ["B-NP", "I-NP"] and blocks[9][2] == ["O"] and len({tuple(one) for *_, one in blocks[:9]}) == 9
+    )
+    for chances in ([chance for _, chance, _ in part] for part in (blocks[:9], blocks[9:])):
         assert sum(chances) == pytest.approx(1, abs=1e-4) and chances == sorted(chances, reverse=True)
-    assert blocks_of(vwlite("predict", "-i", "m", "two.vw", "--nbest", "2")) == [*found[:2], *found[9:11]]
+    assert blocks_of(vwlite("predict", "-i", "m", "two.vw", "--nbest", "2")) == [*blocks[:2], *blocks[9:11]]
 
 
 def test_lines_of_the_best_label_sequences_have_tags_and_labels(vwlite, write):

@@ -20,10 +20,10 @@ def measured(vwlite, name, *metrics):
 @pytest.mark.parametrize("options", ["--nn 4", "--nn 4,4", "--nn 8 --dropout", "--nn 4 --inpass"])
 def test_exclusive_or_is_learned(options, vwlite, write):
     write("data", "".join(LINES))
-    asked = ("--loss_function", "logistic", "--passes", "3", "--holdout_off", "--quiet")
-    vwlite("train", "data", "-f", "m", *asked, *options.split())
+    arguments = ("--loss_function", "logistic", "--passes", "3", "--holdout_off", "--quiet")
+    vwlite("train", "data", "-f", "m", *arguments, *options.split())
     assert measured(vwlite, "data", "auc")["auc"] == 1
-    vwlite("train", "data", "-f", "m", *asked)
+    vwlite("train", "data", "-f", "m", *arguments)
     assert measured(vwlite, "data", "auc")["auc"] < 0.8
 
 
@@ -81,8 +81,8 @@ def test_levels_and_bounds(vwlite, write):
 
 def test_divergence_exits_with_70(vwlite, write, names_in):
     write("data", "".join(LINES))
-    said = vwlite("train", "data", "--nn", "4,4", "-l", "1e38", "-f", "m", status=70).stderr
-    assert "try a smaller learning rate (-l)" in said and "m" not in names_in()
+    stderr = vwlite("train", "data", "--nn", "4,4", "-l", "1e38", "-f", "m", status=70).stderr
+    assert "try a smaller learning rate (-l)" in stderr and "m" not in names_in()
 
 
 @pytest.mark.parametrize(
@@ -109,24 +109,24 @@ def test_divergence_exits_with_70(vwlite, write, names_in):
     ],
 )
 def test_what_does_not_go_together(options, message, vwlite, write, names_in):
-    said = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
-    assert message in said and "m" not in names_in()
+    stderr = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
+    assert message in stderr and "m" not in names_in()
 
 
 def test_sums_of_weights_are_not_shown(vwlite, write):
     write("data", "".join(LINES))
     vwlite("train", "data", "-f", "m", "--nn", "4", "--quiet")
     for command in ("predict", "explain"):
-        said = vwlite(command, "-i", "m", "data", *["--audit"] * (command == "predict"), status=2).stderr
-        assert "--nn: its predictions are no sums of features' weights" in said
+        stderr = vwlite(command, "-i", "m", "data", *["--audit"] * (command == "predict"), status=2).stderr
+        assert "--nn: its predictions are no sums of features' weights" in stderr
 
 
 def test_a_model_keeps_its_layers(vwlite, write):
     write("data", "".join(LINES))
     vwlite("train", "data", "-f", "m", "--nn", "4", "--quiet")
     for option in ("--nn 5", "--inpass"):
-        said = vwlite("train", "data", "-i", "m", "-f", "m", *option.split(), status=2).stderr
-        assert f"{option} contradicts m, which was made with" in said
+        stderr = vwlite("train", "data", "-i", "m", "-f", "m", *option.split(), status=2).stderr
+        assert f"{option} contradicts m, which was made with" in stderr
 
 
 IN_VW = """\
@@ -171,8 +171,8 @@ def test_a_model_of_vw_goes_on_and_predicts(rule, vwlite, write, weights, tmp_pa
     assert weights("m") == weights("n") != {}
     vwlite("vw", "-d", "all", "-t", "-i", "m", "-p", "p", "--quiet")
     assert (tmp_path / "p").read_text() == vwlite("predict", "-i", "n", "all").stdout
-    said = vwlite("vw", "-d", "all", "-i", "m", "--nn", "4", status=1).stdout
-    assert "--nn 4 contradicts the model, which was made with --nn 3" in said
+    stdout = vwlite("vw", "-d", "all", "-i", "m", "--nn", "4", status=1).stdout
+    assert "--nn 4 contradicts the model, which was made with --nn 3" in stdout
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,11 @@ def remark(name, remedy):
 
 def test_ids_that_are_read_as_numbers_are_told_with_the_columns_to_type(vwlite, write):
     write("r.csv", CSV)
-    said = vwlite("train", "r.csv", "--columns", ROLES, *PAIR, "--passes", 2).stderr
-    assert said.count(remark("user", "--columns user=user:text")) == 1
-    assert said.count(remark("item", "--columns item=item:text")) == 1
-    said = vwlite("train", "r.csv", "--columns", "label=rating user=user:text item=item", *PAIR).stderr
-    assert "namespace user" not in said and "namespace item" in said
+    stderr = vwlite("train", "r.csv", "--columns", ROLES, *PAIR, "--passes", 2).stderr
+    assert stderr.count(remark("user", "--columns user=user:text")) == 1
+    assert stderr.count(remark("item", "--columns item=item:text")) == 1
+    stderr = vwlite("train", "r.csv", "--columns", "label=rating user=user:text item=item", *PAIR).stderr
+    assert "namespace user" not in stderr and "namespace item" in stderr
     texts = "label=rating user=user:text item=item:text"
     assert "one feature" not in vwlite("train", "r.csv", "--columns", texts, *PAIR).stderr
 
@@ -38,8 +38,8 @@ def test_ids_that_are_read_as_numbers_are_told_with_the_columns_to_type(vwlite, 
 @pytest.mark.parametrize("model", [("--dotproduct", "ui"), ("--lrq", "ui4"), ("--lrq", "ui4", "--lrqdropout")])
 def test_ids_in_text_are_told_to_be_names(vwlite, write, model):
     write("r", "".join(f"{label} |user id:{user + 1} |item {item}\n" for label, user, item in ROWS))
-    said = vwlite("train", "r", *model, "-f", "m").stderr
-    assert said.count(remark("u", "make them names: 17, not id:17")) == 1 and "namespace i " not in said
+    stderr = vwlite("train", "r", *model, "-f", "m").stderr
+    assert stderr.count(remark("u", "make them names: 17, not id:17")) == 1 and "namespace i " not in stderr
 
 
 @pytest.mark.parametrize("feature", ["id:3", "share:0.{user}", "{user}", "a:{user} b:{item}"])
@@ -59,17 +59,17 @@ def test_no_word_of_it_without_pairs_or_learning_or_as_vw(vwlite, write):
 @pytest.mark.parametrize(
     ("options", "cure"),
     [
-        ("", "--dot-rates adaptive, or divide them, to about 1"),
-        ("--filter_tree 5 --scoring --indexing 1 --loss_function hinge", "divide them, to about 1"),
+        ("", "--dot-rates adaptive, or divide them, so that they are about 1"),
+        ("--filter_tree 5 --scoring --indexing 1 --loss_function hinge", "divide them, so that they are about 1"),
         ("--dot-rates adaptive", ""),
         ("--multiclass 5 --indexing 1", ""),
     ],
 )
 def test_large_values_beside_ids_are_told_with_the_cure(vwlite, write, options, cure):
     write("r", "".join(f"{label} |u u{user} age:{item} |i i{item} share:3\n" for label, user, item in ROWS))
-    said = vwlite("train", "r", "--dotproduct", "ui", *options.split(), "-f", "m").stderr
-    wanted = f"note: namespace u has values up to 49, for which one learning rate is too large: {cure}"
-    assert said.count("values up to") == bool(cure) and (not cure or said.count(wanted) == 1)
+    stderr = vwlite("train", "r", "--dotproduct", "ui", *options.split(), "-f", "m").stderr
+    expected = f"note: namespace u has values up to 49, for which one learning rate is too large: {cure}"
+    assert stderr.count("values up to") == bool(cure) and (not cure or stderr.count(expected) == 1)
 
 
 def test_what_was_seen_goes_with_a_checkpoint():
@@ -101,10 +101,10 @@ NUMBERS = "|r 1:.{0}1 2:.3 |t 1:.{1}1 2:.5"
 )
 def test_numbered_latent_features_are_told_of_rank_0(form, told, vwlite, write):
     write("r", "".join(f"{label} {form.format(user, item)}\n" for label, user, item in ROWS))
-    said = vwlite("train", "r", "--dotproduct", "r,t", "-f", "m").stderr
-    wanted = "note: --dotproduct r,t has 2 features on each side, in every line the same ones together: if they are "
-    assert (wanted + "numbered latent features, --rank 0 pairs them in their order\n" in said) == told
-    assert ("--rank 0" in said) == told
+    stderr = vwlite("train", "r", "--dotproduct", "r,t", "-f", "m").stderr
+    expected = "note: --dotproduct r,t has 2 features on each side, in every line the same ones together: if they are "
+    assert (expected + "numbered latent features, --rank 0 pairs them in their order\n" in stderr) == told
+    assert ("--rank 0" in stderr) == told
     for more in (("--rank", 0), ("--quiet",)) if told else ():
         assert "--rank 0" not in vwlite("train", "r", "--dotproduct", "r,t", "-f", "m", *more).stderr
 

@@ -62,8 +62,8 @@ LABELS = {
 @pytest.mark.parametrize(("options", "label"), [(options, label) for options in LABELS for label in LABELS[options]])
 def test_labels(options, label, vwlite, write):
     write("data.vw", f"{label} |a x\n")
-    said = vwlite("train", "data.vw", *options.split(), "-f", "model", "--strict", status=65).stderr
-    assert "data.vw:1" in said and "label" in said
+    stderr = vwlite("train", "data.vw", *options.split(), "-f", "model", "--strict", status=65).stderr
+    assert "data.vw:1" in stderr and "label" in stderr
 
 
 @pytest.mark.parametrize("number", ["1_0", "\u0661", "0x1", "1e"])

@@ -31,10 +31,10 @@ def test_fifty_passes_come_near_least_squares(vwlite, write, options):
     x, y = planted()
     write("d", text_of(x, y))
     vwlite("train", "d", "--outputs", 3, "-f", "m", "--passes", 50, "--holdout_off", "--quiet", options, *RAW)
-    found = table(vwlite("predict", "d", "-i", "m").lines)
+    rows = table(vwlite("predict", "d", "-i", "m").lines)
     inputs = np.column_stack([x, np.ones(len(x))])
     best = inputs @ np.linalg.lstsq(inputs, y, rcond=None)[0]
-    assert np.sqrt(np.square(found - y).mean()) < 1.01 * np.sqrt(np.square(best - y).mean())
+    assert np.sqrt(np.square(rows - y).mean()) < 1.01 * np.sqrt(np.square(best - y).mean())
 
 
 @pytest.mark.parametrize("options", ["", "--passes 4", "--ftrl", "--l1 1e-4 --l2 1e-3 -q ff", "--sgd -l 0.05"])
@@ -49,8 +49,8 @@ def test_predictions_are_those_of_a_run_for_each_output(vwlite, write, options):
         write("one", text_of(x, y[:, [output]]))
         vwlite("train", "one", "-b", 10, "-f", "one.m", *options)
         for lines, raw in zip(made, ((), ("--raw",)), strict=True):
-            wanted = [line.split() for line in vwlite("predict", "one", "-i", "one.m", *raw).lines]
-            assert [[line[output], line[3]] for line in lines] == wanted
+            expected = [line.split() for line in vwlite("predict", "one", "-i", "one.m", *raw).lines]
+            assert [[line[output], line[3]] for line in lines] == expected
 
 
 def test_units_of_the_labels_of_each_output_are_shown(vwlite, write):
@@ -78,12 +78,12 @@ def test_metrics_of_each_output_and_their_means(vwlite, write):
     y[::3, 2] = np.nan
     write("d", text_of(x, y))
     vwlite("train", "d", "--outputs", 3, "--named_outputs", "price,days,rating", "-f", "m", "--quiet")
-    told = json.loads(vwlite("evaluate", "d", "-i", "m", "--json", "-").stdout)
+    report = json.loads(vwlite("evaluate", "d", "-i", "m", "--json", "-").stdout)
     answers = [json.loads(line) for line in vwlite("predict", "d", "-i", "m", "--jsonl").lines]
-    found = np.array([[one["prediction"][name] for name in ("price", "days", "rating")] for one in answers])
-    assert answers[3]["tag"] == "t3" and told["examples"] == 400
-    error = found - y
-    for place, row in enumerate(told["outputs"]):
+    actual = np.array([[one["prediction"][name] for name in ("price", "days", "rating")] for one in answers])
+    assert answers[3]["tag"] == "t3" and report["examples"] == 400
+    error = actual - y
+    for place, row in enumerate(report["outputs"]):
         own, labels = error[:, place][~np.isnan(error[:, place])], y[:, place][~np.isnan(y[:, place])]
         assert row["output"] == ("price", "days", "rating")[place]
         assert row["weight"] == len(own)
@@ -91,9 +91,9 @@ def test_metrics_of_each_output_and_their_means(vwlite, write):
         assert row["mae"] == pytest.approx(np.abs(own).mean(), rel=1e-4)
         assert row["r2"] == pytest.approx(1 - np.square(own).mean() / labels.var(), rel=1e-4)
     for name in ("loss", "r2", "mae", "rmse"):
-        assert told[name] == pytest.approx(np.mean([row[name] for row in told["outputs"]]))
-    shown = vwlite("evaluate", "d", "-i", "m", "--metric", "mae,outputs").stdout
-    assert "loss" in shown and "rating" in shown and not shown.startswith("examples")
+        assert report[name] == pytest.approx(np.mean([row[name] for row in report["outputs"]]))
+    stdout = vwlite("evaluate", "d", "-i", "m", "--metric", "mae,outputs").stdout
+    assert "loss" in stdout and "rating" in stdout and not stdout.startswith("examples")
     assert "has examples, weight, loss" in vwlite("evaluate", "d", "-i", "m", "--metric", "auc", status=2).stderr
     assert "model of several outputs" in vwlite("evaluate", "d", "-i", "m", "--qid", "f", status=2).stderr
 
@@ -101,9 +101,9 @@ def test_metrics_of_each_output_and_their_means(vwlite, write):
 def test_weights_stand_by_output(vwlite, write):
     write("d", text_of(*planted()))
     vwlite("train", "d", "--outputs", 3, "--named_outputs", "a,b,c", "-f", "m", "--quiet", "--names")
-    told = json.loads(vwlite("inspect", "m", "--top", 5, "--by-class", "--json", "-").stdout)
-    assert [row["class"] for row in told["top"]] == ["a"] * 5 + ["b"] * 5 + ["c"] * 5
-    assert {row["name"] for row in told["top"][:5]} == {"Constant", "f^0", "f^1", "f^2", "f^3"}
+    report = json.loads(vwlite("inspect", "m", "--top", 5, "--by-class", "--json", "-").stdout)
+    assert [row["class"] for row in report["top"]] == ["a"] * 5 + ["b"] * 5 + ["c"] * 5
+    assert {row["name"] for row in report["top"][:5]} == {"Constant", "f^0", "f^1", "f^2", "f^3"}
     assert "b  sum" in vwlite("explain", "d", "-i", "m").stdout
 
 
@@ -120,14 +120,14 @@ def test_quantiles_have_their_shares_and_do_not_cross(vwlite, write):
     y = 2 * x + np.exp(x / 2) * rng.exponential(size=x.shape)
     write("d", text_of(x, np.repeat(y, 3, axis=1)))
     how = ("--outputs", 3, "--loss_function", "quantile", "--quantile_tau", "0.1,0.5,0.9", "--bfgs", "--passes", 60)
-    found = {}
+    actual = {}
     for name, more in {"free": (), "sorted": ("--monotone",)}.items():
         vwlite("train", "d", *how, "-f", name, "--holdout_off", "--termination", 0, "--quiet", *more)
-        found[name] = table(vwlite("predict", "d", "-i", name).lines)
-    np.testing.assert_allclose((y <= found["free"]).mean(axis=0), [0.1, 0.5, 0.9], atol=0.01)
-    assert (np.diff(found["free"]) < 0).any()
-    np.testing.assert_array_equal(found["sorted"], np.sort(found["free"], axis=1))
-    losses = [json.loads(vwlite("evaluate", "d", "-i", name, "--json", "-").stdout)["loss"] for name in found]
+        actual[name] = table(vwlite("predict", "d", "-i", name).lines)
+    np.testing.assert_allclose((y <= actual["free"]).mean(axis=0), [0.1, 0.5, 0.9], atol=0.01)
+    assert (np.diff(actual["free"]) < 0).any()
+    np.testing.assert_array_equal(actual["sorted"], np.sort(actual["free"], axis=1))
+    losses = [json.loads(vwlite("evaluate", "d", "-i", name, "--json", "-").stdout)["loss"] for name in actual]
     assert losses[1] < losses[0]
 
 
@@ -137,8 +137,8 @@ def test_quantiles_are_kept_in_their_order(vwlite, write):
     vwlite("train", "d", "--outputs", 2, "-f", "m", "--quiet", *quantiles, "0.1,0.9")
     vwlite("train", "d", "-i", "m", "-f", "m", "--quiet", *quantiles, "0.1,0.9")
     for other in ("0.9,0.1", "0.5"):
-        told = vwlite("train", "d", "-i", "m", "--quiet", *quantiles, other, status=2).stderr
-        assert f"--quantile_tau {other} contradicts m, which was made with --quantile_tau 0.1,0.9" in told
+        stderr = vwlite("train", "d", "-i", "m", "--quiet", *quantiles, other, status=2).stderr
+        assert f"--quantile_tau {other} contradicts m, which was made with --quantile_tau 0.1,0.9" in stderr
 
 
 REFUSED = {

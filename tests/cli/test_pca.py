@@ -47,9 +47,9 @@ def test_components_of_a_slowly_falling_spectrum(tmp_path, run_here):
     x = (left * np.arange(1, 91) ** -0.3 @ right.T).astype(np.float32)
     (tmp_path / "x.vw").write_text(text_of(x))
     how = ["--dim", "30", "--oversample", "5", "--passes", "6"]
-    told = json.loads(run_here("pca", "x.vw", "-f", "m", *how, "--json", "-", "--quiet").stdout)
-    found = np.array(told["singular_values"]) / np.arange(1, 31) ** -0.3
-    assert (found < 1 + 1e-5).all() and found.min() > 0.988
+    report = json.loads(run_here("pca", "x.vw", "-f", "m", *how, "--json", "-", "--quiet").stdout)
+    actual = np.array(report["singular_values"]) / np.arange(1, 31) ** -0.3
+    assert (actual < 1 + 1e-5).all() and actual.min() > 0.988
 
 
 @pytest.mark.parametrize("center", [False, True])
@@ -59,30 +59,30 @@ def test_it_is_the_exact_decomposition(center, weighted, tmp_path, run_cli):
     weight = np.arange(len(x)) % 3 + 1 if weighted else np.ones(len(x), int)
     (tmp_path / "x.vw").write_text(text_of(x, weight))
     options = ["--center"] * center
-    told = json.loads(
+    report = json.loads(
         run_cli("pca", "x.vw", "-f", "m", "--dim", DIM, "--passes", "8", "--json", "-", "--quiet", *options).stdout
     )
     values, vectors, mean = components(x.astype(float), weight, DIM, center)
-    assert told["singular_values"] == pytest.approx(values.tolist(), rel=1e-5)
-    assert told["examples"] == len(x)
+    assert report["singular_values"] == pytest.approx(values.tolist(), rel=1e-5)
+    assert report["examples"] == len(x)
     whole = (weight[:, None] * (x - mean) ** 2).sum()
-    assert told["share_of_squares"] == pytest.approx((values**2).sum() / whole, rel=1e-5)
-    found = projected(run_cli("project", "-i", "m", "x.vw").stdout)
-    wanted = (x - mean) @ vectors
-    assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
-    best = np.linalg.norm(x - mean - wanted @ vectors.T)
-    assert np.linalg.norm(x - mean - found @ vectors.T) == pytest.approx(best, rel=1e-6)
+    assert report["share_of_squares"] == pytest.approx((values**2).sum() / whole, rel=1e-5)
+    projection = projected(run_cli("project", "-i", "m", "x.vw").stdout)
+    expected = (x - mean) @ vectors
+    assert np.abs(projection - expected).max() < 1e-4 * np.abs(expected).max()
+    best = np.linalg.norm(x - mean - expected @ vectors.T)
+    assert np.linalg.norm(x - mean - projection @ vectors.T) == pytest.approx(best, rel=1e-6)
     left = projected(run_cli("project", "-i", "m", "x.vw", "--scale", "left").stdout)
-    assert np.abs(left - wanted / values).max() < 1e-5
+    assert np.abs(left - expected / values).max() < 1e-5
 
 
 def test_it_is_what_scikit_learn_finds(tmp_path, run_cli):
     decomposition = pytest.importorskip("sklearn.decomposition", reason="scikit-learn is not installed")
     x = matrix(seed=1)
     (tmp_path / "x.vw").write_text(text_of(x))
-    told = run_cli("pca", "x.vw", "--dim", DIM, "--passes", "8", "--json", "-", "--quiet", "--center").stdout
+    stdout = run_cli("pca", "x.vw", "--dim", DIM, "--passes", "8", "--json", "-", "--quiet", "--center").stdout
     peer = decomposition.PCA(DIM, svd_solver="randomized", random_state=0).fit(x)
-    assert json.loads(told)["singular_values"] == pytest.approx(peer.singular_values_.tolist(), rel=1e-4)
+    assert json.loads(stdout)["singular_values"] == pytest.approx(peer.singular_values_.tolist(), rel=1e-4)
 
 
 def test_later_text_is_added(data, run_cli):
@@ -93,21 +93,21 @@ def test_later_text_is_added(data, run_cli):
         (data / name).write_text(text_of(rows))
     options = ("--center", "--oversample", "26", "--dim", DIM, "--quiet")
     run_cli("pca", "a.vw", "-f", "m", "--lock-wait", "5", *options)
-    told = json.loads(run_cli("pca", "b.vw", "-i", "m", "-f", "m2", "--passes", "3", "--json", "-", "--quiet").stdout)
+    report = json.loads(run_cli("pca", "b.vw", "-i", "m", "-f", "m2", "--passes", "3", "--json", "-", "--quiet").stdout)
     values, vectors, mean = components(x.astype(float), np.ones(len(x)), DIM, True)
-    assert told["examples"] == 200
-    assert told["singular_values"] == pytest.approx(values.tolist(), rel=1e-4)
+    assert report["examples"] == 200
+    assert report["singular_values"] == pytest.approx(values.tolist(), rel=1e-4)
     (data / "x.vw").write_text(text_of(x))
-    found, wanted = projected(run_cli("project", "-i", "m2", "x.vw").stdout), (x - mean) @ vectors
-    assert np.abs(found - wanted).max() < 1e-3 * np.abs(wanted).max()
+    actual, expected = projected(run_cli("project", "-i", "m2", "x.vw").stdout), (x - mean) @ vectors
+    assert np.abs(actual - expected).max() < 1e-3 * np.abs(expected).max()
 
 
 def test_one_pass_is_rough_and_more_are_better(data, run_cli):
     values = components(matrix().astype(float), np.ones(200), DIM)[0]
     errors = []
     for passes in (1, 2, 4):
-        told = run_cli("pca", "x.vw", "--dim", DIM, "--passes", passes, "--json", "-", "--quiet").stdout
-        errors.append(np.abs(json.loads(told)["singular_values"] / values - 1).max())
+        stdout = run_cli("pca", "x.vw", "--dim", DIM, "--passes", passes, "--json", "-", "--quiet").stdout
+        errors.append(np.abs(json.loads(stdout)["singular_values"] / values - 1).max())
     assert errors[0] < 0.2 and errors == sorted(errors, reverse=True)
 
 
@@ -138,21 +138,21 @@ def test_examples_that_are_all_their_mean_have_no_component(run_cli):
 @pytest.mark.parametrize("center", [[], ["--center"]], ids=str)
 def test_features_whose_products_are_not_finite_are_refused(center, tmp_path, run_cli):
     (tmp_path / "big.vw").write_text("".join(f"|a x{n % 7}:3e38 y{n % 5}:-3e38\n" for n in range(40)))
-    said = run_cli("pca", "big.vw", "-f", "m", "--dim", "2", *center, status=70).stderr
-    assert said.splitlines()[-1] == (
+    stderr = run_cli("pca", "big.vw", "-f", "m", "--dim", "2", *center, status=70).stderr
+    assert stderr.splitlines()[-1] == (
         "vwlite: products of features are not finite numbers: features, or weights, are too large"
     )
-    assert "Warning" not in said and not (tmp_path / "m").exists()
+    assert "Warning" not in stderr and not (tmp_path / "m").exists()
 
 
 def test_components_are_shown_by_name(data, run_cli):
     (data / "words.vw").write_text("|w apple apple pear\n|w apple pear\n|w zebra\n|w zebra zebra:2\n")
     run_cli("pca", "words.vw", "-f", "m", "--dim", "2", "--names", "--quiet")
-    shown = run_cli("inspect", "m", "--top", "1").stdout.splitlines()
-    assert shown[-2].split() == ["3.16228", "w^zebra:1"]
-    assert shown[-1].split()[1].startswith("w^apple:0.8")
-    told = json.loads(run_cli("inspect", "m", "--top", "1", "--json", "-").stdout)
-    assert [one["features"][0]["name"] for one in told["components"]] == ["w^zebra", "w^apple"]
+    lines = run_cli("inspect", "m", "--top", "1").stdout.splitlines()
+    assert lines[-2].split() == ["3.16228", "w^zebra:1"]
+    assert lines[-1].split()[1].startswith("w^apple:0.8")
+    report = json.loads(run_cli("inspect", "m", "--top", "1", "--json", "-").stdout)
+    assert [one["features"][0]["name"] for one in report["components"]] == ["w^zebra", "w^apple"]
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,8 @@ def test_what_is_refused(arguments, status, said, data, run_cli):
 @pytest.mark.parametrize("command", [("pca", "--dim", "2"), ("cluster", "-k", "2")])
 def test_options_that_did_nothing_are_told(command, data, run_cli):
     features = ("-q", "fz", "--random_features", "rbf:50", "--random_of", "fy")
-    told = run_cli(*command, "x.vw", *features).stderr.splitlines()
-    notes = [line for line in told if line.startswith("note: ")]
+    stderr = run_cli(*command, "x.vw", *features).stderr.splitlines()
+    notes = [line for line in stderr if line.startswith("note: ")]
     assert notes[0] == "note: --random_features rbf:50 makes 64, a multiple of 64"
     assert notes[1].startswith("note: --gamma 0.")
     assert notes[2:] == [
@@ -208,7 +208,7 @@ def test_damaged_models_are_refused(name, wrong, data, run_cli):
     model = files.load(data / "m")
     files.save(data / "bad", model.header, {**model.arrays, name: wrong(np.asarray(model.arrays[name]))})
     done = run_cli("project", "-i", "bad", "x.vw", status=76)
-    assert "is no model of this version's vwlite pca" in done.stderr
+    assert "is not a model of this version's vwlite pca" in done.stderr
 
 
 @given(st.integers(1, 40), st.integers(1, 90), st.integers(0, 2**32 - 1), st.data())

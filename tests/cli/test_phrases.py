@@ -57,10 +57,10 @@ def test_labels_without_marks_have_no_phrases(vwlite, write):
     write("test.vw", TAGS)
     report = json.loads(evaluate(vwlite).stdout)
     assert report["accuracy"] == 1 and not {"f1", "phrases", "scheme"} & report.keys()
-    said = evaluate(vwlite, "--metric", "accuracy,conll", status=2).stderr
-    assert "no phrases to count: DT marks none; labels that mark them are like B-NP, I-NP and O" in said
-    said = tagger(vwlite, write, TAGS, "--holdout", "3").stderr
-    assert "the best on the held-out part by accuracy" in said
+    stderr = evaluate(vwlite, "--metric", "accuracy,conll", status=2).stderr
+    assert "no phrases to count: DT marks none; labels that mark them are like B-NP, I-NP and O" in stderr
+    stderr = tagger(vwlite, write, TAGS, "--holdout", "3").stderr
+    assert "the best on the held-out part by accuracy" in stderr
 
 
 def test_a_given_scheme_counts_strictly(vwlite, write):
@@ -70,15 +70,15 @@ def test_a_given_scheme_counts_strictly(vwlite, write):
     assert figures(evaluate(vwlite), "f1", "found", "counting") == [100, 1, "conlleval"]
     assert figures(evaluate(vwlite, "--scheme", "iob2"), "f1", "found", "counting") == [0, 0, "strict"]
     assert "f1" not in json.loads(evaluate(vwlite, "--scheme", "none").stdout)
-    said = evaluate(vwlite, "--scheme", "iobes", "--metric", "conll").stdout
-    assert json.loads(said)["scheme"] == "iobes"
+    stdout = evaluate(vwlite, "--scheme", "iobes", "--metric", "conll").stdout
+    assert json.loads(stdout)["scheme"] == "iobes"
 
 
 def test_the_held_out_part_says_how_it_counts(vwlite, write):
-    said = tagger(vwlite, write, TRAIN, "--holdout", "3").stderr
-    assert "the best on the held-out part by phrase F1 (iobes, strict)" in said
-    said = tagger(vwlite, write, TRAIN, "--holdout", "3", "--scheme", "none").stderr
-    assert "the best on the held-out part by accuracy" in said
+    stderr = tagger(vwlite, write, TRAIN, "--holdout", "3").stderr
+    assert "the best on the held-out part by phrase F1 (iobes, strict)" in stderr
+    stderr = tagger(vwlite, write, TRAIN, "--holdout", "3", "--scheme", "none").stderr
+    assert "the best on the held-out part by accuracy" in stderr
     write("t", TEST * 3)
     vwlite("l1", "train.vw", "-f", "m", "--model", "crf", "--holdout", "t", "--quiet", "--json", "run.json")
     last = json.loads(Path("run.json").read_text())["history"][-1]
@@ -87,11 +87,11 @@ def test_the_held_out_part_says_how_it_counts(vwlite, write):
 
 def test_tune_says_how_it_counts(vwlite, write):
     write("d", TRAIN * 9)
-    asked = ("--command", "l1", "--with", "--model crf", "--metric", "f1", "--vary", "l1 0.1|1", "--passes", "1")
-    said = vwlite("tune", "d", "--test", "d", *asked).stderr
-    assert said.count("note: f1 is that of phrases (iobes, strict)") == 1
-    said = vwlite("tune", "d", "--test", "d", *asked, "--scheme", "bilou", status=2).stderr
-    assert "--scheme bilou has labels of B, I, L, U and O, not E-M" in said
+    options = ("--command", "l1", "--with", "--model crf", "--metric", "f1", "--vary", "l1 0.1|1", "--passes", "1")
+    stderr = vwlite("tune", "d", "--test", "d", *options).stderr
+    assert stderr.count("note: f1 is that of phrases (iobes, strict)") == 1
+    stderr = vwlite("tune", "d", "--test", "d", *options, "--scheme", "bilou", status=2).stderr
+    assert "--scheme bilou has labels of B, I, L, U and O, not E-M" in stderr
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_sequences_of_aso(vwlite, write):
     write("test.vw", TEST)
     assert figures(evaluate(vwlite, model="iobes"), "phrases", "correct", "scheme") == [2, 0, "iobes"]
     assert "f1" not in json.loads(evaluate(vwlite, model="tags", data="tags.vw").stdout)
-    said = evaluate(vwlite, "--metric", "conll", model="tags", data="tags.vw", status=2).stderr
-    assert "no phrases to count: DT marks none" in said
-    said = evaluate(vwlite, "--scheme", "bilou", model="iobes", status=2).stderr
-    assert "--scheme bilou has labels of B, I, L, U and O, not" in said
+    stderr = evaluate(vwlite, "--metric", "conll", model="tags", data="tags.vw", status=2).stderr
+    assert "no phrases to count: DT marks none" in stderr
+    stderr = evaluate(vwlite, "--scheme", "bilou", model="iobes", status=2).stderr
+    assert "--scheme bilou has labels of B, I, L, U and O, not" in stderr

@@ -164,8 +164,8 @@ def test_signals_leave_a_checkpoint_and_no_model(number, status, said, start, na
     process.stdin.flush()
     assert any(line.startswith(b"1.000000") for line in iter(process.stderr.readline, b""))
     process.send_signal(number)
-    kept = "model.ckpt keeps what was learned, --resume goes on with it"
-    assert process.stderr.read().decode().splitlines()[-1] == f"vwlite: {said}; {kept}"
+    message = "model.ckpt keeps what was learned, --resume goes on with it"
+    assert process.stderr.read().decode().splitlines()[-1] == f"vwlite: {said}; {message}"
     assert process.wait() == status
     assert names_in() == ["data.vw", "model.ckpt"]
     run_cli("train", "-f", "model", "--resume", stdin="1 |a x\n-1 |a y\n")
@@ -221,8 +221,8 @@ def test_nothing_to_learn_from(text, hint, vwlite, write, model, weights, names_
     """No model takes the place of a good one, but a model may go on with nothing new."""
     before, learned = names_in(), weights(model)
     done = vwlite("train", "-f", model, "--quiet", stdin=text, status=65)
-    said = f"there is no labelled example to learn from in <stdin>; model is not written{hint}"
-    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
+    message = f"there is no labelled example to learn from in <stdin>; model is not written{hint}"
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {message}\n")
     assert (names_in(), weights(model)) == (before, learned)
     vwlite("train", "-i", model, "-f", "more", "--quiet", stdin=text)
     assert weights("more") == learned
@@ -255,8 +255,8 @@ def test_a_reader_that_was_never_there(arguments, unbuffered, start, model, cli_
     os.close(reader)
     process = start(*arguments.split(), stdout=writer, env={**cli_env, "PYTHONUNBUFFERED": unbuffered})
     os.close(writer)
-    told = process.communicate()[1].splitlines()
-    assert [line for line in told if not line.startswith(b"vwlite: note: ")] == []
+    lines = process.communicate()[1].splitlines()
+    assert [line for line in lines if not line.startswith(b"vwlite: note: ")] == []
     assert process.returncode == 141
 
 
@@ -303,8 +303,8 @@ def test_no_folder_for_temporary_files_is_an_output_that_cannot_be_written(vwlit
     monkeypatch.setattr("tempfile._candidate_tempdir_list", lambda: ["/proc"])
     monkeypatch.setattr("tempfile.tempdir", None)
     typed = ("tune", write("data.vw", "1 |a x\n-1 |a y\n" * 9), "--test", "data.vw", "--vary", "l 1|2")
-    said = vwlite(*typed, status=73).stderr
-    assert said == "vwlite: cannot write a temporary file: No usable temporary directory found in ['/proc']\n"
+    stderr = vwlite(*typed, status=73).stderr
+    assert stderr == "vwlite: cannot write a temporary file: No usable temporary directory found in ['/proc']\n"
 
 
 @pytest.mark.parametrize("size", [0, 100, 4095, 4096])
@@ -357,10 +357,10 @@ def test_closed_standard_output(model, tmp_path, cli_env):
 @pytest.mark.parametrize("arguments", ["train data.vw", "l1 data.vw", "pca data.vw --dim 2", "merge model model"])
 def test_a_model_goes_to_standard_output_whatever_that_is(arguments, model, start, vwlite, tmp_path):
     vwlite(*arguments.split(), "-f", "made")
-    made = (tmp_path / "made").read_bytes()
+    content = (tmp_path / "made").read_bytes()
     piped, said = start(*arguments.split(), "-f", "/dev/stdout").communicate()
-    assert b"cannot write" not in said and piped == made
+    assert b"cannot write" not in said and piped == content
     (tmp_path / "out").write_bytes(b"before ")
     with open(tmp_path / "out", "ab") as out:
         assert start(*arguments.split(), "-f", "/dev/stdout", stdout=out).wait() == 0
-    assert (tmp_path / "out").read_bytes() == b"before " + made
+    assert (tmp_path / "out").read_bytes() == b"before " + content

@@ -69,9 +69,9 @@ def test_malformed_lines_are_nan_at_their_place_and_blank_ones_nothing(vwlite, w
         options = ("--max-bad-ratio", "1", "--block-size", size)
         done = vwlite("predict", "-i", "model", "bad.vw", *options)
         assert done.lines == ["nan", good[0], "nan", "nan", good[1], good[2], "nan"]
-    said = done.stderr.splitlines()
-    assert said[0] == "vwlite: bad line bad.vw:1:1: no '|', expected one between label and features: x"
-    assert said[-1] == "vwlite: 4 of 8 lines were malformed and left out"
+    stderr = done.stderr.splitlines()
+    assert stderr[0] == "vwlite: bad line bad.vw:1:1: no '|', expected one between label and features: x"
+    assert stderr[-1] == "vwlite: 4 of 8 lines were malformed and left out"
 
 
 def test_quiet_does_not_show_bad_lines(vwlite, write):
@@ -89,8 +89,8 @@ def test_bad_lines_and_strict(vwlite, write, tmp_path):
     assert not (tmp_path / "p").exists()
     done = vwlite("predict", "-i", "model", "bad.vw", "-p", "p", "--quiet", status=65)
     first = "bad.vw:1:1: no '|', expected one between label and features: x"
-    said = f"1 of 4 lines are malformed, more than --max-bad-ratio 0.01 allows; the first: {first}"
-    assert done.stderr == f"vwlite: {said}\n"
+    message = f"1 of 4 lines are malformed, more than --max-bad-ratio 0.01 allows; the first: {first}"
+    assert done.stderr == f"vwlite: {message}\n"
 
 
 def test_reading_options(vwlite, write):
@@ -133,8 +133,8 @@ def test_options_of_the_model_are_kept(vwlite):
         "--label-units",
         "raw",
     )
-    wanted = vwlite("vw", "-t", "-i", "crossed", "data.vw", "-p", "-", "--quiet").stdout
-    assert vwlite("predict", "-i", "crossed", "data.vw").stdout == wanted
+    expected = vwlite("vw", "-t", "-i", "crossed", "data.vw", "-p", "-", "--quiet").stdout
+    assert vwlite("predict", "-i", "crossed", "data.vw").stdout == expected
 
 
 ERRORS = {
@@ -165,8 +165,8 @@ def test_errors(arguments, vwlite, write, tmp_path, names_in):
 
 def test_a_model_is_needed(vwlite):
     done = vwlite("predict", "data.vw", status=2)
-    said = "missing option '-i' / '--initial_regressor' ('vwlite predict --help' lists what there is)"
-    assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
+    message = "missing option '-i' / '--initial_regressor' ('vwlite predict --help' lists what there is)"
+    assert (done.stdout, done.stderr) == ("", f"vwlite: {message}\n")
 
 
 def test_active_says_what_would_flip_each_prediction(vwlite):
@@ -181,10 +181,10 @@ def test_active_says_what_would_flip_each_prediction(vwlite):
 def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write):
     write("labelled", "1 |a x y:2\n-1 |a y z\n" * 4), write("plain", "|a x y:2\n|a y z\n" * 4)
     vwlite("train", "labelled", "-f", "m", "--quiet", "--label-units", "raw", *options.split())
-    told = vwlite("predict", "-i", "m", "plain", "--confidence").lines
-    assert told == vwlite("predict", "-i", "m", "labelled", "--active").lines
-    assert [line.split()[0] for line in told] == vwlite("predict", "-i", "m", "plain").lines
-    assert all(0 < float(line.split()[1]) < 1e6 for line in told)
+    lines = vwlite("predict", "-i", "m", "plain", "--confidence").lines
+    assert lines == vwlite("predict", "-i", "m", "labelled", "--active").lines
+    assert [line.split()[0] for line in lines] == vwlite("predict", "-i", "m", "plain").lines
+    assert all(0 < float(line.split()[1]) < 1e6 for line in lines)
 
 
 @pytest.mark.parametrize("options", ["--predict_only_model", "--coin", "--lrq ui2"])

@@ -82,10 +82,10 @@ def test_a_logistic_model_has_probabilities_and_sums(options, predicted):
         (NUMBERS, "", "--scores", "--scores is for models of classes: --raw shows"),
         (CLASSES, "--oaa 3", "--probabilities", "needs a model of --loss_function logistic, not squared: --scores"),
         (CLASSES, "--multiclass 3 --loss_function logistic", "--probabilities", "--loss_function multinomial, not"),
-        (COSTS, "--csoaa 3", "--probabilities", "costs are none; --scores"),
-        (CLASSES, "--ect 3", "--probabilities", "a tree of classes has but its answers"),
-        (CLASSES, "--log_multi 3", "--scores", "a tree of classes has but its answers"),
-        (CLASSES, "--filter_tree 3", "--raw", "a tree of classes has but its answers"),
+        (COSTS, "--csoaa 3", "--probabilities", "costs are not probabilities; --scores"),
+        (CLASSES, "--ect 3", "--probabilities", "a tree of classes has only its answers"),
+        (CLASSES, "--log_multi 3", "--scores", "a tree of classes has only its answers"),
+        (CLASSES, "--filter_tree 3", "--raw", "a tree of classes has only its answers"),
         (CLASSES, "--filter_tree 3", "--audit", "--audit does not go with --filter_tree"),
         (CLASSES, "--multiclass 3 --dotproduct aa", "--audit", "--audit does not go with --multiclass"),
         (CLASSES, "--multiclass 3 --dotproduct aa", "--predict mean --raw", "--raw and --predict do not go together"),
@@ -159,8 +159,8 @@ def test_scores_beside_t_as_vw_has_them(vwlite, write):
     write("d", CLASSES)
     for more in ((), ("--scores",)):
         vwlite("vw", "d", "-f", "m", "--quiet", "--oaa", "3", *more)
-        shown = vwlite("vw", "-t", "-i", "m", "d", "--scores", "-p", "-", "--quiet").lines
-        assert [word.partition(":")[0] for word in shown[1].split()] == ["1", "2", "3"]
+        lines = vwlite("vw", "-t", "-i", "m", "d", "--scores", "-p", "-", "--quiet").lines
+        assert [word.partition(":")[0] for word in lines[1].split()] == ["1", "2", "3"]
     vwlite("vw", "d", "-f", "n", "--quiet")
     plain = vwlite("vw", "-t", "-i", "n", "d", "-p", "-", "--quiet").stdout
     assert vwlite("vw", "-t", "-i", "n", "d", "--scores", "-p", "-", "--quiet").stdout == plain != ""
@@ -181,10 +181,10 @@ def test_labels_stand_behind_predictions(options, vwlite, write):
     vwlite("train", write("d", text), "-f", "m", "--quiet", *options.split())
     plain = [line.removesuffix("t1").strip() or "," for line in vwlite("predict", "-i", "m", "d").lines]
     behind[1] += " t1"
-    wanted = [f"{one} {other}" for one, other in zip(plain, behind, strict=True)]
-    assert vwlite("predict", "-i", "m", "d", "--with-labels").lines == wanted
-    found = [json.loads(line) for line in vwlite("predict", "-i", "m", "d", "--with-labels", "--jsonl").lines]
-    assert [one["label"] for one in found] == labels and found[1]["tag"] == "t1"
+    expected = [f"{one} {other}" for one, other in zip(plain, behind, strict=True)]
+    assert vwlite("predict", "-i", "m", "d", "--with-labels").lines == expected
+    predictions = [json.loads(line) for line in vwlite("predict", "-i", "m", "d", "--with-labels", "--jsonl").lines]
+    assert [one["label"] for one in predictions] == labels and predictions[1]["tag"] == "t1"
 
 
 def test_named_labels_stand_behind_predictions(vwlite, write):
@@ -192,19 +192,19 @@ def test_named_labels_stand_behind_predictions(vwlite, write):
     write("t", "v |a x\nother t1|a y\n|a y\n\nu |a x\n")
     plain = [line.removesuffix(" t1") for line in vwlite("predict", "-i", "m", "t").lines]
     labels = [" v", " other t1", " unknown", "", " u"]
-    wanted = list(map("".join, zip(plain, labels, strict=True)))
-    assert vwlite("predict", "-i", "m", "t", "--with-labels").lines == wanted
+    expected = list(map("".join, zip(plain, labels, strict=True)))
+    assert vwlite("predict", "-i", "m", "t", "--with-labels").lines == expected
 
 
 def test_labels_are_not_shown_where_there_is_none_to_show(vwlite, write):
     vwlite("train", write("d", "1:1 2:3 |a x\n"), "-f", "m", "--csoaa", 2, "--quiet")
     for more in ([], ["--jsonl"]):
-        said = vwlite("predict", "-i", "m", "d", "--with-labels", *more, status=2).stderr
-        assert "--with-labels is for labels that are numbers, classes or sets" in said
+        stderr = vwlite("predict", "-i", "m", "d", "--with-labels", *more, status=2).stderr
+        assert "--with-labels is for labels that are numbers, classes or sets" in stderr
     vwlite("train", write("n", "1 |a x\n"), "-f", "n.m", "--quiet")
     for other in ("--audit", "--confidence"):
-        said = vwlite("predict", "-i", "n.m", "n", "--with-labels", other, status=2).stderr
-        assert f"--with-labels and {other} do not go together" in said
+        stderr = vwlite("predict", "-i", "n.m", "n", "--with-labels", other, status=2).stderr
+        assert f"--with-labels and {other} do not go together" in stderr
 
 
 def test_importance_to_stands_beside_predictions(predicted, vwlite, tmp_path):
@@ -212,9 +212,9 @@ def test_importance_to_stands_beside_predictions(predicted, vwlite, tmp_path):
     model = Model.load(tmp_path / "m")
     p, told = model.predict("|a x:2 y"), model.importance_to("1 |a x:2 y\n|a x:2 y\n-1 |a x:2 y", 0.75)
     assert lines[0] == f"{p[0]:.6f} {told[0]:.6f} t" and told[0] == told[1] and math.isinf(told[2])
-    shown = vwlite("predict", "-i", "m", "-", "--importance-to", 0.25, "--raw", "--jsonl", stdin="-1 |a y\n").stdout
-    found, (raw,) = json.loads(shown), model.importance_to("-1 |a y", 0.25, raw=True).tolist()
-    assert found["importance"] == (pytest.approx(raw) if math.isfinite(raw) else None)
+    stdout = vwlite("predict", "-i", "m", "-", "--importance-to", 0.25, "--raw", "--jsonl", stdin="-1 |a y\n").stdout
+    report, (raw,) = json.loads(stdout), model.importance_to("-1 |a y", 0.25, raw=True).tolist()
+    assert report["importance"] == (pytest.approx(raw) if math.isfinite(raw) else None)
 
 
 @pytest.mark.parametrize(

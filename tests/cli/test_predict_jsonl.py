@@ -18,50 +18,52 @@ def predict(vwlite, write):
         vwlite("train", *train.split(), "-f", "model", "--quiet")
         given = ("predict", "-i", "model", "--quiet", *options)
         done = vwlite(*given, "--jsonl", stdin=text, status=status)
-        shown = vwlite(*given, stdin=text, status=status).lines
-        return [json.loads(line) for line in done.lines], [line.split() for line in shown]
+        lines = vwlite(*given, stdin=text, status=status).lines
+        return [json.loads(line) for line in done.lines], [line.split() for line in lines]
 
     return run
 
 
 def test_predictions_and_tags(predict):
-    found, shown = predict(LINES)
-    assert [set(one) for one in found] == [{"prediction", "tag"}, {"prediction"}, {"prediction", "tag"}]
-    for one, words in zip(found, shown, strict=True):
+    answers, shown = predict(LINES)
+    assert [set(one) for one in answers] == [{"prediction", "tag"}, {"prediction"}, {"prediction", "tag"}]
+    for one, words in zip(answers, shown, strict=True):
         assert [f"{one['prediction']:.6f}", *([one["tag"]] if "tag" in one else [])] == words
 
 
 def test_malformed_lines(predict):
-    found, shown = predict("|w x\n|w x:nan\n|w y\n", status=65)
-    assert [one["prediction"] is None for one in found] == [words == ["nan"] for words in shown] == [False, True, False]
+    answers, shown = predict("|w x\n|w x:nan\n|w y\n", status=65)
+    assert (
+        [one["prediction"] is None for one in answers] == [words == ["nan"] for words in shown] == [False, True, False]
+    )
 
 
 def test_what_is_asked_for(predict):
-    found, shown = predict(LINES, "--raw")
-    assert [round(one["raw"], 5) for one in found] == pytest.approx([float(words[0]) for words in shown], abs=1e-5)
-    found, shown = predict(LINES, "--confidence")
-    pairs = [[one["prediction"], one["confidence"]] for one in found]
+    answers, shown = predict(LINES, "--raw")
+    assert [round(one["raw"], 5) for one in answers] == pytest.approx([float(words[0]) for words in shown], abs=1e-5)
+    answers, shown = predict(LINES, "--confidence")
+    pairs = [[one["prediction"], one["confidence"]] for one in answers]
     assert pairs == [pytest.approx([float(word) for word in words[:2]], abs=1e-5) for words in shown]
 
 
 def test_classes(predict):
-    found, shown = predict(CLASSES, train="classes.vw --oaa 3")
-    assert [[str(one["prediction"]), *filter(None, [one.get("tag")])] for one in found] == shown
-    found, _ = predict(CLASSES, train="classes.vw --multiclass 3 --named_labels 1,2,3")
-    assert {one["prediction"] for one in found} <= {"1", "2", "3"}
+    answers, shown = predict(CLASSES, train="classes.vw --oaa 3")
+    assert [[str(one["prediction"]), *filter(None, [one.get("tag")])] for one in answers] == shown
+    answers, _ = predict(CLASSES, train="classes.vw --multiclass 3 --named_labels 1,2,3")
+    assert {one["prediction"] for one in answers} <= {"1", "2", "3"}
 
 
 @pytest.mark.parametrize("option", ["--probabilities", "--scores", "--raw"])
 def test_numbers_of_all_classes(option, predict):
-    found, shown = predict(CLASSES, option, train="classes.vw --oaa 3 --loss_function logistic")
-    for one, words in zip(found, shown, strict=True):
+    answers, shown = predict(CLASSES, option, train="classes.vw --oaa 3 --loss_function logistic")
+    for one, words in zip(answers, shown, strict=True):
         pairs = [word.split(":") for word in words if ":" in word]
         assert one[option[2:]] == pytest.approx({name: float(value) for name, value in pairs}, abs=1e-4)
 
 
 def test_sets(predict):
-    found, _ = predict("1,2 |w x\n", train="classes.vw --multilabel_oaa 4")
-    assert isinstance(found[0]["prediction"], list)
+    answers, _ = predict("1,2 |w x\n", train="classes.vw --multilabel_oaa 4")
+    assert isinstance(answers[0]["prediction"], list)
 
 
 def test_a_tag_that_is_not_ascii(predict):

@@ -40,8 +40,8 @@ def test_files_keep_what_was_predicted(kind, vwlite, write, trained, tmp_path):
     done = vwlite("predict", "-i", "m", "bad.vw", "-p", "p", "--bad-lines", "kept", status=65)
     assert (tmp_path / "p").read_text().splitlines() == good + ["nan"] * 5 and len(good) == 100
     assert (tmp_path / "kept").read_text() == "1 a\n" * 5
-    said = done.stderr.splitlines()
-    assert said[0].startswith("vwlite: bad line bad.vw:101:1: ") and said[-1] == f"vwlite: {TOO_MANY}"
+    stderr = done.stderr.splitlines()
+    assert stderr[0].startswith("vwlite: bad line bad.vw:101:1: ") and stderr[-1] == f"vwlite: {TOO_MANY}"
     assert vwlite("predict", "-i", "m", status=65, stdin=unlabelled(BAD)).lines == good + ["nan"] * 5
 
 
@@ -85,7 +85,7 @@ def test_a_long_lived_predictor_goes_on(kind, trained, tmp_path, cli_env):
     assert process.returncode == 65
     lines = said.decode().splitlines()
     assert sum("more than --max-bad-ratio 0.01 allows" in line for line in lines) == 2
-    on = "; the run goes on, and its exit status will be 65"
+    on = "; the run continues, and its exit status will be 65"
     assert f"vwlite: 50 of 1000 lines are malformed, more than --max-bad-ratio 0.01 allows{on}" in lines
     assert lines[-1] == "vwlite: 50 of 1001 lines are malformed, more than --max-bad-ratio 0.01 allows"
 
@@ -128,5 +128,5 @@ def test_an_exponential_beyond_all_numbers_is_no_prediction(options, vwlite, wri
 
 def test_labels_that_are_no_numbers_may_be_left_out(vwlite, write, trained):
     write("named.vw", GOOD.replace("-1 |", "no |"))
-    said = vwlite("predict", "-i", trained("numbers"), "named.vw", status=65).stderr
-    assert said.endswith("; labels that are no numbers, as the model's are, may be left out: here none is needed\n")
+    stderr = vwlite("predict", "-i", trained("numbers"), "named.vw", status=65).stderr
+    assert stderr.endswith("; labels that are no numbers, as the model's are, may be left out: here none is needed\n")

@@ -41,8 +41,8 @@ def test_every_command_proposes_a_choice(command, typed, proposed, vwlite):
     ],
 )
 def test_an_option_of_training_is_not_answered_with_another(command, typed, said, vwlite):
-    told = vwlite(command, "data.vw", *typed.split(), status=2).stderr
-    assert told == f"vwlite: no such option {said} ('vwlite {command} --help' lists what there is)\n"
+    stderr = vwlite(command, "data.vw", *typed.split(), status=2).stderr
+    assert stderr == f"vwlite: no such option {said} ('vwlite {command} --help' lists what there is)\n"
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_an_option_of_training_is_not_answered_with_another(command, typed, said
     ],
 )
 def test_an_unknown_option_is_answered_with_those_that_begin_like_it(typed, proposed, vwlite):
-    said = vwlite("train", "data.vw", typed, "3", status=2).stderr
+    stderr = vwlite("train", "data.vw", typed, "3", status=2).stderr
     name = f"--{typed[2:].replace('-', '_')}"
-    assert said == f"vwlite: no such option {name}{proposed} ('vwlite train --help' lists what there is)\n"
+    assert stderr == f"vwlite: no such option {name}{proposed} ('vwlite train --help' lists what there is)\n"
 
 
 def table(header, *rows):
@@ -96,9 +96,11 @@ def test_a_table_without_label_is_answered_with_options_before_it_is_read(case, 
     text, proposed = PROPOSED[case]
     small = SMALL if ":number" in proposed or case == "many columns" else SMALL.removesuffix(" --centred _")
     write("data.csv", text)
-    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
-    assert said.startswith("vwlite: there is no labelled example to learn from in data.csv (--columns label=... names ")
-    assert said.endswith(f"; perhaps {proposed}{small}); m is not written\n") and said.count("\n") == 1
+    stderr = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert stderr.startswith(
+        "vwlite: there is no labelled example to learn from in data.csv (--columns label=... names "
+    )
+    assert stderr.endswith(f"; perhaps {proposed}{small}); m is not written\n") and stderr.count("\n") == 1
     vwlite("train", "data.csv", "-f", "m", *shlex.split(proposed), "--quiet")
     assert len(vwlite("predict", "-i", "m", "data.csv").lines) == text.count("\n") - 1
 
@@ -110,39 +112,39 @@ def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, wr
         assert f"\nperhaps     {advised}\n" in vwlite("check", "data.csv", "--columns", columns).stdout
         line = vwlite("check", "data.csv", "--columns", columns, "--command").stdout
         assert line.startswith(f"vwlite train data.csv {advised} --columns ")
-        said = vwlite("train", "data.csv", "--columns", columns, "-f", "m").stderr
-        assert f"note: {advised} may learn these data better\n" in said
+        stderr = vwlite("train", "data.csv", "--columns", columns, "-f", "m").stderr
+        assert f"note: {advised} may learn these data better\n" in stderr
         assert "may learn" not in vwlite(*shlex.split(line)[1:]).stderr
 
 
 def test_many_classes_of_few_numbers_are_learned_with_curves(vwlite, write):
     write("d", "".join(f"c{n % 4 * 4 + n // 4 % 4} |f x:{n % 4 + 0.3} y:{n // 4 % 4 + 0.3}\n" for n in range(96)))
-    said = "--random_features rbf:512, as 16 classes of 2 numbers are seldom parted by straight lines"
-    assert f"perhaps     {said}\n" in vwlite("check", "d").stdout
+    options = "--random_features rbf:512, as 16 classes of 2 numbers are seldom parted by straight lines"
+    assert f"perhaps     {options}\n" in vwlite("check", "d").stdout
     write("words", "".join(f"c{n % 16} |f x{n % 4}\n" for n in range(96)))
     assert "perhaps" not in vwlite("check", "words").stdout
 
 
 def test_tables_of_many_rows_are_learned_in_one_pass(vwlite, write):
     write("data.csv", table("a,label", *(f"{n % 7 + 0.5},{n % 3}" for n in range(180000))))
-    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
-    assert "; perhaps --columns 'label=label =a:number'); m is" in said
+    stderr = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert "; perhaps --columns 'label=label =a:number'); m is" in stderr
     write("far.csv", table("year,label", *(f"{n % 7 + 1950},{n % 3}" for n in range(180000))))
-    said = vwlite("train", "far.csv", "-f", "m", status=65).stderr
-    assert "; perhaps --columns 'label=label =year:number' --centred _); m is" in said
+    stderr = vwlite("train", "far.csv", "-f", "m", status=65).stderr
+    assert "; perhaps --columns 'label=label =year:number' --centred _); m is" in stderr
 
 
 def test_a_table_without_header_is_answered_with_the_whole_line(vwlite, write):
     write("data.csv", table("1.5,0,a", *(f"{n % 5}.25,{n % 2},{'ab'[n % 2]}" for n in range(30))))
-    said = vwlite("train", "data.csv", "-f", "m", status=65).stderr
-    assert said.endswith("; perhaps --columns 'no-header label=3 =1:number,2:number'\n")
-    vwlite("train", "data.csv", "-f", "m", "--quiet", "--oaa", "auto", *shlex.split(said.split("; perhaps ")[1]))
+    stderr = vwlite("train", "data.csv", "-f", "m", status=65).stderr
+    assert stderr.endswith("; perhaps --columns 'no-header label=3 =1:number,2:number'\n")
+    vwlite("train", "data.csv", "-f", "m", "--quiet", "--oaa", "auto", *shlex.split(stderr.split("; perhaps ")[1]))
 
 
 def test_a_first_line_of_another_size_than_all_others_is_no_part_of_the_table(vwlite, write):
     write("data.csv", table("30,4,good,bad", *(f"{n},{n % 3},{n % 2},0,1" for n in range(30))))
-    said = vwlite("train", "data.csv", "--columns", "label=good", "-f", "m", status=65).stderr
-    assert said == (
+    stderr = vwlite("train", "data.csv", "--columns", "label=good", "-f", "m", status=65).stderr
+    assert stderr == (
         "vwlite: data.csv:1: the first line has 4 fields, and all lines after it 5: leave it out, as 'tail -n +2' "
         "does, where it is no part of the table\n"
     )
@@ -150,8 +152,8 @@ def test_a_first_line_of_another_size_than_all_others_is_no_part_of_the_table(vw
 
 def test_the_options_are_proposed_by_other_commands_too(vwlite, write):
     write("data.csv", PROPOSED["usual names of labels"][0])
-    said = vwlite("check", "data.csv", status=65).stderr
-    assert "; perhaps --columns 'label=Class =age:number text=city:text' --loss_function logistic --passes" in said
+    stderr = vwlite("check", "data.csv", status=65).stderr
+    assert "; perhaps --columns 'label=Class =age:number text=city:text' --loss_function logistic --passes" in stderr
     vwlite("train", "data.csv", "--columns", "label=Class", "-f", "m", "--quiet")
     write("other.csv", "age,city\n1,a\n")
     assert "has no column 'Class'" in vwlite("train", "other.csv", "-i", "m", "-f", "m", status=65).stderr

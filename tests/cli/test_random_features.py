@@ -31,8 +31,8 @@ def data(tmp_path):
 
 
 def accuracy(run_cli, model):
-    told = run_cli("evaluate", "-i", model, "new.vw", "--metric", "accuracy", "--json", "-")
-    return json.loads(told.stdout)["accuracy"]
+    done = run_cli("evaluate", "-i", model, "new.vw", "--metric", "accuracy", "--json", "-")
+    return json.loads(done.stdout)["accuracy"]
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_gamma_is_found_once_and_kept(data, run_cli):
     gamma = float(model_file.load(data / "m").arrays["random_gamma"][0])
     assert f"note: --gamma {gamma:g} is that of the random features" in done.stderr
     assert "note: --random_features rbf:100 makes 128, a multiple of 64" in done.stderr
-    shown = json.loads(run_cli("inspect", "m", "--json", "-").stdout)
-    assert shown["gamma"] == gamma
-    assert shown["options"]["random_features"] == "rbf:100"
+    report = json.loads(run_cli("inspect", "m", "--json", "-").stdout)
+    assert report["gamma"] == gamma
+    assert report["options"]["random_features"] == "rbf:100"
     run_cli("train", "new.vw", "-i", "m", "-f", "m2", "--quiet")
     assert float(model_file.load(data / "m2").arrays["random_gamma"][0]) == gamma
     x = np.array([[float(word.partition(":")[2]) for word in line.split()[2:4]] for line in TEXT.splitlines()[:2000]])
@@ -129,8 +129,8 @@ def test_several_passes_with_names(data, run_cli):
 
 def test_audits_and_explanations_have_their_terms(data, run_cli):
     run_cli("train", "t.vw", "-f", "m", "--random_features", "rbf:64", "--gamma", "1", *LOGISTIC, "--quiet")
-    told = run_cli("explain", "-i", "m", "new.vw", "--top", "99", "--json", "-").stdout
-    assert all(f'"rbf^{number}"' in told for number in range(64))
+    stdout = run_cli("explain", "-i", "m", "new.vw", "--top", "99", "--json", "-").stdout
+    assert all(f'"rbf^{number}"' in stdout for number in range(64))
     audit = run_cli("predict", "new.vw", "-i", "m", "--audit").stdout
     assert "p^0:" in audit
     assert "rbf^63:" in audit

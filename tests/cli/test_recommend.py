@@ -64,10 +64,10 @@ def test_lists_are_the_sorted_predictions_of_all_completions(options, vwlite, wr
     write_rows("all", (blocks(person, name) for person in range(PERSONS) for name in names))
     raw = [float(line) for line in vwlite("predict", "-i", "m", "all", "--raw").lines]
     write_rows("people", (f"'p{person} {blocks(person)}" for person in range(PERSONS)))
-    found = table(vwlite("recommend", "-i", "m", "--of", item_namespace(options), "people", "--top", 5))
+    actual = table(vwlite("recommend", "-i", "m", "--of", item_namespace(options), "people", "--top", 5))
     for person in range(PERSONS):
         scores = dict(zip(names, raw[person * ITEMS : (person + 1) * ITEMS], strict=True))
-        listed = found[5 * person : 5 * person + 5]
+        listed = actual[5 * person : 5 * person + 5]
         assert {who for who, _, _ in listed} == {f"p{person}"}
         assert [score for _, score, _ in listed] == pytest.approx(sorted(scores.values())[:-6:-1], rel=1e-5)
         assert {name: score for _, score, name in listed} == pytest.approx(
@@ -98,18 +98,19 @@ def test_a_line_of_items_alone_has_the_list_of_an_unknown_person(model, vwlite, 
 
 def test_for_makes_a_line_of_features_that_the_model_has_learned(model, vwlite, write):
     done = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u1", "--for", "time=t1")
-    wanted = vwlite("recommend", "-i", model, "--of", "item", write("x", "'user=u1,time=t1 |user u1 |time t1\n"))
-    assert done.stdout == wanted.stdout != ""
+    expected = vwlite("recommend", "-i", model, "--of", "item", write("x", "'user=u1,time=t1 |user u1 |time t1\n"))
+    assert done.stdout == expected.stdout != ""
     stderr = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=u99", status=2).stderr
-    assert "--for user=u99: the model has not met this feature" in stderr
-    assert "is no feature's name" in vwlite("recommend", "-i", model, "--of", "item", "--for", "user=", status=2).stderr
+    assert "--for user=u99: the model does not know this feature" in stderr
+    stderr = vwlite("recommend", "-i", model, "--of", "item", "--for", "user=", status=2).stderr
+    assert "is not the name of a feature" in stderr
 
 
 def test_each_line_of_a_file_is_a_person(model, vwlite, write, tmp_path):
     write("ids", "user=u1 time=t1\n\nuser=u2\n")
     done = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "ids", "-n", 3)
-    wanted = write("x", "'user=u1,time=t1 |user u1 |time t1\n'user=u2 |user u2\n")
-    assert done.stdout == vwlite("recommend", "-i", model, "--of", "item", wanted, "-n", 3).stdout != ""
+    expected = write("x", "'user=u1,time=t1 |user u1 |time t1\n'user=u2 |user u2\n")
+    assert done.stdout == vwlite("recommend", "-i", model, "--of", "item", expected, "-n", 3).stdout != ""
     ids = (tmp_path / "ids").read_text()
     piped = vwlite("recommend", "-i", model, "--of", "item", "--for-file", "-", "-n", 3, stdin=ids)
     assert piped.stdout == done.stdout and done.stderr == piped.stderr == ""
@@ -128,10 +129,10 @@ def test_lines_of_unknown_persons_in_a_file_are_reported_and_have_no_list(model,
     write("ids", "user=u99\nuser=u1\n")
     done = vwlite(*command)
     assert [who for who, _, _ in table(done)] == ["user=u1"]
-    assert "ids:1: user=u99: the model has not met this feature" in done.stderr
+    assert "ids:1: user=u99: the model does not know this feature" in done.stderr
     assert "1 of 2 lines of ids have no list" in done.stderr
     write("ids", "user=u99\n")
-    assert "ids: the model has met nobody of 1 lines" in vwlite(*command, status=65).stderr
+    assert "ids: the model knows no person of its 1 lines" in vwlite(*command, status=65).stderr
     write("ids", "user=u1\n|user u1\n")
     refused = vwlite(*command, status=65)
     assert "ids:2: a line has features like user=u17" in refused.stderr and refused.stdout == ""
@@ -163,13 +164,13 @@ def test_a_person_is_the_first_feature_whatever_the_others_are(vwlite, write):
         assert ([name for _, _, name in table(done)], done.stderr) == (["t4"], "")
     assert [name for _, _, name in table(vwlite(*command, "--for", "u=u1"))] == ["t4"]
     write("people", "|u u1 age=31\n|u u3 age=30\n|u u3 age=31\n|u u4\n|x nobody\n")
-    note = "vwlite: note: 2 of 3 people have nothing to leave out; the first feature of u tells people apart\n"
+    note = "vwlite: note: 2 of 3 persons have no items to leave out; the first feature of u identifies a person\n"
     assert vwlite(*command, "people").stderr == note and vwlite(*command, "people", "--quiet").stderr == ""
     write("held", "10 |u u1 age=31 |i t4\n10 |u u1 age=32 |i t3 t4\n10 |u u5 |i t1 t2\n")
     done = vwlite("recommend", "-i", "m", "--of", "i", "--exclude", "d", "--test", "held", "--json", "-")
     metrics = json.loads(done.stdout)["result"]
     assert (metrics["people"], metrics["relevant"]) == (2, 3)
-    assert "note: 1 of 2 people have nothing to leave out" in done.stderr
+    assert "note: 1 of 2 persons have no items to leave out" in done.stderr
 
 
 def test_the_namespace_with_the_most_features_tells_people_apart(vwlite, write):
@@ -182,7 +183,7 @@ def test_the_namespace_with_the_most_features_tells_people_apart(vwlite, write):
     done = vwlite(*command, write("people", "|time t1 |user u1\n"))
     assert {name for _, _, name in table(done)} == {"i0", "i3", "i4"} and done.stderr == ""
     done = vwlite(*command, write("people", "|time t1\n"))
-    assert len(table(done)) == 5 and "note: 1 of 1 people" in done.stderr
+    assert len(table(done)) == 5 and "note: 1 of 1 persons" in done.stderr
 
 
 def test_metrics_are_those_of_the_lists(model, vwlite, write):
@@ -205,16 +206,16 @@ def test_metrics_are_those_of_the_lists(model, vwlite, write):
             measures.append((sum(hits) / 4, sum(hits) / len(relevant), gain / best, float(any(hits)), len(relevant)))
     done = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 3, "--json", "-", "--quiet")
     means = [sum(column) / len(measures) for column in zip(*measures, strict=True)]
-    wanted = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
+    expected = dict(zip(("p@4", "recall@4", "ndcg@4", "hr@4"), means[:4], strict=True))
     relevant = sum(row[-1] for row in measures)
     metrics = json.loads(done.stdout)["result"]
     assert 0 <= metrics.pop("popularity_ndcg@4") <= 1
-    assert metrics == pytest.approx({"people": len(measures), "relevant": relevant, **wanted})
+    assert metrics == pytest.approx({"people": len(measures), "relevant": relevant, **expected})
     text = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 3, "--json", "out")
     assert text.lines[0].split() == ["people", str(len(measures))]
     vwlite("recommend", "-i", model, "--test", "held", *command, "--json", "out")  # over a report of its own
     stderr = vwlite("recommend", "-i", model, "--test", "held", *command, "--relevant", 9, status=65).stderr
-    assert "nobody has a relevant item in the held-out data: see --relevant" in stderr
+    assert "no person has a relevant item in the held-out data: see --relevant" in stderr
 
 
 @pytest.mark.parametrize("negatives", [0, 1])
@@ -230,7 +231,7 @@ def test_the_list_of_the_most_frequent_items_is_a_baseline(negatives, vwlite, wr
     done = vwlite(*command, "--exclude", "seen")
     metrics = dict(line.split() for line in done.stdout.splitlines())
     assert float(metrics["popularity_ndcg@2"]) == 1
-    note = "note: the items that were met most often rank better, ndcg@2 1: a model of ratings does not tell"
+    note = "note: the most frequent items rank better, ndcg@2 1: a model of ratings does not predict"
     assert (float(metrics["ndcg@2"]) < 1) == (note in done.stderr) == (not negatives)
     assert note not in vwlite(*command, "--exclude", "seen", "--quiet").stderr
     assert ("popularity" in vwlite(*command).stdout) == (not negatives)
@@ -245,12 +246,14 @@ def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, t
         vectors = np.concatenate([file[name].astype(float) for name in parts], axis=1)
         names = [name.removeprefix("item^") for name in file[parts[0].replace("vector", "feature")]]
     lengths = np.linalg.norm(vectors, axis=1)
-    wanted = dict(zip(names, vectors @ vectors[names.index("i2")] / lengths / lengths[names.index("i2")], strict=True))
-    del wanted["i2"]
+    expected = dict(
+        zip(names, vectors @ vectors[names.index("i2")] / lengths / lengths[names.index("i2")], strict=True)
+    )
+    del expected["i2"]
     rows = table(vwlite("recommend", "-i", "m", "--near", "item=i2", "-n", 5, "--json", "out"))
     assert {who for who, _, _ in rows} == {"item=i2"} and len(rows) == 5
-    assert [score for _, score, _ in rows] == pytest.approx(sorted(wanted.values())[:-6:-1], rel=1e-5)
-    assert {name: score for _, score, name in rows} == pytest.approx({n: wanted[n] for _, _, n in rows}, rel=1e-5)
+    assert [score for _, score, _ in rows] == pytest.approx(sorted(expected.values())[:-6:-1], rel=1e-5)
+    assert {name: score for _, score, name in rows} == pytest.approx({n: expected[n] for _, _, n in rows}, rel=1e-5)
     (listed,) = json.loads((tmp_path / "out").read_text())["lists"]
     assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [name for _, _, name in rows]
 
@@ -325,11 +328,15 @@ def test_malformed_lines_are_reported_and_have_no_list(model, vwlite, write, tmp
         ("--dotproduct user,item", "--near item=i99", "--near item=i99: the model has learned no vector of this"),
         ("--dotproduct user,item", "--near item=i1 --of item", "--of does nothing with --near"),
         ("--dotproduct user,item", "--near item=i1 --threads 2", "--threads does nothing with --near"),
-        ("--dotproduct user,item", "--near item=i1 --for user=u1", "--for and --near each say for whom"),
-        ("--dotproduct user,item", "--of item --for user=u1 --for-file x", "--for and --for-file each say for whom"),
-        ("--dotproduct user,item", "--near item=i1 --for-file x", "--for-file and --near each say for whom"),
-        ("--dotproduct user,item", "--of item --for user=u1 x", "files and --for each say for whom"),
-        ("--dotproduct user,item", "--of item --for user=u1 --test x", "--for and --test each say for whom"),
+        ("--dotproduct user,item", "--near item=i1 --for user=u1", "--for and --near both name the persons"),
+        (
+            "--dotproduct user,item",
+            "--of item --for user=u1 --for-file x",
+            "--for and --for-file both name the persons",
+        ),
+        ("--dotproduct user,item", "--near item=i1 --for-file x", "--for-file and --near both name the persons"),
+        ("--dotproduct user,item", "--of item --for user=u1 x", "files and --for both name the persons"),
+        ("--dotproduct user,item", "--of item --for user=u1 --test x", "--for and --test both name the persons"),
     ],
 )
 def test_impossible_options_are_refused(options, asked, message, ratings, vwlite):

@@ -40,15 +40,13 @@ def test_lists_of_whole_items_are_the_sorted_predictions_of_whole_lines(options,
     write("all", "".join(f"{person} {item}\n" for person in people for item in items))
     raw = [float(line) for line in vwlite("predict", "-i", "m", "all", "--raw").lines]
     for source, known in (("films", ITEMS + 1), ("data", ITEMS)):
-        found = table(vwlite("recommend", "-i", "m", "--of", of, "people", "--items", source, "--top", 99))
-        assert len(found) == PEOPLE * known and sum(name == "new" for _, _, name in found) == PEOPLE * (
-            source == "films"
-        )
-        scores = {(int(who), name): score for who, score, name in found if name != "new"}
-        wanted = {(n // ITEMS, f"i{n % ITEMS}"): score for n, score in enumerate(raw)}
-        assert scores == pytest.approx(wanted, rel=1e-5, abs=1e-6)
-        assert [score for who, score, _ in found if who == "0"] == sorted(
-            (score for who, score, _ in found if who == "0"), reverse=True
+        rows = table(vwlite("recommend", "-i", "m", "--of", of, "people", "--items", source, "--top", 99))
+        assert len(rows) == PEOPLE * known and sum(name == "new" for _, _, name in rows) == PEOPLE * (source == "films")
+        scores = {(int(who), name): score for who, score, name in rows if name != "new"}
+        expected = {(n // ITEMS, f"i{n % ITEMS}"): score for n, score in enumerate(raw)}
+        assert scores == pytest.approx(expected, rel=1e-5, abs=1e-6)
+        assert [score for who, score, _ in rows if who == "0"] == sorted(
+            (score for who, score, _ in rows if who == "0"), reverse=True
         )
     left = table(vwlite("recommend", "-i", "m", "--of", of, "people", "--exclude", "data", "--items", "data", "-n", 99))
     met = {(line.split()[2], line.split()[5]) for line in RATED}
@@ -61,29 +59,29 @@ def test_a_person_named_by_id_has_all_features_of_the_data(vwlite, write):
     write("data", "".join(RATED))
     options = ("--dotproduct", "user,item", "--names", "--quiet", "--rank", 2, "--passes", 3, "--holdout_off")
     vwlite("train", "data", "-f", "m", *options)
-    asked = ("recommend", "-i", "m", "--of", "item", "-n", 99)
+    command = ("recommend", "-i", "m", "--of", "item", "-n", 99)
     for more in (("--items", "data"), ("--exclude", "data")):
-        whole = vwlite(*asked, write("people", "'user=u3 |user u3 age:0.3\n'user=u9 |user u2 age:0.2\n"), *more).lines
-        found = vwlite(*asked, "--for", "user=u3", *more).lines
-        assert found == [line for line in whole if "u3" in line] != []
+        whole = vwlite(*command, write("people", "'user=u3 |user u3 age:0.3\n'user=u9 |user u2 age:0.2\n"), *more).lines
+        lines = vwlite(*command, "--for", "user=u3", *more).lines
+        assert lines == [line for line in whole if "u3" in line] != []
         write("ids", "user=u3\n\nuser=u2\n")
-        both = vwlite(*asked, "--for-file", "ids", *more).lines
+        both = vwlite(*command, "--for-file", "ids", *more).lines
         assert [line.split("\t")[1:] for line in both] == [line.split("\t")[1:] for line in whole]
-    alone, whole = vwlite(*asked, "--for", "user=u3").lines, vwlite(*asked, "people").lines
-    assert alone == vwlite(*asked, write("p", "'user=u3 |user u3\n")).lines != whole[: len(alone)]
+    alone, whole = vwlite(*command, "--for", "user=u3").lines, vwlite(*command, "people").lines
+    assert alone == vwlite(*command, write("p", "'user=u3 |user u3\n")).lines != whole[: len(alone)]
 
 
 def test_items_in_several_namespaces_are_those_of_what_is_left_out(vwlite, write):
     write("data", "".join(RATED))
     options = ("--dotproduct", "user,item", "--dotproduct", "user,genre", "--names", "--quiet", "--rank", 2)
     vwlite("train", "data", "-f", "m", *options)
-    asked = ("recommend", "-i", "m", "--of", "item", write("people", "|user u1\n"))
-    done = vwlite(*asked, "--exclude", "data")
-    assert done.stdout == vwlite(*asked, "--exclude", "data", "--items", "data").stdout and done.stderr == ""
-    assert "note: items are features of item alone, without those of genre: --items FILE" in vwlite(*asked).stderr
-    said = vwlite("recommend", "-i", "m", "--of", "item,genre", "people", status=2).stderr
-    assert "--of item,genre needs --items FILE, which says what of genre every item has" in said
-    assert "no example has an item" in vwlite(*asked, "--items", write("none", "|x y\n"), status=65).stderr
+    command = ("recommend", "-i", "m", "--of", "item", write("people", "|user u1\n"))
+    done = vwlite(*command, "--exclude", "data")
+    assert done.stdout == vwlite(*command, "--exclude", "data", "--items", "data").stdout and done.stderr == ""
+    assert "note: items are features of item alone, without those of genre: --items FILE" in vwlite(*command).stderr
+    stderr = vwlite("recommend", "-i", "m", "--of", "item,genre", "people", status=2).stderr
+    assert "--of item,genre needs --items FILE, which says what of genre every item has" in stderr
+    assert "no example has an item" in vwlite(*command, "--items", write("none", "|x y\n"), status=65).stderr
     assert (
         "--items does nothing with --near"
         in vwlite("recommend", "-i", "m", "--near", "item=i1", "--items", "data", status=2).stderr
@@ -102,8 +100,10 @@ def test_ranked_whole_lines_find_what_genres_tell(vwlite, write):
     write("held", "".join(lines[200:]))
     options = ("--dotproduct", "user,item", "--dotproduct", "user,genre", "--rank", 4, "--passes", 10, "--holdout_off")
     vwlite("train", "seen", "-f", "m", "--quiet", *options)
-    asked = ("recommend", "-i", "m", "--of", "item", "--test", "held", "--top", 3, "--relevant", 4, "--json", "-")
-    whole, alone = (json.loads(vwlite(*asked, *more).stdout)["result"]["ndcg@3"] for more in (("--items", "seen"), ()))
+    command = ("recommend", "-i", "m", "--of", "item", "--test", "held", "--top", 3, "--relevant", 4, "--json", "-")
+    whole, alone = (
+        json.loads(vwlite(*command, *more).stdout)["result"]["ndcg@3"] for more in (("--items", "seen"), ())
+    )
     assert whole > alone + 0.03
 
 
@@ -112,10 +112,10 @@ def test_the_films_that_people_brought_are_ranked_as_whole_lines(vwlite, cases_d
     seen, held = (cases_dir / f"recommend_genre_{part}.vw" for part in ("train", "test"))
     options = ("--dotproduct", "user,item", "--dotproduct", "user,genre", "--rank", 4, "--passes", 10, "--holdout_off")
     vwlite("train", seen, "-f", "m", "--quiet", *options)
-    asked = ("recommend", "-i", "m", "--of", "item", "--test", held, "--top", 3, "--relevant", 4, "--exclude", seen)
+    command = ("recommend", "-i", "m", "--of", "item", "--test", held, "--top", 3, "--relevant", 4, "--exclude", seen)
     for more in ((), ("--items", seen)):
-        found = json.loads(vwlite(*asked, *more, "--json", "-").stdout)["result"]
-        assert found["p@3"] == pytest.approx(0.885, abs=0.001) and found["ndcg@3"] > found["popularity_ndcg@3"]
+        report = json.loads(vwlite(*command, *more, "--json", "-").stdout)["result"]
+        assert report["p@3"] == pytest.approx(0.885, abs=0.001) and report["ndcg@3"] > report["popularity_ndcg@3"]
 
 
 def test_the_person_whose_age_changed_has_exclusions(vwlite, write, cases_dir):
@@ -123,4 +123,4 @@ def test_the_person_whose_age_changed_has_exclusions(vwlite, write, cases_dir):
     vwlite("train", data, "-f", "m", "--names", "--quiet", "--dotproduct", "u,i", "--rank", 2)
     done = vwlite("recommend", "-i", "m", "--of", "i", "--exclude", data, write("p", "|u u1 age=31\n|u u9\n"))
     assert [line.split("\t")[2] for line in done.lines if line.startswith("p:1\t")] == ["t4"]
-    assert "note: 1 of 2 people have nothing to leave out" in done.stderr
+    assert "note: 1 of 2 persons have no items to leave out" in done.stderr

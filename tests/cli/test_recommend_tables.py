@@ -49,15 +49,15 @@ def test_users_alone_are_enough(rated, vwlite, write):
 
 def test_a_person_is_typed_by_the_column_or_its_namespace(rated, vwlite, write):
     write("u.csv", "uid\nu1\n")
-    wanted = [row[1:] for row in table(asked(vwlite, "u.csv"))]
+    expected = [row[1:] for row in table(asked(vwlite, "u.csv"))]
     for typed in ("uid=u1", "user=u1"):
-        found = table(asked(vwlite, "--for", typed))
-        assert [row[1:] for row in found] == wanted and {row[0] for row in found} == {typed}
+        rows = table(asked(vwlite, "--for", typed))
+        assert [row[1:] for row in rows] == expected and {row[0] for row in rows} == {typed}
     write("day.csv", "uid,day\nu1,3\n")
     both = table(asked(vwlite, "--for", "uid=u1", "--for", "day=3"))
-    assert [row[1:] for row in both] == [row[1:] for row in table(asked(vwlite, "day.csv"))] != wanted
+    assert [row[1:] for row in both] == [row[1:] for row in table(asked(vwlite, "day.csv"))] != expected
     for typed, said in (
-        ("uid=u99", "--for uid=u99: the model has not met this feature"),
+        ("uid=u99", "--for uid=u99: the model does not know this feature"),
         ("who=u1", "--for who=u1: the model's table has no column 'who' (it has uid, film, day)"),
         ("day=soon", "--for day=soon: the column holds numbers, not 'soon'"),
     ):
@@ -81,9 +81,9 @@ def test_numbers_that_are_names_join_with_the_table(vwlite, write):
     values = {item["name"]: item["value"] for item in lists[0]["items"]}
     assert {name for _, _, name in table(done)} == values.keys() and "d^_1866" in values
     assert {*values.values()} <= {*map(str, range(1866, 1873)), "-0", "-1", "-2"}
-    wanted = [row[1:] for row in table(done)]
+    expected = [row[1:] for row in table(done)]
     for printed in ("user=s^_1", "s=1"):
-        assert [row[1:] for row in table(asked(vwlite, "--for", printed, "--top", 9))] == wanted
+        assert [row[1:] for row in table(asked(vwlite, "--for", printed, "--top", 9))] == expected
     assert "has not met" in asked(vwlite, "--for", "user=s^_9", status=2).stderr
     assert len(vwlite("recommend", "-i", "m", "--of", "user", "--for", "item=d^_1866", "--top", 2).lines) == 2
 
@@ -100,7 +100,7 @@ def test_every_file_is_read_as_its_name_ends(rated, vwlite, write):
     for seen in ("r.csv", "r.jsonl"):
         for one in people:
             left[seen, one] = [row[1:] for row in table(asked(vwlite, *one, "--exclude", seen, "-n", 9))]
-    assert len({str(found) for found in left.values()}) == 1
+    assert len({str(actual) for actual in left.values()}) == 1
     names = {name for _, name in left["r.csv", people[0]]}
     assert names <= {f"film^f_{n}" for n in range(7)} - {f"film^{f}" for f in rated["u1"] & rated["u2"]}
     assert "u.txt" in asked(vwlite, "u.txt", status=65).stderr
@@ -137,6 +137,6 @@ def test_members_of_json_are_typed(vwlite, write):
     write("d.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     vwlite("train", "d.jsonl", "--columns", "label=y", "-f", "m", "--dotproduct", "user,ad", "--names", "--quiet")
     write("one.jsonl", '{"user": {"city": "c1"}}\n')
-    wanted = table(vwlite("recommend", "-i", "m", "--of", "ad", "one.jsonl"))
-    found = table(vwlite("recommend", "-i", "m", "--of", "ad", "--for", "user=city=c1"))
-    assert [row[1:] for row in found] == [row[1:] for row in wanted] != []
+    expected = table(vwlite("recommend", "-i", "m", "--of", "ad", "one.jsonl"))
+    actual = table(vwlite("recommend", "-i", "m", "--of", "ad", "--for", "user=city=c1"))
+    assert [row[1:] for row in actual] == [row[1:] for row in expected] != []

@@ -86,8 +86,8 @@ def test_tables_and_held_out_data(vwlite, write, tmp_path, address, memory):
     for name, source in (("file", "t.csv"), ("url", f"{address}/t.csv")):
         vwlite("train", source, "--format", "csv", "--columns", "label=label", "-f", name, "--quiet")
     assert (tmp_path / "url").read_bytes() == (tmp_path / "file").read_bytes()
-    said = vwlite("tune", "memory://t.vw", "--test", "memory://t.vw", "--vary", "l 0.1|0.5").stdout
-    assert said.startswith("vwlite train memory://t.vw ")
+    stdout = vwlite("tune", "memory://t.vw", "--test", "memory://t.vw", "--vary", "l 0.1|0.5").stdout
+    assert stdout.startswith("vwlite train memory://t.vw ")
 
 
 def test_parquet(vwlite, tmp_path, address, memory):
@@ -217,6 +217,6 @@ def test_people_of_a_url_whose_path_has_an_equals_sign(vwlite, write, memory):
     memory.pipe({"/day=1/people": b"|user u1\n|user u2\n"})
     vwlite("train", "ratings", "-f", "m", "--dotproduct", "user,item", "--rank", "2", "--names", "--quiet")
     recommend = ("recommend", "-i", "m", "--of", "item", "-n", "2")
-    wanted = vwlite(*recommend, stdin="|user u1\n|user u2\n").stdout
-    found = vwlite(*recommend, "--for", "memory://day=1/people").stdout
-    assert found == wanted.replace("<stdin>", "memory://day=1/people") and found
+    expected = vwlite(*recommend, stdin="|user u1\n|user u2\n").stdout
+    stdout = vwlite(*recommend, "--for", "memory://day=1/people").stdout
+    assert stdout == expected.replace("<stdin>", "memory://day=1/people") and stdout

@@ -62,16 +62,16 @@ def test_runs_are_laid_over_one_another(vwlite, tmp_path):
 def test_a_tested_model(vwlite, tmp_path):
     _, titles, tables = page(vwlite, tmp_path, "run.json", "--test", "data.vw", "-i", "model")
     assert titles[3:] == ["ROC", "Precision and recall", "Calibration", "Predictions by label", "Strongest features"]
-    told = json.loads(vwlite("evaluate", "data.vw", "-i", "model", "--json", "-").stdout)["result"]
+    report = json.loads(vwlite("evaluate", "data.vw", "-i", "model", "--json", "-").stdout)["result"]
     for name in ("auc", "pr_auc", "log_loss", "accuracy"):
-        assert any([name, f"{told[name]:.6g}"] in table for table in tables)
+        assert any([name, f"{report[name]:.6g}"] in table for table in tables)
     (confusion,) = (table for table in tables if table[0][0] == "label \\ answer")
-    wanted = [[f"{value:.6g}" for value in row] for row in told["confusion_matrix"]["weight"]]
-    assert [row[1:] for row in confusion[1:]] == wanted
+    expected = [[f"{value:.6g}" for value in row] for row in report["confusion_matrix"]["weight"]]
+    assert [row[1:] for row in confusion[1:]] == expected
     text = (tmp_path / "report.html").read_text()
     strongest = json.loads(vwlite("inspect", "model", "--top", "20", "--json", "-").stdout)["top"]
     shown = [f">{one['name']}<" in text and f">{one['weight']:.4g}</text>" in text for one in strongest]
-    assert all(shown) and f"AUC {told['auc']:.4f}" in text
+    assert all(shown) and f"AUC {report['auc']:.4f}" in text
 
 
 def test_calibration_has_the_bins_of_evaluate(vwlite, tmp_path):
@@ -133,7 +133,7 @@ def test_curves_for_terminals(vwlite):
     vwlite("l1", "data.vw", "--passes", "4", "--quiet", "--json", "l1.json")
     assert vwlite("report", "l1.json", "--text").lines[0] == "l1: objective"
     vwlite("check", "data.vw", "--json", "check.json")
-    assert "no run tells how" in vwlite("report", "check.json", "--text", status=65).stderr
+    assert "no report has the progress of a training" in vwlite("report", "check.json", "--text", status=65).stderr
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_curves_for_terminals(vwlite):
         ("run.json -o model --test data.vw -i model", 2, "model"),
         ("run.json -o data.vw --test data.vw -i model", 2, "data.vw"),
         ("none.json -o r", 66, "none.json"),
-        ("data.vw -o r", 65, "data.vw is no JSON"),
-        ("list.json -o r", 65, "list.json is no report of a run"),
-        ("old.json -o r", 65, "old.json is no report of a run"),
+        ("data.vw -o r", 65, "data.vw is not JSON"),
+        ("list.json -o r", 65, "list.json is not the report of a run"),
+        ("old.json -o r", 65, "old.json is not the report of a run"),
         ("newer.json -o r", 65, "newer.json is a report of schema 2; this vwlite knows 1"),
         ("damaged.json -o r", 65, "damaged.json is a damaged report"),
-        ("deep.json -o r", 65, "deep.json is no JSON"),
+        ("deep.json -o r", 65, "deep.json is not JSON"),
         ("run.json -o r --test data.vw -i data.vw", 76, "data.vw"),
         ("run.json -o r --test empty.vw -i model", 65, "no labelled example"),
         ("run.json -o r --test named.vw -i named", 2, "does not go with a model of named labels"),
@@ -213,8 +213,10 @@ def test_values_of_policies(vwlite, write, tmp_path):
     write("log", "".join(f"{row % 3 + 1}:{row * 7 % 5 % 2}:0.25 |u u{row % 4}\n" for row in range(300)))
     vwlite("train", "log", "-f", "policy", "--cb", "3", "--quiet")
     write("later", "".join(f"{row * 2 % 3 + 1}:{row * 3 % 4 % 2}:0.25 |u u{row % 4}\n" for row in range(300)))
-    said = vwlite("evaluate", "-i", "policy", "later", "--value", "--against", "policy", "--json", "value.json").stdout
-    assert "series" not in said
+    stdout = vwlite(
+        "evaluate", "-i", "policy", "later", "--value", "--against", "policy", "--json", "value.json"
+    ).stdout
+    assert "series" not in stdout
     result = json.loads((tmp_path / "value.json").read_text())["result"]
     series, cv = result["series"], result["estimates"][0]
     assert len(series) == 64 and {name: series[-1][name] for name in ("value", "low", "high")} == {
@@ -247,5 +249,5 @@ def test_rounds_of_aso(vwlite, write, tmp_path):
     _, titles, _ = page(vwlite, tmp_path, "co.json", "theta.json")
     assert titles[0].startswith("Accuracy by examples") and titles[1].startswith("Share of the pool")
     assert titles[2] == "Objective by iteration"
-    shown = vwlite("report", "co.json", "theta.json", "--text").lines
-    assert shown[0] == "co: accuracy" and "theta: objective" in shown
+    output = vwlite("report", "co.json", "theta.json", "--text").lines
+    assert output[0] == "co: accuracy" and "theta: objective" in output

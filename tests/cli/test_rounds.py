@@ -15,10 +15,10 @@ import pytest
 def text(tmp_path):
     random = np.random.default_rng(3)
     draws = random.integers(0, 30, (3000, 2))
-    found = "".join(f"{1 if a + random.normal(0, 9) > b else -1} |a x{a} |b y{b}\n" for a, b in draws)
-    (tmp_path / "t.vw").write_text(found)
-    (tmp_path / "held.vw").write_text(found[: len(found) // 4])
-    return found
+    message = "".join(f"{1 if a + random.normal(0, 9) > b else -1} |a x{a} |b y{b}\n" for a, b in draws)
+    (tmp_path / "t.vw").write_text(message)
+    (tmp_path / "held.vw").write_text(message[: len(message) // 4])
+    return message
 
 
 def test_rounds_are_those_of_shard_and_merge(run_cli, run_here, tmp_path, text):
@@ -35,9 +35,9 @@ def test_rounds_are_those_of_shard_and_merge(run_cli, run_here, tmp_path, text):
 def test_what_is_shown_and_reported(run_cli, tmp_path, text):
     options = ["--workers", "2", "--shards", "4", "--rounds", "2", "--holdout", "held.vw", "--json", "report"]
     done = run_cli("train", "t.vw", "-f", "m", "--loss_function", "logistic", *options)
-    shown = done.stderr.splitlines()
-    assert "averages of so little are poor" in shown[0] and shown[1].split()[0] == "round"
-    assert [line.split()[0] for line in shown[2:]] == ["1", "2"]
+    stderr = done.stderr.splitlines()
+    assert "averages of so little are poor" in stderr[0] and stderr[1].split()[0] == "round"
+    assert [line.split()[0] for line in stderr[2:]] == ["1", "2"]
     report = json.loads((tmp_path / "report").read_text())
     assert (report["examples"], report["passes"], report["lines"], report["shards"]) == (6000, 2, 3000, 4)
     assert [one["number"] for one in report["rounds"]] == [1, 2]
@@ -97,8 +97,8 @@ def test_an_interrupted_run_goes_on(cli_env, run_cli, tmp_path, text):
         while not (tmp_path / "m.ckpt").exists():
             time.sleep(0.01)
         run.send_signal(signal.SIGINT)
-        said = run.stderr.read()
-    assert run.returncode == 130 and "m.ckpt keeps round" in said and "Traceback" not in said
+        stderr = run.stderr.read()
+    assert run.returncode == 130 and "m.ckpt keeps round" in stderr and "Traceback" not in stderr
     assert "going on after round" in run_cli(*command, "--resume").stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["held.vw", "m", "m.ledger", "t.vw", "whole", "whole.ledger"]
@@ -137,8 +137,8 @@ def test_workers_of_another_version_and_none(scheduler, run_here, tmp_path, text
     command = ("train", "t.vw", "-f", "m", "--scheduler", scheduler.scheduler_address)
     with distributed.Client(scheduler) as client:
         client.run(exec, "from vwlite.distributed import engines; engines.__version__ = '9.9'")
-    said = run_here(*command, status=70).stderr
-    assert "the Dask worker tcp://" in said and "has vwlite 9.9, this is" in said
+    stderr = run_here(*command, status=70).stderr
+    assert "the Dask worker tcp://" in stderr and "has vwlite 9.9, this is" in stderr
     scheduler.scale(0)
     scheduler.sync(scheduler._correct_state)
     assert "has no worker" in run_here(*command, status=70).stderr
@@ -152,24 +152,24 @@ def test_no_scheduler(run_here, tmp_path, text, monkeypatch):
     (tmp_path / "t.vw").write_text(text)
     (tmp_path / "file.json").write_text("{}")
     for address in ("tcp://127.0.0.1:9", "nonsense://x", "file.json"):
-        said = run_here("train", "t.vw", "-f", "m", "--scheduler", address, status=70).stderr
-        assert f"there is no Dask scheduler at {address}: " in said
+        stderr = run_here("train", "t.vw", "-f", "m", "--scheduler", address, status=70).stderr
+        assert f"there is no Dask scheduler at {address}: " in stderr
 
 
 def test_without_dask(run_here, tmp_path, text, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     (tmp_path / "t.vw").write_text(text)
-    said = run_here("train", "t.vw", "-f", "m", "--scheduler", "tcp://127.0.0.1:9", status=69).stderr
-    assert "pip install 'vwlite[dask]'" in said
+    stderr = run_here("train", "t.vw", "-f", "m", "--scheduler", "tcp://127.0.0.1:9", status=69).stderr
+    assert "pip install 'vwlite[dask]'" in stderr
 
 
 @pytest.mark.parametrize(("held", "finite"), [("|a x1\n", False), ("1e30 |a x1\n", False), ("1 |a x1\n", True)])
 def test_a_held_out_file_without_a_loss_decides_nothing(held, finite, run_here, tmp_path, text):
     (tmp_path / "held.vw").write_text(held)
     options = ("--workers", "1", "--shards", "1", "--rounds", "6", "--holdout", "held.vw", "--json", "report")
-    said = run_here("train", "t.vw", "-f", "m", *options).stderr
+    stderr = run_here("train", "t.vw", "-f", "m", *options).stderr
     report = json.loads((tmp_path / "report").read_text())
-    assert ("so the model is that of the last round" in said) is not finite
+    assert ("so the model is that of the last round" in stderr) is not finite
     assert finite or (report["best_round"], report["holdout_loss"]) == (6, None)
 
 

@@ -50,10 +50,10 @@ def with_json(group=cli, words=()):
     """The commands that have --json."""
     context = click.Context(group)
     for name in group.list_commands(context):
-        found = group.get_command(context, name)
-        if isinstance(found, click.Group):
-            yield from with_json(found, (*words, name))
-        elif any("--json" in param.opts for param in found.params):
+        actual = group.get_command(context, name)
+        if isinstance(actual, click.Group):
+            yield from with_json(actual, (*words, name))
+        elif any("--json" in param.opts for param in actual.params):
             yield " ".join((*words, name))
 
 
@@ -170,5 +170,5 @@ def test_figures_stand_where_the_page_says(name, vwlite, write):
     page = Path(__file__).resolve().parents[2] / "docs" / f"{name}.md"
     listed = re.search(rf"`--json` has under `{name}`:(.+?)\.\n", page.read_text(), re.S)[1]
     write("d", "1 | a b\n-1 | b c\n1 | a c:2\n")
-    told = json.loads(vwlite("train", "d", f"--{name}", "--l2", "1", "--json", "-", "--quiet").stdout)
-    assert set(re.findall(r"`(\w+)`", listed)) == set(told["result"][name])
+    report = json.loads(vwlite("train", "d", f"--{name}", "--l2", "1", "--json", "-", "--quiet").stdout)
+    assert set(re.findall(r"`(\w+)`", listed)) == set(report["result"][name])

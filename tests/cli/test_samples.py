@@ -28,8 +28,8 @@ def test_without_a_folder_they_go_into_the_current_one(vwlite, tmp_path):
 def test_files_of_others_are_not_overwritten(vwlite, write, tmp_path):
     write("friends.vw", "mine")
     done = vwlite("samples", status=73)
-    said = "friends.vw is there and is no sample file: name another folder ('vwlite samples FOLDER')"
-    assert done.stderr == f"vwlite: {said}\n"
+    message = "friends.vw exists and is not a sample file: name another folder ('vwlite samples FOLDER')"
+    assert done.stderr == f"vwlite: {message}\n"
     assert files_of(tmp_path) == {"friends.vw": b"mine"}
 
 

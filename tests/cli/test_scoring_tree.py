@@ -39,11 +39,11 @@ def test_answers_are_the_classes_of_the_largest_scores(loss, trained):
 def test_probabilities_are_the_softmax_of_the_scores(trained, vwlite):
     scores = shown(trained(*LOGISTIC, show=["--scores"]))
     shares = shown(trained(*LOGISTIC, show=["--probabilities"]))
-    wanted = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(shares, wanted, atol=2e-5)
+    expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(shares, expected, atol=2e-5)
     labels = np.array([int(line[0]) for line in LINES])
-    found = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", "log_loss", "--json", "-").stdout)
-    assert found["log_loss"] == pytest.approx(-np.log(wanted[np.arange(len(labels)), labels - 1]).mean(), rel=1e-4)
+    report = json.loads(vwlite("evaluate", "-i", "model", "data", "--metric", "log_loss", "--json", "-").stdout)
+    assert report["log_loss"] == pytest.approx(-np.log(expected[np.arange(len(labels)), labels - 1]).mean(), rel=1e-4)
     done = vwlite("train", "data", "-f", "other", "--scoring", *TREE, *LOGISTIC, "--probabilities")
     assert "average multiclass log loss = " in done.stderr
 
@@ -57,7 +57,7 @@ def test_a_linear_tree_and_one_of_costs(vwlite, write):
     vwlite("train", "c", "-f", "m", "--quiet", "--filter_tree", "3", "--scoring", "--costs", "--loss_function", "hinge")
     assert json.loads(vwlite("evaluate", "-i", "m", "c", "--json", "-").stdout)["loss"] == 0
     assert vwlite("predict", "-i", "m", "c").lines[:3] == ["1", "2", "3"]
-    assert "costs are none" in vwlite("predict", "-i", "m", "c", "--probabilities", status=2).stderr
+    assert "costs are not probabilities" in vwlite("predict", "-i", "m", "c", "--probabilities", status=2).stderr
 
 
 def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest(trained, vwlite, tmp_path):
@@ -67,8 +67,8 @@ def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest
     def numbers(name):
         """How many latent numbers there are: those of the slots that were updated, without counts and padding."""
         with zipfile.ZipFile(tmp_path / name) as archive:
-            found = [member for member in archive.namelist() if re.search(r"latent0[ab]\.v\d*\.npy", member)]
-            return sum(np.load(archive.open(member)).size for member in found)
+            actual = [member for member in archive.namelist() if re.search(r"latent0[ab]\.v\d*\.npy", member)]
+            return sum(np.load(archive.open(member)).size for member in actual)
 
     updated = 12 + 9  # users and items
     assert 0.9 * 3 * 3 * updated < numbers("nodes") <= 3 * 3 * updated  # not every contest is one of everybody

@@ -65,10 +65,10 @@ def test_a_phrase_never_goes_on_without_a_beginning(vwlite, write):
     train(vwlite, "--decode", "none")
     free = vwlite("predict", "-i", "model", "odd.vw").lines
     train(vwlite, "--decode", "bio")
-    found = vwlite("predict", "-i", "model", "odd.vw").lines
-    assert "I-PER" in free and found[3] == free[3] == ""
+    lines = vwlite("predict", "-i", "model", "odd.vw").lines
+    assert "I-PER" in free and lines[3] == free[3] == ""
     before = "O"
-    for label in found:
+    for label in lines:
         assert not label.startswith("I-") or before[1:] == label[1:]
         before = label or "O"
 
@@ -103,16 +103,16 @@ def test_pipes_threads_and_blocks_change_nothing(vwlite, tmp_path, write):
     once = (tmp_path / "model").read_bytes()
     train(vwlite, "--decode", "viterbi", "--label-features", "y1,y1*w", "--threads", "3")
     assert (tmp_path / "model").read_bytes() == once
-    found = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
+    stdout = vwlite("predict", "-i", "model", "long.vw", "--threads", "1").stdout
     assert (
-        found
+        stdout
         == vwlite("predict", "-i", "model", stdin=text).stdout
         == vwlite("predict", "-i", "model", "long.vw", "--threads", "3").stdout
     )
     parts = text.split("\n\n")
     write("one.vw", "\n\n".join(parts[:7]) + "\n\n")
     assert vwlite("predict", "-i", "model", "one.vw").stdout == "".join(
-        found.splitlines(keepends=True)[: sum(part.count("\n") + 2 for part in parts[:7])]
+        stdout.splitlines(keepends=True)[: sum(part.count("\n") + 2 for part in parts[:7])]
     )
 
 
@@ -157,7 +157,7 @@ def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
     monkeypatch.setattr(tagger, "USUAL", 1000)
     parts = read([str(tmp_path / "endless.vw")], text_format(), threads=1)
     with pytest.raises(DataError, match="do empty lines end the sequences"):
-        list(tagger.tagged(tagger.tagger_of(load_target(str(tmp_path / "model"))), parts, BadLines(None, None)))
+        list(tagger.tag_sequences(tagger.tagger_of(load_target(str(tmp_path / "model"))), parts, BadLines(None, None)))
 
 
 def test_metrics(vwlite):
@@ -165,8 +165,8 @@ def test_metrics(vwlite):
     report = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
     assert report["sequences"] == 40 and report["accuracy"] > 0.9 and report["types"][0]["type"] == "LOC"
     assert "conll" not in report and report["phrases"] == 40
-    said = vwlite("evaluate", "-i", "model", "test.vw", "--metric", "auc", status=2).stderr
-    assert "sequences, examples, accuracy, micro_f1, conll" in said
+    stderr = vwlite("evaluate", "-i", "model", "test.vw", "--metric", "auc", status=2).stderr
+    assert "sequences, examples, accuracy, micro_f1, conll" in stderr
 
 
 def test_unlabelled_lines_are_not_measured(vwlite, write):
@@ -181,8 +181,8 @@ def test_labels_that_are_no_phrases(vwlite, write, header):
     write("tags.vw", "".join(f"{tag} |w {word}\n" for word, tag in [("a", "DT"), ("dog", "NN"), ("ran", "V")] * 9))
     train(vwlite, data="tags.vw")
     assert header("model")["sequences"]["decode"] == "none"
-    said = train(vwlite, "--decode", "bio", data="tags.vw", status=2).stderr
-    assert "--decode bio needs labels O, B-X and I-X, and there is DT" in said
+    stderr = train(vwlite, "--decode", "bio", data="tags.vw", status=2).stderr
+    assert "--decode bio needs labels O, B-X and I-X, and there is DT" in stderr
     train(vwlite, "--decode", "viterbi", "--label-features", "y1,y2,y1*w", data="tags.vw")
     assert vwlite("predict", "-i", "model", "tags.vw").lines[:3] == ["DT", "NN", "V"]
 
@@ -191,8 +191,8 @@ def test_phrases_without_beginnings(vwlite, write, header):
     write("iob1.vw", "I-PER |w Ann\nI-PER |w Dorn\nO |w ran\n\n" * 9)
     train(vwlite, data="iob1.vw")
     assert header("model")["sequences"]["decode"] == "none"
-    said = train(vwlite, "--decode", "bio", data="iob1.vw", status=2).stderr
-    assert "I-PER of example 1 goes on with no phrase" in said and "--iob2" in said
+    stderr = train(vwlite, "--decode", "bio", data="iob1.vw", status=2).stderr
+    assert "I-PER of example 1 continues no phrase" in stderr and "--iob2" in stderr
 
 
 @pytest.mark.parametrize(

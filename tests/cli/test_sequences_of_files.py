@@ -68,5 +68,5 @@ def test_a_cache_knows_where_files_end(vwlite, arrays):
 
 def test_sequences_of_files_are_counted(vwlite):
     for files in (("both.vw",), ("one.vw", "two.vw")):
-        found = json.loads(vwlite("check", *files, "--l1", "crf", "--json", "-", "--quiet").stdout)["result"]
-        assert found["groups"] == 4
+        report = json.loads(vwlite("check", *files, "--l1", "crf", "--json", "-", "--quiet").stdout)["result"]
+        assert report["groups"] == 4

@@ -33,8 +33,8 @@ def test_day_by_day_gives_the_model_of_one_run(kind, typed, vwlite, write, heade
     vwlite("train", first, *CLICKS, "-f", "day", *LEARN)
     vwlite("train", second, *typed, "-i", "day", "-f", "day", *LEARN)
     assert tables("run") == tables("day")
-    kept = "label=click ad=app" if kind == "jsonl" else "label=click? =age:number ad=app:text ignore=*"
-    assert header("run")["columns"] == header("day")["columns"] == kept
+    message = "label=click ad=app" if kind == "jsonl" else "label=click? =age:number ad=app:text ignore=*"
+    assert header("run")["columns"] == header("day")["columns"] == message
     answers = vwlite("predict", "-i", "run", first, second).stdout
     assert vwlite("predict", "-i", "day", first, second, *CLICKS).stdout == answers
     names = {line.split()[-1] for line in vwlite("explain", "-i", "run", second).lines if "ad^app" in line}
@@ -69,5 +69,5 @@ def test_the_first_row_is_looked_at_however_long_the_names_are(vwlite, write):
     done = vwlite("train", "wide.csv", "--columns", "label=y", "-f", "m")
     assert "note: columns: label=y =column-1:text,column-2:number,column-3:number," in done.stderr
     write("none.csv", ",".join(names) + "\n")
-    said = vwlite("train", "none.csv", "wide.csv", "--columns", "=*", "-f", "m", status=65).stderr
-    assert "column-7999:number" in said
+    stderr = vwlite("train", "none.csv", "wide.csv", "--columns", "=*", "-f", "m", status=65).stderr
+    assert "column-7999:number" in stderr

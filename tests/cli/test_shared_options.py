@@ -350,8 +350,8 @@ LETTERS = [  # é has two bytes, and shares the first one with ô and ñ
 def test_letters_of_several_bytes_are_refused(options, vwlite, write):
     write("d", "1 |ô a\n-1 |ñ x\n1 |œ y\n-1 |п z\n1 |р w\n1 |п z\n")
     value = options.rpartition(" ")[2]
-    said = vwlite("train", "d", *options.split(), status=2).stderr
-    assert f"{value}: namespaces are told apart by the first byte of their names, of which é has 2" in said
+    stderr = vwlite("train", "d", *options.split(), status=2).stderr
+    assert f"{value}: namespaces are distinguished by the first byte of their names, of which é has 2" in stderr
     assert vwlite("vw", "d", "--quiet", *options.split(), status=None).status in (0, 1)
     assert "namespaces, not 5" in vwlite("vw", "d", "--quiet", "--dotproduct", r"\xc3b", status=1).stdout
     with pytest.raises(UsageError, match="of which é has 2"):
@@ -374,5 +374,5 @@ def test_whole_names_may_begin_with_any_character(vwlite, write, weights):
 @pytest.mark.parametrize("options", [("--edge", "é"), ("-q", "ée"), ("--ignore", "é")])
 def test_letters_of_taggers(options, vwlite, write):
     write("tags", "A |é a\nB |e b\n\n")
-    said = vwlite("l1", "tags", "--model", "crf", *options, status=2).stderr
-    assert "of which é has 2" in said
+    stderr = vwlite("l1", "tags", "--model", "crf", *options, status=2).stderr
+    assert "of which é has 2" in stderr

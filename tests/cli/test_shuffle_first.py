@@ -63,8 +63,8 @@ def test_the_same_lines_are_held_out(options, trained, vwlite):
 
 def test_names_are_kept(trained, vwlite, tmp_path):
     trained("m", "--names", "--invert_hash", "text")
-    found = json.loads(vwlite("inspect", "m", "--top", "99", "--json", "-").stdout)
-    assert {"w^f3", "w^s0", "w^s1"} <= {entry["name"] for entry in found["top"]}
+    report = json.loads(vwlite("inspect", "m", "--top", "99", "--json", "-").stdout)
+    assert {"w^f3", "w^s0", "w^s1"} <= {entry["name"] for entry in report["top"]}
     assert "w^f3:" in (tmp_path / "text").read_text()
 
 
@@ -84,8 +84,8 @@ def test_sorted_lines_are_learned_as_well_as_mixed_ones(vwlite, write, passes):
     losses = []
     for name, options in (("sorted", ["--no-shuffle"]), ("shuffled", ["--shuffle-first", *passes])):
         vwlite(*common, "-f", name, *options)
-        found = vwlite("evaluate", "-i", name, "data.vw", "--metric", "log_loss", "--json", "-", "--quiet").stdout
-        losses.append(json.loads(found)["log_loss"])
+        stdout = vwlite("evaluate", "-i", name, "data.vw", "--metric", "log_loss", "--json", "-", "--quiet").stdout
+        losses.append(json.loads(stdout)["log_loss"])
     assert losses[1] < 0.7 * losses[0]
 
 

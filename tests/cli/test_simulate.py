@@ -49,36 +49,36 @@ def test_as_the_twin(way, vwlite, write):
         "costs": ("--cbify", "3", "--cbify_cs"),
         "groups": ("--cbify_ldf",),
     }[way]
-    shown = vwlite("train", "data", *asked, "--softmax", "--lambda", "3", *RATE, "-p", "-", "--quiet").lines
+    output = vwlite("train", "data", *asked, "--softmax", "--lambda", "3", *RATE, "-p", "-", "--quiet").lines
     for n, ((_, row), of) in enumerate(zip(data, costs, strict=True)):
         actions = [[((a, name), value) for name, value in [*row, ("Constant", 1)]] for a in range(3)]
         if way == "groups":
             actions = [[(f"a{a}", 1.0), *row, ("Constant", 1)] for a in range(3)]
         pmf = twin.pmf(actions)
         action = chosen(pmf, twin.scores(0, actions), drawn(0, n, 1 << 32))
-        assert int(shown[n]) == action + (way != "groups")
+        assert int(output[n]) == action + (way != "groups")
         twin.learn(actions, action, of[action], pmf[action])
 
 
 def test_losses_of_the_actions_drawn_and_of_the_best(vwlite, write):
     write("data", "".join(f"{1 + n % 2} | x{n % 2}\n" for n in range(400)))
     typed = ("data", "--epsilon", "0.2", "--quiet", "--json", "-")
-    told = json.loads(vwlite("simulate", *typed, "--actions", "2", "-f", "m").stdout)
-    assert 0.08 < told["average_loss"] < 0.15 and told["best_action_loss"] < 0.02
+    report = json.loads(vwlite("simulate", *typed, "--actions", "2", "-f", "m").stdout)
+    assert 0.08 < report["average_loss"] < 0.15 and report["best_action_loss"] < 0.02
     assert len(vwlite("predict", "-i", "m", "data").lines) == 400
     shifted = ("--loss0", "-1", "--loss1", "1")
     assert json.loads(vwlite("simulate", *typed, "--actions", "2", *shifted).stdout)["average_loss"] < 0.15
     trained = json.loads(vwlite("train", *typed, "--cbify", "2").stdout)
-    assert trained["average_loss"] == told["average_loss"]
+    assert trained["average_loss"] == report["average_loss"]
     other = json.loads(vwlite("simulate", *typed, "--actions", "2", "--random_seed", "7").stdout)
-    assert other["average_loss"] != told["average_loss"]
+    assert other["average_loss"] != report["average_loss"]
     assert "best action's loss = 0.00" in vwlite("simulate", "data", "--actions", "2").stderr
 
 
 def test_losses_of_groups_are_mean_costs(vwlite, write):
     write("data", "".join(f"1:{-n % 2} |a x{n % 2}\n2:0.25 |a y\n\n" for n in range(200)))
-    told = json.loads(vwlite("simulate", "data", "--cbify_ldf", "--epsilon", "0", "--quiet", "--json", "-").stdout)
-    assert abs(told["average_loss"] - told["best_action_loss"]) < 0.02 and told["best_action_loss"] < 0.15
+    report = json.loads(vwlite("simulate", "data", "--cbify_ldf", "--epsilon", "0", "--quiet", "--json", "-").stdout)
+    assert abs(report["average_loss"] - report["best_action_loss"]) < 0.02 and report["best_action_loss"] < 0.15
 
 
 def test_refused(vwlite, write):

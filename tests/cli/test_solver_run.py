@@ -187,7 +187,7 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(name, vwlite, tmp_path, text, m
 @pytest.mark.parametrize("name", ["aso-cotrain", "aso-tasks", "aso-train", "aso-learn"])
 def test_without_a_checkpoint_a_run_begins_at_the_start(name, vwlite, tmp_path, text):
     done = vwlite(*COMMANDS[name], text, "-f", "model", "--resume", "--checkpoint-every", "1h", "--lock-wait", "1")
-    assert "there is no model.ckpt to go on from" in done.stderr
+    assert "there is no model.ckpt to resume" in done.stderr
     before = (tmp_path / "model").read_bytes()
     vwlite(*COMMANDS[name], text, "-f", "model", "--quiet")
     assert (tmp_path / "model").read_bytes() == before
@@ -199,7 +199,7 @@ LEARNING_ON = ("crr", "pca", "cluster", "l1", "l1-crf", "aso-train")
 @pytest.mark.parametrize("name", LEARNING_ON)
 def test_files_learned_before_are_skipped(name, vwlite, tmp_path, text):
     command = [*COMMANDS[name], "-i", "model", "-f", "model", "--skip-seen"]
-    assert "training begins at the start" in vwlite(*command, text).stderr
+    assert "training starts from the beginning" in vwlite(*command, text).stderr
     before = (tmp_path / "model").read_bytes()
     assert ": skipped" in vwlite(*command, text, "--json", "run.json").stderr
     assert (tmp_path / "model").read_bytes() == before
@@ -237,7 +237,7 @@ def test_a_stopped_run_is_known_by_its_command_and_data(name, vwlite, tmp_path, 
     with open(text, "a") as file:
         file.write("1 | new\n")
     assert "the input has changed" in vwlite(*command, "--resume", status=76).stderr
-    assert "--resume would have gone on with model.ckpt" in vwlite(*command).stderr
+    assert "--resume would have continued from model.ckpt" in vwlite(*command).stderr
     assert not (tmp_path / "model.ckpt").exists()
 
 
@@ -268,8 +268,8 @@ def test_a_terminated_process(command, vwlite, tmp_path, text, cli_env):
             assert process.poll() is None
             time.sleep(0.01)
         process.terminate()
-        said = process.stderr.read()
-    assert (process.returncode, said[:18]) == (143, "vwlite: terminated")
+        stderr = process.stderr.read()
+    assert (process.returncode, stderr[:18]) == (143, "vwlite: terminated")
     state = model_file.read_header("model.ckpt")["run"]["state"]
     assert state["steps"] > 0
     vwlite(*command, "-f", "model", "--resume")

@@ -8,22 +8,22 @@ import pytest
 from vwlite.training.label_sample import LabelOrder
 
 SORTED = "".join(f"{label} |words w{n % 7}\n" for n, label in enumerate([1] * 90 + [-1] * 60))
-SAID = "the lines are sorted by label: it changes once, 72 times in random order; what is learned last counts most"
+SAID = "the lines are sorted by label: it changes once, 72 times in random order; the last examples count most"
 ORDERS = [[], ["--block-size", 64], ["--passes", 3, "-k", "-c"], ["--loss_function", "logistic"]]
 
 
 @pytest.mark.parametrize("more", ORDERS)
 def test_sorted_lines_are_said_once(vwlite, write, more):
     write("sorted.vw", SORTED)
-    said = vwlite("train", "sorted.vw", "-f", "model", *more).stderr
-    assert said.count(f"note: {SAID}: shuffle them, or --shuffle-first\n") == 1
+    stderr = vwlite("train", "sorted.vw", "-f", "model", *more).stderr
+    assert stderr.count(f"note: {SAID}: shuffle them, or --shuffle-first\n") == 1
     assert "sorted" not in vwlite("train", "sorted.vw", "-f", "model", *more, "--quiet").stderr
 
 
 def test_sorted_names_are_said_too(vwlite, write):
     write("sorted.vw", SORTED.replace("-1", "dog").replace("1 |", "cat |"))
-    said = vwlite("train", "sorted.vw", "--oaa", 2, "--named_labels", "cat,dog").stderr
-    assert f"note: {SAID}: shuffle them, or --shuffle-first\n" in said
+    stderr = vwlite("train", "sorted.vw", "--oaa", 2, "--named_labels", "cat,dog").stderr
+    assert f"note: {SAID}: shuffle them, or --shuffle-first\n" in stderr
 
 
 @pytest.mark.parametrize("more", [["--shuffle-first"], ["--bfgs", "--passes", 3, "-k", "-c"]])

@@ -32,17 +32,17 @@ def test_truth_values_are_numbers_in_every_command(table, vwlite, write, tables)
     write("t.vw", TEXT)
     assert vwlite("convert", kind, file, "--columns", "label=y").stdout == TEXT
     for name, how in ((file, ("--columns", "label=y")), ("t.vw", ())):
-        found = json.loads(vwlite("check", name, *how, "--json", "-", "--quiet").stdout)["result"]
-        assert (found["labels_are"], found["labels"], found["unlabelled"]) == ("numbers", {"0": 1, "1": 1}, 2)
-        assert "logistic" in found["losses"]
+        report = json.loads(vwlite("check", name, *how, "--json", "-", "--quiet").stdout)["result"]
+        assert (report["labels_are"], report["labels"], report["unlabelled"]) == ("numbers", {"0": 1, "1": 1}, 2)
+        assert "logistic" in report["losses"]
         vwlite("train", name, *how, "-f", f"{name}.m", "--quiet", "--loss_function", "logistic")
     assert tables(f"{file}.m") == tables("t.vw.m")
 
 
 def test_truth_values_beside_names_are_names(vwlite, write):
     write("t.csv", "y,a\n" + "True,1\nyes,2\nno,2\n" * 3)
-    found = json.loads(vwlite("check", "t.csv", "--columns", "label=y", "--json", "-").stdout)["result"]
-    assert found["labels"] == {"True": 3, "yes": 3, "no": 3}
+    report = json.loads(vwlite("check", "t.csv", "--columns", "label=y", "--json", "-").stdout)["result"]
+    assert report["labels"] == {"True": 3, "yes": 3, "no": 3}
     named = ("--oaa", "2", "--named_labels", "True,False")
     write("t.csv", TRUTH["csv"].replace("nan", ""))
     vwlite("train", "t.csv", "--columns", "label=y", *named, "-f", "m", "--quiet")
@@ -115,5 +115,5 @@ def test_sets_of_named_labels_are_learned_and_others_refused(vwlite, write):
 def test_examples_without_a_set_are_told(vwlite, write):
     for name, label in (("empty", ", "), ("without", "")):
         write(name, f"0,1 |w a\n{label}|w b\n")
-        said = vwlite("train", name, "-f", "m", "--multilabel_oaa", "3").stderr
-        assert ("note: examples without a label were not learned: the empty set is" in said) == (name == "without")
+        stderr = vwlite("train", name, "-f", "m", "--multilabel_oaa", "3").stderr
+        assert ("note: examples without a label were not learned: the empty set is" in stderr) == (name == "without")

@@ -93,13 +93,13 @@ def test_going_on_from_a_model_reads_columns_as_it_did(vwlite, write, tmp_path):
 
 
 def test_the_first_look_is_told(vwlite):
-    said = "columns: label=click tag=id user=age:number,color:text words=text:words\n"
-    assert f"note: {said}" in vwlite("train", "data.csv", *AS_TABLE, "-f", "m").stderr
-    assert said in vwlite("check", "data.csv", *AS_TABLE).stderr
+    message = "columns: label=click tag=id user=age:number,color:text words=text:words\n"
+    assert f"note: {message}" in vwlite("train", "data.csv", *AS_TABLE, "-f", "m").stderr
+    assert message in vwlite("check", "data.csv", *AS_TABLE).stderr
     assert vwlite("check", "data.csv", *AS_TABLE, "--quiet").stderr == ""
-    said = "columns: label=click =id:text color=color:text ignore=age,text\n"
+    message = "columns: label=click =id:text color=color:text ignore=age,text\n"
     done = vwlite("check", "data.csv", "--format", "csv", "--columns", "label=click ignore=age,text color=color")
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_check_tells_the_same_as_of_text(vwlite):
@@ -133,8 +133,8 @@ def test_log_linear_models_of_tables(model, vwlite, write, tmp_path):
 def test_rankings_of_tables(vwlite, tmp_path):
     columns = COLUMNS.replace("tag=id", "tag=age").replace("age,", "")
     vwlite("crr", "data.csv", "--format", "csv", "--columns", columns, "-f", "m", "--steps", "100", "--quiet")
-    kept = "label=click? tag=age? =id:text user=color:text words=text:words ignore=*"
-    assert content(tmp_path / "m")[0]["columns"] == kept
+    message = "label=click? tag=age? =id:text user=color:text words=text:words ignore=*"
+    assert content(tmp_path / "m")[0]["columns"] == message
     done = vwlite("evaluate", "-i", "m", "data.csv", "--metric", "map", "--qid", "tag", "--json", "-")
     assert json.loads(done.stdout)["queries"] == 7
 
@@ -340,8 +340,8 @@ def test_a_model_of_a_table_reads_text_as_text(vwlite, tmp_path):
         assert vwlite("predict", "-i", "model", *typed).stdout == answers
         assert "accuracy" in vwlite("evaluate", "-i", "model", *typed).stdout
         vwlite("train", "-i", "model", "-f", "more", *typed, "--quiet")
-    said = "data:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it"
-    assert said in vwlite("predict", "-i", "model", "data", status=65).stderr
+    message = "data:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it"
+    assert message in vwlite("predict", "-i", "model", "data", status=65).stderr
 
 
 def test_words_in_lower_case_are_kept_by_the_model(vwlite, write):
@@ -363,10 +363,10 @@ def test_words_in_lower_case_are_kept_by_the_model(vwlite, write):
 @pytest.mark.parametrize("command", [("train", "-f", "m"), ("check",)])
 def test_columns_that_may_be_identifiers_are_named(vwlite, write, command):
     write("r.csv", "y,user,item no,age\n" + "".join(f"{i % 2},{i % 5},{i % 30},{i % 9}\n" for i in range(100)))
-    told = "columns of whole numbers: user, item no; if they are identifiers, --columns with =user:text makes"
-    assert vwlite(*command, "r.csv", "--columns", "label=y").stderr.count(told) == 1
-    told = 'columns of whole numbers: item no; if they are identifiers, --columns with ="item no":text makes'
-    assert told in vwlite(*command, "r.csv", "--columns", "label=y user=user:text").stderr
+    message = "columns of whole numbers: user, item no; if they are identifiers, --columns with =user:text makes"
+    assert vwlite(*command, "r.csv", "--columns", "label=y").stderr.count(message) == 1
+    message = 'columns of whole numbers: item no; if they are identifiers, --columns with ="item no":text makes'
+    assert message in vwlite(*command, "r.csv", "--columns", "label=y user=user:text").stderr
     for columns in ('label=y user=user:text "item no"="item no":number', "label=y =*:text"):
         assert "identifiers" not in vwlite(*command, "r.csv", "--columns", columns).stderr
     assert vwlite(*command, "r.csv", "--columns", "label=y", "--quiet").stderr == ""

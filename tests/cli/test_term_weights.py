@@ -65,8 +65,8 @@ def test_values_are_those_of_the_twin(config, learned, rows):
     terms, degree = plan.weights.terms(batches[1])
     wanted, degrees = weighted(plain[1], plain[0], config)
     for number, row in enumerate(wanted):
-        found = dict(pairs_of(terms, number))
-        assert found == pytest.approx(row, rel=1e-5, abs=1e-7)
+        actual = dict(pairs_of(terms, number))
+        assert actual == pytest.approx(row, rel=1e-5, abs=1e-7)
     if config.weight == "degree":
         assert degree.tolist() == pytest.approx(degrees, rel=1e-5)
 
@@ -131,8 +131,8 @@ def test_combined_regression_and_ranking(weighing, data, run_cli):
     run_cli("crr", "t.vw", "-f", "m", *options)
     run_cli("crr", "-f", "pipe", *options, stdin=LINES)
     assert (data / "m").read_bytes() == (data / "pipe").read_bytes()
-    told = json.loads(run_cli("evaluate", "-i", "m", "t.vw", "--metric", "auc", "--json", "-").stdout)
-    assert told["auc"] == 1
+    report = json.loads(run_cli("evaluate", "-i", "m", "t.vw", "--metric", "auc", "--json", "-").stdout)
+    assert report["auc"] == 1
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ COUNTED = [["--weight", weight, "--min_df", "1"] for weight in ("idf", "degree")
 def test_vw_weighs_the_terms_of_such_a_model(options, run_here, tmp_path):
     (tmp_path / "t.vw").write_text(LINES * 3)
     run_here("train", "t.vw", "-f", "m", "--label-units", "raw", *options)
-    wanted = run_here("predict", "-i", "m", "t.vw").stdout
+    expected = run_here("predict", "-i", "m", "t.vw").stdout
     run_here("vw", "-t", "-i", "m", "-d", "t.vw", "-p", "p", "--quiet")
-    assert (tmp_path / "p").read_text() == wanted and len(set(wanted.split())) > 2
+    assert (tmp_path / "p").read_text() == expected and len(set(expected.split())) > 2
     run_here("vw", "-i", "m", "-d", "t.vw", "-f", "m2", "--quiet")
-    assert run_here("predict", "-i", "m2", "t.vw").stdout != wanted
+    assert run_here("predict", "-i", "m2", "t.vw").stdout != expected

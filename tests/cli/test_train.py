@@ -99,8 +99,8 @@ def test_too_many_bad_lines_leave_no_model(vwlite, write, names_in):
     write("bad.vw", BAD)
     done = vwlite("train", "bad.vw", "-f", "model", "--max-bad-ratio", "0.6", "--quiet", status=65)
     first = SAID[0].format("bad.vw").removeprefix("bad line ")
-    said = f"2 of 3 lines are malformed, more than --max-bad-ratio 0.6 allows; the first: {first}"
-    assert done.stderr == f"vwlite: {said}\n"
+    message = f"2 of 3 lines are malformed, more than --max-bad-ratio 0.6 allows; the first: {first}"
+    assert done.stderr == f"vwlite: {message}\n"
     assert names_in() == ["bad.vw", "data.vw"]
     assert vwlite("train", "bad.vw", status=65).stderr.count("bad line") == 2
 
@@ -174,10 +174,10 @@ def test_save_commands_in_the_data_are_obeyed_by_vw_alone(vwlite, write, weights
 
 
 def test_what_will_not_be_kept_is_said_first(vwlite):
-    said = "vwlite: nothing will be kept of this training: -f MODEL keeps the model"
-    assert vwlite("train", "data.vw").stderr.splitlines()[0] == said
+    message = "vwlite: the model will not be saved: give -f MODEL to save it"
+    assert vwlite("train", "data.vw").stderr.splitlines()[0] == message
     for kept in (("-f", "model"), ("-p", "p"), ("--json", "-"), ("--quiet",)):
-        assert said not in vwlite("train", "data.vw", *kept).stderr
+        assert message not in vwlite("train", "data.vw", *kept).stderr
 
 
 @pytest.mark.parametrize(

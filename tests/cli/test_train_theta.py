@@ -198,16 +198,16 @@ def test_text_that_theta_knows_nothing_of_is_refused(vwlite, write, tmp_path):
 
 def test_damaged_maps_are_refused(vwlite, tmp_path):
     vwlite("train", "few-numbers.vw", "--theta", "theta", "-f", "model", "--quiet")
-    found = model_file.load(tmp_path / "model")
-    told = found.header["theta"]
+    model = model_file.load(tmp_path / "model")
+    told = model.header["theta"]
     for changed in ({"groups": ["w/1"]}, {"h": [1]}, {"digest": 1}, {"config": {"scale": -1}}):
-        header = {**found.header, "theta": {**told, **changed}}
-        model_file.save(tmp_path / "bad", header, found.arrays)
+        header = {**model.header, "theta": {**told, **changed}}
+        model_file.save(tmp_path / "bad", header, model.arrays)
         assert vwlite("predict", "-i", "bad", "test-numbers.vw", status=76)
     for lost in ("theta", "theta_key"):
-        arrays = {name: value for name, value in found.arrays.items() if name != lost}
-        model_file.save(tmp_path / "bad", found.header, arrays)
+        arrays = {name: value for name, value in model.arrays.items() if name != lost}
+        model_file.save(tmp_path / "bad", model.header, arrays)
         assert vwlite("predict", "-i", "bad", "test-numbers.vw", status=76)
-    header = {name: value for name, value in found.header.items() if name != "theta"}
-    model_file.save(tmp_path / "bad", header, found.arrays)
+    header = {name: value for name, value in model.header.items() if name != "theta"}
+    model_file.save(tmp_path / "bad", header, model.arrays)
     assert vwlite("predict", "-i", "bad", "test-numbers.vw", status=76)

@@ -37,13 +37,13 @@ def test_models_have_the_bytes_of_the_options_spelled_out(vwlite, write, tmp_pat
     several = ["--outputs", outputs] if outputs > 1 else []
     for model, options in (("short", f"--transfer {name}"), ("long", SPELLED[name])):
         vwlite("train", "d", "-f", model, "--passes", 3, "--quiet", *several, *options.split())
-    made = (tmp_path / "short").read_bytes()
-    assert made == (tmp_path / "long").read_bytes()
-    sums, found = (
+    content = (tmp_path / "short").read_bytes()
+    assert content == (tmp_path / "long").read_bytes()
+    sums, predictions = (
         np.array([line.split() for line in vwlite("predict", "d", "-i", "short", *raw).lines], float)
         for raw in ((("--raw",), ()))
     )
-    np.testing.assert_allclose(found, OF_SUMS[name](sums), atol=2e-6, rtol=1e-5)
+    np.testing.assert_allclose(predictions, OF_SUMS[name](sums), atol=2e-6, rtol=1e-5)
     vwlite("train", "d", "-i", "short", "-f", "more", "--transfer", name, "--quiet")
     vwlite("train", "d", "-i", "long", "-f", "more too", "--quiet")
     assert (tmp_path / "more").read_bytes() == (tmp_path / "more too").read_bytes()

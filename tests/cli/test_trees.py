@@ -29,11 +29,11 @@ def test_names_of_classes(kind, vwlite, write):
 
 def test_every_option_learns_something_else(vwlite, write, tmp_path):
     write("all", "".join(f"{1 + n * n % 101 % 6} |a x{n % 5} |b y{n % 3}\n" for n in range(400)))
-    found = set()
+    actual = set()
     for options in (*KINDS, "--log_multi 6", "--ect 6 --error 2", "--ect 7 --error 3 -q ab"):
         vwlite("train", "all", "-p", "p", "--quiet", *options.split())
-        found.add((tmp_path / "p").read_bytes())
-    assert len(found) == len(KINDS) + 3
+        actual.add((tmp_path / "p").read_bytes())
+    assert len(actual) == len(KINDS) + 3
 
 
 def test_vw_writes_no_raw_predictions_and_takes_any_loss_for_log_multi(vwlite, write, tmp_path):
@@ -50,12 +50,12 @@ def test_vw_writes_no_raw_predictions_and_takes_any_loss_for_log_multi(vwlite, w
 
 def test_the_audit_shows_every_set_that_is_asked_and_taught(vwlite, write):
     write("d", "1 | a\n2 | a\n3 't| b\n")
-    found = vwlite("vw", "d", "--log_multi", "3", "--audit", "--quiet").lines
-    slots = [[item.split(":")[:2] for item in line.split("\t")[1:]] for line in found]
-    assert len(found) % 2 == 0 and slots[0] == [] and [name for name, _ in slots[1]] == ["a", "Constant"]
-    before, after = found[1].split("\t")[1:], found[3].split("\t")[1:]
+    lines = vwlite("vw", "d", "--log_multi", "3", "--audit", "--quiet").lines
+    slots = [[item.split(":")[:2] for item in line.split("\t")[1:]] for line in lines]
+    assert len(lines) % 2 == 0 and slots[0] == [] and [name for name, _ in slots[1]] == ["a", "Constant"]
+    before, after = lines[1].split("\t")[1:], lines[3].split("\t")[1:]
     assert all(item.endswith(":0@0") for item in before) and not any(item.endswith(":0@0") for item in after)
-    assert [line for line in found if "\t" not in line][:2] == ["0", "0.707107"]
+    assert [line for line in lines if "\t" not in line][:2] == ["0", "0.707107"]
     assert vwlite("vw", "d", "--ect", "3", "--error", "1", "--audit", "--quiet").lines[4:] != []
 
 
@@ -70,8 +70,8 @@ def test_models_as_text(vwlite, write, tmp_path):
 
 def test_vw_counts_an_example_as_the_contests_of_winners_weigh(vwlite, write):
     write("d", "".join(f"{n * 7 % 11 % 8 + 1} |x a{n % 3} b{n % 5}\n" for n in range(200)))
-    found = vwlite("vw", "d", "--ect", "8", "--error", "3").stderr
-    weight = float(found.partition("weighted example sum = ")[2].split()[0])
+    stderr = vwlite("vw", "d", "--ect", "8", "--error", "3").stderr
+    weight = float(stderr.partition("weighted example sum = ")[2].split()[0])
     assert weight > 200
     assert "weighted example sum = 200" in vwlite("train", "d", "--ect", "8", "--error", "3").stderr
 
@@ -81,7 +81,7 @@ def test_vw_counts_an_example_as_the_contests_of_winners_weigh(vwlite, write):
     [
         ("--log_multi 3 --loss_function hinge", "--log_multi has a loss of its own"),
         ("--log_multi 3 --swap_resistance -1", "--swap_resistance takes 0 to"),
-        ("--log_multi 3 -r r", "has but its answers"),
+        ("--log_multi 3 -r r", "has only its answers"),
         ("--swap_resistance 2", "--swap_resistance needs --log_multi"),
         ("--error 2", "--error needs --ect"),
         ("--ect 3 --oaa 3", "--oaa and --ect do not go together"),
@@ -103,8 +103,8 @@ def test_a_label_that_is_no_class_ends_training(vwlite, write):
 
 def changed(path, **changes):
     """The model with other arrays."""
-    found = model_file.load(path)
-    model_file.save(path, found.header, {**found.arrays, **changes})
+    model = model_file.load(path)
+    model_file.save(path, model.header, {**model.arrays, **changes})
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_a_tree_that_is_none_is_refused(change, vwlite, write):
     write("d", "".join(LINES))
     vwlite("train", "d", "-f", "m", "--quiet", "--log_multi", "7")
     changed("m", **change)
-    assert "is no model of this version" in vwlite("predict", "-i", "m", "d", status=76).stderr
-    assert "is no model of this version" in vwlite("train", "-i", "m", "-f", "n", "d", status=76).stderr
+    assert "is not a model of this version" in vwlite("predict", "-i", "m", "d", status=76).stderr
+    assert "is not a model of this version" in vwlite("train", "-i", "m", "-f", "n", "d", status=76).stderr
 
 
 def test_what_a_model_says_of_the_root_s_parent_is_not_believed(vwlite, write, tmp_path):

@@ -15,7 +15,16 @@ from vwlite.cli.runs.tune import TrialRunner, failure, read_fixed
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.metric_table import TABLE
-from vwlite.evaluation.tuning import Dimension, Search, Trial, TrialFailed, better_when_larger, draw, estimated, rungs
+from vwlite.evaluation.tuning import (
+    Dimension,
+    Search,
+    Trial,
+    TrialFailed,
+    better_when_larger,
+    draw,
+    propose_trials,
+    rungs,
+)
 from vwlite.learners.base import Learner
 
 LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for n in range(80)]
@@ -135,13 +144,13 @@ def test_estimated_points_draw_near_the_best():
         return abs(math.log(float(trial.options[1]))) + abs(int(trial.options[3]) - 14)
 
     def points(metric="loss"):
-        return [list(portion) for portion in noted(estimated(space, 42, 3, metric), run)]
+        return [list(portion) for portion in noted(propose_trials(space, 42, 3, metric), run)]
 
-    found = points()
-    assert [len(portion) for portion in found] == [4] * 10 + [2]
-    assert [trial.number for portion in found for trial in portion] == list(range(1, 43))
-    assert [trial.text for portion in points() for trial in portion] == [t.text for portion in found for t in portion]
-    rates = [abs(math.log(float(trial.options[1]))) for portion in found for trial in portion]
+    actual = points()
+    assert [len(portion) for portion in actual] == [4] * 10 + [2]
+    assert [trial.number for portion in actual for trial in portion] == list(range(1, 43))
+    assert [trial.text for portion in points() for trial in portion] == [t.text for portion in actual for t in portion]
+    rates = [abs(math.log(float(trial.options[1]))) for portion in actual for trial in portion]
     assert sum(rates[-20:]) < sum(rates[:20])
 
 
@@ -165,8 +174,8 @@ def test_it_finds_a_rate_and_says_the_command(vwlite, write, tmp_path):
     write("train.vw", "".join(LINES[:60])), write("test.vw", "".join(LINES[60:]))
     options = ("--metric", "mse", "--trials", "6", "--passes", "3", "--vary", "-l 0.0001..2")
     options += ("--with", "--noconstant -b 10")
-    found = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best", "--json", "all.json")
-    words = shlex.split(found.stdout)
+    done = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best", "--json", "all.json")
+    words = shlex.split(done.stdout)
     assert words[:4] == ["vwlite", "train", "train.vw", "--noconstant"] and words[-2:] == ["-f", "best"]
     report = json.loads((tmp_path / "all.json").read_text())
     scores = {(trial["trial"], passes): s for trial in report["trials"] for passes, s in trial["scores"].items()}
@@ -178,7 +187,7 @@ def test_it_finds_a_rate_and_says_the_command(vwlite, write, tmp_path):
     one, other = (json.loads(text)["mse"] for text in measured)
     assert one == other == report["score"]
     alone = vwlite("tune", "train.vw", "--test", "test.vw", *options, "--jobs", "1", "--seed", "0", "--quiet")
-    assert alone.stdout.replace("-f model", "-f best") == found.stdout and alone.stderr == ""
+    assert alone.stdout.replace("-f model", "-f best") == done.stdout and alone.stderr == ""
 
 
 def noisy(seed):
@@ -192,19 +201,19 @@ def test_more_passes_that_overfit_are_not_recommended(vwlite, write, tmp_path):
     write("train.vw", "".join(noisy(1))), write("test.vw", "".join(noisy(7)))
     learner = ("--vary", "-l 1..4", "--with", "--label-units raw")
     options = ("--metric", "mse", "--trials", "3", "--passes", "3", *learner, "--json", "all.json")
-    found = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best")
+    done = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best")
     report = json.loads((tmp_path / "all.json").read_text())
-    assert report["passes"] < 3 and ["--passes", str(report["passes"])] == shlex.split(found.stdout)[-5:-3]
+    assert report["passes"] < 3 and ["--passes", str(report["passes"])] == shlex.split(done.stdout)[-5:-3]
     seen = [score for trial in report["trials"] for score in trial["scores"].values()]
     assert json.loads(vwlite("evaluate", "-i", "best", "test.vw", "--json", "-").stdout)["mse"] == min(seen)
-    assert "the defaults" in found.stderr
+    assert "the defaults" in done.stderr
 
 
 def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
     text = "".join(f"{(n * 7 % 11) / 5} |u a{n % 7} |i b{n % 5}\n" for n in range(80))
     options = ("--with", "--dotproduct ui --shuffle", "--vary", "-l 0.1|0.2|0.3", "--trials", "3", "--passes", "3")
-    found = vwlite("tune", write("train.vw", text), "--test", "train.vw", *options, "-f", "best", "--quiet")
-    words = shlex.split(found.stdout)
+    done = vwlite("tune", write("train.vw", text), "--test", "train.vw", *options, "-f", "best", "--quiet")
+    words = shlex.split(done.stdout)
     assert words[-5:-2] == ["--passes", "3", "--holdout_off"]
     vwlite(*words[1:-1], "again", "--quiet", "--threads", "1")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "best").read_bytes()
@@ -246,8 +255,8 @@ def test_the_status_of_trials_that_all_failed_is_theirs(made, status, reason, vw
     monkeypatch.setenv("VWLITE_TRAIN_CACHE", "1")
     (tmp_path / "bad.cache").unlink(missing_ok=True)
     rate = "l 1e9|1e8" if made == "wild" else "l 1|2"
-    said = vwlite("tune", made, "--test", "bad", "--with", "--sgd", "--vary", rate, status=status).stderr
-    assert "every trial failed; the first: vwlite: " in said and reason in said
+    stderr = vwlite("tune", made, "--test", "bad", "--with", "--sgd", "--vary", rate, status=status).stderr
+    assert "every trial failed; the first: vwlite: " in stderr and reason in stderr
 
 
 FILES = {
@@ -299,10 +308,10 @@ def test_what_fails_says_what_the_command_would_say(words, vwlite, write):
     *others, last, value = ("", "", *words.split())
     varied = f"{last} {value}" if value[0] != "-" else f"{value} on"
     options = ("--with", shlex.join(filter(None, others + [last] * (value[0] == "-"))), "--vary", varied)
-    found = vwlite("tune", "d", "--test", "d", *options, "--trials", "1", "--passes", "3", status=None)
+    done = vwlite("tune", "d", "--test", "d", *options, "--trials", "1", "--passes", "3", status=None)
     learn = ("train", "d", *words.split(), "--passes", "3", "--holdout_off", "-f", "m", "--quiet")
-    said = vwlite(*learn, status=None).stderr
-    assert said.startswith("vwlite: ") and said.count("\n") == 1 and f"the first: {said}" in found.stderr
+    stderr = vwlite(*learn, status=None).stderr
+    assert stderr.startswith("vwlite: ") and stderr.count("\n") == 1 and f"the first: {stderr}" in done.stderr
 
 
 def test_one_trial_without_memory_does_not_end_the_others(vwlite, write, tmp_path, monkeypatch):
@@ -366,15 +375,15 @@ def test_tables_are_read_as_by_train(vwlite, write):
     write("held.jsonl", "".join(f'{{"y": {1 if n % 3 else -1}, "a": "x{n % 3}", "n": {n}}}\n' for n in range(9)))
     search = ["--test", "held.jsonl", "--vary", "l 0.1|1", "--trials", "2", "--passes", "1", "--quiet", "--jobs", "1"]
     columns = "label=y s=a,n:number"
-    found = vwlite("tune", "d.csv", *search, "--columns", columns, "--metric", "accuracy", "-f", "best").stdout
-    words = shlex.split(found)
+    stdout = vwlite("tune", "d.csv", *search, "--columns", columns, "--metric", "accuracy", "-f", "best").stdout
+    words = shlex.split(stdout)
     assert words[:5] == ["vwlite", "train", "d.csv", "--columns", columns]
     handed = vwlite("tune", "d.csv", *search, "--with", f"--columns '{columns}'", "--metric", "accuracy").stdout
-    assert found.replace(" -f best", "") == handed.replace(" -f model", "")
+    assert stdout.replace(" -f best", "") == handed.replace(" -f model", "")
     vwlite(*words[1:], "--quiet")
     assert "accuracy" in vwlite("evaluate", "-i", "best", "held.jsonl", "--metric", "accuracy").stdout
     write("d", "y,a,n\n" + "".join(rows))
     typed = ["--format", "csv", "--columns", columns]
     assert "--format csv" in vwlite("tune", "d", *search, *typed).stdout
-    said = vwlite("tune", "d", *search, *typed, "--with", "--format csv", status=2).stderr
-    assert "--format is there twice: drop it from --with" in said
+    stderr = vwlite("tune", "d", *search, *typed, "--with", "--format csv", status=2).stderr
+    assert "--format is there twice: drop it from --with" in stderr

@@ -32,16 +32,16 @@ def test_the_command_found_gives_the_model_found(text, command, metric, fixed, v
     write("d", text)
     options = ("d", "--test", "d", "--command", command, "--metric", metric, "--vary", vary, "-f", "best", "--quiet")
     with_fixed = ("--with", fixed) if fixed else ()
-    found = json.loads(tune(vwlite, *options, *with_fixed).stdout)
+    report = json.loads(tune(vwlite, *options, *with_fixed).stdout)
     words = shlex.split(vwlite("tune", *options, *with_fixed, "--trials", "3", "--passes", "3").stdout)
     assert words[:3] == ["vwlite", command, "d"] and words[-2:] == ["-f", "best"]
     assert ("--steps" in words) == (command == "crr") and ("--passes" in words) == (command == "l1")
     vwlite(*words[1:-2], "-f", "again", "--quiet")
     assert (tmp_path / "best").read_bytes() == (tmp_path / "again").read_bytes()
-    assert not any(trial["failure"] for trial in found["trials"]) and len(found["trials"]) >= 2
-    asked = "conll" if metric == "f1" else metric
-    measured = json.loads(vwlite("evaluate", "-i", "best", "d", "--metric", asked, "--json", "-").stdout)
-    assert measured[metric] == pytest.approx(found["score"])
+    assert not any(trial["failure"] for trial in report["trials"]) and len(report["trials"]) >= 2
+    message = "conll" if metric == "f1" else metric
+    measured = json.loads(vwlite("evaluate", "-i", "best", "d", "--metric", message, "--json", "-").stdout)
+    assert measured[metric] == pytest.approx(report["score"])
 
 
 def test_jobs_change_nothing(vwlite, write, tmp_path):
@@ -67,8 +67,8 @@ def test_jobs_change_nothing(vwlite, write, tmp_path):
 )
 def test_what_is_refused(options, message, vwlite, write):
     write("d", MIXED)
-    said = tune(vwlite, "d", "--test", "d", "--vary", "l1 0.1..1", *shlex.split(options), status=2).stderr
-    assert message in said
+    stderr = tune(vwlite, "d", "--test", "d", "--vary", "l1 0.1..1", *shlex.split(options), status=2).stderr
+    assert message in stderr
 
 
 def test_options_of_the_command_are_taken_as_they_are(vwlite, write):
@@ -80,8 +80,8 @@ def test_options_of_the_command_are_taken_as_they_are(vwlite, write):
     assert "--loss_function=logistic -qab --noconstant -b 20 -l" in typed
     mixed = vwlite(*shared, "--with", "--noconstant", "--loss_function", "logistic").stdout
     assert "--noconstant --loss_function logistic -l" in mixed
-    said = vwlite(*shared, "-f", "m", "-i", "other", status=2).stderr
-    assert "-i is not for tune to hand on" in said
+    stderr = vwlite(*shared, "-f", "m", "-i", "other", status=2).stderr
+    assert "-i is not for tune to hand on" in stderr
     sequence = ("tune", "t.vw", "--vary", "alpha 0|0.25", "--trials", 2, "--passes", 1, "--quiet", "--lambda", "0.1")
     both = [vwlite(*sequence, *words).stdout for words in (("--command=crr",), ("--command", "crr"))]
     assert both[0] == both[1] and both[0].startswith("vwlite crr t.vw --lambda 0.1 ")
@@ -97,8 +97,8 @@ def test_data_and_space_are_found_where_nothing_is_said(options, vwlite, write):
     assert program == "vwlite" and "t.vw" in words
     vwlite(*words, "--quiet")
     fixed = "-l 1 --power_t 0.5 --l2 1e-8"
-    said = vwlite("tune", "t.vw", *fixed.split(), "--trials", 3, status=2).stderr
-    assert "name others with --vary" in said
+    stderr = vwlite("tune", "t.vw", *fixed.split(), "--trials", 3, status=2).stderr
+    assert "name others with --vary" in stderr
 
 
 def test_classes_with_theta(vwlite, write, tmp_path):

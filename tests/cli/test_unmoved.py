@@ -38,8 +38,8 @@ def test_predictions_of_the_constant_alone_are_told(kind, more, vwlite, model):
         in vwlite("predict", "-i", "m", "other.vw", *more).stderr
     )
     assert vwlite("predict", "-i", "m", "data.vw", *more).stderr == ""
-    told = vwlite("evaluate", "-i", "m", "other.vw", "--json", "-", *more)
-    assert told.stderr.count(SAID) == 1 and json.loads(told.stdout)["examples"] == 300
+    done = vwlite("evaluate", "-i", "m", "other.vw", "--json", "-", *more)
+    assert done.stderr.count(SAID) == 1 and json.loads(done.stdout)["examples"] == 300
     assert SAID not in vwlite("evaluate", "-i", "m", "data.vw", *more).stderr
 
 

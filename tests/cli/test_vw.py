@@ -124,8 +124,8 @@ def test_audit_puts_the_strongest_first(vwlite, write):
 
 def test_passes_need_a_cache(vwlite):
     done = vwlite("vw", "data.vw", "--passes", "2", status=1)
-    said = "need a cache file for multiple passes : try using  --cache or --cache_file <name>"
-    assert (done.stdout, done.stderr) == (f"[critical] vw: {said}\n", "")
+    message = "need a cache file for multiple passes : try using  --cache or --cache_file <name>"
+    assert (done.stdout, done.stderr) == (f"[critical] vw: {message}\n", "")
     assert summary(vwlite("vw", "data.vw", "--passes", "2", "-k", "-c"))["passes used"] == "2"
 
 
@@ -302,8 +302,8 @@ def test_regularisation_and_weights_as_text(vwlite, write, tmp_path):
     lines = [line.split(":") for line in (tmp_path / "out").read_text().partition("\n:1\n")[2].split()]
     weights = [line.split(":") for line in (tmp_path / "model").read_text().partition("l2_state 1\n")[2].split()]
     assert [value for slot, value in lines if int(slot) % 2 == 0] == ["1"] * 16
-    found = {int(slot) // 2: value for slot, value in lines if int(slot) % 2}
-    assert found == {int(slot): value for slot, value in weights} != {}
+    actual = {int(slot) // 2: value for slot, value in lines if int(slot) % 2}
+    assert actual == {int(slot): value for slot, value in weights} != {}
 
 
 def test_weights_with_the_names_that_the_data_have(vwlite, write, tmp_path):

@@ -27,8 +27,8 @@ def summary(done):
 
 def test_class_weights_add_up_and_the_last_one_of_a_class_counts(vw):
     """A label belongs to the class of its whole part."""
-    _, found = vw(WEIGHED, "--classweight 1:2,-1:.5 --classweight 1:3 2:4")
-    assert found == ["0", "0.517913", "0.245596", "0.437000", "0.767213"]
+    _, output = vw(WEIGHED, "--classweight 1:2,-1:.5 --classweight 1:3 2:4")
+    assert output == ["0", "0.517913", "0.245596", "0.437000", "0.767213"]
 
 
 def test_class_weights_are_of_what_is_learned(vw):
@@ -41,8 +41,8 @@ def test_class_weights_are_of_what_is_learned(vw):
 
 
 def test_an_option_may_be_given_again_with_the_same_value(vw, vwlite):
-    _, found = vw(WEIGHED, "-b 9 -b 09 --hash all --hash all -l .1 -l .2 --l1_state .2 --l1_state 0.1")
-    assert found == ["0", "0.106023", "0.011708", "0.067944", "0.150336"]
+    _, output = vw(WEIGHED, "-b 9 -b 09 --hash all --hash all -l .1 -l .2 --l1_state .2 --l1_state 0.1")
+    assert output == ["0", "0.106023", "0.011708", "0.067944", "0.150336"]
     done = vwlite("vw", "d", "-b", "9", "-b", "10", status=1)
     assert done.stdout == "[critical] vw: -b is given twice: give one value\n"
 
@@ -85,8 +85,8 @@ def test_classes_share_the_norm_of_coin(vw, tmp_path):
 def test_costs_tested_on_bare_class_numbers(vw, tmp_path):
     """An unknown cost is the largest number, what is no class is the last one, and no label has no raw predictions."""
     vw(COSTS, "--csoaa 5 -f m")
-    done, found = vw(BARE, "--csoaa 5 -i m -t -r r -P 1")
-    assert found == ["1", "1", "1", "2", "1", "2", "5", "5", "2"]
+    done, output = vw(BARE, "--csoaa 5 -i m -t -r r -P 1")
+    assert output == ["1", "1", "1", "2", "1", "2", "5", "5", "2"]
     assert (tmp_path / "r").read_text().splitlines() == [
         "4:0.781896 5:0.743119 2:0.600557 1:0.580867",
         "3:0.519134 1:0.38774",
@@ -144,8 +144,8 @@ def test_the_first_class_is_told_when_a_label_shows_it(vw):
 )
 def test_two_classes_are_told_by_the_sign_of_the_linked_prediction(link, wanted, loss, vw):
     """A label that is neither has the loss function's loss."""
-    done, found = vw(WEIGHED, f"--binary --link {link}")
-    assert (found, summary(done)["average loss"]) == (wanted, loss)
+    done, output = vw(WEIGHED, f"--binary --link {link}")
+    assert (output, summary(done)["average loss"]) == (wanted, loss)
 
 
 def test_a_batch_of_which_nothing_is_held_out_says_so(vw):
@@ -167,8 +167,8 @@ def test_probabilities_are_there_whatever_the_loss(vwlite, write):
     assert shown == rows
     assert "should be used only with --loss_function=logistic, currently using: squared" in done.stdout + done.stderr
     assert vwlite("predict", "-i", "m", "d").lines[0].count(":") == 3
-    said = vwlite("train", "d", "--oaa", 3, "--probabilities", "-f", "n", status=2).stderr
-    assert "--probabilities needs --loss_function logistic" in said
+    stderr = vwlite("train", "d", "--oaa", 3, "--probabilities", "-f", "n", status=2).stderr
+    assert "--probabilities needs --loss_function logistic" in stderr
 
 
 def test_probabilities_by_themselves_do_nothing(vwlite, write):
@@ -188,18 +188,18 @@ RANKED = "-q ab --rank 2 -l 0.5 --l2 0.01"
 
 def test_matrix_factorisation_is_learned_saved_and_gone_on_with(vw):
     """Of time and ``--l2`` vw's models know nothing."""
-    done, found = vw(SIDES, f"{RANKED} -f m")
-    assert found == ["0.144847", "0.452920", "0.830506", "0.182899", "0.697597", "0.447656"]
+    done, output = vw(SIDES, f"{RANKED} -f m")
+    assert output == ["0.144847", "0.452920", "0.830506", "0.182899", "0.697597", "0.447656"]
     assert done.stderr.startswith("note: 'vwlite train --dotproduct ab --rank 2' learns the same kind of model")
     assert "creating quadratic features for pairs: ab\n" in done.stderr and "total feature number" in done.stderr
     assert vw(SIDES, "-i m -t")[1] == ["0.649370", "0.543090", "0.512408", "0.361920", "0.469799", "0.643768"]
-    _, found = vw(SIDES, "-i m -q ab --l2 0.01")
-    assert found == ["0.649370", "0.689704", "0.841129", "0.359782", "0.663557", "0.646882"]
+    _, output = vw(SIDES, "-i m -q ab --l2 0.01")
+    assert output == ["0.649370", "0.689704", "0.841129", "0.359782", "0.663557", "0.646882"]
 
 
 def test_several_pairs_of_matrix_factorisation_move_as_the_first(vw):
-    _, found = vw(SIDES, "-q ab -q ba --interactions aa --rank 2 --power_t 0 -l 0.3")
-    assert found == ["0.168924", "0.403024", "0.781075", "0.152810", "0.698229", "0.399155"]
+    _, output = vw(SIDES, "-q ab -q ba --interactions aa --rank 2 --power_t 0 -l 0.3")
+    assert output == ["0.168924", "0.403024", "0.781075", "0.152810", "0.698229", "0.399155"]
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_what_does_not_go_with_matrix_factorisation(options, message, vw, vwlite
 
 
 def test_networks_of_ftrl(vw):
-    _, found = vw(SIDES, "--nn 2 --ftrl --l1 0.01")
-    wanted = [0, 0.402299, 0.743269, 0.334273, 0.588306, 0.331888]
-    assert [float(value) for value in found] == pytest.approx(wanted, abs=1e-5)
+    _, output = vw(SIDES, "--nn 2 --ftrl --l1 0.01")
+    expected = [0, 0.402299, 0.743269, 0.334273, 0.588306, 0.331888]
+    assert [float(value) for value in output] == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize(("options", "loss"), [("", "0.284575"), (" --loss_function logistic", "0.488533")])

@@ -64,11 +64,13 @@ def whole(found, names):
 def test_they_are_read_as_the_same_table_in_csv(kind, names, tmp_path):
     format = TextFormat(names=names)
     (expected,) = batches(write(tmp_path / "csv", TABLE, "csv"), "csv", format=format)
-    found = batches(write(tmp_path / "file", TABLE, kind), kind, format=format)
-    assert whole(found, ("label", "importance", "value")) == whole([expected], ("label", "importance", "value"))
-    assert whole(found, ("feature_hash", "namespace_char")) == whole([expected], ("feature_hash", "namespace_char"))
-    assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"a", b"b", b"c"]
-    assert found[0].location(1).endswith(f"{tmp_path / 'file'}:2")
+    batches_read = batches(write(tmp_path / "file", TABLE, kind), kind, format=format)
+    assert whole(batches_read, ("label", "importance", "value")) == whole([expected], ("label", "importance", "value"))
+    assert whole(batches_read, ("feature_hash", "namespace_char")) == whole(
+        [expected], ("feature_hash", "namespace_char")
+    )
+    assert [batch.tag(row) for batch in batches_read for row in range(len(batch))] == [b"a", b"b", b"c"]
+    assert batches_read[0].location(1).endswith(f"{tmp_path / 'file'}:2")
 
 
 @pytest.mark.parametrize("type", ["words", "tokens"])
@@ -81,15 +83,15 @@ def test_words_are_those_of_csv(type, kind, encoded, tmp_path):
     (expected,) = batches(write(tmp_path / "csv", table, "csv"), "csv", f"label=y w=b:{type}")
     if encoded:
         table = table.set_column(1, "b", texts.dictionary_encode())
-    found = batches(write(tmp_path / "file", table, kind), kind, f"label=y w=b:{type}")
-    assert whole(found, ("feature_hash", "value")) == whole([expected], ("feature_hash", "value"))
+    batches_read = batches(write(tmp_path / "file", table, kind), kind, f"label=y w=b:{type}")
+    assert whole(batches_read, ("feature_hash", "value")) == whole([expected], ("feature_hash", "value"))
 
 
 @pytest.mark.parametrize("type", ["words", "tokens"])
 def test_absent_texts_have_no_words(type, tmp_path):
     path = write(tmp_path / "file", pyarrow.table({"y": [1, 0], "b": [None, "Big news"]}), "parquet")
-    (found,) = batches(path, "parquet", f"label=y w=b:{type}")
-    assert len(found.feature_hash) == 2
+    (batch,) = batches(path, "parquet", f"label=y w=b:{type}")
+    assert len(batch.feature_hash) == 2
 
 
 def test_types_that_csv_does_not_have(tmp_path):
@@ -103,17 +105,17 @@ def test_types_that_csv_does_not_have(tmp_path):
         }
     )
     path, format = write(tmp_path / "file", table, "parquet"), TextFormat(names=True).of_words()
-    (found,) = batches(path, "parquet", "label=y =yes,price,kind w=words", format)
-    assert found.value.tolist() == [1, 1.25, 1, 1, 1]
-    assert [text_of(found, row) for row in range(2)] == ["up", "down"]
+    (batch,) = batches(path, "parquet", "label=y =yes,price,kind w=words", format)
+    assert batch.value.tolist() == [1, 1.25, 1, 1, 1]
+    assert [text_of(batch, row) for row in range(2)] == ["up", "down"]
     assert arrow_files.names_labels(path, "parquet", read_columns("label=y"))
     assert not arrow_files.names_labels(path, "parquet", read_columns("label=yes"))
 
 
 def test_columns_that_are_not_read_are_not_decoded(tmp_path):
     table = pyarrow.table({"y": [1], "x": [2], "odd": [{"a": 1}]})
-    (found,) = batches(write(tmp_path / "f", table, "parquet"), "parquet", "label=y =x ignore=*")
-    assert found.value.tolist() == [2]
+    (batch,) = batches(write(tmp_path / "f", table, "parquet"), "parquet", "label=y =x ignore=*")
+    assert batch.value.tolist() == [2]
 
 
 def test_examples_ends_the_reading(tmp_path):

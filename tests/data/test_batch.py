@@ -10,7 +10,7 @@ import pytest
 from vwlite._native import shuffle
 from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, ROWS, TEXT_OFFSETS, Batch, Names
 from vwlite.data.block_parser import COMPUTED, STORED
-from vwlite.data.multiline import joined, piece_of
+from vwlite.data.multiline import join_batches, piece_of
 from vwlite.data.text_format import TextFormat, Workspace, parse_text
 
 TEXT = b"1 2 'tag|a x:2 y |b z\n\n-1 |a w\n2 'other| u v:3 |c\n"
@@ -54,7 +54,7 @@ def test_every_column_is_shuffled():
 @pytest.mark.parametrize("cut", range(5))
 def test_a_batch_cut_in_two_can_be_joined(batch, cut):
     text = memoryview(batch.text)[: len(TEXT)]
-    whole = joined([piece_of(batch, 0, cut, text), piece_of(batch, cut, len(batch), text)])
+    whole = join_batches([piece_of(batch, 0, cut, text), piece_of(batch, cut, len(batch), text)])
     for name in ("label", "importance", "row_namespace", "namespace_hash", "namespace_start", "feature_hash", "value"):
         assert np.array_equal(getattr(whole, name), getattr(batch, name), equal_nan=name == "label")
     assert [whole.tag(row) for row in range(len(whole))] == [batch.tag(row) for row in range(len(batch))]

@@ -95,16 +95,16 @@ def test_blocks_hold_as_many_lines_as_fit(tmp_path):
 def test_blocks_hold_as_many_groups_as_fit(tmp_path):
     """Where a group is longer than a block, lines."""
     path = write(tmp_path / "x", b"1 |f a\n2 |f b\n\n" * 40 + b"3 |f c\n" * 10)
-    found = [block.size for block in blocks([path], size=40, groups=True)]
-    assert found == [30] * 20 + [35, 35]
+    actual = [block.size for block in blocks([path], size=40, groups=True)]
+    assert actual == [30] * 20 + [35, 35]
 
 
 def test_a_long_line_makes_its_block_grow(tmp_path):
     line = b"1 |f " + b"x" * 3_000_000 + b"\n"
     path = write(tmp_path / "x", b"0 |f a\n" + line + b"0 |f b\n")
-    found = list(blocks([path], size=1000))
-    assert [block.size for block in found] == [7, len(line) + 7]
-    assert checked(found)[path] == b"0 |f a\n" + line + b"0 |f b\n"
+    actual = list(blocks([path], size=1000))
+    assert [block.size for block in actual] == [7, len(line) + 7]
+    assert checked(actual)[path] == b"0 |f a\n" + line + b"0 |f b\n"
 
 
 def test_blocks_given_back_are_filled_again(tmp_path):
@@ -154,16 +154,16 @@ def test_a_line_beyond_the_limit_is_refused(tmp_path, size):
 def test_a_pipe_gives_lines_as_they_come(fifo):
     path, writer = fifo
     writer.write(b"1 |f a\n0 |f b\n1 |")
-    found = blocks([path])
-    first = next(found)
+    blocks_read = blocks([path])
+    first = next(blocks_read)
     assert bytes(first.data[: first.size]) == b"1 |f a\n0 |f b\n"
     writer.write(b"f c\n")
-    second = next(found)
+    second = next(blocks_read)
     assert bytes(second.data[: second.size]) == b"1 |f c\n"
     assert second.offset == first.size
     writer.write(b"0 |f d")
     writer.close()
-    assert checked([first, second, *found]) == {path: b"1 |f a\n0 |f b\n1 |f c\n0 |f d\n"}
+    assert checked([first, second, *blocks_read]) == {path: b"1 |f a\n0 |f b\n1 |f c\n0 |f d\n"}
 
 
 def test_a_pipe_that_does_not_block_is_waited_for(fifo):

@@ -195,11 +195,11 @@ def test_batches_in_order_whole_or_one_by_one(path, monkeypatch):
     expected = [batch_of(number).value.tobytes() for number in range(4)]
     with closing(Cache(path)) as cache:
         for threads in (1, 2, 3):
-            found = []
+            actual = []
             for batch in cache.read(threads):
-                found.append(batch.value.tobytes())
+                actual.append(batch.value.tobytes())
                 batch.release()
-            assert found == expected
+            assert actual == expected
         assert [batch.value.tobytes() for batch in cache.whole()] == expected
         assert [batch.first_line for batch in cache.whole()] == [0, 1, 51, 151]
         assert cache.whole()[3].tag(5) == b"t5"

@@ -101,11 +101,11 @@ def test_a_compressed_pipe_gives_finished_members_at_once(tmp_path, compress):
         rescue = threading.Timer(60, writer.close)
         rescue.start()
         writer.write(compress(b"1 |f a\n"))
-        found = blocks([path])
-        assert bytes(next(found).data).rstrip(b"\0") == b"1 |f a\n"
+        blocks_read = blocks([path])
+        assert bytes(next(blocks_read).data).rstrip(b"\0") == b"1 |f a\n"
         writer.write(compress(b"0 |f b\n"))
         writer.close()
-        assert [bytes(block.data).rstrip(b"\0") for block in found] == [b"0 |f b\n"]
+        assert [bytes(block.data).rstrip(b"\0") for block in blocks_read] == [b"0 |f b\n"]
         rescue.cancel()
 
 
@@ -224,8 +224,8 @@ def test_any_way_of_reading_gives_the_same_bytes(kind, texts, without_isal, piec
     data = b"".join(map(COMPRESS[kind], texts))
     with mock.patch.dict(sys.modules, {"isal": None} if without_isal else {}):
         stream = Decompressed(Pieces(data, piece), kind, "x")
-    found = b""
+    actual = b""
     while part := stream.read(room):
         assert len(part) <= room
-        found += part
-    assert found == b"".join(texts)
+        actual += part
+    assert actual == b"".join(texts)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.data.batch import Csr, joined, offsets
+from vwlite.data.batch import Csr, join_rows, offsets
 
 COLUMNS = 5
 ROWS = st.lists(st.lists(st.integers(0, COLUMNS - 1), max_size=4, unique=True), max_size=6)
@@ -37,13 +37,13 @@ def test_like_dense_rows(lists, data):
 
 @given(st.lists(ROWS, max_size=4))
 def test_parts_are_joined_in_order(parts):
-    made = joined([rows_of(part) for part in parts])
-    found = [made.indices[made.row(number)].tolist() for number in range(len(made))]
-    assert found == [row for part in parts for row in part]
+    made = join_rows([rows_of(part) for part in parts])
+    actual = [made.indices[made.row(number)].tolist() for number in range(len(made))]
+    assert actual == [row for part in parts for row in part]
     assert (made.indptr.dtype, made.indices.dtype, made.values.dtype) == (np.int64, np.uint32, np.float32)
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [([], [0]), ([2, 0, 3], [0, 2, 2, 5])])
 def test_offsets(sizes, expected):
-    found = offsets(np.array(sizes, np.uint8))
-    assert found.tolist() == expected and found.dtype == np.int64
+    actual = offsets(np.array(sizes, np.uint8))
+    assert actual.tolist() == expected and actual.dtype == np.int64

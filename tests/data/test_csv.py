@@ -37,8 +37,8 @@ def parse(text, format, columns=COLUMNS, kind="csv"):
         workspace.grow(bad)
     assert status == 0
     assert lines == text.count(b"\n")
-    found = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
-    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in found]
+    actual = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
+    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in actual]
     return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
 
 
@@ -58,31 +58,31 @@ def expected(text, format, columns, delimiter):
 
 
 def assert_agrees(text, format, columns=COLUMNS, kind="csv"):
-    found, issues = parse(text, format, columns, kind)
+    actual, issues = parse(text, format, columns, kind)
     rows, bad, batch = expected(text, format, columns, delimiter_of(text, kind))
     assert [issue[0] for issue in issues] == bad
-    assert found.line.tolist() == list(rows)
+    assert actual.line.tolist() == list(rows)
     if not rows:
         return
     given_rows = list(rows.values())
     labels = [np.nan if row.label is None else 1 if format.words else row.label for row in given_rows]
-    assert np.array_equal(found.label, np.array(labels, np.float32), equal_nan=True)
-    assert found.importance.tolist() == [np.float32(row.importance) for row in given_rows]
-    assert found.initial_prediction.tolist() == [np.float32(row.base) for row in given_rows]
-    assert found.flags.tolist() == [BLANK * row.blank | TAGGED * bool(row.tag) for row in given_rows]
+    assert np.array_equal(actual.label, np.array(labels, np.float32), equal_nan=True)
+    assert actual.importance.tolist() == [np.float32(row.importance) for row in given_rows]
+    assert actual.initial_prediction.tolist() == [np.float32(row.base) for row in given_rows]
+    assert actual.flags.tolist() == [BLANK * row.blank | TAGGED * bool(row.tag) for row in given_rows]
     for number, row in enumerate(given_rows):
         span = [row.label] if format.words and row.label else []
         span += ["'" * bool(span) + row.tag] if row.tag else []
-        assert found.tag(number).decode("utf-8", "surrogateescape") == " ".join(span)
+        assert actual.tag(number).decode("utf-8", "surrogateescape") == " ".join(span)
     for name in ("label", "importance", "initial_prediction", "flags", "line", "tag_start", "tag_end"):
-        setattr(batch, name, getattr(found, name))
-    batch.text, text_of = found.text, batch.text
-    found_names, batch_names = found.names, batch.names
-    found.names = batch.names = None
-    assert_same(found, batch)
+        setattr(batch, name, getattr(actual, name))
+    batch.text, text_of = actual.text, batch.text
+    found_names, batch_names = actual.names, batch.names
+    actual.names = batch.names = None
+    assert_same(actual, batch)
     if found_names:
-        found.names, batch.names, batch.text = found_names, batch_names, text_of
-        assert names_of(found) == names_of(batch)
+        actual.names, batch.names, batch.text = found_names, batch_names, text_of
+        assert names_of(actual) == names_of(batch)
 
 
 numbers = st.one_of(
@@ -215,13 +215,13 @@ def test_rows_are_those_of_a_data_frame(rows, format):
     (frame,) = table_batches(table, **given_columns, text_format=format)
     shown = [["" if row[name] is None else quoted(str(row[name]), ",", True) for name in frame_cells] for row in rows]
     text = "\n".join([",".join(frame_cells), *map(",".join, shown)]).encode() + b"\n"
-    found, issues = parse(text, format, "label=y tag=id user=n:number,t:text =z:text")
+    actual, issues = parse(text, format, "label=y tag=id user=n:number,t:text =z:text")
     assert not issues
-    assert found.line.tolist() == list(range(1, len(rows) + 1))
-    found.line = frame.line
-    found.names, names = None, found.names
+    assert actual.line.tolist() == list(range(1, len(rows) + 1))
+    actual.line = frame.line
+    actual.names, names = None, actual.names
     frame.names, frame_names = None, frame.names
-    assert_same(found, frame)
+    assert_same(actual, frame)
     assert (names is None) == (frame_names is None)
 
 
@@ -283,11 +283,11 @@ def test_blocks_and_threads_do_not_matter(tmp_path, size, threads):
 
 def test_the_first_look_tells_numbers_from_text():
     head = b"a,b,c,d,e,,f\n1,x,,true,1e5,9,2017-01-02\n 2 ,3,nan,no,.5,9,\nshort\n"
-    found = first_look(head, "csv", read_columns("label=a"), "here")
-    assert str(found) == "label=a =b:text,c:number,d:text,e:number,f:text ignore=*"
-    assert found.shown() == "label=a =b:text,c:number,d:text,e:number,f:text"
-    again = read_columns(str(found.kept(read_columns(""))))
-    assert again == found.kept(read_columns("")) and again.is_typed
+    actual = first_look(head, "csv", read_columns("label=a"), "here")
+    assert str(actual) == "label=a =b:text,c:number,d:text,e:number,f:text ignore=*"
+    assert actual.shown() == "label=a =b:text,c:number,d:text,e:number,f:text"
+    again = read_columns(str(actual.kept(read_columns(""))))
+    assert again == actual.kept(read_columns("")) and again.is_typed
     assert str(again.placed(["e", "new", "b", "c", "d", "f"], "x").typed({})) == (
         "=e:number,b:text,c:number,d:text,f:text ignore=new,*"
     )
@@ -349,10 +349,10 @@ def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
     head = b"\n" + b",".join([b"12"] * 2000) + b"\n"
     asked = read_columns("label=c7 weight=c8 user=" + ",".join(f"c{number}" for number in range(20, 1000)))
     monkeypatch.setattr(Counted, "compared", 0)
-    found = first_look(head, "csv", asked, "")
-    kept = read_columns(str(found.kept(asked)))
+    actual = first_look(head, "csv", asked, "")
+    kept = read_columns(str(actual.kept(asked)))
     CsvTable(names, kept, ",", TextFormat(), "")
-    identifiers(head, "csv", found, asked)
+    identifiers(head, "csv", actual, asked)
     assert sum(map(len, kept.spaces.values())) == 1998
     assert Counted.compared < 20 * len(names)
 

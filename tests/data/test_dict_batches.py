@@ -48,22 +48,22 @@ def blocks(row):
 @given(rows_of_dicts, formats)
 @example([{"": {"": ["", "é"]}}], TextFormat(names=True))
 def test_dicts_give_what_their_text_gives(rows, format):
-    (found,) = table_batches(rows, text_format=format)
-    assert_same(found, parsed([line("", blocks(row)) for row in rows], format))
+    (batch,) = table_batches(rows, text_format=format)
+    assert_same(batch, parsed([line("", blocks(row)) for row in rows], format))
 
 
 @given(spaces, st.lists(texts, min_size=1, max_size=3))
 def test_words_and_members_are_in_the_namespace_of_their_name(space, listed):
     row = {"x": 1, space: listed, "user": {"tags": listed, "age": 2}} if space != "user" else {"user": listed}
-    (found,) = table_batches([row], text_format=PLAIN)
-    assert_same(found, parsed([line("", blocks(row))], PLAIN))
+    (batch,) = table_batches([row], text_format=PLAIN)
+    assert_same(batch, parsed([line("", blocks(row))], PLAIN))
 
 
 def test_other_mappings_keys_and_numbers():
     rows = [OrderedDict(a=Decimal("0.5")), {7: 2, "b": ("x", "y")}]
-    (found,) = table_batches(rows, text_format=PLAIN)
+    (batch,) = table_batches(rows, text_format=PLAIN)
     lines = [line("", [("", [("a", 0.5)])]), line("", [("", [("7", 2)]), ("b", [("x", None), ("y", None)])])]
-    assert_same(found, parsed(lines, PLAIN))
+    assert_same(batch, parsed(lines, PLAIN))
 
 
 def test_an_iterator_serves_one_pass():
@@ -78,11 +78,11 @@ def test_rows_are_cut_into_batches(monkeypatch):
     monkeypatch.setattr(frame_batches, "MAX_ROWS", 2)
     rows = [{"a": number, "b": {"c": "d"}} for number in range(5)]
     for format in (PLAIN, TextFormat(names=True)):
-        found = list(table_batches(iter(rows), [9, 8, 7, 6, 5], tags=list("vwxyz"), text_format=format))
-        assert [batch.first_line for batch in found] == [0, 2, 4]
-        assert np.concatenate([batch.label for batch in found]).tolist() == [9, 8, 7, 6, 5]
+        actual = list(table_batches(iter(rows), [9, 8, 7, 6, 5], tags=list("vwxyz"), text_format=format))
+        assert [batch.first_line for batch in actual] == [0, 2, 4]
+        assert np.concatenate([batch.label for batch in actual]).tolist() == [9, 8, 7, 6, 5]
         lines = [line(f"{9 - number} '{'vwxyz'[number]}", blocks(row)) for number, row in enumerate(rows)]
-        for begin, batch in zip((0, 2, 4), found, strict=True):
+        for begin, batch in zip((0, 2, 4), actual, strict=True):
             assert_same(batch, parsed(lines[begin : begin + 2], format))
     monkeypatch.setattr(frame_batches, "MAX_FEATURES", 2)
     assert [len(batch) for batch in table_batches(rows, text_format=PLAIN)] == [2, 1, 1, 1]
@@ -122,8 +122,8 @@ def test_what_is_no_row_is_refused(row, message):
 
 
 def test_names_of_surrogates_are_taken_as_their_bytes():
-    (found,) = table_batches([{"\udcff": "\udcfe"}], text_format=PLAIN)
-    assert_same(found, parsed([line("", [("", [("\udcff", "\udcfe")])])], PLAIN))
+    (batch,) = table_batches([{"\udcff": "\udcfe"}], text_format=PLAIN)
+    assert_same(batch, parsed([line("", [("", [("\udcff", "\udcfe")])])], PLAIN))
 
 
 def test_dicts_are_told_from_lines():

@@ -69,33 +69,33 @@ def as_dict(row, namespaces):
 @given(tables(), formats)
 def test_frames_give_what_dicts_give(made, format):
     table, namespaces, rows = made
-    (found,) = table_batches(table, namespaces=namespaces, text_format=format)
+    (batch,) = table_batches(table, namespaces=namespaces, text_format=format)
     (expected,) = table_batches(rows, text_format=format)
-    assert_same(found, expected)
+    assert_same(batch, expected)
 
 
 def test_null_words_are_absent():
     table = pa.table({"words": pa.array([["a", None, "b"], None, [None]])})
     for format in (PLAIN, TextFormat(names=True)):
-        (found,) = table_batches(table, text_format=format)
+        (batch,) = table_batches(table, text_format=format)
         (expected,) = table_batches([{"words": ["a", "b"]}, {}, {}], text_format=format)
-        assert_same(found, expected)
+        assert_same(batch, expected)
 
 
 def test_dictionaries_with_nulls_and_without_entries():
     codes = pa.array([0, 1, None, 2], pa.int8())
     nulls = pa.DictionaryArray.from_arrays(codes, pa.array(["a", None, "c"]))
     empty = pa.DictionaryArray.from_arrays(pa.array([None] * 4, pa.int8()), pa.array([], pa.string()))
-    (found,) = table_batches(pa.table({"x": nulls, "y": empty}), text_format=PLAIN)
+    (batch,) = table_batches(pa.table({"x": nulls, "y": empty}), text_format=PLAIN)
     (expected,) = table_batches([{"x": "a"}, {}, {}, {"x": "c"}], text_format=PLAIN)
-    assert_same(found, expected)
+    assert_same(batch, expected)
 
 
 def test_a_dictionary_may_change_from_batch_to_batch():
     parts = [pa.record_batch({"x": pa.array(words).dictionary_encode()}) for words in (["a", "b"], ["c", "a"], ["b"])]
-    found = list(table_batches(pa.Table.from_batches(parts), text_format=PLAIN))
+    actual = list(table_batches(pa.Table.from_batches(parts), text_format=PLAIN))
     expected = [list(table_batches([{"x": word} for word in words], text_format=PLAIN)) for words in ("ab", "ca", "b")]
-    for mine, (theirs,) in zip(found, expected, strict=True):
+    for mine, (theirs,) in zip(actual, expected, strict=True):
         assert_same(mine, theirs)
 
 
@@ -108,10 +108,10 @@ def test_numbers_of_dictionaries_and_decimals_are_numbers():
         }
     )
     for format in (PLAIN, TextFormat(names=True)):
-        (found,) = table_batches(table, text_format=format)
+        (batch,) = table_batches(table, text_format=format)
         rows = [{"d": 3, "e": 1, "h": 0.5}, {"d": 4, "h": 1}, {"d": 3, "e": 2, "h": 2}]
         (expected,) = table_batches(rows, text_format=format)
-        assert_same(found, expected)
+        assert_same(batch, expected)
 
 
 def test_columns_beside_the_features(monkeypatch):
@@ -125,29 +125,29 @@ def test_columns_beside_the_features(monkeypatch):
     for form in (batches, mixed, arrays):
         assert form.replayable
         for _ in range(2):
-            found = list(form)
-            assert [batch.first_line for batch in found] == [0, 2]
+            actual = list(form)
+            assert [batch.first_line for batch in actual] == [0, 2]
             for name in ("label", "importance", "initial_prediction", "flags", "value", "feature_hash"):
-                together = np.concatenate([getattr(batch, name) for batch in found])
+                together = np.concatenate([getattr(batch, name) for batch in actual])
                 assert np.array_equal(together, getattr(expected, name), equal_nan=together.dtype == np.float32)
-            assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"a", b"", b"c"]
+            assert [batch.tag(row) for batch in actual for row in range(len(batch))] == [b"a", b"", b"c"]
 
 
 def test_labels_that_are_names_and_lists():
     table = pa.table({"y": pa.array(["up", None]).dictionary_encode(), "l": [["1", "3"], None], "x": [1, 2]})
     empty = pa.table({"l": pa.array([[], None, ["2", None]], pa.list_(pa.string())), "x": [1, 2, 3]})
-    (found,) = table_batches(empty, "l", text_format=PLAIN.of_words(lists=True))
-    assert [found.tag(row) for row in range(3)] == [b",", b"", b"2"] and np.isnan(found.label).tolist() == [0, 1, 0]
-    (found,) = table_batches(table, "y", text_format=PLAIN.of_words())
-    assert [found.tag(row) for row in range(2)] == [b"up", b""] and np.isnan(found.label).tolist() == [False, True]
-    (found,) = table_batches(table, "l", text_format=PLAIN.of_words(lists=True))
-    assert [found.tag(row) for row in range(2)] == [b"1,3", b""] and np.isnan(found.label).tolist() == [False, True]
+    (batch,) = table_batches(empty, "l", text_format=PLAIN.of_words(lists=True))
+    assert [batch.tag(row) for row in range(3)] == [b",", b"", b"2"] and np.isnan(batch.label).tolist() == [0, 1, 0]
+    (batch,) = table_batches(table, "y", text_format=PLAIN.of_words())
+    assert [batch.tag(row) for row in range(2)] == [b"up", b""] and np.isnan(batch.label).tolist() == [False, True]
+    (batch,) = table_batches(table, "l", text_format=PLAIN.of_words(lists=True))
+    assert [batch.tag(row) for row in range(2)] == [b"1,3", b""] and np.isnan(batch.label).tolist() == [False, True]
 
 
 def test_a_frame_without_features_has_rows():
-    (found,) = table_batches(pa.table({"y": [1, 2]}), "y", text_format=PLAIN)
+    (batch,) = table_batches(pa.table({"y": [1, 2]}), "y", text_format=PLAIN)
     (expected,) = table_batches([{}, {}], [1, 2], text_format=PLAIN)
-    assert_same(found, expected)
+    assert_same(batch, expected)
     assert list(table_batches(pa.table({"x": pa.array([], pa.int64())}), text_format=PLAIN)) == []
 
 
@@ -163,7 +163,7 @@ def test_a_stream_serves_one_pass():
         ({"x": [1, 2]}, {"y": [1]}, "y has 1 entries, the data have 2 rows"),
         ({"x": [1.0, 1e39]}, {}, "row 1, column 'x': number out of range"),
         ({"x": [1, 2], "w": [1, -1]}, {"weight": "w"}, "row 1: negative importance"),
-        ({"x": [1, 2], "y": ["a", "b"]}, {"y": "y"}, "row 0: label 'a' is no number"),
+        ({"x": [1, 2], "y": ["a", "b"]}, {"y": "y"}, "row 0: label 'a' is not a number"),
     ],
 )
 def test_values_that_cannot_be_are_refused(table, more, message, monkeypatch):
@@ -218,15 +218,15 @@ def test_frames_of_polars():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame(COLUMNS | {"w": [["p", "q"], [], None]})
     frame = frame.with_columns(polars.col("c").cast(polars.Categorical))
-    (found,) = table_batches(frame, polars.Series([1, 2, 3]), text_format=PLAIN)
+    (batch,) = table_batches(frame, polars.Series([1, 2, 3]), text_format=PLAIN)
     rows = [{**row, "w": words} for row, words in zip(ROWS, (["p", "q"], [], []), strict=True)]
     (expected,) = table_batches(rows, [1, 2, 3], text_format=PLAIN)
-    assert_same(found, expected)
+    assert_same(batch, expected)
 
 
 def test_frames_of_pandas():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(COLUMNS, index=["k", "l", "m"]).astype({"c": "category", "i": "Int64", "b": "boolean"})
-    (found,) = table_batches(frame, pandas.Series([1, 2, 3], index=frame.index), text_format=PLAIN)
+    (batch,) = table_batches(frame, pandas.Series([1, 2, 3], index=frame.index), text_format=PLAIN)
     (expected,) = table_batches(ROWS, [1, 2, 3], text_format=PLAIN)
-    assert_same(found, expected)
+    assert_same(batch, expected)

@@ -34,8 +34,8 @@ def parse(text, format, columns=""):
         workspace.grow(bad)
     assert status == 0
     assert lines == text.count(b"\n")
-    found = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
-    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in found]
+    actual = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
+    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in actual]
     return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
 
 
@@ -66,10 +66,10 @@ row = st.dictionaries(column_names, st.one_of(scalars, scalars, words, members),
 def test_rows_are_those_of_dicts(rows, format, ascii):
     lines = [json.dumps(one, ensure_ascii=ascii) for one in rows]
     text = "\n".join(lines).encode("utf-8", "surrogatepass") + b"\n"
-    found, issues = parse(text, format)
+    actual, issues = parse(text, format)
     assert not issues
     (expected,) = table_batches(rows, text_format=format)
-    assert_same(found, expected)
+    assert_same(actual, expected)
 
 
 @given(st.lists(st.one_of(texts, words), min_size=1, max_size=5), formats, st.booleans())
@@ -77,12 +77,12 @@ def test_rows_are_those_of_dicts(rows, format, ascii):
 def test_words_in_lower_case_are_those_of_the_twin(given_texts, format, ascii):
     """Of a text, and of each text of a list."""
     lines = [json.dumps({"b": one}, ensure_ascii=ascii) for one in given_texts]
-    found, issues = parse("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", format, "w=b:tokens")
+    actual, issues = parse("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", format, "w=b:tokens")
     assert not issues
     parted = [[one] if isinstance(one, str) else one for one in given_texts]
     rows = [{"w": [word for text in some for word in lower_words(text)]} for some in parted]
     (expected,) = table_batches(rows, text_format=format)
-    assert_same(found, expected)
+    assert_same(actual, expected)
 
 
 def python_reads(line):
@@ -111,20 +111,20 @@ pieces = st.sampled_from(
 @example('{"a":{"b":[{"c":1}]}}')
 @example('{"a":"\\ud83d\\u0041"}')
 def test_what_python_does_not_read_is_malformed(line):
-    found, issues = parse(line.encode() + b"\n", TextFormat())
+    rows, issues = parse(line.encode() + b"\n", TextFormat())
     expected = python_reads(line)
     if not line.strip(" \t\r"):
-        assert found.flags.tolist() == [BLANK]
+        assert rows.flags.tolist() == [BLANK]
     elif expected is None:
         assert [issue[0] for issue in issues] == [0]
-    elif len(json.loads(line, object_pairs_hook=list, strict=False)) == len(expected[0]):  # no key stands there twice
-        assert not issues and len(found) == 1
+    elif len(json.loads(line, object_pairs_hook=list, strict=False)) == len(expected[0]):  # no key is named twice
+        assert not issues and len(rows) == 1
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_row_or_malformed(data):
-    found, issues = parse(b'{"a":1}\n' + data + b"\n", TextFormat(names=True), "label=y tag=t a=b:tokens")
-    assert len(found) + len(issues) == 2 + data.count(b"\n")
+    rows, issues = parse(b'{"a":1}\n' + data + b"\n", TextFormat(names=True), "label=y tag=t a=b:tokens")
+    assert len(rows) + len(issues) == 2 + data.count(b"\n")
 
 
 def test_roles_and_namespaces():
@@ -134,12 +134,12 @@ def test_roles_and_namespaces():
 {"y": "-1", "w": null, "more": {"z": 2}, "age": true}
 """
     columns = "label=y weight=w base=o tag=t user=age,city,profile words=body:words =zip:text,price:number ignore=skip"
-    found, issues = parse(text, TextFormat(names=True), columns)
+    actual, issues = parse(text, TextFormat(names=True), columns)
     assert not issues
-    assert np.array_equal(found.label, np.array([1, np.nan, np.nan, -1], np.float32), equal_nan=True)
-    assert (found.importance.tolist(), found.initial_prediction.tolist()) == ([2.5, 1, 1, 1], [0.25, 0, 0, 0])
-    assert found.flags.tolist() == [TAGGED, TAGGED, BLANK, 0]
-    assert [found.tag(number) for number in range(4)] == ["ré".encode(), b"7", b"", b""]
+    assert np.array_equal(actual.label, np.array([1, np.nan, np.nan, -1], np.float32), equal_nan=True)
+    assert (actual.importance.tolist(), actual.initial_prediction.tolist()) == ([2.5, 1, 1, 1], [0.25, 0, 0, 0])
+    assert actual.flags.tolist() == [TAGGED, TAGGED, BLANK, 0]
+    assert [actual.tag(number) for number in range(4)] == ["ré".encode(), b"7", b"", b""]
     rows = [
         {"user": {"age": 3, "city": "Rome"}, "words": ["a", "b"]},
         {"zip": "12", "price": 7.5, "user": {"x": 1, "likes": ["u", "v"]}},
@@ -148,17 +148,17 @@ def test_roles_and_namespaces():
     ]
     (expected,) = table_batches(rows, text_format=TextFormat(names=True))
     for name in ("label", "importance", "initial_prediction", "flags", "line", "tag_start", "tag_end"):
-        setattr(expected, name, getattr(found, name))
-    found.names, expected.names, expected.text = None, None, found.text
-    assert_same(found, expected)
+        setattr(expected, name, getattr(actual, name))
+    actual.names, expected.names, expected.text = None, None, actual.text
+    assert_same(actual, expected)
 
 
 def test_labels_that_are_names():
     format = TextFormat().of_words()
     text = b'{"y": "spam", "t": "r"}\n{"y": 3}\n{"t": "r"}\n{"y": "\'b"}\n{"y": []}\n{"y": " a |b"}\n'
-    found, issues = parse(text, format, "label=y tag=t")
-    assert [found.tag(number) for number in range(4)] == [b"spam 'r", b"3", b"r", b"a__b"]
-    assert np.array_equal(found.label, [1, 1, np.nan, 1], equal_nan=True)
+    rows, issues = parse(text, format, "label=y tag=t")
+    assert [rows.tag(number) for number in range(4)] == [b"spam 'r", b"3", b"r", b"a__b"]
+    assert np.array_equal(rows.label, [1, 1, np.nan, 1], equal_nan=True)
     assert [issue[:2] for issue in issues] == [(3, Code.BAD_LABEL_NAME), (4, Code.BAD_LABEL_NAME)]
 
 
@@ -178,8 +178,8 @@ def test_labels_that_are_names():
 )
 def test_malformed_lines_are_told_by_code_and_column(line, code, column):
     _, issues = parse(line, TextFormat(), "label=y weight=w tag=t =n:number")
-    ((_, found, place),) = issues
-    assert found == code and place in (column, column + 1)
+    ((_, actual, place),) = issues
+    assert actual == code and place in (column, column + 1)
 
 
 def test_groups_and_parts_of_names_are_refused():

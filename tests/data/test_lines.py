@@ -22,10 +22,10 @@ def rows_of(batch):
 @given(st.lists(LINE, min_size=1, max_size=20), st.integers(1, 3))
 def test_like_a_text_whatever_the_blocks_and_threads(lines, threads):
     whole = parse_text("\n".join(lines).encode() + b"\n", TextFormat())
-    found = [batch.copy() for batch in line_batches(lines, TextFormat(), threads=threads, block_size=40)]
-    assert sum(map(len, found)) == len(whole) == len(lines)
+    actual = [batch.copy() for batch in line_batches(lines, TextFormat(), threads=threads, block_size=40)]
+    assert sum(map(len, actual)) == len(whole) == len(lines)
     for name in ("label", "importance", "flags", "namespace_char", "namespace_hash", "feature_hash", "value"):
-        assert np.array_equal(np.concatenate([getattr(one, name) for one in found]), getattr(whole, name), True)
+        assert np.array_equal(np.concatenate([getattr(one, name) for one in actual]), getattr(whole, name), True)
 
 
 def test_texts_and_bytes_with_and_without_newlines_are_the_same_lines():

@@ -54,10 +54,10 @@ def test_the_kernel_reads_what_the_rules_read(lines, sets):
     assert np.array_equal(rule.check(batch), labels, equal_nan=True)
     assert said == before
     lists = batch.lists
-    found = [list(zip(lists.indices[lists.row(row)].tolist(), lists.values[lists.row(row)].tolist(), strict=True))
+    actual = [list(zip(lists.indices[lists.row(row)].tolist(), lists.values[lists.row(row)].tolist(), strict=True))
              for row in range(len(batch))]  # fmt: skip
-    assert found == rows
-    assert all(math.copysign(1, a[1]) == math.copysign(1, b[1]) for x, y in zip(found, rows, strict=True)
+    assert actual == rows
+    assert all(math.copysign(1, a[1]) == math.copysign(1, b[1]) for x, y in zip(actual, rows, strict=True)
                for a, b in zip(x, y, strict=True))  # fmt: skip
 
 
@@ -74,12 +74,16 @@ def test_plain_costs_are_read_without_python(entries):
 
 def test_arrays_that_are_too_short_are_refused():
     batch = batch_of([("1:0 2:1", "")])
-    wanted = np.ones(1, np.uint8)
+    expected = np.ones(1, np.uint8)
     sizes, named, cost = np.zeros(1, np.int64), np.zeros(4, np.uint32), np.zeros(4, np.float32)
-    for short in ((wanted, sizes[:0], named, cost), (wanted, sizes, named[:3], cost), (wanted, sizes, named, cost[:3])):
+    for short in (
+        (expected, sizes[:0], named, cost),
+        (expected, sizes, named[:3], cost),
+        (expected, sizes, named, cost[:3]),
+    ):
         with pytest.raises(ValueError, match="too short"):
             read_lists(batch, short[0], False, *short[1:])
     batch.tag_end = batch.tag_end + np.uint32(1000)
     with pytest.raises(ValueError, match="outside the text"):
-        read_lists(batch, wanted, False, sizes, np.zeros(9999, np.uint32), np.zeros(9999, np.float32))
+        read_lists(batch, expected, False, sizes, np.zeros(9999, np.uint32), np.zeros(9999, np.float32))
     assert not batch.flags[0] & BLANK

@@ -179,10 +179,10 @@ def test_a_store_whose_package_is_missing(monkeypatch):
 
 def test_a_url_without_an_etag_is_not_settled(memory, web):
     memory.pipe({"/x": b"12345"})
-    (found,) = fingerprint(["memory://x"])
-    assert found == {"path": "memory://x", "size": 5, "settled": False}
-    (found,) = fingerprint([f"{web[0]}/unknown/x.vw"])
-    assert found["size"] is None and not found["settled"]
+    (actual,) = fingerprint(["memory://x"])
+    assert actual == {"path": "memory://x", "size": 5, "settled": False}
+    (actual,) = fingerprint([f"{web[0]}/unknown/x.vw"])
+    assert actual["size"] is None and not actual["settled"]
 
 
 def test_an_etag_of_a_store_tells_a_change(memory, monkeypatch):
@@ -208,5 +208,5 @@ def test_what_fsspec_is_told_of_web_servers_is_kept(monkeypatch):
     from vwlite.data.remote_input import web_options
 
     monkeypatch.setitem(fsspec.config.conf, "https", {"client_kwargs": {"headers": {"X-Key": "k"}, "trust_env": False}})
-    found = web_options()["client_kwargs"]
-    assert (found["headers"], found["trust_env"], found["timeout"].total) == ({"X-Key": "k"}, False, None)
+    actual = web_options()["client_kwargs"]
+    assert (actual["headers"], actual["trust_env"], actual["timeout"].total) == ({"X-Key": "k"}, False, None)

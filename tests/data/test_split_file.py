@@ -33,9 +33,9 @@ def test_groups_stay_whole(tmp_path_factory, sizes, blanks, ended):
     groups = ["".join(f"{n}:{row} |a g{n}\n" for row in range(size)) for n, size in enumerate(sizes)]
     text = ("\n" * blanks).join(groups) + "\n" * ended
     learned, measured = parts(tmp_path_factory.mktemp("split"), text)
-    found = [[part for part in side.split("\n\n") if part.strip()] for side in (learned, measured)]
-    assert [part.strip("\n") for part in found[1]] == [one.strip("\n") for one in groups[4::5]]
-    assert len(found[0]) + len(found[1]) == len(groups)
+    actual = [[part for part in side.split("\n\n") if part.strip()] for side in (learned, measured)]
+    assert [part.strip("\n") for part in actual[1]] == [one.strip("\n") for one in groups[4::5]]
+    assert len(actual[0]) + len(actual[1]) == len(groups)
 
 
 def test_groups_of_several_files_do_not_flow_together(tmp_path):

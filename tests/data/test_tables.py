@@ -56,7 +56,7 @@ def test_matrices_give_what_their_text_gives(dense, format, data):
     given_tables = {space: forms(table, data.draw) for space, table in dense.items()}
     if list(dense) == [""] and data.draw(st.booleans()):
         given_tables, given = given_tables[""], given.get("")
-    (found,) = table_batches(given_tables, y, tags=tags, names=given, text_format=format)
+    (batch,) = table_batches(given_tables, y, tags=tags, names=given, text_format=format)
     lines = [
         line(
             f"{'' if y[row] != y[row] else y[row]} '{tags[row]}",
@@ -64,7 +64,7 @@ def test_matrices_give_what_their_text_gives(dense, format, data):
         )
         for row in range(rows)
     ]
-    assert_same(found, parsed(lines, format))
+    assert_same(batch, parsed(lines, format))
 
 
 def test_a_float32_csr_is_taken_without_a_copy():
@@ -101,11 +101,11 @@ def test_rows_are_cut_into_batches_again_in_every_pass(monkeypatch):
         batches = table_batches(table, y, tags=list("vwxyz"), text_format=PLAIN)
         assert batches.replayable
         for _ in range(2):
-            found = list(batches)
-            assert [len(batch) for batch in found] == [2, 2, 1]
-            assert [batch.first_line for batch in found] == [0, 2, 4]
-            assert np.concatenate([batch.label for batch in found]).tolist() == y
-            assert [batch.tag(row) for batch in found for row in range(len(batch))] == [b"v", b"w", b"x", b"y", b"z"]
+            actual = list(batches)
+            assert [len(batch) for batch in actual] == [2, 2, 1]
+            assert [batch.first_line for batch in actual] == [0, 2, 4]
+            assert np.concatenate([batch.label for batch in actual]).tolist() == y
+            assert [batch.tag(row) for batch in actual for row in range(len(batch))] == [b"v", b"w", b"x", b"y", b"z"]
     monkeypatch.setattr(tables, "MAX_FEATURES", 2)
     assert [len(batch) for batch in table_batches(dense, text_format=PLAIN)] == [1] * 5
     assert list(table_batches(np.zeros((0, 3)), text_format=PLAIN)) == []
@@ -138,16 +138,16 @@ def test_importance_base_and_labels():
 @pytest.mark.parametrize("tags", [None, ["t", "", "u", ""]])
 def test_labels_that_are_names(y, words, tags):
     format = TextFormat(names=True).of_words()
-    (found,) = table_batches(np.eye(4), y, weight=[1, 1, 2, 1], tags=tags, text_format=format)
+    (batch,) = table_batches(np.eye(4), y, weight=[1, 1, 2, 1], tags=tags, text_format=format)
     weights = ["2" if row == 2 and word else "" for row, word in enumerate(words)]
     lines = [f"{word or ''} {weights[row]} '{tags[row] if tags else ''}|" for row, word in enumerate(words)]
     text = parse_text("\n".join(lines).encode(), format)
     books = LabelVocabulary(), LabelVocabulary()
-    assert books[0].numbers(found).tolist() == books[1].numbers(text).tolist()
+    assert books[0].numbers(batch).tolist() == books[1].numbers(text).tolist()
     assert books[0].texts == books[1].texts
     for row in range(4):
-        assert tag_of(found, row) == tag_of(text, row)
-        assert found.importance[row] == (2 if row == 2 else 1)
+        assert tag_of(batch, row) == tag_of(text, row)
+        assert batch.importance[row] == (2 if row == 2 else 1)
 
 
 @pytest.mark.parametrize("sets", [False, True])
@@ -156,13 +156,13 @@ def test_labels_that_are_lists(sets):
     y = [[1, 3], (2,), {4}, None, [], "4", 3] if sets else costs
     words = ["1,3", "2", "4", "", ",", "4", "3"] if sets else ["1:0.5 2:1", "4:1e-7 3:-2.5e30", "3", "", "", "1:2", "4"]
     format, tags = TextFormat().of_words(lists=True), list("abcdefg")
-    (found,) = table_batches(np.eye(7), y, tags=tags, text_format=format)
+    (actual,) = table_batches(np.eye(7), y, tags=tags, text_format=format)
     text = parse_text("\n".join(f"{word} '{tag}|" for word, tag in zip(words, tags, strict=True)).encode(), format)
     for row in range(7):
-        assert tag_of(found, row) == tag_of(text, row)
-    checked = [(ListLabels(Classes(5), sets=sets).check(batch), batch.lists) for batch in (found, text)]
+        assert tag_of(actual, row) == tag_of(text, row)
+    checked = [(ListLabels(Classes(5), sets=sets).check(batch), batch.lists) for batch in (actual, text)]
     for mine, theirs in zip(*checked, strict=True):
-        for name in ("indptr", "indices", "values") if mine is found.lists else ():
+        for name in ("indptr", "indices", "values") if mine is actual.lists else ():
             assert np.array_equal(getattr(mine, name), getattr(theirs, name))
     assert np.array_equal(checked[0][0], checked[1][0], equal_nan=True)
 
@@ -176,9 +176,9 @@ def test_labels_that_are_lists(sets):
         ({"tags": []}, "tags has 0 entries, the data have 3 rows"),
         ({"weight": [1, -2, 3]}, "row 1: negative importance, expected 0 or more: -2"),
         ({"weight": [1, np.nan, 3]}, "row 1: weight is nan: number out of range, expected a finite one"),
-        ({"weight": [1, None, 3]}, "row 1: weight None is no number"),
+        ({"weight": [1, None, 3]}, "row 1: weight None is not a number"),
         ({"y": [1, np.inf, 3]}, "row 1: label is inf"),
-        ({"y": ["a", "b", "c"]}, "row 0: label 'a' is no number"),
+        ({"y": ["a", "b", "c"]}, "row 0: label 'a' is not a number"),
         ({"y": np.eye(3)}, "label: expected one number for each row, not an array of shape (3, 3)"),
         ({"tags": ["a", "b c", ""]}, "row 1: tag 'b c' is not one word"),
     ],
@@ -289,5 +289,5 @@ def test_matrices_of_scipy():
     for make in ("csr_matrix", "csr_array", "csc_matrix", "coo_array", "bsr_matrix", "dok_matrix"):
         table = getattr(sparse, make)(dense)
         assert is_table(table)
-        (found,) = table_batches(table, text_format=PLAIN)
-        assert_same(found, expected)
+        (batch,) = table_batches(table, text_format=PLAIN)
+        assert_same(batch, expected)

@@ -93,8 +93,8 @@ def test_decimals_stand_where_they_are_exact():
 def test_lines_are_short():
     format = TextFormat(names=True)
     text = b"1 |a x:1 y:0.5 |b c:red\n2 'tag||a x\n|\n'only| x\n3 1 0 |\n"
-    wanted = b"1 |a x y:0.5 |b c:red\n2 'tag|a x\n|\n'only| x\n3 |\n"
-    assert TextWriter(format).lines(parse(text, format)) == wanted
+    expected = b"1 |a x y:0.5 |b c:red\n2 'tag|a x\n|\n'only| x\n3 |\n"
+    assert TextWriter(format).lines(parse(text, format)) == expected
     weighted = b"1 2 |a x\n|a x\n3 |\n"
     assert TextWriter(format).lines(parse(weighted, format)) == b"1 2 |a x\n|a x\n3 1 |\n"
 

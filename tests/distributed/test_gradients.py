@@ -11,7 +11,7 @@ from oracle.hashing import hash_name
 
 from vwlite.data.config import BadLinesConfig, HoldoutConfig
 from vwlite.distributed.engines import Here, Processes, engine_for
-from vwlite.distributed.gradients import Optimiser, Then, followed
+from vwlite.distributed.gradients import Optimiser, Then, with_final_step
 from vwlite.distributed.merge import write
 from vwlite.distributed.plan import base_of
 from vwlite.distributed.rounds import Rounds, Settings
@@ -66,8 +66,8 @@ def test_one_shard_is_optimised_as_by_bfgs(data, tmp_path):
     )
     held = HoldoutConfig(off=True)
     train(replace(config_of(data, str(tmp_path / "b")), learner=begun.learner.config, passes=9, holdout=held), begun)
-    found = model_file.load(tmp_path / "b").arrays["weights"].values
-    assert np.array_equal(found, optimised.arrays["weights"].values)
+    actual = model_file.load(tmp_path / "b").arrays["weights"].values
+    assert np.array_equal(actual, optimised.arrays["weights"].values)
 
 
 def gradient_of_the_mean(weights, path, l2):
@@ -93,8 +93,8 @@ def gradient_of_the_mean(weights, path, l2):
 @pytest.mark.parametrize("shards", [2, 4])
 def test_the_minimum_is_that_of_all_data(data, shards):
     """Whatever the shards: where the gradient over all data vanishes."""
-    found = made(config_of(data), Here(), shards=shards, passes=60)[2]
-    gradient = gradient_of_the_mean(found.arrays["weights"].values[:, 0].astype(float), data, 1e-3)
+    actual = made(config_of(data), Here(), shards=shards, passes=60)[2]
+    gradient = gradient_of_the_mean(actual.arrays["weights"].values[:, 0].astype(float), data, 1e-3)
     begun = gradient_of_the_mean(np.zeros(1 << 18), data, 1e-3)
     assert np.abs(gradient).max() < 1e-6 < 1e-2 < np.abs(begun).max()
 
@@ -118,10 +118,10 @@ def test_the_best_on_the_holdout_file_is_kept(data, tmp_path):
         before = rounds.run()
     for l2, better in ((1e-3, True), (100.0, False)):
         heard = Heard()
-        found = made(config_of(data), Here(), l2=l2, passes=12, settings={"holdout": str(held)}, display=heard)
-        assert (found[2].header["learner"] == "bfgs") == better == found[1].state.optimised["kept"]
+        actual = made(config_of(data), Here(), l2=l2, passes=12, settings={"holdout": str(held)}, display=heard)
+        assert (actual[2].header["learner"] == "bfgs") == better == actual[1].state.optimised["kept"]
         assert "after L-BFGS" in heard.lines[-1]
-    assert np.array_equal(found[2].arrays["weights"].values, before.arrays["weights"].values)
+    assert np.array_equal(actual[2].arrays["weights"].values, before.arrays["weights"].values)
 
 
 def test_a_run_stopped_while_it_is_optimised_goes_on_after_the_last_round(data, expected, tmp_path):
@@ -130,27 +130,27 @@ def test_a_run_stopped_while_it_is_optimised_goes_on_after_the_last_round(data, 
         made(config, Here(), guard=After(4))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.ckpt"]
     heard = Heard()
-    found, rounds, _ = made(config, Here(), settings={"resume": True}, display=heard)
+    actual, rounds, _ = made(config, Here(), settings={"resume": True}, display=heard)
     assert "going on after round 1 of 1" in heard.lines
-    assert found == expected == (tmp_path / "m").read_bytes() and len(rounds.state.reports) == 1
+    assert actual == expected == (tmp_path / "m").read_bytes() and len(rounds.state.reports) == 1
 
 
 def test_malformed_lines_are_left_out_of_gradients(data, tmp_path):
     text = "".join(lines())
     (tmp_path / "bad").write_text(text.replace("\n", "\nno label |a\n", 3))
     policy = BadLinesConfig(max_ratio=0.5)
-    found = made(config_of(str(tmp_path / "bad")), Here(), shards=1, bad_lines=policy)[2]
+    actual = made(config_of(str(tmp_path / "bad")), Here(), shards=1, bad_lines=policy)[2]
     whole = made(config_of(data), Here(), shards=1)[2]
-    assert np.array_equal(found.arrays["weights"].values, whole.arrays["weights"].values)
+    assert np.array_equal(actual.arrays["weights"].values, whole.arrays["weights"].values)
 
 
 def test_what_cannot_follow_is_refused(data):
     config = config_of(data)
-    changed, then = followed(config, None, 7)
+    changed, then = with_final_step(config, None, 7)
     assert then == Then(7, 0.0) and changed == config
     classes = replace(config, learner=MulticlassConfig(multiclass=3))
     with pytest.raises(UsageError, match="one set of weights: it does not go with --multiclass"):
-        followed(classes, None, 7)
+        with_final_step(classes, None, 7)
 
 
 def test_the_optimiser_needs_the_sums_of_all_shards(data, tmp_path):

@@ -6,7 +6,7 @@ from friedman import friedman, lines_of
 from in_process import call
 
 import vwlite
-from vwlite.distributed.delta import pooled
+from vwlite.distributed.delta import pool_label_sums
 from vwlite.learners.gd import LABEL_SUMS
 
 ROWS = 1200
@@ -34,28 +34,28 @@ def test_sums_are_those_of_all_labels():
     base = sums(10.0, 10.0, 1.0, 1.0, 2.0, 0.5)
     one = sums(20.0, 15.0, 4.0, 3.0, 4.0, 1.0)
     two = sums(40.0, 30.0, 8.0, 5.0, 6.0, 2.0)
-    found = pooled(base, [one, base, two])
-    assert (found["label_weight"], found["label_count"]) == (50, 35)
-    assert found["label_mean"] == pytest.approx(7)
-    assert found["label_variance"] == pytest.approx((3 + 3 * 5) / 4 + (9 + 3 * 1) / 4)
-    assert found["label_variance_all"] == pytest.approx((4 + 3 * 6) / 4 + (9 + 3 * 1) / 4)
-    assert found["label_deviation"] == pytest.approx(
+    actual = pool_label_sums(base, [one, base, two])
+    assert (actual["label_weight"], actual["label_count"]) == (50, 35)
+    assert actual["label_mean"] == pytest.approx(7)
+    assert actual["label_variance"] == pytest.approx((3 + 3 * 5) / 4 + (9 + 3 * 1) / 4)
+    assert actual["label_variance_all"] == pytest.approx((4 + 3 * 6) / 4 + (9 + 3 * 1) / 4)
+    assert actual["label_deviation"] == pytest.approx(
         (np.hypot(1, 3 / 1.2533) + 3 * np.hypot(2, 1 / 1.2533)) / 4
     )
-    assert pooled(base, [base, base]) == base
+    assert pool_label_sums(base, [base, base]) == base
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 @pytest.mark.parametrize(("factor", "offset", "within"), [(1024, 0, 1e-5), (1, 1000, 2e-3)])
 def test_scale_and_offset_do_not_matter_to_shards(tmp_path, loss, factor, offset, within):
     test = X[ROWS:]
-    found = {}
+    actual = {}
     for name, y in (("plain", Y), ("other", (Y + offset * Y.std()) * factor)):
         (tmp_path / name).mkdir()
         predictions = rounds(tmp_path / name, y, "--loss_function", loss).predict(lines_of(test, Y[ROWS:]))
-        found[name] = np.asarray(predictions, float)
-    again = found["other"] / factor - offset * Y.std()
-    np.testing.assert_allclose(again, found["plain"], atol=within * Y.std())
+        actual[name] = np.asarray(predictions, float)
+    again = actual["other"] / factor - offset * Y.std()
+    np.testing.assert_allclose(again, actual["plain"], atol=within * Y.std())
 
 
 @pytest.mark.parametrize("loss", ["squared", "quantile"])
@@ -88,9 +88,9 @@ def test_shards_without_labels_have_no_say(tmp_path):
     text = lines_of(X[:ROWS], Y[:ROWS])
     (tmp_path / "data").write_text(text + "".join(f"|{line.partition('|')[2]}\n" for line in text.splitlines()))
     call(tmp_path, "train", "data", "-f", "model", *UNITS, "--workers", "1", "--shards", "2", "--rounds", "1")
-    found = vwlite.load(str(tmp_path / "model"))
-    assert scalars(found)["label_mean"] == pytest.approx(Y[:ROWS].mean(), abs=0.1 * Y.std())
-    assert scalars(found)["min_label"] == pytest.approx(Y[:ROWS].min())
+    actual = vwlite.load(str(tmp_path / "model"))
+    assert scalars(actual)["label_mean"] == pytest.approx(Y[:ROWS].mean(), abs=0.1 * Y.std())
+    assert scalars(actual)["min_label"] == pytest.approx(Y[:ROWS].min())
 
 
 def test_equal_labels_of_all_shards_are_learned_exactly(tmp_path):

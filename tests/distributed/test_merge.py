@@ -14,7 +14,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import delta as deltas
 from vwlite.distributed.merge import factor, known_slots, merge_deltas, merge_split
 from vwlite.distributed.plan import base_of, digest_of, plan, rule_of
-from vwlite.distributed.task import learn, opened
+from vwlite.distributed.task import learn, open_piece
 from vwlite.errors import InputDamaged
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
@@ -50,18 +50,18 @@ def test_slots_are_merged_as_in_plain_python(base, changes, power):
     divided = begun.copy()
     divided[:, 1] /= np.float32(len(changes))
     before = deltas.Snapshot(divided, 3)
-    found = []
+    actual = []
     for number, change in enumerate(changes, 1):
         after = divided.copy()
         for slot, row in change.items():
             after[slot, :3] = row
-        found.append(deltas.Delta(deltas.Task(number, len(changes), ""), {}, *before.changes(after)))
+        actual.append(deltas.Delta(deltas.Task(number, len(changes), ""), {}, *before.changes(after)))
     shards = [{slot: tuple(map(float, one)) for slot, one in base.items()} for _ in changes]
     for shard, change in zip(shards, changes, strict=True):
         for slot, (w, g, n) in shard.items():
             shard[slot] = w, float(np.float32(g) / np.float32(len(changes))), n
         shard.update(change)
-    merge_split(begun, found, rule)
+    merge_split(begun, actual, rule)
     np.testing.assert_array_equal(begun, table(oracle_merge(base, shards, power)))
 
 
@@ -70,10 +70,10 @@ def test_a_delta_of_no_change_changes_nothing():
     divided = base.copy()
     divided[:, 1] /= np.float32(3)
     nothing = deltas.Snapshot(divided, 3).changes(divided)
-    found = [deltas.Delta(deltas.Task(number, 3, ""), {}, *nothing) for number in (1, 2, 3)]
-    assert len(known_slots(found)) == 0
+    actual = [deltas.Delta(deltas.Task(number, 3, ""), {}, *nothing) for number in (1, 2, 3)]
+    assert len(known_slots(actual)) == 0
     after = base.copy()
-    merge_split(after, found, rule_of(GdConfig(), 3))
+    merge_split(after, actual, rule_of(GdConfig(), 3))
     np.testing.assert_array_equal(after, base)
 
 
@@ -88,8 +88,8 @@ def test_the_common_factor_is_the_kernels(run_cli, tmp_path):
             normalized="--normalized" in options,
             power_t=header["config"]["power_t"],
         )
-        found = factor(scalars["norm_sum"], scalars["norm_weight"], config)
-        assert found == pytest.approx(scalars["multiplier"], rel=1e-6)
+        actual = factor(scalars["norm_sum"], scalars["norm_weight"], config)
+        assert actual == pytest.approx(scalars["multiplier"], rel=1e-6)
 
 
 @settings(max_examples=20)
@@ -100,15 +100,15 @@ def test_any_text_in_any_number_of_shards(tmp_path_factory, widths, of):
     (folder / "t").write_bytes("\r\n".join(lines).encode())
     config = RunConfig()
     base = base_of(config, of)
-    found = [learn(base, shard, config.input, BadLinesConfig()) for shard in plan([str(folder / "t")], of)]
-    assert {delta.task.base for delta in found} == {digest_of(base)}
-    merged = merge_deltas(found, None)
+    actual = [learn(base, shard, config.input, BadLinesConfig()) for shard in plan([str(folder / "t")], of)]
+    assert {delta.task.base for delta in actual} == {digest_of(base)}
+    merged = merge_deltas(actual, None)
     assert merged.header["counters"]["example_number"] == len(widths)
     again = folder / "again"
-    deltas.save(again, found[0])
+    deltas.save(again, actual[0])
     restored = deltas.load(again)
-    np.testing.assert_array_equal(restored.columns, found[0].columns)
-    assert restored.header == found[0].header and is_delta(str(again))
+    np.testing.assert_array_equal(restored.columns, actual[0].columns)
+    assert restored.header == actual[0].header and is_delta(str(again))
 
 
 def test_a_file_that_changed_is_refused(tmp_path):
@@ -119,7 +119,7 @@ def test_a_file_that_changed_is_refused(tmp_path):
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes() * 2)
     for piece in pieces:
         with pytest.raises(InputDamaged, match="has changed since its shards were laid out"):
-            opened(piece)
+            open_piece(piece)
 
 
 def test_the_kernel_refuses_arrays_that_do_not_fit():

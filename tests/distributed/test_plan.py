@@ -57,9 +57,9 @@ def test_a_compressed_file_is_whole_where_its_middle_lies(tmp_path):
     (tmp_path / "a").write_bytes(b"x\n" * 50)
     (tmp_path / "b.gz").write_bytes(gzip.compress(os.urandom(300)))
     shards = plan([str(tmp_path / "a"), str(tmp_path / "b.gz"), str(tmp_path / "a")], 4)
-    found = [[os.path.basename(piece.path) for piece in shard.pieces] for shard in shards]
-    assert sum(names.count("b.gz") for names in found) == 1 and "b.gz" in found[1] + found[2]
-    assert found[0] == ["a"] and found[3] == ["a"]
+    actual = [[os.path.basename(piece.path) for piece in shard.pieces] for shard in shards]
+    assert sum(names.count("b.gz") for names in actual) == 1 and "b.gz" in actual[1] + actual[2]
+    assert actual[0] == ["a"] and actual[3] == ["a"]
 
 
 def test_what_is_no_file_is_refused(tmp_path):

@@ -157,8 +157,8 @@ class Failing:
 
 
 def test_what_fails_on_an_executor_is_begun_again(data, expected):
-    found, rounds = made(config_of(data), engine_for(Failing(5, OSError("gone"))))
-    assert found == expected and [one.retries for one in rounds.state.reports] == [5, 0]
+    actual, rounds = made(config_of(data), engine_for(Failing(5, OSError("gone"))))
+    assert actual == expected and [one.retries for one in rounds.state.reports] == [5, 0]
     with pytest.raises(WorkerLost, match="begun 3 times and never ended: OSError: gone"):
         made(config_of(data), engine_for(Failing(99, OSError("gone"))))
     with pytest.raises(InputDamaged, match="half"):
@@ -189,7 +189,7 @@ def test_stopped_rounds_go_on_to_the_same_bytes(data, expected, tmp_path):
     assert "going on after round 1 of 2" in heard.lines
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
     made(config, Here(), settings, display=heard)
-    assert f"there is no {model}.ckpt to go on from: training begins at the start" in heard.lines
+    assert f"there is no {model}.ckpt to go on from: training starts from the beginning" in heard.lines
 
 
 def test_other_options_and_changed_files_are_not_gone_on_with(tmp_path):
@@ -222,9 +222,9 @@ def test_the_best_round_is_kept(data, tmp_path, monkeypatch):
     (tmp_path / "held").write_text("".join(lines(200, 9)))
     losses = iter([0.5, 0.3, 0.4, 0.4, 0.4])
     monkeypatch.setattr(Rounds, "measured", lambda self, path: next(losses))
-    found, rounds = made(config_of(data, str(tmp_path / "m")), Here(), Settings(4, 9, str(tmp_path / "held")))
+    actual, rounds = made(config_of(data, str(tmp_path / "m")), Here(), Settings(4, 9, str(tmp_path / "held")))
     assert (rounds.state.best, rounds.state.done) == (2, 5)  # after three rounds without gain
-    assert found == made(config_of(data), Here(), Settings(4, 2))[0] == (tmp_path / "m").read_bytes()
+    assert actual == made(config_of(data), Here(), Settings(4, 2))[0] == (tmp_path / "m").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["held", "m"]
 
 
@@ -232,8 +232,8 @@ def test_the_holdout_loss_is_that_of_evaluate(data, tmp_path, run_here):
     (tmp_path / "held").write_text("".join(lines(200, 9)))
     model = str(tmp_path / "m")
     rounds = made(config_of(data, model), Here(), Settings(4, 1, str(tmp_path / "held")))[1]
-    told = run_here("evaluate", "-i", "m", "held", "--metric", "loss").stdout
-    assert f"{rounds.state.reports[0].holdout_loss:.6g}" in told
+    stdout = run_here("evaluate", "-i", "m", "held", "--metric", "loss").stdout
+    assert f"{rounds.state.reports[0].holdout_loss:.6g}" in stdout
 
 
 def test_sorted_labels_and_little_data_are_noted(tmp_path):

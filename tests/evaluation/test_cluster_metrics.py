@@ -23,9 +23,9 @@ def agreement(rows: list[tuple[int, int]], weight: list[int] | None = None) -> A
 def test_the_formulas_are_those_of_scikit_learn(rows: list[tuple[int, int]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     label, cluster = np.array(rows).T
-    found = agreement(rows)
-    assert found.nmi() == pytest.approx(metrics.normalized_mutual_info_score(label, cluster), abs=1e-9)
-    assert found.adjusted_rand() == pytest.approx(metrics.adjusted_rand_score(label, cluster), abs=1e-9)
+    actual = agreement(rows)
+    assert actual.nmi() == pytest.approx(metrics.normalized_mutual_info_score(label, cluster), abs=1e-9)
+    assert actual.adjusted_rand() == pytest.approx(metrics.adjusted_rand_score(label, cluster), abs=1e-9)
 
 
 def test_pairs_by_hand() -> None:

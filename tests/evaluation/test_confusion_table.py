@@ -70,9 +70,9 @@ def test_scikit_learn_agrees():
     assert report["confusion_matrix"]["weight"] == [pytest.approx(row) for row in matrix.tolist()]
     true, said = generator.random((2, 300, 5)) < 0.4
     sums = [weight[:300] @ columns for columns in (true & said, said, true)]
-    found = of_sets(*sums)
+    actual = of_sets(*sums)
     for name in ("precision", "recall", "f1"):
         score = getattr(reference, f"{name}_score")
-        assert found[f"micro_{name}"] == pytest.approx(score(true, said, average="micro", sample_weight=weight[:300]))
+        assert actual[f"micro_{name}"] == pytest.approx(score(true, said, average="micro", sample_weight=weight[:300]))
     macro = reference.f1_score(true, said, average="macro", sample_weight=weight[:300])
-    assert found["macro_f1"] == pytest.approx(macro)
+    assert actual["macro_f1"] == pytest.approx(macro)

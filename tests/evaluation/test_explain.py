@@ -37,10 +37,10 @@ class Source:
 
 def explained(learner, plan, text, format=None, **options):
     """The explanations of all lines."""
-    found = []
+    result = []
     batch = parse_text(text, format or TextFormat(names=True))
-    Trainer(learner, plan, Source(batch), [Explainer(found.append, **options)], row_by_row=True).run()
-    return found
+    Trainer(learner, plan, Source(batch), [Explainer(result.append, **options)], row_by_row=True).run()
+    return result
 
 
 def total(one):
@@ -82,8 +82,8 @@ def test_terms_and_sums_are_the_twins(lines, options):
     learner = random_table(Gd(gd_config(options), options.bits, learning=False))
     collect_non_finite(learner)
     text = text_format(features, skip_malformed=True, names=True)
-    found = explained(learner, Plan(features), b"\n".join(lines), text)
-    seen, w, wanted = set(), learner.weights[:, 0], []
+    explanations = explained(learner, Plan(features), b"\n".join(lines), text)
+    seen, w, expected = set(), learner.weights[:, 0], []
     with np.errstate(all="ignore"):
         for line in lines:
             example = parse_line(line, options)
@@ -96,9 +96,9 @@ def test_terms_and_sums_are_the_twins(lines, options):
                 sums[key] = sums.get(key, 0.0) + float(x)
             shown = [(*key, float(F32(x))) for key, x in sums.items()]
             products = [float(w[slot]) * float(x) for slot, x, _ in terms]
-            wanted.append((raw, float(example.base), sorted(shown), products))
-    assert len(found) == len(wanted)
-    for explanation, (raw, base, terms, products) in zip(found, wanted, strict=True):
+            expected.append((raw, float(example.base), sorted(shown), products))
+    assert len(explanations) == len(expected)
+    for explanation, (raw, base, terms, products) in zip(explanations, expected, strict=True):
         (one,) = explanation.sums
         if np.isfinite(raw):
             assert F32(one.value).tobytes() == F32(raw).tobytes()
@@ -171,14 +171,14 @@ def test_lrq_crosses_features_by_their_factors(specs, dropout):
     learner = random_table(Lrq(config, 10, learning=False))
     twin = LrqTwin(options, [(ord(spec[0]), ord(spec[1]), int(spec[2:])) for spec in specs], dropout, True)
     twin.gd.w[:] = learner.weights[:, 0]
-    found = explained(learner, Plan(FeatureConfig(bits=10)), "\n".join(LRQ_LINES).encode())
-    for line, explanation in zip(LRQ_LINES, found, strict=True):
+    explanations = explained(learner, Plan(FeatureConfig(bits=10)), "\n".join(LRQ_LINES).encode())
+    for line, explanation in zip(LRQ_LINES, explanations, strict=True):
         example = replace(parse_line(line.encode(), options), label=F32(np.nan))
         _, raw, _ = twin.process_example(example, expand(example, options, set()), False)
         (one,) = explanation.sums
         assert one.value == raw
         assert total(one) == pytest.approx(raw, rel=1e-5, abs=1e-5)
-    crossed = {term.name for term in found[0].sums[0].terms if term.slot is None}
+    crossed = {term.name for term in explanations[0].sums[0].terms if term.slot is None}
     assert crossed == ({"x^a*y^c", "x^a*y^d", "x^b*y^c", "x^b*y^d"} if specs == ("xy2",) else crossed)
     assert "x^a*x^b" in crossed or specs == ("xy2",)
 
@@ -194,14 +194,14 @@ def test_dot_products_are_crossed_features(options, untouched):
     case = Case("squared", rank=3, noconstant=True, **options)
     if not untouched:
         case.fill(np.random.default_rng(3))
-    found = explained(unlabelled(case.learner), case.plan, "\n".join(DYADIC_LINES).encode())
-    for line, explanation in zip(DYADIC_LINES, found, strict=True):
+    explanations = explained(unlabelled(case.learner), case.plan, "\n".join(DYADIC_LINES).encode())
+    for line, explanation in zip(DYADIC_LINES, explanations, strict=True):
         (one,) = explanation.sums
         assert total(one) == pytest.approx(one.value, rel=1e-6, abs=1e-6)
         if not untouched and "x:-1" not in line:
             row = case.row(line)
             assert one.value == pytest.approx(case.twin().predict(row) + one.base, rel=1e-5, abs=1e-5)
-    names = {term.name for term in found[0].sums[0].terms}
+    names = {term.name for term in explanations[0].sums[0].terms}
     assert {"a^x*b^u", "a^x*b^v", "a^y*b^u", "a^y*b^v"} <= names
     assert ("a^x" in names) == ("no_dot_linear" not in options)
     assert ("a^x*Offset" in names) == ("dot_offset" in options)

@@ -23,9 +23,9 @@ def test_it_is_the_integral(name):
     model.learn(lines * 3)
     ends = model.predict([line.partition("|")[1] + line.partition("|")[2] for line in lines], raw=True) / sums
     each = [quad(lambda u, y=y: link(u) - y, inverse(y), z)[0] for y, z in zip(labels, ends, strict=True)]
-    found = model.evaluate(lines, metrics="rmse,matching_loss")
-    assert list(found) == ["examples", "weight", "rmse", "matching_loss"]
-    assert found["matching_loss"] == pytest.approx(np.average(each, weights=[1, 2, 0.5]), rel=1e-5)
+    metrics = model.evaluate(lines, metrics="rmse,matching_loss")
+    assert list(metrics) == ["examples", "weight", "rmse", "matching_loss"]
+    assert metrics["matching_loss"] == pytest.approx(np.average(each, weights=[1, 2, 0.5]), rel=1e-5)
     assert "matching_loss" not in model.evaluate(lines)
 
 
@@ -33,8 +33,8 @@ def test_labels_at_the_end_of_their_range_have_one():
     model = vwlite.Model("--loss_function logistic --link logistic")
     lines = ["1 |w a", "-1 |w b", "1 |w a b"]
     model.learn(lines)
-    found = model.evaluate(lines, metrics=["matching_loss", "log_loss"])
-    assert found["matching_loss"] == pytest.approx(found["log_loss"], rel=1e-6)
+    metrics = model.evaluate(lines, metrics=["matching_loss", "log_loss"])
+    assert metrics["matching_loss"] == pytest.approx(metrics["log_loss"], rel=1e-6)
 
 
 RANGES = [("logistic", "from 0 to 1"), ("glf1", "from -1 to 1"), ("poisson", "0 or more")]

@@ -14,8 +14,8 @@ from vwlite.evaluation.metric_table import (
     as_json,
     as_table,
     canonical,
-    chosen,
     finite,
+    metrics_of_list,
     names_of,
     row_of,
     sections,
@@ -39,8 +39,8 @@ def test_every_metric_can_be_asked_for(name):
 
 def test_names_however_they_are_typed():
     assert canonical(" Log-Loss") == "log_loss"
-    assert chosen("AUC,f1,PR-AUC,auc") == ["auc", "f1", "pr_auc"]
-    assert chosen(None) is chosen("") is None
+    assert metrics_of_list("AUC,f1,PR-AUC,auc") == ["auc", "f1", "pr_auc"]
+    assert metrics_of_list(None) is metrics_of_list("") is None
     assert row_of("ndcg@10").name == "ndcg@K" and row_of("ndcg@0") is None
 
 

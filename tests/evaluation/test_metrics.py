@@ -267,12 +267,12 @@ def test_auc_counts_pairs(sample):
 @given(samples())
 def test_average_precision_is_the_mean_precision_at_positive_rows(sample):
     labels, predictions, weights = sample
-    found = total = 0.0
+    actual = total = 0.0
     for i in np.flatnonzero(labels == 1):
         above = predictions >= predictions[i]
         total += weights[i]
-        found += weights[i] * weights[above & (labels == 1)].sum() / weights[above].sum()
-    expected = found / total if 0 < total < weights.sum() else math.nan
+        actual += weights[i] * weights[above & (labels == 1)].sum() / weights[above].sum()
+    expected = actual / total if 0 < total < weights.sum() else math.nan
     assert measure(*sample)["pr_auc"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 

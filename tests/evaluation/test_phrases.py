@@ -65,19 +65,19 @@ def test_a_sequence_ends_every_phrase():
 
 
 def test_figures_are_percentages_by_type_and_in_all():
-    found = evaluate([*pairs("B-NP O B-VP", "B-NP B-NP O"), None], CONLLEVAL)
-    assert {name: found[name] for name in ("precision", "recall", "f1", "phrases", "found")} == {
+    metrics = evaluate([*pairs("B-NP O B-VP", "B-NP B-NP O"), None], CONLLEVAL)
+    assert {name: metrics[name] for name in ("precision", "recall", "f1", "phrases", "found")} == {
         "precision": 50.0,
         "recall": 50.0,
         "f1": 50.0,
         "phrases": 2,
         "found": 2,
     }
-    assert found["types"] == [
+    assert metrics["types"] == [
         {"type": "NP", "precision": 50.0, "recall": 100.0, "f1": pytest.approx(200 / 3), "phrases": 1, "found": 2},
         {"type": "VP", "precision": 0.0, "recall": 0.0, "f1": 0.0, "phrases": 1, "found": 0},
     ]
-    assert (found["scheme"], found["counting"]) == ("iob2", "conlleval")
+    assert (metrics["scheme"], metrics["counting"]) == ("iob2", "conlleval")
     assert evaluate(pairs("S-X", "S-X"), "iobes")["counting"] == "strict"
 
 

@@ -102,24 +102,24 @@ def test_the_command(groups, run_here, tmp_path):
     run_here("train", "log", "-f", "new", *options, "--quiet")
     run_here("train", "log", "-f", "old", *options, "--quiet", "--cb_type", "dm", "-l", "0")
     report = json.loads(run_here("evaluate", "-i", "new", "later", "--value", "--against", "old", "--json", "-").stdout)
-    found = {row["estimate"]: row for row in report["estimates"]}
+    actual = {row["estimate"]: row for row in report["estimates"]}
     answers = [int(line) for line in run_here("predict", "-i", "new", "later").lines]
     lines = (tmp_path / "later").read_text().splitlines()
     labels = [line.split()[0].split(":") for line in lines if line[:1].isdigit()]
     assert len(answers) == len(labels) == report["examples"] == 400
     weight = [(int(a) == answer) / float(p) for (a, _, p), answer in zip(labels, answers, strict=True)]
     costs = [float(c) for _, c, _ in labels]
-    assert found["ips"]["value"] == pytest.approx(np.mean(np.array(weight) * costs), rel=1e-6)
+    assert actual["ips"]["value"] == pytest.approx(np.mean(np.array(weight) * costs), rel=1e-6)
     assert report["matched"] == sum(map(bool, weight)) and report["mean_weight"] == pytest.approx(np.mean(weight))
     for name in ("cv", "ips", "snips", "dr"):
-        assert found[name]["low"] < 0.2 < found[name]["high"]
-    assert found["dm"]["low"] is found["dm"]["interval"] is None
-    assert [found[name]["interval"] for name in ("cv", "ips", "dr")] == ["likelihood", "normal", "normal"]
+        assert actual[name]["low"] < 0.2 < actual[name]["high"]
+    assert actual["dm"]["low"] is actual["dm"]["interval"] is None
+    assert [actual[name]["interval"] for name in ("cv", "ips", "dr")] == ["likelihood", "normal", "normal"]
     policies = {row["policy"]: row for row in report["policies"]}
     assert policies["logged"]["value"] == pytest.approx(np.mean(costs))
-    assert policies["constant"]["value"] > found["cv"]["high"] and policies["uniform"]["value"] > found["cv"]["high"]
+    assert policies["constant"]["value"] > actual["cv"]["high"] and policies["uniform"]["value"] > actual["cv"]["high"]
     other, difference = report["against"]
-    assert other["value"] > found["cv"]["value"] and difference["high"] < 0
+    assert other["value"] > actual["cv"]["value"] and difference["high"] < 0
 
 
 def values(run_here, *words):
@@ -133,10 +133,10 @@ def test_types_that_predict_no_costs_have_a_model_of_costs_by_two_folds(groups, 
     (tmp_path / "later").write_text(log_of(2, groups=groups))
     options = ("--cb_explore_adf", "-q", "ua") if groups else ("--cb", "3")
     run_here("train", "log", "-f", "m", *options, "--cb_type", "ips", "--quiet")
-    report, found = values(run_here, "-i", "m", "later")
+    report, estimates = values(run_here, "-i", "m", "later")
     assert report["cost_model"] == "two folds" and "warnings" not in report
     assert report["estimates"][3]["low"] < 0.24 and report["estimates"][3]["high"] > 0.2
-    assert found["dm"] == pytest.approx(found["dr"], abs=0.1)
+    assert estimates["dm"] == pytest.approx(estimates["dr"], abs=0.1)
     (tmp_path / "bad").write_text((tmp_path / "later").read_text() + "1:1:7 |u u1\n")
     done = run_here("evaluate", "-i", "m", "bad", "--max-bad-ratio", "0", status=65)
     assert done.stderr.count(f"bad line bad:{2001 if groups else 401}") == 1
@@ -156,8 +156,8 @@ def test_no_decision_is_scored_by_a_model_that_learned_it(groups, run_here, tmp_
     run_here("train", "log", "-f", "ips", *how, "--noconstant", "--cb_type", "ips", "--quiet")
     run_here("train", "log", "-f", "mtr", *how, "--noconstant", "--quiet")
     for model in ("ips", "mtr"):
-        report, found = values(run_here, "-i", model, "log")
-        assert report["cost_model"] == "two folds" and found["dm"] == 1  # 0, cut to the costs' range
+        report, estimates = values(run_here, "-i", model, "log")
+        assert report["cost_model"] == "two folds" and estimates["dm"] == 1  # 0, cut to the costs' range
         assert "log was learned before (" in report["warnings"][0]["warning"]
 
 
@@ -192,8 +192,8 @@ def test_wrong_probabilities_are_told(run_here, tmp_path):
 def test_tune_goes_by_the_value(run_here, tmp_path):
     (tmp_path / "log").write_text(log_of(1))
     (tmp_path / "later").write_text(log_of(2))
-    asked = ("--vary", "learning_rate 0|0.5", "--trials", "2", "--passes", "1", "--json", "-", "--quiet")
-    tuned = json.loads(run_here("tune", "log", "--test", "later", "--with", "--cb 3", *asked).stdout)
+    options = ("--vary", "learning_rate 0|0.5", "--trials", "2", "--passes", "1", "--json", "-", "--quiet")
+    tuned = json.loads(run_here("tune", "log", "--test", "later", "--with", "--cb 3", *options).stdout)
     assert tuned["metric"] == "loss" and tuned["score"] < 0.3
 
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from vwlite.evaluation.measure import interval, paired
+from vwlite.evaluation.measure import compare_pairs, interval
 
 
 def test_an_interval_of_equal_values_is_a_point():
@@ -32,20 +32,20 @@ def test_p_is_the_share_of_all_changes_of_sign():
     shares = (one - other) * weights
     signs = itertools.product((-1, 1), repeat=5)
     exact = np.mean([abs(np.dot(s, shares)) >= abs(shares.sum()) * (1 - 1e-12) for s in signs])
-    found = paired(one, other, weights, 20_000)
-    assert found.p == pytest.approx(exact, abs=0.01)
-    assert found.difference == pytest.approx(shares.sum() / 6)
-    assert found.low <= found.difference <= found.high
-    assert paired(other, one, weights, 20_000).p == found.p
+    actual = compare_pairs(one, other, weights, 20_000)
+    assert actual.p == pytest.approx(exact, abs=0.01)
+    assert actual.difference == pytest.approx(shares.sum() / 6)
+    assert actual.low <= actual.difference <= actual.high
+    assert compare_pairs(other, one, weights, 20_000).p == actual.p
 
 
 def test_queries_without_a_value_are_left_out():
     nan = math.nan
-    whole = paired(np.array([0.5, nan, 1]), np.array([0.25, 0.5, nan]), np.ones(3), 10)
+    whole = compare_pairs(np.array([0.5, nan, 1]), np.array([0.25, 0.5, nan]), np.ones(3), 10)
     assert (whole.difference, whole.low, whole.high) == (0.25, 0.25, 0.25)
-    assert all(map(math.isnan, paired(np.array([nan]), np.array([1.0]), np.ones(1), 10)))
+    assert all(map(math.isnan, compare_pairs(np.array([nan]), np.array([1.0]), np.ones(1), 10)))
 
 
 def test_equal_models_do_not_differ():
     values = np.array([0.5, 0.25, 1])
-    assert paired(values, values, np.ones(3), 10) == (0, 0, 0, 1)
+    assert compare_pairs(values, values, np.ones(3), 10) == (0, 0, 0, 1)

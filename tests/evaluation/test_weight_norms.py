@@ -35,10 +35,10 @@ def test_the_table(name):
 def test_numpy_has_the_same(seed, rows, columns, rank):
     draw = np.random.default_rng(seed)
     matrix = draw.normal(size=(rows, rank)) @ draw.normal(size=(rank, columns)) * (draw.random((rows, 1)) < 0.7)
-    found = norms_of(matrix, offset=seed)
-    assert found["2,1"] == pytest.approx(np.linalg.norm(matrix, axis=1).sum())
-    assert found["trace"] == pytest.approx(np.linalg.norm(matrix, "nuc"), rel=1e-6)
-    assert found["frobenius"] == pytest.approx(np.linalg.norm(matrix))
+    actual = norms_of(matrix, offset=seed)
+    assert actual["2,1"] == pytest.approx(np.linalg.norm(matrix, axis=1).sum())
+    assert actual["trace"] == pytest.approx(np.linalg.norm(matrix, "nuc"), rel=1e-6)
+    assert actual["frobenius"] == pytest.approx(np.linalg.norm(matrix))
 
 
 def test_many_rows_and_columns():

@@ -66,12 +66,12 @@ def rows(text, config):
     """``(index, value, count)`` of every line, the plan told of namespaces as a run tells it."""
     plan = Plan(config)
     batch = parse_text(text, text_format(config, skip_malformed=False))
-    found = []
+    result = []
     for begin, end in row_ranges(batch, plan):
         for row in range(begin, end):
             index, value, count, _ = kernel.expand_row(batch, plan, row)
-            found.append((np.frombuffer(index, np.uint32).tolist(), np.frombuffer(value, np.float32), count))
-    return found
+            result.append((np.frombuffer(index, np.uint32).tolist(), np.frombuffer(value, np.float32), count))
+    return result
 
 
 @given(st.lists(examples, min_size=1, max_size=4), text_options, pipelines, grams)
@@ -79,13 +79,13 @@ def test_terms_are_the_twins(lines, options, changes, ngrams):
     for name, value in (*changes.items(), ("ngram", ngrams[0]), ("skips", ngrams[1])):
         setattr(options, name, value)
     seen = set()
-    found = rows(b"\n".join(lines), feature_config(options))
-    for line, (index, value, count) in zip(lines, found, strict=True):
+    actual = rows(b"\n".join(lines), feature_config(options))
+    for line, (index, value, count) in zip(lines, actual, strict=True):
         with np.errstate(all="ignore"):
-            wanted = expand(parse_line(line, options), options, seen)
-        assert index == [term[0] for term in wanted.terms]
-        assert bits(value) == bits([term[1] for term in wanted.terms])
-        assert count == wanted.count
+            expected = expand(parse_line(line, options), options, seen)
+        assert index == [term[0] for term in expected.terms]
+        assert bits(value) == bits([term[1] for term in expected.terms])
+        assert count == expected.count
 
 
 def only(text, **options):
@@ -107,17 +107,17 @@ def cross(*indices):
 
 def test_whole_names_cross_only_their_own_blocks():
     text = b"|user u:2 |item i:3 j:5 |ux v:7 |items k:11"
-    found, count = only(text, interactions=("user,item",))
+    actual, count = only(text, interactions=("user,item",))
     u, i, j = h(b"user", b"u"), h(b"item", b"i"), h(b"item", b"j")
     linear = {u: 2, i: 3, j: 5, h(b"ux", b"v"): 7, h(b"items", b"k"): 11}
-    assert found == {**linear, cross(u, i): 6, cross(u, j): 10}
+    assert actual == {**linear, cross(u, i): 6, cross(u, j): 10}
     assert count == 7
 
 
 def test_a_whole_name_gathers_all_its_blocks():
-    found, count = only(b"|user u:2 |item i:3 |user w:4", interactions=("user,item",))
-    assert found[cross(h(b"user", b"u"), h(b"item", b"i"))] == 6
-    assert found[cross(h(b"user", b"w"), h(b"item", b"i"))] == 12
+    actual, count = only(b"|user u:2 |item i:3 |user w:4", interactions=("user,item",))
+    assert actual[cross(h(b"user", b"u"), h(b"item", b"i"))] == 6
+    assert actual[cross(h(b"user", b"w"), h(b"item", b"i"))] == 12
     assert count == 5
 
 
@@ -125,19 +125,19 @@ def test_a_whole_name_with_itself_gives_each_pair_once():
     x, y = h(b"user", b"x"), h(b"user", b"y")
     squares = {cross(x, x): 4, cross(x, y): 6, cross(y, y): 9}
     assert only(b"|user x:2 y:3", interactions=("user,user",)) == ({x: 2, y: 3, **squares}, 5)
-    found, count = only(b"|user x:2 y:3", interactions=("user,user",), permutations=True)
-    assert (found, count) == ({x: 2, y: 3, **squares, cross(y, x): 6}, 6)
+    actual, count = only(b"|user x:2 y:3", interactions=("user,user",), permutations=True)
+    assert (actual, count) == ({x: 2, y: 3, **squares, cross(y, x): 6}, 6)
 
 
 def test_three_whole_names_and_names_of_numbers():
-    found, count = only(b"|user u:2 |0 z:3 |item i:5", interactions=("user,0,item",))
-    assert found[cross(h(b"user", b"u"), h(b"0", b"z"), h(b"item", b"i"))] == 30
+    actual, count = only(b"|user u:2 |0 z:3 |item i:5", interactions=("user,0,item",))
+    assert actual[cross(h(b"user", b"u"), h(b"0", b"z"), h(b"item", b"i"))] == 30
     assert count == 4
 
 
 def test_blocks_without_a_name_are_not_called_zero():
-    found, count = only(b"| u:2 |item i:5", interactions=("0,item",), affix="+1i")
-    assert count == len(found) == 3
+    actual, count = only(b"| u:2 |item i:5", interactions=("0,item",), affix="+1i")
+    assert count == len(actual) == 3
 
 
 def test_ignored_and_absent_namespaces_cross_nothing():

@@ -21,17 +21,17 @@ DELIMITERS = b" :|\n\t\r"
 def test_murmur3_of_all_lengths(seed):
     data = random.Random(seed).randbytes(301)
     for length in range(301):
-        wanted = mmh3.hash(data[:length], seed, signed=False)
-        assert testing.murmur3(data[:length] + SLACK, length, seed) == wanted
-        assert testing.murmur3(data + SLACK, length, seed) == wanted  # whatever follows
-        assert twin.murmur3(data[:length], seed) == wanted
+        expected = mmh3.hash(data[:length], seed, signed=False)
+        assert testing.murmur3(data[:length] + SLACK, length, seed) == expected
+        assert testing.murmur3(data + SLACK, length, seed) == expected  # whatever follows
+        assert twin.murmur3(data[:length], seed) == expected
 
 
 @given(st.one_of(names, st.binary(max_size=40)), seeds, st.booleans())
 def test_hash_of_a_name(name, seed, hash_all):
-    found = testing.hash_name(name + SLACK, len(name), seed, hash_all)
-    assert found == twin.hash_name(name, seed, "all" if hash_all else "strings")
-    assert found == hashing.hash_name(name, seed, hash_all)
+    actual = testing.hash_name(name + SLACK, len(name), seed, hash_all)
+    assert actual == twin.hash_name(name, seed, "all" if hash_all else "strings")
+    assert actual == hashing.hash_name(name, seed, hash_all)
 
 
 @given(st.integers(0, 10**40), st.sampled_from([b"", b" ", b"\x00\x1f"]), seeds)
@@ -50,8 +50,8 @@ def test_scans(sixteen):
 
 @given(st.binary(min_size=16, max_size=16), st.sampled_from(b'",\t\0\xff'), st.sampled_from(b'",\t\0\xff'))
 def test_scans_for_one_of_two_bytes(sixteen, a, b):
-    found, scalar = testing.find_either(sixteen + SLACK, a, b)
-    assert found == scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte in (a, b))
+    actual, scalar = testing.find_either(sixteen + SLACK, a, b)
+    assert actual == scalar == sum(1 << i for i, byte in enumerate(sixteen) if byte in (a, b))
 
 
 def test_scans_know_every_byte_in_every_place():

@@ -58,9 +58,9 @@ def test_options_are_operations_on_kernels(found, kernel):
 def test_random_features_of_crossed_ones_are_a_kernel_of_a_kernel():
     inner = A * B
     options = {"quadratic": ("ab",), "ignore_linear": ("ab",), "random_only": True, "fold": 4096}
-    found = dots(random_features="rbf:16384", gamma=0.05, **options)
+    actual = dots(random_features="rbf:16384", gamma=0.05, **options)
     squares = np.diag(inner)[:, None] + np.diag(inner)[None] - 2 * inner
-    assert np.abs(found - np.exp(-0.05 * squares)).mean() < 1.1 / np.sqrt(16384)
+    assert np.abs(actual - np.exp(-0.05 * squares)).mean() < 1.1 / np.sqrt(16384)
 
 
 def test_the_page_has_these_rows():

@@ -63,9 +63,9 @@ def test_features_are_kernels_with_the_landmarks(settled, examples, landmarks, k
     if not nearest:
         np.testing.assert_allclose(mapped(plan, examples).tolist(), np.array(expected).tolist(), rtol=2e-6, atol=1e-6)
     else:
-        found = mapped(plan, examples)
-        assert (found.sum(1) == min(nearest, len(landmarks))).all() and set(found.ravel().tolist()) <= {0.0, 1.0}
-        for one, row in zip(examples, found, strict=True):  # as near as the twin's, whatever the last digits say
+        actual = mapped(plan, examples)
+        assert (actual.sum(1) == min(nearest, len(landmarks))).all() and set(actual.ravel().tolist()) <= {0.0, 1.0}
+        for one, row in zip(examples, actual, strict=True):  # as near as the twin's, whatever the last digits say
             similar = twin(kernel, one, landmarks, gamma)
             assert min(similar[row == 1]) >= sorted(similar)[-min(nearest, len(similar))] - 1e-5
 
@@ -76,11 +76,11 @@ def test_dot_products_of_whitened_features_are_the_kernel_and_they_are_uncorrela
     landmarks = [{int(slot): float(rng.normal()) for slot in rng.choice(9, 6, replace=False)} for _ in range(5)]
     gamma = 0.2 if kernel == "rbf" else None
     plan = settled(lines_of(landmarks), kernel, gamma=gamma, whiten=True)
-    found = mapped(plan, landmarks).astype(np.float64)
+    actual = mapped(plan, landmarks).astype(np.float64)
     exact = np.array([twin(kernel, one, landmarks, gamma) for one in landmarks])
-    np.testing.assert_allclose(found @ found.T, exact, rtol=2e-3, atol=2e-3)
+    np.testing.assert_allclose(actual @ actual.T, exact, rtol=2e-3, atol=2e-3)
     strength = np.linalg.eigvalsh(exact)[::-1]
-    np.testing.assert_allclose(found.T @ found, np.diag(strength), rtol=2e-3, atol=2e-3 * strength[0])
+    np.testing.assert_allclose(actual.T @ actual, np.diag(strength), rtol=2e-3, atol=2e-3 * strength[0])
     other = [{0: 1.0, 3: -0.5}]
     np.testing.assert_allclose(
         mapped(plan, other)[0], twin(kernel, other[0], landmarks, gamma, whiten=True), rtol=2e-2, atol=2e-3
@@ -145,7 +145,7 @@ def test_labels_of_landmarks_do_not_matter_and_malformed_lines_do(settled):
         settled("")
     with pytest.raises(DataError, match="no landmark with a feature"):
         settled("1 |a x\n", ignore=("a",))
-    with pytest.raises(UsageError, match="a larger -b"):
+    with pytest.raises(UsageError, match="give a larger -b"):
         settled("1 |a x\n1 |a y\n1 |a z\n", bits=1)
 
 
@@ -179,11 +179,11 @@ class TestChoice:
         path = tmp_path / "d.vw"
         lines = [f"{number} |a f{number}" for number in range(300)]
         path.write_text("\r\n".join(lines))
-        found = self.chosen(path, 40)
-        numbers = [int(line.split()[0]) for line in found]
+        actual = self.chosen(path, 40)
+        numbers = [int(line.split()[0]) for line in actual]
         assert len(set(numbers)) == 40 and numbers == sorted(numbers)
-        assert [line.decode() for line in found] == [lines[number] for number in numbers]
-        assert self.chosen(path, 40, block_size=100) == found != self.chosen(path, 40, seed=1)
+        assert [line.decode() for line in actual] == [lines[number] for number in numbers]
+        assert self.chosen(path, 40, block_size=100) == actual != self.chosen(path, 40, seed=1)
         assert [line.decode() for line in self.chosen(path, 1000)] == lines
 
     def test_all_are_equally_likely(self, tmp_path):

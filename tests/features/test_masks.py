@@ -21,11 +21,11 @@ def masks(*mask_ids, seed=0, **options):
 
 def features(batch):
     """For each row, what is in it: hashes and values."""
-    found = []
+    result = []
     for row in range(len(batch)):
         first, last = batch.namespace_start[batch.row_namespace[[row, row + 1]]].tolist()
-        found.append(list(zip(batch.feature_hash[first:last].tolist(), batch.value[first:last].tolist(), strict=True)))
-    return found
+        result.append(list(zip(batch.feature_hash[first:last].tolist(), batch.value[first:last].tolist(), strict=True)))
+    return result
 
 
 @pytest.mark.parametrize("name", ["item", "i"])

@@ -74,15 +74,15 @@ def test_features_are_those_of_the_twin(rows, kernel, size, fold, seed, quadrati
         bits=12,
     )
     plain, random = split(lines, config)
-    for before, found in zip(plain, random, strict=True):
+    for before, actual in zip(plain, random, strict=True):
         terms = [term for term in before if term != (11650396 % 2**12, 1.0)] if not noconstant else before
-        wanted = twin(terms, kernel, size, gamma=gamma or 1.0, fold=fold, seed=seed)
-        values = np.array([value for _, value in found], np.float32)
+        expected = twin(terms, kernel, size, gamma=gamma or 1.0, fold=fold, seed=seed)
+        values = np.array([value for _, value in actual], np.float32)
         if kernel == "laplace":  # the twin's directions are made by another tangent
-            assert values == pytest.approx(wanted, abs=2e-3)
+            assert values == pytest.approx(expected, abs=2e-3)
         else:
-            assert values.tolist() == wanted.tolist()
-        slots = [slot for slot, _ in found]
+            assert values.tolist() == expected.tolist()
+        slots = [slot for slot, _ in actual]
         assert slots == [(slots[0] + j) % 2**12 for j in range(size)]
 
 
@@ -120,9 +120,9 @@ def test_the_estimate_has_no_bias(kernel):
     """The mean over 60 seeds is nearer than any one."""
     x = np.random.default_rng(4).normal(size=(12, 6)) / 2
     kernels = [z @ z.T for z in (mapped(x, kernel, 64, SETS[kernel], fold=64, hash_seed=s) for s in range(60))]
-    wanted = kernel_matrix(x, kernel, SETS[kernel])
-    one = np.mean([np.abs(k - wanted).mean() for k in kernels])
-    assert np.abs(np.mean(kernels, axis=0) - wanted).mean() < one / 4
+    expected = kernel_matrix(x, kernel, SETS[kernel])
+    one = np.mean([np.abs(k - expected).mean() for k in kernels])
+    assert np.abs(np.mean(kernels, axis=0) - expected).mean() < one / 4
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=3, max_size=3), st.integers(0, 20))
@@ -176,8 +176,8 @@ def test_what_is_mapped_and_what_stays(options, kept, sources):
     source = FeatureConfig(**{**options, **plain, **alone})
     terms = terms_of(parsed(line, source), Plan(source))
     assert len(terms.values) == sources
-    wanted = twin(list(zip(terms.indices.tolist(), terms.values.tolist(), strict=True)), "rbf", 64, gamma=0.1)
-    assert np.frombuffer(values, np.float32)[-64:].tolist() == wanted.tolist()
+    expected = twin(list(zip(terms.indices.tolist(), terms.values.tolist(), strict=True)), "rbf", 64, gamma=0.1)
+    assert np.frombuffer(values, np.float32)[-64:].tolist() == expected.tolist()
 
 
 def test_random_features_are_those_of_the_numbers_of_a_namespace():
@@ -201,13 +201,13 @@ def test_gamma_is_one_over_the_median_squared_distance():
 def test_gamma_does_not_depend_on_how_rows_are_batched():
     x = np.random.default_rng(1).normal(size=(2500, 3))
     config = FeatureConfig(random_features="laplace:64", unit=True)
-    found = []
+    actual = []
     for size in (2500, 700, 64):
         plan = plan_of(config)
         parts = (numbers_of(x[begin : begin + size]) for begin in range(0, len(x), size))
         find_gamma(plan, (parsed(part, config) for part in parts))
-        found.append(plan.random.gamma)
-    assert found[0] == found[1] == found[2]
+        actual.append(plan.random.gamma)
+    assert actual[0] == actual[1] == actual[2]
 
 
 @pytest.mark.parametrize("lines", ["", "1 | \n", "1 | 5\n1 | 5\n", "1 | 5:1e-30\n1 | 5\n"])
@@ -226,7 +226,7 @@ def test_gamma_of_next_to_nothing_is_a_positive_number(lines):
         ({"random_features": "rbf:0"}, "KERNEL:D"),
         ({"random_features": "rbf:-5"}, "KERNEL:D"),
         ({"random_features": "rbf:99999999"}, "KERNEL:D"),
-        ({"random_features": "rbf:4096", "bits": 10}, "a larger -b"),
+        ({"random_features": "rbf:4096", "bits": 10}, "give a larger -b"),
         ({"random_features": "rbf:64", "gamma": 0.0}, "above 0"),
         ({"random_features": "rbf:64", "gamma": -1.0}, "above 0"),
         ({"random_features": "poly2:64", "gamma": 1.0}, "--gamma does nothing with"),

@@ -101,14 +101,14 @@ def tables() -> Iterator[object]:
 def arrow_files() -> list[bytes]:
     import pyarrow as pa
 
-    found = []
+    result = []
     for table in tables():
         for codec, make in ((None, pa.ipc.new_file), ("lz4", pa.ipc.new_file), (None, pa.ipc.new_stream)):
             out = pa.BufferOutputStream()
             with make(out, table.schema, options=pa.ipc.IpcWriteOptions(compression=codec)) as writer:
                 writer.write_table(table, max_chunksize=7)
-            found.append(out.getvalue().to_pybytes())
-    return found
+            result.append(out.getvalue().to_pybytes())
+    return result
 
 
 def parquet_files() -> list[bytes]:
@@ -116,13 +116,13 @@ def parquet_files() -> list[bytes]:
     from pyarrow import parquet
 
     how = ({"compression": "none"}, {"compression": "zstd"}, {"use_dictionary": False, "data_page_version": "2.0"})
-    found = []
+    result = []
     for table in tables():
         for options in how:
             out = pa.BufferOutputStream()
             parquet.write_table(table, out, row_group_size=7, **options)
-            found.append(out.getvalue().to_pybytes())
-    return found
+            result.append(out.getvalue().to_pybytes())
+    return result
 
 
 def zstd_files() -> list[bytes]:

@@ -109,15 +109,15 @@ def kill(command: str, draw: random.Random) -> str:
     with copied():
         old = Path(name).read_bytes()
         status, _, said = run(command, wait, number)
-        told = f"{command}, {signal.Signals(number).name} after {wait:.2f} of {seconds:.2f} s: status {status}"
+        message = f"{command}, {signal.Signals(number).name} after {wait:.2f} of {seconds:.2f} s: status {status}"
         if Path(name).read_bytes() not in (old, new):
-            raise Lost(f"{told}: {name} is neither the old model nor the new one")
+            raise Lost(f"{message}: {name} is neither the old model nor the new one")
         early = number == signal.SIGINT and "Traceback" in said and ", in program" not in said  # Python's own start
         if not early and ("Traceback" in said or status not in ENDS[number]):
-            raise Lost(f"{told}: {said[-300:]}")
+            raise Lost(f"{message}: {said[-300:]}")
         left = sorted(one for one in os.listdir() if one.endswith((".vwlite", ".lock")))
         if left and number != signal.SIGKILL:
-            raise Lost(f"{told}: {', '.join(left)} left behind")
+            raise Lost(f"{message}: {', '.join(left)} left behind")
         if Path(f"{name}.ledger").exists():
             json.loads(Path(f"{name}.ledger").read_text())
         replaced = Path(name).read_bytes() == new
@@ -125,9 +125,9 @@ def kill(command: str, draw: random.Random) -> str:
         again = f"{command}{going_on}" if not replaced else command
         status, _, said = run(again)
         if status or Path(name).read_bytes() != new:
-            raise Lost(f"{told}; then {again}: status {status}: {said[-300:]}")
+            raise Lost(f"{message}; then {again}: status {status}: {said[-300:]}")
         if left := sorted(one for one in os.listdir() if one.endswith((".vwlite", ".lock"))):
-            raise Lost(f"{told}; then {again}: {', '.join(left)} left behind")
+            raise Lost(f"{message}; then {again}: {', '.join(left)} left behind")
     return "done" if replaced else "kept"
 
 

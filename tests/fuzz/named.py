@@ -11,7 +11,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.solvers.aso import model_file
 from vwlite.solvers.aso.apply import as_text, topics
 from vwlite.solvers.aso.corpus import Corpus, text_format
-from vwlite.solvers.aso.tagger import tagged, tagger_of
+from vwlite.solvers.aso.tagger import tag_sequences, tagger_of
 from vwlite.solvers.aso.task_data import task_rows
 from vwlite.solvers.aso.tasks import load_tasks
 from vwlite.solvers.loglinear import model_file as store
@@ -44,7 +44,7 @@ def score(path: str, text: str) -> None:
     target = model_file.load_target(path)
     if target.sequences:
         tagger = tagger_of(target)
-        for part in tagged(tagger, read_blocks([text], text_format()), reading()):
+        for part in tag_sequences(tagger, read_blocks([text], text_format()), reading()):
             part.lines([b""] * len(part.chosen))
     target.chosen(target.scores(Corpus(reading(), tags=True).read([text])))
 

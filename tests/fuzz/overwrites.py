@@ -186,8 +186,8 @@ def words_of(case: Case) -> list[str]:
     """The command line: with the outputs that must be named, and without a check of what --json replaces."""
     words, outputs = shlex.split(case.line), {param.opts[-1]: param for param in params_of(case.line, Writes)}
     for number, (name, param) in enumerate(outputs.items()):
-        wanted = param.required or "-f" in param.opts or (name == "--output" and name_of(case.line) == "report")
-        if wanted and name != case.option:
+        expected = param.required or "-f" in param.opts or (name == "--output" and name_of(case.line) == "report")
+        if expected and name != case.option:
             words += [name, f"out{number}"]
     if case.option != STDOUT:
         words += [case.option, SPELLINGS[case.spelling](case.file)]
@@ -242,8 +242,8 @@ def undeclared(line: str) -> set[str]:
         except SystemExit as left:
             status = int(left.code or 0)
         here = os.path.realpath(".")
-        found = {os.path.basename(path) for path in opened - told if os.path.dirname(path) == here}
-        print("undeclared:", *sorted(name for name in found if not name.endswith(".vwlite")))  # which are temporary
+        actual = {os.path.basename(path) for path in opened - told if os.path.dirname(path) == here}
+        print("undeclared:", *sorted(name for name in actual if not name.endswith(".vwlite")))  # which are temporary
         return status
 
     done = forks.call(run)
@@ -256,7 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, help="so many at random; all")
     options = parser.parse_args()
-    every, found, started = list(cases()), Counter(), time.monotonic()
+    every, counts, started = list(cases()), Counter(), time.monotonic()
     chosen = random.Random(1).sample(every, options.count) if options.count else every
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         for line in LINES:
@@ -264,19 +264,19 @@ def main() -> None:
                 if names := undeclared(line):
                     raise Overwritten(f"{line}: {', '.join(sorted(names))} opened without being declared")
             except Overwritten as find:
-                found["undeclared"] += 1
+                counts["undeclared"] += 1
                 print(find, flush=True)
         for number, case in enumerate(chosen):
             try:
                 attempt(case, number)
             except Overwritten as find:
-                found[case.spelling] += 1
+                counts[case.spelling] += 1
                 print(find, flush=True)
     print(
         f"{len(LINES)} command lines, {len(chosen)} of {len(every)} outputs over inputs in "
-        f"{time.monotonic() - started:.0f} s; {found.total()} finds"
+        f"{time.monotonic() - started:.0f} s; {counts.total()} finds"
     )
-    raise SystemExit(bool(found))
+    raise SystemExit(bool(counts))
 
 
 if __name__ == "__main__":

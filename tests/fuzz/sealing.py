@@ -65,11 +65,11 @@ def sealed_cache(data: bytes) -> bytes:
     offset = min(TAIL.unpack_from(data, len(data) - TAIL.size)[0], len(data) - TAIL.size)
     footer = data[offset : len(data) - TAIL.size]
     try:
-        told = json.loads(footer)
-        for entry in told["batches"]:
+        report = json.loads(footer)
+        for entry in report["batches"]:
             batch = dict(zip(ENTRY, entry, strict=True))
             entry[-1] = zlib.crc32(data[batch["offset"] : min(batch["offset"] + batch["size"], offset)])
-        footer = json.dumps(told).encode()
+        footer = json.dumps(report).encode()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         pass
     return MAGIC + data[len(MAGIC) : offset] + footer + TAIL.pack(offset, len(footer), zlib.crc32(footer), END)

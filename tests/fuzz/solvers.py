@@ -11,7 +11,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, Diverged
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.gamma import owned
+from vwlite.features.gamma import copy_batch
 from vwlite.features.term_weights import terms_of
 from vwlite.solvers.clusters.model import ClusterModel
 from vwlite.solvers.clusters.solver import Assignment
@@ -54,7 +54,7 @@ def read_graph(path: str, data: bytes) -> None:
 def rows_of(path: str, features: FeatureConfig, seen: list[int]) -> Rows:
     policy = BadLines(None, len, BadLinesConfig(max_ratio=1))
     form = text_format(features, skip_malformed=True).of_words(lists=True)
-    return MemoryRows(features, [owned(policy.examine(part)) for part in read([path], form)], seen)
+    return MemoryRows(features, [copy_batch(policy.examine(part)) for part in read([path], form)], seen)
 
 
 def use_landmarks(path: str, text: str, choice: int) -> None:

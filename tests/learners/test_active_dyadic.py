@@ -33,15 +33,15 @@ def test_asks_and_learns_as_the_twin(data, mellowness, loss):
     batch = parse("".join(f"{label} {features}\n" for label, features in lines))
     results.reserve(len(batch))
     learner.run(batch, case.plan, results, 0, len(batch))
-    counted, wanted = learner.counted(batch), []
+    counted, expected = learner.counted(batch), []
     for label, features in lines:
         importance, distance = twin.learn(label, features)
         if distance < 1e-3:  # either answer is right
             return
-        wanted.append(importance)
-    np.testing.assert_allclose(counted.importance, wanted, rtol=0.01)
-    assert (np.isnan(counted.label) == (np.array(wanted) == 0)).all()
-    assert learner.queried == np.count_nonzero(wanted) == learner.counts[2]
+        expected.append(importance)
+    np.testing.assert_allclose(counted.importance, expected, rtol=0.01)
+    assert (np.isnan(counted.label) == (np.array(expected) == 0)).all()
+    assert learner.queried == np.count_nonzero(expected) == learner.counts[2]
     np.testing.assert_allclose(learner.weights, case.learner.weights, rtol=0.02, atol=2e-3)
     np.testing.assert_allclose(results.loss[results.loss > 0].sum(), twin.chance.sum_loss, rtol=0.01)
 

@@ -59,9 +59,9 @@ def test_rows_and_the_mean_are_the_twins(case):
     assume(np.isfinite(wanted.table).all() and np.isfinite(wanted.rows).all() and np.abs(wanted.table).max() < 1e10)
     assume(options.loss != "logistic" or (abs(wanted.rows[:, 1]) < 16).all())
     learner = average_of(options, after)
-    found, _ = learn(lines, options, held, learner=learner)
-    np.testing.assert_array_equal(found.table, wanted.table)
-    np.testing.assert_allclose(found.rows, wanted.rows, rtol=1e-4, atol=1e-4)
+    actual, _ = learn(lines, options, held, learner=learner)
+    np.testing.assert_array_equal(actual.table, wanted.table)
+    np.testing.assert_allclose(actual.rows, wanted.rows, rtol=1e-4, atol=1e-4)
     assert learner.get("learned") == len(twin.iterates)
     assert learner.get("mean_count") == len(twin.iterates[twin.first() :])
     if not learner.kernel.overshrunk[0]:  # where a step leaves nothing of the weights, digits of the sums are lost
@@ -72,12 +72,12 @@ def test_rows_and_the_mean_are_the_twins(case):
 def test_iterates_are_those_of_plain_gradient_descent(case, passes):
     (lines, options, held), after = case
     plain, learner = Gd(gd_config(options), options.bits, vw_compat=True), average_of(options, after)
-    rows, wanted = run_passes(learner, case[0], passes), run_passes(plain, case[0], passes)
+    rows, expected = run_passes(learner, case[0], passes), run_passes(plain, case[0], passes)
     columns = min(len(plain.columns), plain.stride)  # a narrow table has two
     np.testing.assert_array_equal(learner.weights[:, :columns], plain.weights[:, :columns])
     if not held:
-        learned = ~np.isnan(wanted).any(axis=1) & np.tile([b" " in line for line in lines], passes)
-        np.testing.assert_array_equal(rows[learned, 3], wanted[learned, 3])
+        learned = ~np.isnan(expected).any(axis=1) & np.tile([b" " in line for line in lines], passes)
+        np.testing.assert_array_equal(rows[learned, 3], expected[learned, 3])
 
 
 OVERSHRUNK = Options(bits=3, rules=frozenset({"sgd", "adaptive"}), power_t=0.0, l2=0.1)  # 1 - l2 * rate < 0
@@ -98,10 +98,10 @@ def test_chunks_and_a_stop_after_a_pass_give_the_same_bytes(case, chunk, passes)
     )
     second = run_passes(again, problem, 1, chunk)
     np.testing.assert_array_equal(np.concatenate([first, second]).view(np.uint32), whole.view(np.uint32))
-    found, wanted = again.tables(predict_only=False), one.tables(predict_only=False)
-    for name, table in wanted.items():
+    actual, expected = again.tables(predict_only=False), one.tables(predict_only=False)
+    for name, table in expected.items():
         kept = len(table.names)
-        assert found[name].values[:, :kept].tobytes() == table.values[:, :kept].tobytes()
+        assert actual[name].values[:, :kept].tobytes() == table.values[:, :kept].tobytes()
     assert again.scalars.tobytes() == one.scalars.tobytes()
 
 

@@ -63,10 +63,10 @@ def test_evaluate_tells_of_a_model_that_loses_to_it(rule, loses, run_cli, tmp_pa
     (tmp_path / "data.vw").write_text(lines)
     assert run_cli("train", "data.vw", "-f", "m", "--quiet", rule).returncode == 0
     done = run_cli("evaluate", "data.vw", "-i", "m")
-    found = dict(line.split() for line in done.stdout.splitlines())
+    actual = dict(line.split() for line in done.stdout.splitlines())
     constant = np.var([float(line.split()[0]) for line in lines.splitlines()])
-    assert float(found["best_constant_loss"]) == pytest.approx(constant, rel=1e-5)
-    assert (float(found["loss"]) > constant) == loses
+    assert float(actual["best_constant_loss"]) == pytest.approx(constant, rel=1e-5)
+    assert (float(actual["loss"]) > constant) == loses
     way = "train --label-units spread learns numbers of any unit"
     note = f"vwlite: note: always predicting the best constant has a smaller loss, {constant:g}; {way}\n"
     assert done.stderr == (note if loses else "")
@@ -77,15 +77,15 @@ def test_it_tells_of_log_loss_where_both_are_asked_for(metrics, run_here, tmp_pa
     (tmp_path / "data.vw").write_text("".join(f"{2 * (n % 3 > 0) - 1} | x{n % 2}:{n % 7}\n" for n in range(90)))
     run_here("train", "data.vw", "-f", "m", "--quiet", "--loss_function", "logistic", "-l", "20", "--sgd")
     note = "note: always predicting the best constant has a smaller loss, 0.636514"
-    asked = ("evaluate", "data.vw", "-i", "m", "--metric", metrics)
-    assert note in run_here(*asked).stderr and run_here(*asked, "--quiet").stderr == ""
-    assert run_here(*asked[:-1], "log_loss").stderr == ""
+    command = ("evaluate", "data.vw", "-i", "m", "--metric", metrics)
+    assert note in run_here(*command).stderr and run_here(*command, "--quiet").stderr == ""
+    assert run_here(*command[:-1], "log_loss").stderr == ""
 
 
 def test_it_is_measured_where_it_is_asked_for(run_cli, tmp_path):
     (tmp_path / "signs.vw").write_text("1 | a\n1 | b\n-1 | c\n1 | a\n")
     assert run_cli("train", "signs.vw", "-f", "m", "--loss_function", "logistic", "--quiet").returncode == 0
-    asked = run_cli("evaluate", "signs.vw", "-i", "m", "--metric", "best_constant_loss,best_constant_log_loss,loss")
-    found = dict(line.split() for line in asked.stdout.splitlines())
-    assert found["best_constant_loss"] == found["best_constant_log_loss"] == "0.562335"
+    done = run_cli("evaluate", "signs.vw", "-i", "m", "--metric", "best_constant_loss,best_constant_log_loss,loss")
+    actual = dict(line.split() for line in done.stdout.splitlines())
+    assert actual["best_constant_loss"] == actual["best_constant_log_loss"] == "0.562335"
     assert "best_constant_loss" not in run_cli("evaluate", "signs.vw", "-i", "m").stdout

@@ -50,7 +50,7 @@ def test_a_pass_sums_what_the_twin_sums(problem, seed, chunk):
     learner.weights[:, 0] = rng.integers(-3, 4, slots) / 4
     learner.weights[:, 2] = rng.integers(-3, 4, slots)
     w, d = learner.weights[:, 0].astype(float), learner.weights[:, 2].astype(float)
-    wanted = {"g": np.zeros(slots), "h": np.zeros(slots), "loss": 0.0, "weight": 0.0, "curvature": 0.0}
+    expected = {"g": np.zeros(slots), "h": np.zeros(slots), "loss": 0.0, "weight": 0.0, "curvature": 0.0}
     loss, seen = loss_of(options), set()
     loss.low, loss.high = np.float32(-1000), np.float32(1000)
     for number, line in enumerate(lines):
@@ -64,20 +64,20 @@ def test_a_pass_sums_what_the_twin_sums(problem, seed, chunk):
         assume(abs(p) < 16 or options.loss in ("squared", "quantile"))  # odds within single precision
         along = sum(d[slot] * float(x) for slot, x, *_ in terms) + float(example.base)
         slope, bend = float(loss.dl(p, y)) * weight, float(loss.second(p, y)) * weight
-        wanted["loss"] += float(loss.value(p, y)) * weight
-        wanted["weight"] += weight
-        wanted["curvature"] += along * along * bend
+        expected["loss"] += float(loss.value(p, y)) * weight
+        expected["weight"] += weight
+        expected["curvature"] += along * along * bend
         for slot, x, *_ in terms:
-            wanted["g"][slot] += slope * float(x)
-            wanted["h"][slot] += bend * float(x) ** 2
+            expected["g"][slot] += slope * float(x)
+            expected["h"][slot] += bend * float(x) ** 2
     run_pass(learner, lines, features, held, chunk)
     close = {"rtol": 1e-4, "atol": 1e-3}
-    np.testing.assert_allclose(learner.weights[:, 1], wanted["g"], **close)
-    np.testing.assert_allclose(learner.weights[:, 3], wanted["h"], **close)
-    np.testing.assert_allclose(learner.sums[:2], [wanted["loss"], wanted["weight"]], **close)
+    np.testing.assert_allclose(learner.weights[:, 1], expected["g"], **close)
+    np.testing.assert_allclose(learner.weights[:, 3], expected["h"], **close)
+    np.testing.assert_allclose(learner.sums[:2], [expected["loss"], expected["weight"]], **close)
     learner.gradient = learner.first = False
     run_pass(learner, lines, features, held, chunk)
-    np.testing.assert_allclose(learner.sums[2], wanted["curvature"], rtol=1e-4, atol=1e-2)
+    np.testing.assert_allclose(learner.sums[2], expected["curvature"], rtol=1e-4, atol=1e-2)
 
 
 def data(loss, rows=60, inputs=5):
@@ -158,11 +158,11 @@ def objective(loss, x, y, w, l2):
 def test_every_loss_comes_to_a_minimum(loss, options):
     """From which no way leads down, straight or by chance; curved or not, with kinks or without."""
     w, x, y, _ = optimise(loss, passes=150, l2=1.0, **options)
-    found, rng = objective(loss, x, y, w, 1), np.random.default_rng(1)
-    assert found < 0.8 * objective(loss, x, y, 0 * w, 1)
+    actual, rng = objective(loss, x, y, w, 1), np.random.default_rng(1)
+    assert actual < 0.8 * objective(loss, x, y, 0 * w, 1)
     for size in (1e-3, 1e-2, 1e-1):
         around = [objective(loss, x, y, w + size * rng.normal(size=5), 1) for _ in range(50)]
-        assert min(around) > found * (1 - 2e-4)
+        assert min(around) > actual * (1 - 2e-4)
 
 
 SMOOTH = [name for name in TABLE if name not in ("perceptron", *WITH_KINKS)]
@@ -176,11 +176,11 @@ def test_every_smooth_loss_with_l1_comes_to_a_minimum(loss):
     def penalised(w):
         return objective(loss, x, y, w, 0.1) + 4 * abs(w).sum()
 
-    found, rng = penalised(w), np.random.default_rng(1)
+    actual, rng = penalised(w), np.random.default_rng(1)
     for size in (1e-3, 1e-2, 1e-1):
-        assert min(penalised(w + size * rng.normal(size=5)) for _ in range(50)) > found * (1 - 2e-4)
+        assert min(penalised(w + size * rng.normal(size=5)) for _ in range(50)) > actual * (1 - 2e-4)
     for place in range(5):
-        assert min(penalised(w + step * np.eye(5)[place]) for step in (-1e-2, 1e-2)) > found * (1 - 1e-5)
+        assert min(penalised(w + step * np.eye(5)[place]) for step in (-1e-2, 1e-2)) > actual * (1 - 1e-5)
 
 
 @pytest.mark.parametrize(("penalty", "least", "active"), [(5, 63.9518, 25), (20, 187.4043, 6), (80, 616.6304, 5)])

@@ -112,16 +112,16 @@ def compare(learner, labels, targets, problem, twin):
     width, features = 1 << learner.layout[0], batch.feature_hash[:INPUTS] & (1 << BITS - learner.layout[0]) - 1
     slots = (features * width)[:, None] + np.arange(COUNT)
     learner.weights[slots, 0] = start
-    wanted = twin.sums(x, targets, weight, held, start, along)
+    expected = twin.sums(x, targets, weight, held, start, along)
     run_pass(learner, batch, held, chunk)
     close = {"rtol": 1e-5, "atol": 1e-5}
-    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 0]), wanted.gradient, **close)
-    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 2]), wanted.diagonal, **close)
-    np.testing.assert_allclose(learner.sums, [wanted.loss, wanted.weight, 0], **close)
+    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 0]), expected.gradient, **close)
+    np.testing.assert_allclose(of_inputs(learner, batch, learner.vectors[:, 2]), expected.diagonal, **close)
+    np.testing.assert_allclose(learner.sums, [expected.loss, expected.weight, 0], **close)
     learner.gradient = learner.first = False
     learner.vectors[slots, 1] = along
     run_pass(learner, batch, held, chunk)
-    np.testing.assert_allclose(learner.sums[2], wanted.curvature, **close)
+    np.testing.assert_allclose(learner.sums[2], expected.curvature, **close)
 
 
 @pytest.mark.parametrize("transfer", TRANSFERS)
@@ -172,12 +172,12 @@ def test_ridge_regression_of_outputs_has_its_closed_form(options, l2):
     y = (z + rng.normal(size=z.shape)).astype(np.float32)
     y[::7, 1] = np.nan
     learner = outputs("identity", l2=l2, termination=0.0, **options)
-    found, told = optimise(learner, rows_of(learner, text_of(y), x, weight))
+    actual, told = optimise(learner, rows_of(learner, text_of(y), x, weight))
     for c in range(COUNT):
         known = ~np.isnan(y[:, c])
         scaled = x[known].T * weight[known]
         best = np.linalg.solve(scaled @ x[known] + l2 / 2 * np.eye(INPUTS), scaled @ y[known, c])
-        np.testing.assert_allclose(found[:, c], best, rtol=1e-6, atol=1e-6 * abs(best).max())
+        np.testing.assert_allclose(actual[:, c], best, rtol=1e-6, atol=1e-6 * abs(best).max())
     assert told[-1] == "note: no step lowers the loss any further"
 
 
@@ -195,8 +195,8 @@ def test_at_the_minimum_of_a_transfer_the_plain_gradient_is_zero(transfer, l2):
     x, z, weight, rng = data()
     y = LABELS[transfer](z, rng).astype(np.float32)
     learner = outputs(transfer, l2=l2, termination=0.0)
-    found, _ = optimise(learner, rows_of(learner, text_of(y), x, weight))
-    assert_stationary(Twin(transfer), x, y.astype(float), weight, found, l2)
+    actual, _ = optimise(learner, rows_of(learner, text_of(y), x, weight))
+    assert_stationary(Twin(transfer), x, y.astype(float), weight, actual, l2)
 
 
 @pytest.mark.parametrize("l2", [0.5, 5.0])
@@ -214,9 +214,9 @@ def test_at_the_minimum_of_classes_the_plain_gradient_is_zero(loss, l2, first, s
     at = next(row for row, label in enumerate(labels) if label in (0, COUNT))
     labels = [*labels[at + 1 :], *labels[: at + 1]]  # the telling one comes last or early
     x, weight, y = (np.roll(array, -at - 1, axis=0) for array in (x, weight, y))
-    found, _ = optimise(learner, rows_of(learner, labels, x, weight))
+    actual, _ = optimise(learner, rows_of(learner, labels, x, weight))
     target = (1 - smoothing) * np.eye(COUNT)[y] + smoothing / COUNT
-    assert_stationary(Twin(TWINS[loss]), x, target, weight, found, l2)
+    assert_stationary(Twin(TWINS[loss]), x, target, weight, actual, l2)
 
 
 def assert_stationary(twin, x, y, weight, found, l2):
@@ -243,25 +243,25 @@ def test_slopes_of_the_twin_are_differences_of_its_losses(transfer):
 def test_two_examples_have_the_minimum_of_their_mean():
     """Labels 1 and 3 of importance 0.7 and 0.3, and one label of these shares."""
     x, _, _, rng = data(40)
-    found = []
+    actual = []
     share = rng.choice([0.25, 0.5, 0.75], 40)
     one, two = classes(l2=1.0, termination=0.0), classes(l2=1.0, termination=0.0, label_shares=True)
     batch = rows_of(one, [1] * 40 + [3] * 40, np.vstack([x, x]), [*share, *(1 - share)])
-    found.append(optimise(one, batch)[0])
+    actual.append(optimise(one, batch)[0])
     batch = rows_of(two, [f"1:{a} 3:{1 - a}" for a in share], x, [1.0] * 40)
-    found.append(optimise(two, batch)[0])
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-5, atol=1e-6)
+    actual.append(optimise(two, batch)[0])
+    np.testing.assert_allclose(actual[0], actual[1], rtol=1e-5, atol=1e-6)
 
 
 def test_a_penalty_on_absolute_weights_leaves_zeros():
     x, z, weight, rng = data()
     y = np.argmax(z + rng.gumbel(size=z.shape), axis=1)
     learner = classes(l1=10.0, termination=0.0)
-    found, _ = optimise(learner, rows_of(learner, (y + 1).tolist(), x, weight))
-    slope = Twin("softmax").sums(x, np.eye(COUNT)[y], weight, None, found, found).gradient
-    assert 0 < np.count_nonzero(found) < found.size
-    assert abs(slope[found == 0]).max() <= 10 + 1e-4
-    np.testing.assert_allclose(slope[found != 0], -10 * np.sign(found[found != 0]), rtol=1e-4)
+    actual, _ = optimise(learner, rows_of(learner, (y + 1).tolist(), x, weight))
+    slope = Twin("softmax").sums(x, np.eye(COUNT)[y], weight, None, actual, actual).gradient
+    assert 0 < np.count_nonzero(actual) < actual.size
+    assert abs(slope[actual == 0]).max() <= 10 + 1e-4
+    np.testing.assert_allclose(slope[actual != 0], -10 * np.sign(actual[actual != 0]), rtol=1e-4)
 
 
 def test_one_output_is_batch_optimisation_of_one_number():
@@ -325,7 +325,7 @@ def test_a_model_that_does_not_know_the_first_class_goes_on_from_its_weights():
     x, z, weight, _ = data(60)
     y = z[:, :2].argmax(axis=1) + 1  # neither 0 nor the number of classes
     learner = classes(l2=1.0, termination=0.0)
-    found, _ = optimise(learner, rows_of(learner, y.tolist(), x, weight))
+    actual, _ = optimise(learner, rows_of(learner, y.tolist(), x, weight))
     assert learner.get("first") == -1
     again = classes(l2=1.0, termination=0.0)
     again.weights[:] = learner.weights
@@ -334,4 +334,4 @@ def test_a_model_that_does_not_know_the_first_class_goes_on_from_its_weights():
     run_pass(again, batch)
     assert again.get("first") == 0
     rotated = of_inputs(again, batch, again.weights[:, 0])
-    np.testing.assert_array_equal(rotated, np.roll(found.astype(np.float32), 1, axis=1))
+    np.testing.assert_array_equal(rotated, np.roll(actual.astype(np.float32), 1, axis=1))

@@ -24,11 +24,11 @@ def averaging(loss, after=None, **changes):
 
 def iterates_of(text, loss):
     """float64[learned, slots] of a run without the mean."""
-    plain, found = Multiclass(config(loss), 12), []
+    plain, actual = Multiclass(config(loss), 12), []
     for line in text:
         learn([line], loss, learner=plain)
-        found.append(plain.weights[:, 0].astype(float))
-    return np.array(found), plain
+        actual.append(plain.weights[:, 0].astype(float))
+    return np.array(actual), plain
 
 
 @given(lines, st.sampled_from(LOSSES), AFTER)
@@ -37,9 +37,9 @@ def test_the_mean_is_that_of_the_iterates(text, loss, after):
     _, learner = learn(text, loss, learner=averaging(loss, after))
     np.testing.assert_array_equal(learner.weights, plain.weights)
     first = before_mean(len(text), after)
-    wanted = iterates[first:].mean(0) if first < len(text) else iterates[-1]
-    found = learner.tester().weights[:, 0]
-    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=3e-6 * np.abs(iterates).max())
+    expected = iterates[first:].mean(0) if first < len(text) else iterates[-1]
+    actual = learner.tester().weights[:, 0]
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=3e-6 * np.abs(iterates).max())
     assert bool(learner.warnings()) == (first >= len(text))
 
 
@@ -50,8 +50,8 @@ def test_a_longer_run(count):
     text = [b"%d | %s" % (rng.integers(1, 6), word) for word in words]
     iterates, _ = iterates_of(text, "multinomial")
     _, learner = learn(text, "multinomial", learner=averaging("multinomial"))
-    wanted = iterates[before_mean(count, None) :].mean(0)
-    np.testing.assert_allclose(learner.tester().weights[:, 0], wanted, rtol=1e-4, atol=1e-6)
+    expected = iterates[before_mean(count, None) :].mean(0)
+    np.testing.assert_allclose(learner.tester().weights[:, 0], expected, rtol=1e-4, atol=1e-6)
 
 
 @given(lines, st.sampled_from(LOSSES), AFTER)

@@ -82,14 +82,14 @@ def losses_of(learner, batch):
 @NEEDS_BLOCKS
 @pytest.mark.parametrize("vw_compat", [False, True])
 def test_results_scalars_and_norms_are_those_of_one_thread(vw_compat):
-    found = []
+    actual = []
     for threads in (1, 2, 4):
         learner = PerClass(PerClassConfig(oaa=60), 12, vw_compat=vw_compat)
         learner.use_threads(threads)
         batch = parse_text(text(60, 1, rows=2500).encode(), TextFormat())
-        found.append([*losses_of(learner, batch), learner.scalars, learner.norms, learner.weights[:, :SCRATCH]])
-    for other in found[1:]:
-        assert all(np.array_equal(one, two) for one, two in zip(found[0], other, strict=True))
+        actual.append([*losses_of(learner, batch), learner.scalars, learner.norms, learner.weights[:, :SCRATCH]])
+    for other in actual[1:]:
+        assert all(np.array_equal(one, two) for one, two in zip(actual[0], other, strict=True))
 
 
 class Counted:

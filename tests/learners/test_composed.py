@@ -68,8 +68,8 @@ def test_scores_and_tables_are_the_twins(case, strict):
     scores, twin = scores_of_twin(case, strict)
     tables = [one.table() for one in twin.twins]
     assume(np.isfinite(scores).all() and all(np.isfinite(table).all() for table in tables))
-    _, found, learner = learn(("oaa", *case[1:]), learner=learner_of(case, strict))
-    np.testing.assert_array_equal(found, scores)
+    _, actual, learner = learn(("oaa", *case[1:]), learner=learner_of(case, strict))
+    np.testing.assert_array_equal(actual, scores)
     table = learner.weights.reshape(-1, 4, learner.stride)
     for number, wanted in enumerate(tables):
         np.testing.assert_array_equal(table[:, number, : wanted.shape[1]], wanted)
@@ -126,18 +126,18 @@ FTRL_OF_VW = [
 def test_confidence_over_ftrl_is_vws(tmp_path, run_cli):
     lines = 2 * ["1 |a x:2 y\n", "-1 |a x y:-1\n", "1 |a y z\n", "-1 |a x:0.5 z:3\n"]
     run_cli("vw", "-", "--confidence", "--ftrl", "--quiet", "-p", tmp_path / "p", stdin="".join(lines))
-    found = [float(word) for line in (tmp_path / "p").read_text().splitlines() for word in line.split()]
-    np.testing.assert_allclose(found, FTRL_OF_VW, atol=2e-6)
+    numbers = [float(word) for line in (tmp_path / "p").read_text().splitlines() for word in line.split()]
+    np.testing.assert_allclose(numbers, FTRL_OF_VW, atol=2e-6)
 
 
 def test_a_small_importance_moves_ftrl_as_far_as_its_confidence_says(tmp_path, run_cli):
     lines = ["1 |a x:2 y\n", "-1 |a x y:-1\n", "1 |a y z\n", "-1 |a x:0.5 z:3\n"]
     (tmp_path / "data").write_text("".join(5 * lines))
-    small, asked = 1e-3, "|a x:0.7 z:2\n"
+    small, message = 1e-3, "|a x:0.7 z:2\n"
     run_cli("train", "data", "--ftrl", "-f", "m", "--quiet")
-    before, flip = map(float, run_cli("predict", "-i", "m", "--confidence", stdin=asked).stdout.split())
+    before, flip = map(float, run_cli("predict", "-i", "m", "--confidence", stdin=message).stdout.split())
     label = -1 if before > 0 else 1
-    run_cli("train", "-i", "m", "-f", "n", "--quiet", stdin=f"{label} {small} {asked}")
-    moved = float(run_cli("predict", "-i", "n", stdin=asked).stdout) - before
+    run_cli("train", "-i", "m", "-f", "n", "--quiet", stdin=f"{label} {small} {message}")
+    moved = float(run_cli("predict", "-i", "n", stdin=message).stdout) - before
     slope = 2 * (before - label)  # of the squared loss
     assert moved == pytest.approx(-slope * small * abs(before) / flip, rel=0.02)

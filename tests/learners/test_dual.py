@@ -58,9 +58,9 @@ def test_every_step_is_the_best_one(twin, rows):
         np.testing.assert_allclose(solver.a, twin.a, rtol=1e-6, atol=2e-6 * (1 + max(twin.c)))
         twin.a = solver.a.tolist()
         np.testing.assert_allclose(solver.w, twin.w, rtol=1e-9, atol=1e-12)
-    found = solver.evaluate()
-    assert found.primal == pytest.approx(twin.primal(), rel=1e-10)
-    assert found.dual == pytest.approx(twin.dual(), rel=1e-10, abs=1e-10)
+    metrics = solver.evaluate()
+    assert metrics.primal == pytest.approx(twin.primal(), rel=1e-10)
+    assert metrics.dual == pytest.approx(twin.dual(), rel=1e-10, abs=1e-10)
     np.testing.assert_allclose(solver.prediction, [twin.predict(row, twin.w) for row in range(len(twin.y))], atol=1e-12)
 
 
@@ -71,25 +71,25 @@ def test_no_sweep_lowers_the_dual_and_the_gap_is_never_negative(twin, seed):
     before = solver.evaluate()
     for _ in range(20):
         solver.run_pass()
-        found = solver.evaluate()
-        slack = 1e-12 * (abs(found.primal) + abs(before.dual))
-        assert found.dual >= before.dual - slack and found.primal >= found.dual - slack
-        before = found
+        metrics = solver.evaluate()
+        slack = 1e-12 * (abs(metrics.primal) + abs(before.dual))
+        assert metrics.dual >= before.dual - slack and metrics.primal >= metrics.dual - slack
+        before = metrics
 
 
 @ANY
 @given(problems(), st.sampled_from([1e-1, 1e-3, 1e-8]))
 def test_the_gap_certifies_how_far_the_primal_is_from_the_least(twin, gap):
     solver = solver_of(twin, gap, passes=100_000)
-    found, passes = solver.solve(lambda number, told: None)
-    assert found.gap <= gap and passes < 100_000
-    assert found.primal == pytest.approx(twin.primal(solver.w.tolist()), rel=1e-10, abs=1e-10)
+    actual, passes = solver.solve(lambda number, told: None)
+    assert actual.gap <= gap and passes < 100_000
+    assert actual.primal == pytest.approx(twin.primal(solver.w.tolist()), rel=1e-10, abs=1e-10)
     for _ in range(30):
         for row in range(len(twin.y)):
             twin.step(row)
     least = twin.primal()  # or somewhat more
-    assert found.primal * (1 - gap) <= least + 1e-9
-    assert found.dual <= least + 1e-9 * (1 + least)
+    assert actual.primal * (1 - gap) <= least + 1e-9
+    assert actual.dual <= least + 1e-9 * (1 + least)
 
 
 @ANY
@@ -97,10 +97,10 @@ def test_the_gap_certifies_how_far_the_primal_is_from_the_least(twin, gap):
 def test_slackness_is_complementary(twin):
     """A margin beyond 1 where a_i is 0, at most 1 where it is the importance, 1 between."""
     solver = solver_of(twin, 1e-9, passes=100_000)
-    found, _ = solver.solve(lambda number, told: None)
+    actual, _ = solver.solve(lambda number, told: None)
     error = 1 - solver.label * solver.prediction
     lacks = np.where(error > 0, (solver.cost - solver.a) * error, -solver.a * error)
-    assert lacks.min() >= 0 and lacks.sum() <= 1e-9 * found.primal + 1e-12
+    assert lacks.min() >= 0 and lacks.sum() <= 1e-9 * actual.primal + 1e-12
 
 
 def random_problem(loss, rows=60, columns=5, l2=1.0, seed=3):
@@ -117,8 +117,8 @@ def test_squared_loss_gives_ridge_regression(l2):
     solver = solver_of(twin, 1e-12, passes=100_000)
     solver.solve(lambda number, told: None)
     x, y = np.array(twin.x), np.array(twin.y)
-    wanted = np.linalg.solve(x.T @ x + l2 / 2 * np.eye(5), x.T @ y)
-    np.testing.assert_allclose(solver.w, wanted, atol=1e-6)
+    expected = np.linalg.solve(x.T @ x + l2 / 2 * np.eye(5), x.T @ y)
+    np.testing.assert_allclose(solver.w, expected, atol=1e-6)
 
 
 def test_a_tube_of_no_width_gives_the_median():
@@ -141,19 +141,19 @@ def test_liblinear_finds_the_same(loss):
     else:
         model = linear.LinearSVC(loss=loss, dual=True, **same)
     solver = solver_of(twin, 1e-10, passes=100_000)
-    found, _ = solver.solve(lambda number, told: None)
-    assert found.primal == pytest.approx(twin.primal(model.fit(x, y).coef_.ravel().tolist()), rel=1e-6)
+    actual, _ = solver.solve(lambda number, told: None)
+    assert actual.primal == pytest.approx(twin.primal(model.fit(x, y).coef_.ravel().tolist()), rel=1e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_order_follows_the_seed(loss):
     twin = random_problem(loss)
-    found = []
+    actual = []
     for seed in (0, 0, 1):
         solver = solver_of(twin, 1e-6, seed=seed)
         solver.solve(lambda number, told: None)
-        found.append(solver.a.tobytes())
-    assert found[0] == found[1] != found[2]
+        actual.append(solver.a.tobytes())
+    assert actual[0] == actual[1] != actual[2]
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e5])
@@ -161,16 +161,16 @@ def test_labels_of_any_size_are_fitted(scale):
     twin = random_problem("tube")
     twin.y, twin.tube, twin.c = [y * scale for y in twin.y], 0.3 * scale, [scale] * len(twin.y)
     twin.l2 = 1.0
-    found, passes = solver_of(twin, 1e-6).solve(lambda number, told: None)
-    assert found.gap <= 1e-6 and passes < 1000
+    actual, passes = solver_of(twin, 1e-6).solve(lambda number, told: None)
+    assert actual.gap <= 1e-6 and passes < 1000
 
 
 def test_the_last_objective_is_that_of_weights_summed_anew():
     solver, told = solver_of(random_problem("hinge"), 1e-4), []
-    found, passes = solver.solve(lambda number, objective: told.append(objective))
+    actual, passes = solver.solve(lambda number, objective: told.append(objective))
     w, summed = solver.w.copy(), solver.evaluate()
     kernel.sum_weights(solver)
-    assert np.array_equal(w, solver.w) and found == summed == told[-1] and len(told) == passes
+    assert np.array_equal(w, solver.w) and actual == summed == told[-1] and len(told) == passes
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_every_sweep_takes_the_best_steps(twin, sweeps):
         np.testing.assert_allclose(solver.a, twin.a, rtol=1e-7, atol=1e-8)
         np.testing.assert_allclose(solver.w.T, twin.w, rtol=1e-7, atol=1e-8)
         twin.a = solver.a.tolist()
-    found = solver.evaluate()
-    assert found.primal == pytest.approx(twin.primal(), rel=1e-10)
-    assert found.dual == pytest.approx(twin.dual(), rel=1e-10, abs=1e-10)
+    metrics = solver.evaluate()
+    assert metrics.primal == pytest.approx(twin.primal(), rel=1e-10)
+    assert metrics.dual == pytest.approx(twin.dual(), rel=1e-10, abs=1e-10)
     assert abs(solver.a.sum(axis=1)).max() < 1e-9
 
 
@@ -70,13 +70,13 @@ def test_no_sweep_lowers_the_dual_and_the_gap_closes(twin):
     assert before.dual == 0
     for _ in range(20):
         solver.run_pass()
-        found = solver.evaluate()
-        slack = 1e-12 * (found.primal + abs(before.dual))
-        assert before.dual - slack <= found.dual <= found.primal + slack
-        before = found
-    found, passes = solver.solve(lambda number, told: None)
-    assert found.gap <= 1e-6 and passes < 100_000
-    assert found.primal == pytest.approx(twin.primal(solver.w.T.tolist()), rel=1e-9)
+        actual = solver.evaluate()
+        slack = 1e-12 * (actual.primal + abs(before.dual))
+        assert before.dual - slack <= actual.dual <= actual.primal + slack
+        before = actual
+    actual, passes = solver.solve(lambda number, told: None)
+    assert actual.gap <= 1e-6 and passes < 100_000
+    assert actual.primal == pytest.approx(twin.primal(solver.w.T.tolist()), rel=1e-9)
 
 
 def random_problem(rows=60, classes=2, seed=3):
@@ -89,23 +89,23 @@ def random_problem(rows=60, classes=2, seed=3):
 def test_two_classes_are_one_machine_of_half_the_penalty():
     twin = random_problem()
     solver = classes_of(twin, 1e-10, passes=100_000)
-    found, _ = solver.solve(lambda number, told: None)
+    actual, _ = solver.solve(lambda number, told: None)
     signs = [1.0 if y else -1.0 for y in twin.y]
     binary = solver_of(Dual("hinge", twin.x, signs, twin.c, [0.0] * 60, 1.0), 1e-10, passes=100_000)
     other, _ = binary.solve(lambda number, told: None)
-    assert found.primal == pytest.approx(other.primal, rel=1e-8)
+    assert actual.primal == pytest.approx(other.primal, rel=1e-8)
     np.testing.assert_allclose(solver.w[:, 1] - solver.w[:, 0], binary.w, atol=1e-4)
 
 
 def test_support_vectors_are_rows_with_numbers():
     solver, active = classes_of(random_problem(classes=3), 1e-9, passes=100_000), []
-    found, _ = solver.solve(lambda number, told: active.append(solver.active))
+    actual, _ = solver.solve(lambda number, told: active.append(solver.active))
     assert min(active) < 50  # settled rows were left out
     true = solver.prediction[np.arange(60), solver.label]
     rivals = solver.prediction.copy()
     rivals[np.arange(60), solver.label] = -np.inf
     margin = true - rivals.max(axis=1)
-    assert (margin < 1 - 1e-3).sum() <= found.bound <= found.support <= (margin < 1 + 1e-3).sum()
+    assert (margin < 1 - 1e-3).sum() <= actual.bound <= actual.support <= (margin < 1 + 1e-3).sum()
 
 
 def test_arrays_that_do_not_fit_are_refused():

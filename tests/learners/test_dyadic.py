@@ -68,8 +68,8 @@ def test_agrees_with_the_full_gradient_flow(loss, data):
     old, before = case.parameters(row), case.tangent(row)
     update.learn()
     w, pairs = full_flow(flow, weights, np.array(list(x.values())), update.importance, 600)
-    wanted = np.concatenate([w, *(part.ravel() for pair in pairs for part in pair)])
-    close(update, case.parameters(row), wanted, old, (before, case.tangent(row)))
+    expected = np.concatenate([w, *(part.ravel() for pair in pairs for part in pair)])
+    close(update, case.parameters(row), expected, old, (before, case.tangent(row)))
 
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name != "poisson"])

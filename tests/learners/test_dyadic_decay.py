@@ -138,9 +138,9 @@ def test_a_namespace_of_two_pairs_has_its_linear_weights_decay_once():
     case.set_range()
     case.run("3 |a x |b y |c z |d w\n")
     row = case.row("|a x |b y |c z |d w")
-    found = [float(case.learner.weights[slot, 0]) for slot, _ in row.linear]
-    assert found[:3] == pytest.approx([np.exp(-0.1)] * 3, abs=0.01)
-    assert found[3] == pytest.approx(1, abs=0.01)
+    numbers = [float(case.learner.weights[slot, 0]) for slot, _ in row.linear]
+    assert numbers[:3] == pytest.approx([np.exp(-0.1)] * 3, abs=0.01)
+    assert numbers[3] == pytest.approx(1, abs=0.01)
 
 
 def test_frequent_features_decay_less():

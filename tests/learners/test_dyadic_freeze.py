@@ -49,10 +49,10 @@ def test_agrees_with_the_full_flow_of_what_is_free(loss, freeze, decay):
     lambdas = np.concatenate([np.zeros(len(x)), np.full(len(mask) - len(x), decay)])
     w, pairs = full_flow(flow, weights, np.array(list(x.values())), 1.5, 150, lambdas, mask)
     case.run(f"1 1.5 {LINE}")
-    wanted = np.concatenate([w, *(part.ravel() for pair in pairs for part in pair)])
+    expected = np.concatenate([w, *(part.ravel() for pair in pairs for part in pair)])
     now = case.parameters(row)
     reached = loss in ("hinge", "quantile") and abs(case.predict(LINE)[0] - 1) < 1e-5
-    np.testing.assert_allclose(now, wanted, rtol=3e-6, atol=5e-5 if reached else 3e-6)
+    np.testing.assert_allclose(now, expected, rtol=3e-6, atol=5e-5 if reached else 3e-6)
     assert np.array_equal(now[mask == 0], old[mask == 0]) and not np.array_equal(now[mask == 1], old[mask == 1])
 
 
@@ -105,7 +105,7 @@ def parse_slot(case, text):
         (("latent",), {"dotproduct": ()}, "need --dotproduct"),
         (("latent,linear",), {}, "nothing to learn"),
         (("latent", "linear"), {}, "nothing to learn"),
-        (("latent,none",), {}, "stands alone"),
+        (("latent,none",), {}, "nothing is frozen any more"),
         (("latent,",), {}, "empty"),
         (("user",), {}, "letter"),
     ],

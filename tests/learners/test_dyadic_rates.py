@@ -32,9 +32,9 @@ def start_values(case):
     learner = SimpleNamespace(learning=True, weights=case.learner.weights, latent=table, scalars=np.zeros(12))
 
     def start(pair, side, slot, element):
-        found = np.zeros((1, 2), np.float32)
-        read_vectors(learner, case.learner.kernel, (pair, side), np.array([slot], np.uint32), found)
-        return float(found[0, element])
+        actual = np.zeros((1, 2), np.float32)
+        read_vectors(learner, case.learner.kernel, (pair, side), np.array([slot], np.uint32), actual)
+        return float(actual[0, element])
 
     return start
 
@@ -64,9 +64,9 @@ def test_scales_of_labels_and_of_a_namespace_do_not_matter(loss):
         one.run(line)
         labels.run(f"{float(label) * 1024} {rest}")
         namespace.run(" ".join(f"{w[:3]}{float(w[3:]) * 1024}" if w[0] == "u" else w for w in line.split()))
-    wanted = one.predict("|a u1:0.5 |b i1 g1:0.5")
-    np.testing.assert_allclose(labels.predict("|a u1:0.5 |b i1 g1:0.5"), wanted * 1024, rtol=1e-4)
-    np.testing.assert_allclose(namespace.predict("|a u1:512 |b i1 g1:0.5"), wanted, rtol=1e-4, atol=1e-4)
+    expected = one.predict("|a u1:0.5 |b i1 g1:0.5")
+    np.testing.assert_allclose(labels.predict("|a u1:0.5 |b i1 g1:0.5"), expected * 1024, rtol=1e-4)
+    np.testing.assert_allclose(namespace.predict("|a u1:512 |b i1 g1:0.5"), expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("loss", ["quantile", "hinge", "squared"])

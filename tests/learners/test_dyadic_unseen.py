@@ -57,8 +57,8 @@ def test_vectors_are_told_as_predictions_use_them():
     case = learned()
     case.learner.learning = False
     slots = np.array([case.row("|a x |b u").pairs[0][0][0][0], case.row("|a new |b u").pairs[0][0][0][0]], np.uint32)
-    found = case.learner.vectors(0, 0, slots)
-    assert found[0].all() and not found[1].any()
+    actual = case.learner.vectors(0, 0, slots)
+    assert actual[0].all() and not actual[1].any()
 
 
 def test_the_offset_is_no_part_of_an_unseen_vector():

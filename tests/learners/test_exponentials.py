@@ -39,6 +39,6 @@ def test_log_of_numbers_just_above_one_loses_nothing(x):
 @given(st.floats(width=32))
 def test_exp_of_any_float(x):
     with np.errstate(over="ignore"):
-        wanted = np.exp(np.float64(x)).astype(np.float32)
-    found = exponentials.expf(np.float32(x))
-    np.testing.assert_allclose(found, wanted, rtol=1.3e-7, atol=2e-45)
+        expected = np.exp(np.float64(x)).astype(np.float32)
+    actual = exponentials.expf(np.float32(x))
+    np.testing.assert_allclose(actual, expected, rtol=1.3e-7, atol=2e-45)

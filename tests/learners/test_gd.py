@@ -104,8 +104,8 @@ def learn_like_twin(lines, options, held=None, twin=None):
         assume(twin.t + example.importance > twin.idle or twin.adaptive)  # rates need a time above 0
         with np.errstate(all="ignore"):
             item = example, expand(example, options, seen)
-            found = one_example(twin, counters, item, bool(held and held[number]))
-        rows.append([found.pred, found.raw, found.loss, np.float32(found.features)])
+            actual = one_example(twin, counters, item, bool(held and held[number]))
+        rows.append([actual.pred, actual.raw, actual.loss, np.float32(actual.features)])
     table = np.column_stack([twin.w, twin.g, twin.n] if twin.adaptive or twin.normalized else [twin.w])
     scalars = {
         "norm_sum": twin.length,
@@ -128,13 +128,13 @@ def test_rows_weights_and_scalars_are_the_twins(problem):
     assume(np.isfinite(wanted.table).all())
     # Where the odds leave single precision the kernel is more exact than Vowpal Wabbit.
     assume(options.loss != "logistic" or (abs(wanted.rows[:, 1]) < 16).all())
-    found, _ = learn(lines, options, held)
-    np.testing.assert_array_equal(found.rows, wanted.rows)
-    np.testing.assert_array_equal(found.table, wanted.table[:, : found.table.shape[1]])
-    assert not wanted.table[:, found.table.shape[1] :].any()  # what a narrow table leaves out
-    idle = found.scalars.pop("held_weight") + found.scalars.pop("unlabeled_weight")
+    actual, _ = learn(lines, options, held)
+    np.testing.assert_array_equal(actual.rows, wanted.rows)
+    np.testing.assert_array_equal(actual.table, wanted.table[:, : actual.table.shape[1]])
+    assert not wanted.table[:, actual.table.shape[1] :].any()  # what a narrow table leaves out
+    idle = actual.scalars.pop("held_weight") + actual.scalars.pop("unlabeled_weight")
     assert idle == twin.idle
-    assert found.scalars == wanted.scalars
+    assert actual.scalars == wanted.scalars
 
 
 def same(one, other):
@@ -192,9 +192,9 @@ def test_only_testing_predicts_from_the_table_and_leaves_it(problem):
     tester.weights = np.ascontiguousarray(learner.weights[:, :1])
     tester.weights.setflags(write=False)
     tester.set(min_label=learner.get("min_label"), max_label=learner.get("max_label"))
-    found, _ = learn(lines, options, learner=tester)
+    actual, _ = learn(lines, options, learner=tester)
     held, _ = learn(lines, options, [1] * len(lines), learner=learner)
-    np.testing.assert_array_equal(found.rows, held.rows)
+    np.testing.assert_array_equal(actual.rows, held.rows)
 
 
 def test_sorted_features_are_those_that_sorted_lines_have():

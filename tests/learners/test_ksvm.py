@@ -72,12 +72,12 @@ def test_every_row_is_predicted_and_learned_as_by_the_twin(problem, pool_size):
     (a, slope, _, most), _ = machine.numbers()
     assert len(a) == len(twin.support)
     assert (np.abs(a) <= most).all()
-    found, wanted = np.array([a, slope]), np.array([(one.a, one.slope) for one in twin.support]).reshape(-1, 2).T
+    actual, expected = np.array([a, slope]), np.array([(one.a, one.slope) for one in twin.support]).reshape(-1, 2).T
     if options["kernel"] == "rbf":  # whose last digits decide between alike vectors
-        found, wanted = np.sort(found), np.sort(wanted)
+        actual, expected = np.sort(actual), np.sort(expected)
     else:
         assert machine.counts[1:3] == (twin.evaluations, twin.queries)
-    np.testing.assert_allclose(found, wanted, rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(actual, expected, rtol=1e-2, atol=1e-2)
     assert machine.chance == twin.chance.state
 
 
@@ -158,9 +158,9 @@ def test_vectors_that_come_and_go_are_renumbered(kernel):
     label = [1.0 if row.get(0, 0) > row.get(1, 0) else -1.0 for row in rows]
     machine, twin = (kind(kernel=kernel, bandwidth=0.5, reprocess=2) for kind in (machine_of, Machine))
     raw = run(machine, rows, label)
-    told = [float(twin.learn(terms, y)) for terms, y in zip(rows, label, strict=True)]
+    numbers = [float(twin.learn(terms, y)) for terms, y in zip(rows, label, strict=True)]
     assert machine.support < 400
-    np.testing.assert_allclose(raw[:100], told[:100], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(raw[:100], numbers[:100], rtol=1e-3, atol=1e-3)
     before = machine.numbers()[0]
     np.testing.assert_allclose(
         run(machine, rows, label, task=PREDICT),

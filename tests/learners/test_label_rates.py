@@ -34,9 +34,9 @@ def test_row_by_row_as_the_twin():
     for line in lines(40):
         row, (label, weight) = case.row(line), line.split()[:2]
         linear, sides = merged(row.linear), [merged(one) for one in row.pairs[0]]
-        wanted = twin.scores(linear, sides)
+        expected = twin.scores(linear, sides)
         case.run(line)
-        np.testing.assert_allclose(case.learner.raw[0], wanted, rtol=2e-5, atol=2e-5)
+        np.testing.assert_allclose(case.learner.raw[0], expected, rtol=2e-5, atol=2e-5)
         twin.learn(linear, sides, int(label) - 1, float(weight), steps=40)
 
 
@@ -44,10 +44,10 @@ def start_vectors(case, side, slot):
     """float64[3, 2] of a feature that was never updated: of all labels one vector, as of a dyadic model of rank 6."""
     table = [[np.zeros((1 << 7, 8), np.float32) for _ in range(2)]]
     untouched = SimpleNamespace(learning=True, weights=np.zeros((1 << 7, 1), np.float32), latent=table)
-    kernel, found = copy(case.learner.kernel), np.zeros((1, 6), np.float32)
+    kernel, actual = copy(case.learner.kernel), np.zeros((1, 6), np.float32)
     kernel.rank = 6
-    read_vectors(untouched, kernel, (0, side), np.array([slot], np.uint32), found)
-    return found.reshape(3, 2).astype(float)
+    read_vectors(untouched, kernel, (0, side), np.array([slot], np.uint32), actual)
+    return actual.reshape(3, 2).astype(float)
 
 
 @pytest.mark.parametrize("base", [None, "2"])
@@ -69,8 +69,8 @@ def test_the_scale_of_a_namespace_does_not_matter():
         one.run(line)
         scaled = [f"{w.split(':')[0]}:{float(w.split(':')[1]) * 1024}" if w[0] == "u" else w for w in line.split()]
         other.run(" ".join(scaled))
-    shown = "1 |a u1:{} |b i1 g1:0.5"
-    np.testing.assert_allclose(one.scores(shown.format(0.5)), other.scores(shown.format(512)), rtol=1e-4, atol=1e-4)
+    message = "1 |a u1:{} |b i1 g1:0.5"
+    np.testing.assert_allclose(one.scores(message.format(0.5)), other.scores(message.format(512)), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("freeze", [("latent",), ("a",), ("linear",)], ids=str)
@@ -104,11 +104,11 @@ def test_going_on_is_as_in_one_go_and_the_rule_is_kept(tmp_path):
 def test_the_rate_falls_over_the_passes():
     case = LflCase(3, rank=2, learning_rate=0.3, **RATES)
     case.learner.watch(4, print, lambda: None)
-    found = []
+    actual = []
     for _ in range(5):
-        found.append(case.learner.get("rate"))
+        actual.append(case.learner.get("rate"))
         case.learner.end_pass()
-    np.testing.assert_allclose(found, 0.3 * np.sqrt([1, 0.75, 0.5, 0.25, 1]))
+    np.testing.assert_allclose(actual, 0.3 * np.sqrt([1, 0.75, 0.5, 0.25, 1]))
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ KINDS = {
 
 def made(kind, seed=0, labels=4, rank=3, **options):
     case, own = KINDS[kind]
-    found = case(labels, rank=rank, learning_rate=0.2, **own, **options)
-    found.fill(np.random.default_rng(seed), 0.4)
-    return found
+    result = case(labels, rank=rank, learning_rate=0.2, **own, **options)
+    result.fill(np.random.default_rng(seed), 0.4)
+    return result
 
 
 def state(case):
@@ -79,9 +79,9 @@ def test_agrees_with_the_full_flow_of_decays_by_namespace_and_of_what_is_free(lo
             return not (stands or ("Constant" in freeze and which in constant))
         return not ("latent" in freeze or "ab"[which] in freeze)
 
-    found = full_flow(twin, row, 2, 1.5, 300, l2=lambda pair, side: (0.3, 0.05)[side], free=free)
+    actual = full_flow(twin, row, 2, 1.5, 300, l2=lambda pair, side: (0.3, 0.05)[side], free=free)
     case.run(f"3 1.5 {LINE}")
-    close(case.parameters(row), case.twin_parameters(found, row), old, 3e-5, of_largest=3e-6)
+    close(case.parameters(row), case.twin_parameters(actual, row), old, 3e-5, of_largest=3e-6)
     for side, name in enumerate("ab"):
         stands = "latent" in freeze or name in freeze
         assert np.array_equal(tables[1 + side], case.learner.latent[0][side]) == stands

@@ -62,22 +62,22 @@ def problems(draw):
 @given(problems())
 def test_rows_weights_and_moments_are_the_twins(problem):
     lines, options = problem
-    twin, wanted = InUnits(options), []
+    twin, expected = InUnits(options), []
     for line in lines:
         example = parse_line(line, options)
         terms, _, squares = expand(example, options, set())
         with np.errstate(all="ignore"):
             raw, p = twin.learn(terms, example.label, example.importance, example.base, squares)
         twin.t += float(example.importance)
-        wanted.append([p, raw, twin.shown_loss])
-    assume(np.isfinite(twin.w).all() and np.isfinite(wanted).all())
+        expected.append([p, raw, twin.shown_loss])
+    assume(np.isfinite(twin.w).all() and np.isfinite(expected).all())
     features = feature_config(options)
     learner = Gd(replace(gd_config(options), label_units="spread"), options.bits)
     batch, results = parse_text(b"\n".join(lines), text_format(features, skip_malformed=False)), Results()
     results.reserve(len(batch))
     learner.run(batch, Plan(features), results, 0, len(batch))
-    found = np.column_stack([results.prediction, results.raw, results.loss])
-    np.testing.assert_array_equal(found, np.array(wanted, np.float32))
+    actual = np.column_stack([results.prediction, results.raw, results.loss])
+    np.testing.assert_array_equal(actual, np.array(expected, np.float32))
     np.testing.assert_array_equal(learner.weights[:, 0], twin.w)
     np.testing.assert_allclose(learner.label_sums, twin.moments.state, rtol=1e-12, atol=1e-300)
 
@@ -121,8 +121,8 @@ def test_scale_and_offset_of_the_labels_do_not_matter(loss, factor, offset, with
     X, y = friedman()
     args = f"--loss_function {loss}"
     plain = learned(lines_of(X, y), args)[1]
-    found = learned(lines_of(X, (y + offset * y.std()) * factor), args)[1]
-    again = found.astype(float) / factor - offset * y.std()
+    actual = learned(lines_of(X, (y + offset * y.std()) * factor), args)[1]
+    again = actual.astype(float) / factor - offset * y.std()
     again[0] = plain[0]  # the first predicts nothing
     np.testing.assert_allclose(again, plain, atol=within * y.std() * (10 if loss == "lp" else 1))
 
@@ -133,8 +133,8 @@ def test_scale_and_offset_of_the_labels_do_not_matter(loss, factor, offset, with
 def test_a_loss_that_has_a_scale_has_it_in_units_of_the_labels(loss, option):
     X, y = friedman()
     plain = learned(lines_of(X, y), f"--loss_function {loss} --{option} 2")[1]
-    found = learned(lines_of(X, y * 1024), f"--loss_function {loss} --{option} 2048")[1]
-    np.testing.assert_allclose(found / 1024, plain, atol=1e-5 * y.std())
+    actual = learned(lines_of(X, y * 1024), f"--loss_function {loss} --{option} 2048")[1]
+    np.testing.assert_allclose(actual / 1024, plain, atol=1e-5 * y.std())
 
 
 @pytest.mark.parametrize("row", [0, 5, 100])
@@ -153,9 +153,9 @@ def test_a_label_far_off_costs_little(row, size):
 
 def test_equal_labels_are_predicted_as_they_are():
     X, _ = friedman(50)
-    model, found = learned(lines_of(X, np.full(50, 3930.5)))
-    assert found[0] == 0
-    assert (found[1:] == 3930.5).all()
+    model, actual = learned(lines_of(X, np.full(50, 3930.5)))
+    assert actual[0] == 0
+    assert (actual[1:] == 3930.5).all()
     assert scalars(model)["label_variance"] == 0
     assert model.weights[model.weights != 0].tolist() == [3930.5]
 
@@ -167,8 +167,8 @@ def test_an_initial_prediction_is_no_part_of_the_labels_mean():
         f"{float(np.float32(label + 100))!r} 1 100 |{line.partition('|')[2]}\n"
         for label, line in zip(y, lines_of(X, y).splitlines(), strict=True)
     )
-    model, found = learned(based)
-    np.testing.assert_allclose(found - 100, plain, atol=1e-4)
+    model, actual = learned(based)
+    np.testing.assert_allclose(actual - 100, plain, atol=1e-4)
     assert scalars(model)["label_mean"] == pytest.approx(scalars(learned(lines_of(X, y))[0])["label_mean"], rel=1e-4)
 
 
@@ -197,10 +197,10 @@ def test_importance_2_moves_the_moments_as_two_examples_do(count):
 
 def test_predicting_is_what_the_next_example_would_be_predicted():
     text = lines_of(*friedman()).splitlines(keepends=True)
-    found = learned("".join(text))[1]
+    actual = learned("".join(text))[1]
     model, _ = learned("".join(text[:-1]))
     before = model.dumps()
-    assert model.predict(text[-1])[0] == found[-1]
+    assert model.predict(text[-1])[0] == actual[-1]
     assert model.dumps() == before
 
 
@@ -237,13 +237,13 @@ OTHER_UPDATES = ("--sgd -l 0.1", "--adaptive -l 0.1", "-C 1", "--initial_weight 
 @pytest.mark.parametrize("options", OTHER_UPDATES)
 def test_other_updates_take_units_too(options):
     X, y = friedman()
-    plain, found = (learned(lines_of(X, y * factor), options)[1] for factor in (1, 1024))
-    np.testing.assert_allclose(found / 1024, plain, atol=1e-5 * y.std())
+    plain, actual = (learned(lines_of(X, y * factor), options)[1] for factor in (1, 1024))
+    np.testing.assert_allclose(actual / 1024, plain, atol=1e-5 * y.std())
 
 
 def test_limits_of_predictions_and_levels_are_of_the_labels():
     X, y = friedman()
-    found = learned(lines_of(X, y), "--min_prediction 10 --max_prediction 12")[1]
-    assert (found.min(), found.max()) == (10, 12)
+    actual = learned(lines_of(X, y), "--min_prediction 10 --max_prediction 12")[1]
+    assert (actual.min(), actual.max()) == (10, 12)
     levels = learned(lines_of(X, np.round(y)), "--levels 0..30")[1]
     assert (np.asarray(levels, float) == np.round(np.asarray(levels, float))).all()

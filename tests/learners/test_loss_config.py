@@ -70,8 +70,8 @@ def test_unknown_link_lists_the_known():
     ],
 )
 def test_label_checks(name, good, bad):
-    found = with_q(name).accepts(np.float32([*good, math.nan, *bad]))
-    assert found.tolist() == [True] * (len(good) + 1) + [False] * len(bad)
+    actual = with_q(name).accepts(np.float32([*good, math.nan, *bad]))
+    assert actual.tolist() == [True] * (len(good) + 1) + [False] * len(bad)
 
 
 def test_logistic_label_check_follows_its_limits():
@@ -123,8 +123,8 @@ def test_best_constant_of_labels_between_limits(limits, mean, expected):
 )
 def test_best_constant_of_two_labels(name, low, expected):
     summary = LabelSummary(1.0, float(low), False, 3.0 + low, 4.0)
-    found = best_constant(with_q(name), summary, (-50, 50))
-    assert found == near(expected)
+    actual = best_constant(with_q(name), summary, (-50, 50))
+    assert actual == near(expected)
 
 
 @pytest.mark.parametrize(

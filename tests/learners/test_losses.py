@@ -83,8 +83,8 @@ POINTS = {
 @pytest.mark.parametrize("name", NAMES)
 def test_known_points(name):
     y = np.float32([1 if name in (*MARGIN, "logistic") else 2])
-    found = np.array(evaluate(name, np.float32([0.5]), y)).ravel()
-    np.testing.assert_allclose(found, POINTS[name], rtol=5e-6)
+    actual = np.array(evaluate(name, np.float32([0.5]), y)).ravel()
+    np.testing.assert_allclose(actual, POINTS[name], rtol=5e-6)
 
 
 @pytest.mark.parametrize("label_range", [(-10, 10), (-2.5, 4)])
@@ -109,12 +109,12 @@ def test_oracle(name, label_range):
         (plain_step, twin.unsafe_update, rows[:3]),
         (step, twin.update, rows),
     ):
-        wanted = np.float32([function(*row) for row in zip(*arguments, strict=True)])
+        expected = np.float32([function(*row) for row in zip(*arguments, strict=True)])
         if name in PLAIN and mine is not step and mine is not square_grad:
-            np.testing.assert_array_equal(mine, wanted)
+            np.testing.assert_array_equal(mine, expected)
         else:  # an ulp of exp grows where the formula subtracts
             slack = 1e-5 if mine is step else 2e-6
-            np.testing.assert_allclose(mine, wanted, rtol=1e-6, atol=slack)
+            np.testing.assert_allclose(mine, expected, rtol=1e-6, atol=slack)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -165,14 +165,14 @@ def test_the_prediction_never_crosses_the_label(name):
     else:
         goal = y * (np.inf if name in ENDLESS else 1)
     moved = update(name, p, y, u, k)[0] * k
-    wanted = goal - p
+    expected = goal - p
     if name in ONE_SIDED:
-        wanted[y * p >= 1] = 0
+        expected[y * p >= 1] = 0
     if name == "tube":
-        wanted = np.sign(wanted) * np.maximum(abs(wanted) - TUBE, 0)
+        expected = np.sign(expected) * np.maximum(abs(expected) - TUBE, 0)
     slack = 4e-6 * (1 + abs(p))  # roundings of p, and of Lambert's W at large p
-    assert np.all(np.sign(wanted) * moved >= -slack)
-    assert np.all(abs(moved) <= abs(wanted) + slack)
+    assert np.all(np.sign(expected) * moved >= -slack)
+    assert np.all(abs(moved) <= abs(expected) + slack)
 
 
 @pytest.mark.parametrize("name", [name for name in INVARIANT if name not in ENDLESS])
@@ -198,8 +198,8 @@ def test_extremes_give_no_nan(name):
             [1e-30, 1e-6, 1, 1e6, 1e30],
             [0, 1e-30, 1e-6, 1, 1e6, 1e30],
         )
-        for found in (*evaluate(name, p, y, span), *update(name, p, y, u, k, label_range=span)):
-            assert not np.isnan(found).any()
+        for actual in (*evaluate(name, p, y, span), *update(name, p, y, u, k, label_range=span)):
+            assert not np.isnan(actual).any()
 
 
 VALUES = {  # of residuals and the scale, or of margins, as the books write them
@@ -246,18 +246,18 @@ def test_logistic_update_of_a_sure_prediction_with_a_soft_label(p):
 def test_examples_are_learned_where_the_value_is_above_0(name):
     edges = [0.5, 1, 2, 15.9, 15.999999, 16, 16.1, 16.6, 16.63, 16.635532, 16.64, 17, 30, 88, 100, math.inf, math.nan]
     p, y = grid([0, *edges, *np.negative(edges)], [*labels(name), -0.5, 2, -math.inf, math.nan])
-    found = native.needs_updates(LOSSES[name].code, config(name).params((-10, 10)), p, y)
+    actual = native.needs_updates(LOSSES[name].code, config(name).params((-10, 10)), p, y)
     with np.errstate(invalid="ignore"):
         at_kink = (name == "perceptron") & (p * y == 0)  # all weights may be 0
-    np.testing.assert_array_equal(found, (evaluate(name, p, y)[0] > 0) | at_kink)
+    np.testing.assert_array_equal(actual, (evaluate(name, p, y)[0] > 0) | at_kink)
 
 
 @pytest.mark.parametrize("limits", [(0, 1e-50), (0, 1), (-3e38, 3e38)])
 def test_there_is_a_logistic_loss_between_any_limits(limits):
     params = LossConfig("logistic", logistic_min=limits[0], logistic_max=limits[1]).params((-50, 50))
     p, y = grid([-20, -1, 0, 3, 17], [-1, 0, 1, *limits])
-    found = native.needs_updates(LOSSES["logistic"].code, params, p, y)
-    np.testing.assert_array_equal(found, native.evaluate(LOSSES["logistic"].code, params, p, y)[0] > 0)
+    actual = native.needs_updates(LOSSES["logistic"].code, params, p, y)
+    np.testing.assert_array_equal(actual, native.evaluate(LOSSES["logistic"].code, params, p, y)[0] > 0)
 
 
 def test_squared_is_linear_beyond_the_labels_seen():
@@ -312,7 +312,7 @@ def lp_by_the_book(r, power, scale):
 def test_the_lp_loss_and_its_update_follow_the_formula_for_every_power(power):
     far = [(30, 1, 9, 5)] if power < 1 else []
     for p, y, u, k in (*far, (0.2, 2, 0.3, 0.7), (4, 1, 0.05, 1), (1.5, 1.2, 2, 0.5)):
-        value, slope, *_ = (float(found[0]) for found in lp(power, p, y))
+        value, slope, *_ = (float(actual[0]) for actual in lp(power, p, y))
         assert value == pytest.approx(lp_by_the_book(abs(p - y), power, 1.5), rel=1e-6)
         h = 1e-4
         numeric = (lp_by_the_book(abs(p + h - y), power, 1.5) - lp_by_the_book(abs(p - h - y), power, 1.5)) / (2 * h)
@@ -343,8 +343,8 @@ def test_lp_below_1_takes_importance_a_plus_b_as_a_then_b(power, scale):
 def test_lp_of_the_power_1_is_the_absolute_error():
     p, y, u, k = grid(np.linspace(-3, 3, 13), [-2.5, 0, 1], [0.02, 3], [0.3, 5])
     absolute = *evaluate("absolute", p, y), *update("absolute", p, y, u, k)
-    for found, wanted in zip((*lp(1, p, y), *lp(1, p, y, u, k)), absolute, strict=True):
-        np.testing.assert_array_equal(found, wanted)
+    for actual, wanted in zip((*lp(1, p, y), *lp(1, p, y, u, k)), absolute, strict=True):
+        np.testing.assert_array_equal(actual, wanted)
 
 
 @pytest.mark.parametrize(("scale", "centre"), [(0.1, 3.049), (0.3, 3.042), (1, 3.039)])

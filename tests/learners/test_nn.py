@@ -94,16 +94,16 @@ def test_rows_and_weights_are_the_twins(text, nn, kind, inpass, dropout, seed):
     learner = learner_of(kind, nn, inpass=inpass, dropout=dropout, random_seed=seed)
     width = 1 << row_shift(learner.config)
     twin = Twin(learner.config.hidden, learner.config.outputs, (1 << BITS) // width, width, 0.5, seed, inpass, dropout)
-    low, high, wanted = 0.0, 0.0, []
+    low, high, expected = 0.0, 0.0, []
     for label, weight, base, terms in terms_of(text):
         terms = [(slot % len(twin.scale), x) for slot, x in terms]
         low, high = min(low, label), max(high, label)
         if weight > 0:
-            wanted.append(twin.learn(terms, slopes_of(kind, label, low, high), weight, base))
+            expected.append(twin.learn(terms, slopes_of(kind, label, low, high), weight, base))
         else:
-            wanted.append(twin.scores(terms, base))
+            expected.append(twin.scores(terms, base))
     units = twin.first.shape[1]
-    np.testing.assert_allclose(run(learner, text), wanted, **CLOSE)
+    np.testing.assert_allclose(run(learner, text), expected, **CLOSE)
     np.testing.assert_allclose(learner.weights.reshape(-1, width)[:, :units], twin.first, **CLOSE)
     np.testing.assert_allclose(learner.squares.reshape(-1, width)[:, :units], twin.first_squares, **CLOSE)
     np.testing.assert_allclose(learner.scale[:, 0], twin.scale, rtol=1e-6)

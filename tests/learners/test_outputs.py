@@ -92,12 +92,12 @@ def learn_like_twin(case):
         with np.errstate(all="ignore"):
             terms, count, squares = expand(example, inner, seen)
             learns = any(one is not None for one in labels) and not (held and held[number])
-            found = twin.run(terms, squares, labels, np.float32(weight), learns)
+            actual = twin.run(terms, squares, labels, np.float32(weight), learns)
         loss = np.float32(0)
-        for _, _, one in found:
+        for _, _, one in actual:
             loss = loss + one
         rows.append([loss, count])
-        answers.append(found)
+        answers.append(actual)
     return np.array(rows, np.float32), np.array(answers, np.float32), twin
 
 
@@ -119,10 +119,10 @@ def test_rows_weights_and_scalars_are_the_twins(case):
     rows, answers, twin = learn_like_twin(case)
     assume(np.isfinite(answers).all() and all(np.isfinite(one.w).all() for one in twin.twins))
     try:
-        found, score, raw, learner = learn(case)
+        actual, score, raw, learner = learn(case)
     except Diverged:
         assume(False)
-    np.testing.assert_array_equal(found, rows)
+    np.testing.assert_array_equal(actual, rows)
     np.testing.assert_array_equal(score, answers[:, :, 0])
     np.testing.assert_array_equal(raw, answers[:, :, 1])
     table = learner.weights.reshape(-1, 4, learner.stride)
@@ -133,9 +133,9 @@ def test_rows_weights_and_scalars_are_the_twins(case):
             np.testing.assert_array_equal(table[:, number, 1:3], np.column_stack([one.g, one.n]))
         own = dict(zip(SCALARS, learner.output_scalars[number].tolist(), strict=True))
         own["unlabeled_weight"] += own.pop("held_weight")
-        wanted = scalars_of(one)
-        assert {name: own[name] for name in wanted if name in own} == {
-            name: value for name, value in wanted.items() if name in own
+        expected = scalars_of(one)
+        assert {name: own[name] for name in expected if name in own} == {
+            name: value for name, value in expected.items() if name in own
         }
     if rated and case[3]:
         np.testing.assert_array_equal(learner.rates[:, 1:3], np.column_stack([twin.rates.g, twin.rates.n]))
@@ -175,7 +175,7 @@ def test_rates_of_their_own_are_those_of_a_learner_each(case, taus):
 
 def loss_sums(lines, held, score, taus):
     """The sum of pinball losses of each line."""
-    found = []
+    actual = []
     for number, line in enumerate(lines):
         words = line.partition(b"|")[0].split()
         weight, total = np.float32(words[1] if words[1:] else 1), np.float32(0)
@@ -184,8 +184,8 @@ def loss_sums(lines, held, score, taus):
                 error = np.float32(element) - score[number, place]
                 tau = np.float32(taus[place])
                 total += weight * np.float32(error * tau if error > 0 else -error * (np.float32(1) - tau))
-        found.append(total)
-    return np.array(found, np.float32)
+        actual.append(total)
+    return np.array(actual, np.float32)
 
 
 @given(cases())
@@ -260,9 +260,9 @@ WRONG = {
     b"1,2 |": "3 outputs expected, 2 found",
     b"1,2,3,4 |": "3 outputs expected, 4 found",
     b"5 |": "3 outputs expected, 1 found",
-    b"1,x,3 |": "element 'x' of the label is no number",
-    b"1,2,nan |": "element 'nan' of the label is no number",
-    b"1,1e99,3 |": "element '1e99' of the label is no number",
+    b"1,x,3 |": "element 'x' of the label is not a number",
+    b"1,2,nan |": "element 'nan' of the label is not a number",
+    b"1,1e99,3 |": "element '1e99' of the label is not a number",
     b"1,-2,3 |": "label -2 does not fit --loss_function poisson: labels must be 0 or more",
 }
 

@@ -44,10 +44,10 @@ def test_rows_and_weights_are_the_twins(kind, loss):
     for example, (terms, count, _) in 2 * list(zip(examples, expanded, strict=True)):
         shown = twin.process_example(terms, example.label, example.importance, example.base, True)
         rows.append([*shown, np.float32(count)])
-    found = run_passes(learner, (lines, options, None), 2)
-    wanted, loss_column = np.array(rows, np.float32), [2]
-    np.testing.assert_array_equal(np.delete(found, loss_column, 1), np.delete(wanted, loss_column, 1))
-    np.testing.assert_allclose(found[:, 2], wanted[:, 2], rtol=1e-6, atol=1e-7)
+    actual = run_passes(learner, (lines, options, None), 2)
+    expected, loss_column = np.array(rows, np.float32), [2]
+    np.testing.assert_array_equal(np.delete(actual, loss_column, 1), np.delete(expected, loss_column, 1))
+    np.testing.assert_allclose(actual[:, 2], expected[:, 2], rtol=1e-6, atol=1e-7)
     np.testing.assert_array_equal(learner.weights[:, 0], twin.table()[:, 0])
     assert not learner.weights[:, 1].any() and np.count_nonzero(learner.weights[:, 0]) > 20
 
@@ -66,14 +66,14 @@ def test_weights_are_those_of_scikit_learn(kind, loss):
     else:
         other = linear_model.SGDRegressor(loss="epsilon_insensitive", epsilon=0.1, **made)
     try:
-        wanted = other.fit(x, y).coef_.ravel()
+        expected = other.fit(x, y).coef_.ravel()
     except ValueError:
         pytest.skip("this version has no such learning rate")
     model = Model(f"--loss_function {loss} --passive_aggressive {kind} --aggressiveness 0.05 --noconstant")
     names = [f"f{column}" for column in range(6)]
     model.learn(x, y, names=names)
-    found = [model.predict([{name: 1.0}], raw=True)[0] for name in names]
-    np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-6)
+    actual = [model.predict([{name: 1.0}], raw=True)[0] for name in names]
+    np.testing.assert_allclose(actual, expected, rtol=2e-5, atol=1e-6)
 
 
 def test_a_step_leaves_no_loss():

@@ -106,9 +106,9 @@ def learn_like_twin(case, **more):
         label = label_of(kind, line, example)
         known = label is not None and not (kind == "csoaa" and all(np.isinf(cost) for _, cost in label))
         learns = known and not (held and held[number])
-        found = twin.run(terms, squares, label, example.importance, example.base, learns)
-        rows.append([found.number, found.loss, count])
-        scores.append(found.scores)
+        actual = twin.run(terms, squares, label, example.importance, example.base, learns)
+        rows.append([actual.number, actual.loss, count])
+        scores.append(actual.scores)
     return np.array(rows, np.float32), scores, twin
 
 
@@ -126,8 +126,8 @@ def test_rows_weights_and_norms_are_the_twins(case, set_options):
     assume(all(np.isfinite(table).all() for table in tables))
     if kind != "csoaa":
         assume(options.loss != "logistic" or (abs(np.array(scores)) < 16).all())
-    found, score, learner = learn(case, **more)
-    np.testing.assert_array_equal(found, rows)
+    actual, score, learner = learn(case, **more)
+    np.testing.assert_array_equal(actual, rows)
     if kind != "csoaa":
         np.testing.assert_array_equal(score, np.array(scores, np.float32))
     table = learner.weights.reshape(-1, 4, learner.stride)[..., :3]
@@ -198,7 +198,7 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
     lines = [line + odd if number % 3 == 1 else line for number, line in enumerate(lines)] * 3
     held = held and held * 3
     config = replace(config_of("oaa", options), oaa=count)
-    found = []
+    actual = []
     for simd_width in (16, 8, 0):
         learner = PerClass(config, options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
@@ -208,8 +208,8 @@ def test_classes_in_blocks_give_the_same_bytes(problem, count, odd):
         tester.weights = np.ascontiguousarray(learner.weights[:, :1])
         tester.set(min_label=-1, max_label=1)
         tested = learn(("oaa", lines, options, None), learner=tester)
-        found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars, *tested[:2]])
-    for wide, narrow, alone in zip(*found, strict=True):
+        actual.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars, *tested[:2]])
+    for wide, narrow, alone in zip(*actual, strict=True):
         np.testing.assert_array_equal(wide, alone)
         np.testing.assert_array_equal(narrow, alone)
 
@@ -242,14 +242,14 @@ def test_costs_and_sets_in_blocks_give_the_same_bytes(kind, problem, count, seed
     if kind == "csoaa" and options.loss == "hinge":
         options.loss = "squared"
     lines = [head_of(kind, count, rng, mixed) + line + odd * (k % 3 == 1) for k, line in enumerate(lines * 3)]
-    config, found = replace(config_of(kind, options), **{kind: count}), []
+    config, actual = replace(config_of(kind, options), **{kind: count}), []
     for simd_width in (16, 8, 0):
         learner = PerClass(config, options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
         rows, scores, _ = learn((kind, lines, options, held and held * 3), learner=learner)
-        found.append([rows, scores, learner.raw, learner.weights[:, :3], learner.norms, learner.scalars])
+        actual.append([rows, scores, learner.raw, learner.weights[:, :3], learner.norms, learner.scalars])
         assert not learner.is_transposed.any()
-    for wide, narrow, alone in zip(*found, strict=True):
+    for wide, narrow, alone in zip(*actual, strict=True):
         np.testing.assert_array_equal(wide, alone)
         np.testing.assert_array_equal(narrow, alone)
 
@@ -271,31 +271,31 @@ def test_rows_of_usual_terms_in_blocks_give_the_same_bytes(count, bases, rate, r
         lines.append(f"{rng.integers(1, count + 1)} {rng.choice([1, 2])} {rng.choice(bases)} | {terms}".encode())
     options = Options(bits=9, loss="logistic", min_prediction=-1000.0, max_prediction=1000.0)
     options.learning_rate, options.rules = rate, rules
-    found = []
+    actual = []
     for simd_width in (16, 8, 0):
         learner = PerClass(replace(config_of("oaa", options), oaa=count), options.bits)
         learner.kernel.simd_width = simd_width
         rows, scores, _ = learn(("oaa", lines, options, None), learner=learner)
-        found.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars])
+        actual.append([rows, scores, learner.weights[:, :3], learner.norms, learner.scalars])
         assert not learner.is_transposed.any()
-    assert np.abs(found[0][1]).max() > max(0.9 * max(bases), 1e-7)
-    for wide, narrow, alone in zip(*found, strict=True):
+    assert np.abs(actual[0][1]).max() > max(0.9 * max(bases), 1e-7)
+    for wide, narrow, alone in zip(*actual, strict=True):
         np.testing.assert_array_equal(wide, alone)
         np.testing.assert_array_equal(narrow, alone)
 
 
 def test_classes_that_diverge_in_blocks_give_the_same_bytes():
-    """A scale without bounds times a reach of 0 is no number."""
+    """A scale without bounds times a reach of 0 is not a number."""
     options = Options(bits=4, loss="logistic", learning_rate=10.0, noconstant=True)
-    found = []
+    actual = []
     for simd_width in (16, 8, 0):
         learner = PerClass(replace(config_of("oaa", options), oaa=5), options.bits, vw_compat=True)
         learner.kernel.simd_width = simd_width
         learn(("oaa", [b"1 3e38 5 | 1:3", b"1 1 | 1:3"], options, None), learner=learner)
-        found.append(learner.weights[:, :3])
-    assert np.isnan(found[2]).any()
-    np.testing.assert_array_equal(found[0], found[2])
-    np.testing.assert_array_equal(found[1], found[2])
+        actual.append(learner.weights[:, :3])
+    assert np.isnan(actual[2]).any()
+    np.testing.assert_array_equal(actual[0], actual[2])
+    np.testing.assert_array_equal(actual[1], actual[2])
 
 
 def test_classes_learn_nothing_of_an_example_without_features():

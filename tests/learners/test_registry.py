@@ -36,8 +36,8 @@ def test_an_option_asks_for_one_learner():
 
 def test_no_learner_is_asked_for_by_name_elsewhere():
     files = [path for path in ROOT.rglob("*.py") if ROOT / "learners" not in path.parents]
-    found = [f"{path}: {match[0]}" for path in files for match in BY_NAME.finditer(path.read_text())]
-    assert not found
+    actual = [f"{path}: {match[0]}" for path in files for match in BY_NAME.finditer(path.read_text())]
+    assert not actual
 
 
 def test_the_pattern_finds_such_questions():

@@ -148,12 +148,12 @@ def test_the_lengths_of_rows_reach_the_optimum_of_fista(loss):
         v = best - 0.1 * objective(best)[1]
         best = v * np.maximum(0, 1 - 0.1 * price / np.maximum(np.linalg.norm(v, axis=1), 1e-12))[:, None]
     kept = learner.predicting().weights.reshape(-1, 8)[:, :3]
-    found = kept[np.flatnonzero(learner.weights.reshape(-1, 8).any(axis=1))]
+    actual = kept[np.flatnonzero(learner.weights.reshape(-1, 8).any(axis=1))]
     _, again = learn(text, loss, learner=learner.tester())
     total, weight = again.log_loss[:, 0]
-    reached = total / weight + price * np.linalg.norm(found, axis=1).sum()
+    reached = total / weight + price * np.linalg.norm(actual, axis=1).sum()
     assert objective(best)[0] * 0.9999 <= reached <= objective(best)[0] * 1.005
-    assert abs(int(found.any(axis=1).sum()) - int(best.any(axis=1).sum())) <= 2
+    assert abs(int(actual.any(axis=1).sum()) - int(best.any(axis=1).sum())) <= 2
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -182,8 +182,8 @@ def test_probabilities_are_the_softmax():
     learner = Multiclass(config("multinomial", probabilities=True), 12)
     _, learner = learn([b"1 | a", b"2 | b", b"1 | a b"], "multinomial", learner=learner)
     raw = learner.raw[:3].astype(float)
-    wanted = np.exp(raw) / np.exp(raw).sum(1, keepdims=True)
-    np.testing.assert_allclose(learner.score[:3], wanted, rtol=1e-5)
+    expected = np.exp(raw) / np.exp(raw).sum(1, keepdims=True)
+    np.testing.assert_allclose(learner.score[:3], expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -90,13 +90,13 @@ def test_of_dyadic_models_it_is_the_integral_along_the_flow(loss):
     x = p + 0.4 * ((0 if loss == "poisson" else y) - p)
     function = (LOSSES | MORE_LOSSES)[loss]
     end = brentq(lambda s: flow.p(s) - x, -5, 5, xtol=1e-14)
-    wanted = quad(lambda s: 1 / (RATE * function.slope(flow.p(s), y)), 0, end)[0]
+    expected = quad(lambda s: 1 / (RATE * function.slope(flow.p(s), y)), 0, end)[0]
     learner = target_importance_learner(case.learner, x, raw=True)
     results, batch = Results(), parse(f"{y} {row}")
     results.want_flip_importance()
     results.reserve(1)
     learner.run(batch, case.plan, results, 0, 1)
-    assert results.flip_importance[0] == pytest.approx(wanted, rel=1e-4)
+    assert results.flip_importance[0] == pytest.approx(expected, rel=1e-4)
 
 
 REFUSED = {

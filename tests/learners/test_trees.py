@@ -73,9 +73,9 @@ def learn_like_twin(twin, lines, options, shift, held):
             terms, count, squares = expand(example, inner, seen)
         label = None if np.isnan(example.label) else float(example.label)
         learns = label is not None and not (held and held[number])
-        found = twin.run(terms, squares, label, example.importance, example.base, learns)
-        counted = found.scores[0] if found.scores else example.importance
-        rows.append([found.number, found.loss, count if twin.asked > asked else np.nan, counted])
+        actual = twin.run(terms, squares, label, example.importance, example.base, learns)
+        counted = actual.scores[0] if actual.scores else example.importance
+        rows.append([actual.number, actual.loss, count if twin.asked > asked else np.nan, counted])
     return np.array(rows, np.float32)
 
 
@@ -123,8 +123,8 @@ def test_log_multi_is_its_twin(case):
     config = made(LogMultiConfig, options, log_multi=count, swap_resistance=resistance)
     learner = LogMulti(config, options.bits, vw_compat=True)
     twin = LogMultiTwin(count, options, resistance, cuts=True)
-    wanted = learn_like_twin(twin, lines, options, learner.layout[0], held)
-    same_rows(learn(learner, lines, options, held, chunk), wanted)
+    expected = learn_like_twin(twin, lines, options, learner.layout[0], held)
+    same_rows(learn(learner, lines, options, held, chunk), expected)
     same_weights(learner, twin)
     assert tree_of(learner) == tree_of_twin(twin.root)
 
@@ -132,11 +132,11 @@ def test_log_multi_is_its_twin(case):
 def crowd(rows, labels, seed):
     """Many examples of few labels, one of which is rare."""
     draw = np.random.default_rng(seed)
-    found = []
+    result = []
     for _ in range(rows):
         label = int(draw.integers(1, labels + 1)) if draw.random() > 0.02 else 9
-        found.append(f"{label} |x a{label % 3} b{draw.integers(3)}".encode())
-    return found
+        result.append(f"{label} |x a{label % 3} b{draw.integers(3)}".encode())
+    return result
 
 
 @pytest.mark.parametrize("vw_compat", [False, True])
@@ -155,13 +155,13 @@ def test_copied_rows_give_the_same_bytes(kind, count, changes, vw_compat):
         label, size = rng.integers(1, count + 1), rng.choice([3, 20, 40]) if number != 200 else 2500
         words = " ".join(f"w{rng.integers(30) + label % 7}:{rng.choice([1, 2, 0.5])}" for _ in range(size))
         lines.append(f"{label} {rng.choice([1, 2])} |x {words}".encode())
-    found = []
+    actual = []
     for simd_width in (16, 0):
         learner = kind(made(kind.config_type, options, **more), options.bits, vw_compat=vw_compat)
         learner.kernel.simd_width = simd_width
         rows = learn(learner, lines, options, [number % 9 == 0 for number in range(len(lines))], 150)
-        found.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
-    for copied, alone in zip(*found, strict=True):
+        actual.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
+    for copied, alone in zip(*actual, strict=True):
         np.testing.assert_array_equal(copied, alone)
 
 
@@ -176,13 +176,13 @@ def test_sums_that_are_kept_give_the_same_bytes(kind, changes):
         setattr(options, name, value)
     more = {"log_multi": 9, "swap_resistance": 1} if kind is LogMulti else {"ect": 9, "error": 2}
     lines = [line.replace(b" |x", b" %d |x" % (k % 4)) if k % 3 else line for k, line in enumerate(crowd(600, 8, 3))]
-    found = []
+    actual = []
     for simd_width in (16, 0):
         learner = kind(made(kind.config_type, options, **more), options.bits)
         learner.kernel.simd_width = simd_width
         rows = learn(learner, lines, options, [k % 7 == 0 for k in range(len(lines))], 100)
-        found.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
-    for kept, again in zip(*found, strict=True):
+        actual.append([rows, learner.weights[:, :3], learner.norms, learner.scalars])
+    for kept, again in zip(*actual, strict=True):
         np.testing.assert_array_equal(kept, again)
 
 
@@ -196,9 +196,9 @@ def test_nodes_change_places_where_they_are_needed_more(count, labels, resistanc
         learner = LogMulti(config, 12, vw_compat=True)
         learner.vw_compat = learner.kernel.vw_compat = not strict
         twin = LogMultiTwin(count, options, resistance, cuts=not strict)
-        wanted = learn_like_twin(twin, lines, options, learner.layout[0], None)
+        expected = learn_like_twin(twin, lines, options, learner.layout[0], None)
         batch_rows = learn_unchecked(learner, lines, options)
-        np.testing.assert_array_equal(batch_rows, wanted[:, 0])
+        np.testing.assert_array_equal(batch_rows, expected[:, 0])
         assert tree_of(learner) == tree_of_twin(twin.root)
         swaps, cuts = swaps + twin.swapped, cuts + twin.cut
     assert swaps and bool(cuts) == (not strict and 3 < count < 9)
@@ -218,8 +218,8 @@ def test_a_tree_needs_more_room_for_entries_in_the_midst():
     draw = np.random.default_rng(1)
     lines = [f"{n} |x a{n % 7} b{n % 11} c{draw.integers(5)}".encode() for n in draw.integers(1, 2000, 3000).tolist()]
     one, other = LogMulti(config, 14, vw_compat=True), LogMulti(config, 14, vw_compat=True)
-    found = learn(one, lines, options)
-    np.testing.assert_array_equal(learn(other, lines, options, chunk=7), found)
+    done = learn(one, lines, options)
+    np.testing.assert_array_equal(learn(other, lines, options, chunk=7), done)
     assert one.used[trees.PREDICTORS] == 59 and len(one.entries) > 1 << 13
     for name in ("nodes", "margins", "weights", "norms"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -233,8 +233,8 @@ def test_ect_is_its_twin(case):
     lines, options, held, count, error, chunk = case
     learner = Ect(made(EctConfig, options, ect=count, error=error), options.bits, vw_compat=True)
     twin = EctTwin(count, options, error)
-    wanted = learn_like_twin(twin, lines, options, learner.layout[0], held)
-    same_rows(learn(learner, lines, options, held, chunk), wanted)
+    expected = learn_like_twin(twin, lines, options, learner.layout[0], held)
+    same_rows(learn(learner, lines, options, held, chunk), expected)
     same_weights(learner, twin)
 
 
@@ -272,9 +272,9 @@ def test_an_example_of_no_importance_teaches_nothing(config):
 def test_classes_are_counted_from_0_or_1(first):
     lines = [f"{n % 3 + first} |x a{n % 3}".encode() for n in range(2, 40)]
     for learner in (Ect(EctConfig(ect=3), 8), LogMulti(LogMultiConfig(loss=QUANTILE, log_multi=3), 8)):
-        found = learn(learner, lines, Options(bits=8))
-        assert learner.get("first") == first and set(found[20:, 0]) <= {first, first + 1, first + 2}
-        assert found[20:, 1].mean() < 0.4
+        done = learn(learner, lines, Options(bits=8))
+        assert learner.get("first") == first and set(done[20:, 0]) <= {first, first + 1, first + 2}
+        assert done[20:, 1].mean() < 0.4
 
 
 @pytest.mark.parametrize(

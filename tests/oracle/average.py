@@ -37,7 +37,7 @@ class Average(Gd):
             self.extend_range(label)
             return self.predict(terms, base)
         self.learning = True
-        found = super().learn(terms, label, weight, base, squares)
+        result = super().learn(terms, label, weight, base, squares)
         self.learning = False
         self.iterates.append(self.w.astype(float) * self.contraction)
-        return found
+        return result

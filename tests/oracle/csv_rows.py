@@ -65,16 +65,16 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 
 
 def features(cells: dict[str, str], columns, number) -> list:
-    found = []
+    result = []
     for column in columns:
         cell = cells[column.name]
         if column.type in PARTED:
-            found += [(one, None) for one in PARTED[column.type](cell)]
+            result += [(one, None) for one in PARTED[column.type](cell)]
         elif column.type == "text":
-            found += [(column.name, cell)] if cell else []
+            result += [(column.name, cell)] if cell else []
         elif value := number(cell):
-            found.append((column.name, float(value)))
-    return found
+            result.append((column.name, float(value)))
+    return result
 
 
 def number_with_comma(cell: str) -> np.float32 | None:

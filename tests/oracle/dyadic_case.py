@@ -84,22 +84,22 @@ class Case:
     def row(self, text):
         """The twin's view of one line, read from the batch."""
         batch = parse(text)
-        found = {}
+        actual = {}
         for j in range(batch.row_namespace[0], batch.row_namespace[1]):
             cut = slice(batch.namespace_start[j], batch.namespace_start[j + 1])
             slots = (batch.feature_hash[cut] & self.mask).tolist()
             name = (chr(batch.namespace_char[j]), int(batch.namespace_hash[j]))
-            found.setdefault(name, []).extend(zip(slots, batch.value[cut].tolist(), strict=True))
-        linear = [one for name, features in found.items() if not self.dropped(name) for one in features]
+            actual.setdefault(name, []).extend(zip(slots, batch.value[cut].tolist(), strict=True))
+        linear = [one for name, features in actual.items() if not self.dropped(name) for one in features]
         if self.constant:
             linear.append((CONSTANT & self.mask, 1.0))
-        return Row(linear, [(self.side(found, 0, pair), self.side(found, 1, pair)) for pair in self.pairs])
+        return Row(linear, [(self.side(actual, 0, pair), self.side(actual, 1, pair)) for pair in self.pairs])
 
     def side(self, found, which, pair):
         if "," not in pair:
             return [one for name, features in found.items() if name[0] == pair[which] for one in features]
-        wanted = int(parse(f"|{pair.split(',')[which]} x").namespace_hash[0])
-        return [one for name, features in found.items() if name[1] == wanted for one in features]
+        expected = int(parse(f"|{pair.split(',')[which]} x").namespace_hash[0])
+        return [one for name, features in found.items() if name[1] == expected for one in features]
 
     def dropped(self, name):
         """Whether the namespace has no linear terms."""

@@ -38,10 +38,10 @@ class DyadicRates(Dyadic):
 
     def meet(self, key, x, values):
         """Where N grows, the values shrink by as much; the new values."""
-        found = self.seen.setdefault(key, [0.0, 0, 0.0])
-        found[1] += 1
-        shrunk = values * min(1.0, found[0] / abs(x)) if found[0] else values / abs(x)
-        found[0] = max(found[0], abs(x))
+        actual = self.seen.setdefault(key, [0.0, 0, 0.0])
+        actual[1] += 1
+        shrunk = values * min(1.0, actual[0] / abs(x)) if actual[0] else values / abs(x)
+        actual[0] = max(actual[0], abs(x))
         return shrunk
 
     def normal(self, key, xs, h):
@@ -76,19 +76,19 @@ class DyadicRates(Dyadic):
 
     def rates(self, x, sides, term, g, h):
         """By parameter; sums of squared gradients grow before."""
-        e, c, found = SLOPES.get(self.loss.name, 0), self.unit, {}
+        e, c, result = SLOPES.get(self.loss.name, 0), self.unit, {}
         for one, other, number in ((sides[0], term.b, 0), (sides[1], term.a, 1)):
             z = self.normal(number, one, h)
             for key, v in one.items():
                 n = self.seen[key][0]
                 self.seen[key][2] += h * (g * v / n) ** 2 * float(other @ other)
-                found[key] = 0.4 * self.rate * z * math.sqrt(c / (c ** (2 * e + 1) + self.seen[key][2])) / n**2
+                result[key] = 0.4 * self.rate * z * math.sqrt(c / (c ** (2 * e + 1) + self.seen[key][2])) / n**2
         z = self.normal(None, x, h)
         for slot, v in x.items():
             n = self.seen[slot][0]
             self.seen[slot][2] += h * (g * v / n) ** 2
-            found[slot] = self.rate * z * c / (n**2 * math.sqrt(self.seen[slot][2]))
-        return found
+            result[slot] = self.rate * z * c / (n**2 * math.sqrt(self.seen[slot][2]))
+        return result
 
     def decay(self, row, x, sides, rates, h):
         e, c = SLOPES.get(self.loss.name, 0), self.unit

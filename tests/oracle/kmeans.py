@@ -9,11 +9,11 @@ def distance(row, mean):
 
 def nearest(rows, means):
     """Of each row the number of the nearest mean, and the squared distance from it."""
-    found = []
+    result = []
     for row in rows:
         distances = [distance(row, mean) for mean in means]
-        found.append((distances.index(min(distances)), min(distances)))
-    return found
+        result.append((distances.index(min(distances)), min(distances)))
+    return result
 
 
 def unit(row):
@@ -28,11 +28,11 @@ def lloyd(rows, weights, means, spherical=False, trim=0):
     """
     rows, passes = [unit(row) for row in rows] if spherical else rows, []
     while True:
-        found = nearest(rows, means)
-        clusters = [cluster for cluster, _ in found]
-        trimmed = sorted(range(len(rows)), key=lambda row: -found[row][1])[:trim]
+        actual = nearest(rows, means)
+        clusters = [cluster for cluster, _ in actual]
+        trimmed = sorted(range(len(rows)), key=lambda row: -actual[row][1])[:trim]
         left = [0 if row in trimmed else weight for row, weight in enumerate(weights)]
-        average = sum(w * d for w, (_, d) in zip(left, found, strict=True)) / sum(left)
+        average = sum(w * d for w, (_, d) in zip(left, actual, strict=True)) / sum(left)
         passes.append((clusters, average))
         if len(passes) > 1 and clusters == passes[-2][0]:
             return passes
@@ -77,8 +77,8 @@ def mini_batch(rows, weights, means, size, spherical=False):
     counts, means, total = [1.0] * len(means), [list(mean) for mean in means], 0.0
     for begin in range(0, len(rows), size):
         batch = rows[begin : begin + size]
-        found = nearest(batch, [unit(mean) for mean in means] if spherical else means)
-        for weight, row, (cluster, far) in zip(weights[begin : begin + size], batch, found, strict=True):
+        actual = nearest(batch, [unit(mean) for mean in means] if spherical else means)
+        for weight, row, (cluster, far) in zip(weights[begin : begin + size], batch, actual, strict=True):
             total += weight * far
             if weight:
                 counts[cluster] += weight

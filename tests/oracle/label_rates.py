@@ -16,12 +16,12 @@ class LabelRates:
 
     def meet(self, key, x, values):
         """[N, updates, G] of a parameter; where N grows, ``values`` shrink by as much."""
-        found = self.seen.setdefault(key, [0.0, 0, np.zeros(self.labels)])
-        found[1] += 1
-        if abs(x) > found[0]:
-            values *= (found[0] or 1.0) / abs(x)
-            found[0] = abs(x)
-        return found
+        result = self.seen.setdefault(key, [0.0, 0, np.zeros(self.labels)])
+        result[1] += 1
+        if abs(x) > result[0]:
+            values *= (result[0] or 1.0) / abs(x)
+            result[0] = abs(x)
+        return result
 
     def scores(self, linear, sides):
         a, b = (self.summed(side, one) for side, one in enumerate(sides))

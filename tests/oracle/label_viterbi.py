@@ -17,12 +17,12 @@ def total(names, score, pair, triple, allowed):
 
 def best(score, pair, triple, allowed):
     """Labels of one sequence and their sum; None where no sequence is allowed."""
-    found = None, float("-inf")
+    result = None, float("-inf")
     for names in product(range(len(score[0])), repeat=len(score)):
         here = total(names, score, pair, triple, allowed)
-        if here > found[1]:
-            found = names, here
-    return found
+        if here > result[1]:
+            result = names, here
+    return result
 
 
 def beam_search(score, pair, triple, allowed, beam):

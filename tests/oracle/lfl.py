@@ -28,7 +28,7 @@ class Lfl:
 
     def terms(self, row: Row) -> list[list[Term]]:
         """Of every dot product, that of each label."""
-        found = []
+        result = []
         for pair, sides in enumerate(row.pairs if self.rank else ()):
             left, right = map(merged, sides)
             if not (left and right):
@@ -37,8 +37,8 @@ class Lfl:
             alpha, beta = (
                 np.array([self.latent[pair, side, slot] for slot in one]) for side, one in enumerate((left, right))
             )
-            found.append([Term(alpha[:, y], xa, beta[:, y], xb) for y in range(len(self.values))])
-        return found
+            result.append([Term(alpha[:, y], xa, beta[:, y], xb) for y in range(len(self.values))])
+        return result
 
     def linear(self, row: Row) -> tuple[np.ndarray, float]:
         x = merged(row.linear)
@@ -46,8 +46,8 @@ class Lfl:
         return sum((self.w[slot] * value for slot, value in x.items()), zero), sum(v * v for v in x.values())
 
     def scores(self, row: Row) -> np.ndarray:
-        found = self.linear(row)[0] + row.base + sum(np.array([t.dot(0) for t in one]) for one in self.terms(row))
-        return self.with_base(found)
+        actual = self.linear(row)[0] + row.base + sum(np.array([t.dot(0) for t in one]) for one in self.terms(row))
+        return self.with_base(actual)
 
     def with_base(self, z: np.ndarray) -> np.ndarray:
         return np.where(np.arange(len(z)) == self.base, 0.0, z)

@@ -14,22 +14,22 @@ class Draws:
 
     def lines(self, label, importance, person, item):
         """``item``: text of namespaces, "" for a line without one. The line itself is the first."""
-        found = [line(label, importance, person, item)]
+        result = [line(label, importance, person, item)]
         if not item or importance <= 0 or math.isnan(label):
-            return found
+            return result
         if item not in self.met:
             self.met.append(item)
         if label <= self.unwanted:
-            return found
+            return result
         others = [one for one in self.met if one != item]
         row = mix64(self.seed ^ mix64(self.rows + 1))
         self.rows += 1
         for number in range(1, self.count + 1) if others else ():
             place = int(unit_interval(mix64(row ^ mix64(number))) * len(others))
-            found.append(line(self.unwanted, importance * self.weight, person, others[place]))
-        return found
+            result.append(line(self.unwanted, importance * self.weight, person, others[place]))
+        return result
 
 
 def line(label, importance, person, item):
-    shown = "" if math.isnan(label) else f"{label:g} {importance:g}"
-    return f"{shown} {person} {item}\n"
+    message = "" if math.isnan(label) else f"{label:g} {importance:g}"
+    return f"{message} {person} {item}\n"

@@ -31,7 +31,7 @@ def power_of_ten(exponent: int) -> np.float32:
 
 
 def slow_number(text: bytes) -> tuple[np.float32, int]:
-    """C ``strtof`` of ``text``: the value and how many bytes it took, 0 when it is no number."""
+    """C ``strtof`` of ``text``: the value and how many bytes it took, 0 when it is not a number."""
     buffer = ctypes.create_string_buffer(text)
     start = ctypes.addressof(buffer)
     stop = ctypes.c_void_p()

@@ -29,12 +29,12 @@ def hit_rate(labels, k):
 
 
 def expected_reciprocal_rank(labels, k, largest):
-    going_on, found = 1.0, 0.0
+    going_on, result = 1.0, 0.0
     for place, label in enumerate(labels[:k], 1):
         stops = (2.0 ** max(label, 0) - 1) / 2.0 ** max(largest, 0)
-        found += going_on * stops / place
+        result += going_on * stops / place
         going_on *= 1 - stops
-    return found
+    return result
 
 
 def auc(labels):

@@ -7,12 +7,12 @@ def given_before(words, labels, sequence, most):
     Word 0 is none, and labels below 0 are not known.
     """
     number = [sum(start <= place for start in sequence[:-1]) for place in range(len(words))]
-    found = []
+    result = []
     for place, word in enumerate(words):
         last = -1
         for other in range(place):
             near = number[place] - most <= number[other] < number[place]
             if word and words[other] == word and labels[other] >= 0 and near:
                 last = labels[other]
-        found.append(last)
-    return found
+        result.append(last)
+    return result

@@ -42,10 +42,10 @@ def mean_of_steps(chains, importance, orders, weights, cost, size):
     w, total, steps = np.zeros(weights), np.zeros(weights), 0
     for order in orders:
         for row in order:
-            found = losses(chains[row], w, cost)
-            path = max(found, key=lambda labels: (found[labels], tuple(-label for label in reversed(labels))))
+            actual = losses(chains[row], w, cost)
+            path = max(actual, key=lambda labels: (actual[labels], tuple(-label for label in reversed(labels))))
             d = difference(chains[row], path, weights)
-            w = w + size(d, found[path], importance[row]) * d
+            w = w + size(d, actual[path], importance[row]) * d
             total += w
             steps += 1
     return total / steps, w

@@ -35,19 +35,19 @@ def parse_line(line: bytes, hash_mode: str = "strings", hash_seed: int = 0) -> E
         raise ValueError("label")
     example = Example(label=number(words.pop(0)))
     if words and words[0].startswith(b"qid:"):
-        found = QUERY.fullmatch(words.pop(0))
-        if not found:
+        actual = QUERY.fullmatch(words.pop(0))
+        if not actual:
             raise ValueError("query")
-        example.tag = found[1]
+        example.tag = actual[1]
     seed = murmur3(b"", hash_seed)
     block = Segment(32, seed, [], b"", [])
     for word in words:
-        found = FEATURE.fullmatch(word)
-        if not found:
+        actual = FEATURE.fullmatch(word)
+        if not actual:
             raise ValueError("feature")
-        if value := number(found[2]):
-            block.features.append((hash_name(found[1], seed, hash_mode), value))
-            block.names.append((found[1], b""))
+        if value := number(actual[2]):
+            block.features.append((hash_name(actual[1], seed, hash_mode), value))
+            block.names.append((actual[1], b""))
     if block.features:
         example.segments.append(block)
     return example

@@ -153,7 +153,7 @@ class Ect(Tree):
             level = self.next_level(level)
 
     def next_level(self, level: list[list[Contest]]) -> list[list[Contest]]:
-        found = [[] for _ in level]
+        result = [[] for _ in level]
         for number, entrants in enumerate(level):
             for at in range(0, len(entrants) - 1, 2):
                 contest = Contest(self.contests, number, tuple(entrants[at : at + 2]))
@@ -165,12 +165,12 @@ class Ect(Tree):
                     contest.sides[0].winner = contest
                 if contest.last:
                     self.finals.append(contest)
-                    found[number + 1 : number + 2] = [[*later, contest] for later in found[number + 1 : number + 2]]
+                    result[number + 1 : number + 2] = [[*later, contest] for later in result[number + 1 : number + 2]]
                 else:
-                    found[number].append(contest)
-                found[number + 1 : number + 2] = [[*later, contest] for later in found[number + 1 : number + 2]]
-            found[number] += entrants[len(entrants) & ~1 :]
-        return found
+                    result[number].append(contest)
+                result[number + 1 : number + 2] = [[*later, contest] for later in result[number + 1 : number + 2]]
+            result[number] += entrants[len(entrants) & ~1 :]
+        return result
 
     @property
     def boundary(self) -> float:
@@ -183,9 +183,9 @@ class Ect(Tree):
         return (len(self.classes) - 1) * (self.error + 1) + number - 1
 
     def run(self, terms, squares, label, weight, base, learn: bool) -> Answer:
-        found = super().run(terms, squares, label, weight, base, learn)
-        self.twins[0].t += float(found.scores[0]) - float(weight)
-        return found
+        result = super().run(terms, squares, label, weight, base, learn)
+        self.twins[0].t += float(result.scores[0]) - float(weight)
+        return result
 
     def ect(self, label, weight, learn: bool) -> Answer:
         answer = self.answer() + 1

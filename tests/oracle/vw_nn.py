@@ -78,9 +78,9 @@ class VwNn:
             for unit in range(self.units if slope else 0):
                 share = gd.predict([(output[unit][0], F32(1))])[1]
                 move = F32(0.5) * (share * slope) * (F32(1) - values[unit] * values[unit])
-                wanted = min(max(sums[unit] - move, -REACH), REACH)
-                if wanted != sums[unit]:
-                    self.step(unit, inputs[unit], sums[unit], wanted, weight, Squared(-REACH, REACH))
+                expected = min(max(sums[unit] - move, -REACH), REACH)
+                if expected != sums[unit]:
+                    self.step(unit, inputs[unit], sums[unit], expected, weight, Squared(-REACH, REACH))
             gd.low, gd.high = own_range
         gd.t += float(weight)
         return [p, raw, loss]

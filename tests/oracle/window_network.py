@@ -35,16 +35,16 @@ class Network:
 
     def gradients(self, window, other):
         """Of ``loss``, for E, A, b and u."""
-        found = [np.zeros_like(one) for one in self.arrays]
+        result = [np.zeros_like(one) for one in self.arrays]
         for sign, words in ((-1, window), (1, [*window[:-1], other])):
             h = self.hidden(words)
             inner = sign * self.u * (1 - h * h)
-            found[1] += np.outer(self.e[words].reshape(-1), inner)
-            found[2] += inner
-            found[3] += sign * h
+            result[1] += np.outer(self.e[words].reshape(-1), inner)
+            result[2] += inner
+            result[3] += sign * h
             for word, slope in zip(words, (self.a @ inner).reshape(len(words), -1), strict=True):
-                found[0][word] += slope
-        return found
+                result[0][word] += slope
+        return result
 
     def step(self, window, other, rate, layer_rate):
         """Returns the loss."""
@@ -82,8 +82,8 @@ def vocabulary(lines, limit):
 def windows(lines, words, size, known):
     """The windows of the first ``known`` words, as numbers of these."""
     number = {word: place for place, word in enumerate(words[:known])}
-    found = []
+    result = []
     for line in lines:
         of = [number.get(token) for token in tokens(line)]
-        found += [of[at : at + size] for at in range(len(of) - size + 1) if None not in of[at : at + size]]
-    return found
+        result += [of[at : at + size] for at in range(len(of) - size + 1) if None not in of[at : at + size]]
+    return result

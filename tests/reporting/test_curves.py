@@ -30,8 +30,8 @@ def test_roc_by_hand():
 
 def test_precision_and_recall_by_hand():
     points = curves.precision_recall(sample(*HAND))
-    wanted = [(0.25, 1), (0.25, 1 / 2), (0.75, 3 / 5), (1, 4 / 6), (1, 4 / 8)]
-    assert points == [pytest.approx(point) for point in wanted]
+    expected = [(0.25, 1), (0.25, 1 / 2), (0.75, 3 / 5), (1, 4 / 6), (1, 4 / 8)]
+    assert points == [pytest.approx(point) for point in expected]
 
 
 def test_one_side_has_no_curves():
@@ -69,8 +69,8 @@ def test_as_scikit_learn_has_them():
 
 
 def test_histograms_are_shares_of_each_label():
-    found = curves.histogram(sample(*HAND))
-    assert len(found.edges) == curves.BINS + 1 and found.edges[0] == pytest.approx(0.1) and sum(found.positive) == 1
-    assert found.positive[-1] == 0.25 and found.negative[0] == 0.5  # 0.9 of weight 1 of 4, 0.1 of weight 2 of 4
+    actual = curves.histogram(sample(*HAND))
+    assert len(actual.edges) == curves.BINS + 1 and actual.edges[0] == pytest.approx(0.1) and sum(actual.positive) == 1
+    assert actual.positive[-1] == 0.25 and actual.negative[0] == 0.5  # 0.9 of weight 1 of 4, 0.1 of weight 2 of 4
     equal = curves.histogram(sample([1, -1], [0.5, 0.5], [1, 3]))
     assert max(equal.positive) == max(equal.negative) == 1

@@ -64,5 +64,5 @@ def test_damaged_values_of_policies():
     rows = [row, {**row, "value": 1e308}, {**row, "low": None}, {"examples": 2}, "x", None]
     assert night(1, series=rows).series == [row] and night(1, series=7).series == []
     estimates = [{"estimate": "cv", "value": "x"}, 3, {"value": 1.0, "low": True}]
-    found = night(1, estimates=estimates, policies={}).intervals
-    assert found("estimate") == [("None", 1.0, None, None)] and found("policy") == []
+    actual = night(1, estimates=estimates, policies={}).intervals
+    assert actual("estimate") == [("None", 1.0, None, None)] and actual("policy") == []

@@ -33,10 +33,10 @@ def test_ticks(low, high, logarithmic, whole, ticks):
 @example([1.0, 1.0 + 2**-52], True)
 @given(st.lists(NUMBERS), st.booleans())
 def test_any_values_have_an_axis(values, logarithmic):
-    found = axis("", values, logarithmic)
+    actual = axis("", values, logarithmic)
     shown = [value for value in values if value > TINY or not logarithmic]
-    assert found.low < found.high and all(-1e-9 <= found.place(value) <= 1 + 1e-9 for value in shown)
-    assert len(found.ticks()) <= 14
+    assert actual.low < actual.high and all(-1e-9 <= actual.place(value) <= 1 + 1e-9 for value in shown)
+    assert len(actual.ticks()) <= 14
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_points_are_where_they_belong():
     chart.line([(0, 0), (5, 0.5), (float("nan"), 1), (10, 1)], "red", "a line")
     (line,) = parts(chart.text(), "polyline")
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
-    wanted = [(LEFT, bottom), ((LEFT + right) / 2, (TOP + bottom) / 2), (right, TOP)]
-    found = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
-    assert found == [pytest.approx(point) for point in wanted]
+    expected = [(LEFT, bottom), ((LEFT + right) / 2, (TOP + bottom) / 2), (right, TOP)]
+    actual = [tuple(map(float, pair.split(","))) for pair in line.get("points").split()]
+    assert actual == [pytest.approx(point) for point in expected]
 
 
 def test_bars_stand_on_the_axis():
@@ -111,8 +111,8 @@ def test_any_text_is_xml(title, name):
 
 
 def test_long_names_are_cut_in_the_middle():
-    assert svg.shortened("abcdefghij", 10) == "abcdefghij"
-    assert svg.shortened("abcdefghijk", 7) == "abc…ijk"
+    assert svg.shorten("abcdefghij", 10) == "abcdefghij"
+    assert svg.shorten("abcdefghijk", 7) == "abc…ijk"
 
 
 def test_a_curve_of_dots():
@@ -141,11 +141,11 @@ def test_names_beside_bars_fit(values):
     names = [label for label in parts(text, "text") if label.find("{*}title") is not None]
     for label in names:
         assert float(label.get("x")) - svg.CHARACTER * len(label.text or "") >= 0 and float(label.get("y")) < height
-    shown = "".join(label.text or "" for label in names)
+    message = "".join(label.text or "" for label in names)
     if all(len(name) <= 3 * svg.NAME for name, _ in values):
-        assert shown == "".join(name for name, _ in values)
+        assert message == "".join(name for name, _ in values)
     else:
-        assert "…" in shown
+        assert "…" in message
     for bar in parts(text, "rect"):
         left, width = float(bar.get("x")), float(bar.get("width"))
         assert left >= max(float(label.get("x")) for label in names) and left + width <= WIDTH
@@ -167,4 +167,4 @@ def test_a_file_of_charts_one_below_the_other():
 def test_lines_of_a_name(text, most):
     lines = svg.lines_of(text, most, 3)
     assert len(lines) <= 3 and all(len(line) <= most for line in lines)
-    assert "".join(lines) == svg.shortened(text, 3 * most)
+    assert "".join(lines) == svg.shorten(text, 3 * most)

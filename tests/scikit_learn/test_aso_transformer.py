@@ -96,9 +96,9 @@ def test_columns_of_a_frame(kind):
     frame = library.DataFrame({"w": WORDS, "l": [words[0] for words in WORDS]})
     rows = [{"w": words, "l": {"l": words[0]}} for words in WORDS]
     fitted = ASOTransformer(namespaces={"l": ["l"]}, dim=4).fit(frame)
-    wanted = ASOTransformer(dim=4).fit(rows)
+    expected = ASOTransformer(dim=4).fit(rows)
     assert kind == "polars" or fitted.feature_names_in_.tolist() == ["w", "l"]
-    assert fitted.features_ == wanted.features_ and np.array_equal(fitted.transform(frame), wanted.transform(rows))
+    assert fitted.features_ == expected.features_ and np.array_equal(fitted.transform(frame), expected.transform(rows))
 
 
 TABLE = CountVectorizer(dtype=np.float32).fit_transform([" ".join(words) for words in WORDS])

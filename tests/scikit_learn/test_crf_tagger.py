@@ -45,7 +45,7 @@ SETTINGS = {
 
 
 def test_lists_of_names():
-    """As python-crfsuite takes them; a name that stands there twice has the value 2."""
+    """As python-crfsuite takes them; a name that is named twice has the value 2."""
     lists = [[[f"w={word}", f"e:{at > 0}", "bias", "bias"] for at, (word, _) in enumerate(pairs)] for pairs in PAIRS]
     dicts = [[{name: row.count(name) for name in row} for row in rows] for rows in lists]
     fitted = CRFTagger(C=0.1).fit(lists, LABELS)
@@ -95,10 +95,10 @@ def test_answers_are_of_the_sequences():
 def test_what_stands_before_the_features_of_a_line_is_not_used():
     labelled = [[f"WRONG 3 'tag{line}" for line in lines] for lines in LINES]
     of_bytes = [[line.encode() for line in lines] for lines in LINES]
-    wanted = CRFTagger().fit(LINES, LABELS)
+    expected = CRFTagger().fit(LINES, LABELS)
     for other in (labelled, of_bytes):
-        found = CRFTagger().fit(other, LABELS)
-        assert found.model_.dumps() == wanted.model_.dumps() and found.predict(other) == wanted.predict(LINES)
+        actual = CRFTagger().fit(other, LABELS)
+        assert actual.model_.dumps() == expected.model_.dumps() and actual.predict(other) == expected.predict(LINES)
 
 
 def test_scores():

@@ -56,11 +56,11 @@ def test_parameters_are_the_options_of_the_command(parameters, typed, run_cli, t
     seed = str(np.random.RandomState(0).randint(2**31))
     how = ["--steps", "2000", "--seed", seed, "--qid", "q", "--ignore", "q", *typed.split()]
     run_cli("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *how)
-    wanted = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
+    expected = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
     qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))
-    found = CRRRanker(steps=2000, **parameters).fit(X, Y, qid=qid)
-    assert np.array_equal(found.coef_, wanted[:5]) and found.intercept_ == wanted[11650396 % 2**18]
-    assert found.coef_.any()
+    actual = CRRRanker(steps=2000, **parameters).fit(X, Y, qid=qid)
+    assert np.array_equal(actual.coef_, expected[:5]) and actual.intercept_ == expected[11650396 % 2**18]
+    assert actual.coef_.any()
 
 
 @pytest.mark.parametrize("make", [np.array, csr_matrix])
@@ -76,12 +76,12 @@ def test_weights_are_those_of_the_command(loss, qid, make, run_cli, tmp_path):
     options = ["--steps", "5000", "--lambda", "0.01", "--seed", str(np.random.RandomState(0).randint(2**31))]
     by = ["--qid", "none" if qid is None else "q", "--ignore", "q", "--loss_function", loss]
     run_cli("crr", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *options, *by)
-    wanted = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
+    expected = model_file.load(str(tmp_path / "m"), want=("weights.w",)).arrays["weights.w"]
     if qid is not None:  # queries are drawn in the order of their numbers
         qid = Queries(QueryConfig("q"), FeatureConfig()).of(parse_text(text.encode(), TextFormat()))
-    found = CRRRanker(loss=loss, steps=5000, penalty=0.01).fit(make(X), y, qid=qid, sample_weight=WEIGHT)
-    assert np.array_equal(found.coef_, wanted[:5]) and found.intercept_ == wanted[11650396 % 2**18]
-    assert found.n_queries_ == (1 if qid is None else 12)
+    actual = CRRRanker(loss=loss, steps=5000, penalty=0.01).fit(make(X), y, qid=qid, sample_weight=WEIGHT)
+    assert np.array_equal(actual.coef_, expected[:5]) and actual.intercept_ == expected[11650396 % 2**18]
+    assert actual.n_queries_ == (1 if qid is None else 12)
 
 
 def test_ranking_is_scored_by_query():

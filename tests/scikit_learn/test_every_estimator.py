@@ -66,8 +66,8 @@ weighted = pytest.mark.parametrize(
 
 def answers(estimator, rows):
     """What it predicts or makes of the rows, as lists."""
-    found = estimator.transform(rows) if hasattr(estimator, "transform") else estimator.predict(rows)
-    return found.toarray().tolist() if issparse(found) else found.tolist() if hasattr(found, "tolist") else found
+    actual = estimator.transform(rows) if hasattr(estimator, "transform") else estimator.predict(rows)
+    return actual.toarray().tolist() if issparse(actual) else actual.tolist() if hasattr(actual, "tolist") else actual
 
 
 def test_every_estimator_has_its_case():
@@ -113,12 +113,12 @@ def test_pipelines_and_searches_in_two_processes(name):
 def test_weights_are_routed_as_metadata(name):
     estimator, rows, y, _ = CASES[name]
     weight = np.arange(60) % 3 + 1.0
-    wanted = clone(estimator).fit(rows, y, sample_weight=weight)
+    expected = clone(estimator).fit(rows, y, sample_weight=weight)
     with sklearn.config_context(enable_metadata_routing=True):
         asked = clone(estimator).set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
         search = GridSearchCV(asked, {}, cv=2).fit(rows, y, sample_weight=weight)
         piped = make_pipeline("passthrough", asked).fit(rows, y, sample_weight=weight)
-    assert answers(search.best_estimator_, rows) == answers(piped[-1], rows) == answers(wanted, rows)
+    assert answers(search.best_estimator_, rows) == answers(piped[-1], rows) == answers(expected, rows)
 
 
 @pytest.mark.parametrize("name", ["CRRRanker", "DyadicRegressor", "L1Classifier", "VWClassifier", "VWRegressor"])
@@ -153,8 +153,8 @@ def test_unions_of_transformers_make_frames():
     pytest.importorskip("pandas", reason="pandas is not installed")
     both = FeatureUnion([("one", ASOTransformer(dim=2)), ("two", ASOTransformer(dim=1))]).set_output(transform="pandas")
     names = [name for _, one in clone(both).transformer_list for name in one.fit(X).get_feature_names_out()]
-    found = both.fit_transform(X).columns
-    assert [name.partition("__")[2] for name in found] == names and found[0] == "one__asotransformer0"
+    actual = both.fit_transform(X).columns
+    assert [name.partition("__")[2] for name in actual] == names and actual[0] == "one__asotransformer0"
 
 
 # Those of scikit-learn's checks that need no table of numbers.

@@ -87,8 +87,8 @@ def test_rows_are_not_changed():
 def test_shares_are_probabilities():
     made = HashedKMeans(4, soft=5.0, n_init=3).fit(X)
     shares = made.predict_proba(X)
-    wanted = np.exp(-(made.transform(X).astype(np.float64) ** 2) / 5)
-    np.testing.assert_allclose(shares, wanted / wanted.sum(axis=1, keepdims=True), atol=1e-4)
+    expected = np.exp(-(made.transform(X).astype(np.float64) ** 2) / 5)
+    np.testing.assert_allclose(shares, expected / expected.sum(axis=1, keepdims=True), atol=1e-4)
     assert shares.argmax(axis=1).tolist() == made.labels_.tolist()
     assert not hasattr(HashedKMeans(), "predict_proba")
 

@@ -70,36 +70,36 @@ def test_weights_are_those_of_the_command(y, solver, make, run_cli, tmp_path):
     model = ["--model", "binary" if binary else "multinomial", *([] if "trace" in parameters else ["--l1", "0.7"])]
     run_cli("l1", tmp_path / "data.vw", "-f", tmp_path / "m", "--quiet", *model, *solver.split(), *seed)
     loaded = model_file.load(str(tmp_path / "m"))
-    found = L1Classifier(**({} if "trace" in parameters else {"C": 0.7}), **parameters)
-    found.fit(make(X.astype(np.float64)), y, sample_weight=WEIGHT)
+    actual = L1Classifier(**({} if "trace" in parameters else {"C": 0.7}), **parameters)
+    actual.fit(make(X.astype(np.float64)), y, sample_weight=WEIGHT)
     order = lambda hashes: np.where(hashes == CONSTANT % (2**18 if binary else 2**32), 12, hashes)  # noqa: E731
-    wanted = np.zeros((1 if binary else 3, 13))
+    expected = np.zeros((1 if binary else 3, 13))
     if binary:
-        wanted[0, order(loaded.slots)] = loaded.weights
+        expected[0, order(loaded.slots)] = loaded.weights
     else:
         names, state = np.array(loaded.pairs.names).astype(int), loaded.pairs.state
-        wanted[names[state.label], order(state.features[state.feature])] = loaded.weights
-    assert np.allclose(np.column_stack([found.coef_, found.intercept_]), wanted, rtol=1e-9, atol=1e-12)
+        expected[names[state.label], order(state.features[state.feature])] = loaded.weights
+    assert np.allclose(np.column_stack([actual.coef_, actual.intercept_]), expected, rtol=1e-9, atol=1e-12)
     rounding = 1e-7 if "trace" in parameters else 1e-12  # of singular values, by the order of features
-    assert found.n_iter_ == loaded.past.passes
-    assert found.objective_ == pytest.approx(loaded.past.objective, rel=rounding)
+    assert actual.n_iter_ == loaded.past.passes
+    assert actual.objective_ == pytest.approx(loaded.past.objective, rel=rounding)
 
 
 def test_the_optimum_is_that_of_another_solver():
-    found = L1Classifier(C=2, solver="owlqn", tolerance=1e-12).fit(X, Y2)
+    actual = L1Classifier(C=2, solver="owlqn", tolerance=1e-12).fit(X, Y2)
     with_constant = np.column_stack([X, np.ones(90)])  # penalised too
     penalty = {"penalty": "l1"} if LogisticRegression().penalty == "l2" else {"l1_ratio": 1}  # up to 1.7, from 1.8
     other = LogisticRegression(C=0.5, **penalty, solver="liblinear", fit_intercept=False, tol=1e-10)
     other.fit(with_constant, Y2)
-    assert np.allclose(np.append(found.coef_, found.intercept_), other.coef_[0], atol=1e-4)
+    assert np.allclose(np.append(actual.coef_, actual.intercept_), other.coef_[0], atol=1e-4)
 
 
 def test_a_penalty_leaves_few_weights_which_may_be_kept_sparse():
-    found = L1Classifier(C=5, solver="owlqn").fit(X, Y3)
-    assert 0 < np.count_nonzero(found.coef_) < found.coef_.size / 2
-    dense = found.predict_proba(X)
-    assert issparse(found.sparsify().coef_) and np.allclose(found.predict_proba(csr_matrix(X)), dense)
-    assert np.allclose(dense.sum(axis=1), 1) and np.mean(found.predict(X) == Y3) > 0.7
+    actual = L1Classifier(C=5, solver="owlqn").fit(X, Y3)
+    assert 0 < np.count_nonzero(actual.coef_) < actual.coef_.size / 2
+    dense = actual.predict_proba(X)
+    assert issparse(actual.sparsify().coef_) and np.allclose(actual.predict_proba(csr_matrix(X)), dense)
+    assert np.allclose(dense.sum(axis=1), 1) and np.mean(actual.predict(X) == Y3) > 0.7
 
 
 def test_rows_vanish_and_directions_are_few():

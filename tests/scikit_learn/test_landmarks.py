@@ -42,22 +42,24 @@ def test_scikit_learns_own_checks(estimator, check):
 def test_features_are_kernels_with_the_rows_chosen(kernel):
     gamma = 0.3 if kernel == "rbf" else None
     made = Landmarks(kernel, n_components=12, gamma=gamma, whiten=False).fit(X)
-    found = made.transform(X)
-    assert (found.shape, found.dtype) == ((80, 12), np.float32)
-    np.testing.assert_allclose(found, KERNELS[kernel](X, CHOSEN), rtol=1e-4, atol=1e-5)
-    assert made.transform(csr_matrix(X)).tolist() == found.tolist()
-    assert pickle.loads(pickle.dumps(made)).transform(X).tolist() == found.tolist()
+    actual = made.transform(X)
+    assert (actual.shape, actual.dtype) == ((80, 12), np.float32)
+    np.testing.assert_allclose(actual, KERNELS[kernel](X, CHOSEN), rtol=1e-4, atol=1e-5)
+    assert made.transform(csr_matrix(X)).tolist() == actual.tolist()
+    assert pickle.loads(pickle.dumps(made)).transform(X).tolist() == actual.tolist()
 
 
 def test_whitened_features_are_those_of_the_twin_and_of_nystroem():
     made = Landmarks(n_components=12, gamma=0.3).fit(X)
-    found = made.transform(X)
+    actual = made.transform(X)
     rows = [dict(enumerate(row.tolist())) for row in CHOSEN]
-    np.testing.assert_allclose(found[7], twin("rbf", dict(enumerate(X[7].tolist())), rows, 0.3, whiten=True), atol=1e-3)
+    np.testing.assert_allclose(
+        actual[7], twin("rbf", dict(enumerate(X[7].tolist())), rows, 0.3, whiten=True), atol=1e-3
+    )
     exact = KERNELS["rbf"](X, CHOSEN) @ np.linalg.inv(KERNELS["rbf"](CHOSEN, CHOSEN)) @ KERNELS["rbf"](CHOSEN, X)
-    np.testing.assert_allclose(found @ found.T, exact, atol=1e-3)
+    np.testing.assert_allclose(actual @ actual.T, exact, atol=1e-3)
     peer = Nystroem(gamma=0.3, n_components=12, random_state=0).fit(X).transform(X)
-    errors = [np.abs(z @ z.T - KERNELS["rbf"](X, X)).mean() for z in (found, peer)]
+    errors = [np.abs(z @ z.T - KERNELS["rbf"](X, X)).mean() for z in (actual, peer)]
     assert errors[0] < 1.3 * errors[1]
 
 

@@ -135,17 +135,17 @@ def test_scores_are_sums_of_coefficients(name):
     fitted = clone(estimator).set_params(interactions=()).fit(X, y)
     assert fitted.coef_.shape == {"softmax": (3, 6), "oaa": (3, 6), "numbers": (6,)}.get(name, (1, 6))
     scores = X @ fitted.coef_.T + fitted.intercept_
-    found = fitted.predict(X) if name == "numbers" else fitted.decision_function(X)
+    actual = fitted.predict(X) if name == "numbers" else fitted.decision_function(X)
     low, high = (min(y), max(y)) if name == "numbers" else (-50, 50)
-    assert np.allclose(np.clip(scores, low, high).reshape(found.shape), found, atol=1e-5)
+    assert np.allclose(np.clip(scores, low, high).reshape(actual.shape), actual, atol=1e-5)
 
 
 def test_a_tolerance_brings_the_minimum_of_scikit_learn():
     y = TRUTH + 0.3 * RANDOM.randn(80) + 20
     lasso = Lasso(alpha=0.5, tol=1e-6).fit(X, y)  # its squares are halved and averaged
-    found = VWRegressor(solver="bfgs", passes=500, tol=1e-9, l1=80).fit(X - X.mean(axis=0), y)
-    assert np.allclose(found.coef_, lasso.coef_, atol=1e-3)
-    assert found.intercept_ == pytest.approx(y.mean() - 0.5, abs=1e-3)  # which is penalised, too
+    actual = VWRegressor(solver="bfgs", passes=500, tol=1e-9, l1=80).fit(X - X.mean(axis=0), y)
+    assert np.allclose(actual.coef_, lasso.coef_, atol=1e-3)
+    assert actual.intercept_ == pytest.approx(y.mean() - 0.5, abs=1e-3)  # which is penalised, too
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1.0, 7.0], [3, 200]])
@@ -272,9 +272,9 @@ def test_sorted_rows_are_learned_in_a_random_order():
 def test_several_numbers_have_coefficients_each(solver):
     fitted = VWRegressor(solver=solver, passes=60).fit(X, SEVERAL)
     assert fitted.coef_.shape == (3, 6) and fitted.intercept_.shape == (3,)
-    found = fitted.predict(X)
+    answers = fitted.predict(X)
     scores = X @ fitted.coef_.T + fitted.intercept_
-    np.testing.assert_allclose(np.clip(scores, SEVERAL.min(axis=0), SEVERAL.max(axis=0)), found, atol=2e-5)
+    np.testing.assert_allclose(np.clip(scores, SEVERAL.min(axis=0), SEVERAL.max(axis=0)), answers, atol=2e-5)
     assert fitted.score(X, SEVERAL) > 0.97
 
 
@@ -291,8 +291,8 @@ def test_ridge_regression_of_several_numbers_is_exact():
     model = VWRegressor(solver="bfgs", l2=4, passes=200, centre=False)
     inputs = np.column_stack([X, np.ones(80)])  # of which the constant is one: its weight counts in the penalty
     best = Ridge(alpha=2, fit_intercept=False).fit(inputs, SEVERAL).coef_
-    found = model.fit(X, SEVERAL)
-    np.testing.assert_allclose(np.column_stack([found.coef_, found.intercept_]), best, atol=0.05)
+    actual = model.fit(X, SEVERAL)
+    np.testing.assert_allclose(np.column_stack([actual.coef_, actual.intercept_]), best, atol=0.05)
 
 
 def test_the_shape_of_labels_stays():

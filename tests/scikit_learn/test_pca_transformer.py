@@ -60,10 +60,10 @@ def test_numbers_are_those_of_the_command(parameters, typed, run_here, tmp_path)
     run_here("pca", "text.vw", "--dim", "3", "--seed", str(SEED), *typed.split(), "-f", "m", "--quiet")
     scale = ("--scale", "left") if "scale" in parameters else ()
     shown = [line.split("|pca ")[1] for line in run_here("project", "-i", "m", "text.vw", *scale).stdout.splitlines()]
-    wanted = [[float(entry.partition(":")[2]) for entry in line.split()] for line in shown]
+    expected = [[float(entry.partition(":")[2]) for entry in line.split()] for line in shown]
     for threads in (None, 2):
         made = PCATransformer(3, n_jobs=threads, **parameters).fit(LINES)
-        np.testing.assert_allclose(made.transform(LINES), wanted, rtol=2e-6, atol=1e-9)
+        np.testing.assert_allclose(made.transform(LINES), expected, rtol=2e-6, atol=1e-9)
         assert pickle.loads(pickle.dumps(made)).transform(LINES).tolist() == made.transform(LINES).tolist()
 
 

@@ -31,13 +31,13 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_features_are_those_of_the_twin(kernel):
     made = RandomFeatures(kernel, n_components=100, fold=64).fit(X)
-    found = made.transform(X[:3])
-    assert (found.shape, found.dtype) == ((3, 128), np.float32)
+    actual = made.transform(X[:3])
+    assert (actual.shape, actual.dtype) == ((3, 128), np.float32)
     seed = int(np.random.RandomState(0).randint(2**31))
-    for row, numbers in zip(X, found, strict=False):
+    for row, numbers in zip(X, actual, strict=False):
         terms = list(enumerate(row.tolist()))
-        wanted = twin(terms, kernel, 128, gamma=made.gamma_ or 1, fold=64, seed=seed)
-        assert numbers.tolist() == pytest.approx(wanted.tolist(), abs=2e-3 if kernel == "laplace" else 0)
+        expected = twin(terms, kernel, 128, gamma=made.gamma_ or 1, fold=64, seed=seed)
+        assert numbers.tolist() == pytest.approx(expected.tolist(), abs=2e-3 if kernel == "laplace" else 0)
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ from http_clients import LINES, ask, connected, rest
 )
 def test_what_is_refused(request_, status, serve):
     server = serve()
-    found, said = ask(server, **request_)
-    assert found == status and said.endswith(b"\n") and b"Traceback" not in said
+    actual, said = ask(server, **request_)
+    assert actual == status and said.endswith(b"\n") and b"Traceback" not in said
     assert ask(server)[0] == 200
 
 

@@ -25,12 +25,12 @@ def test_lines_are_answered_as_by_predict(serve, model):
 
 def test_json_of_lines_and_rows(serve, model):
     server = serve()
-    status, found = asked(server, {"lines": LINES.decode().splitlines()})
-    assert status == 200 and [one.get("tag") for one in found["predictions"]] == ["a", None, "b"]
-    assert [one["prediction"] for one in found["predictions"]] == pytest.approx(expected(model))
+    status, actual = asked(server, {"lines": LINES.decode().splitlines()})
+    assert status == 200 and [one.get("tag") for one in actual["predictions"]] == ["a", None, "b"]
+    assert [one["prediction"] for one in actual["predictions"]] == pytest.approx(expected(model))
     rows = [{"w": {"x": 0.5, "y": True}}, {"w": {"y": True}}, {"w": {"z": True}}]
-    status, found = asked(server, {"rows": rows})
-    assert [one["prediction"] for one in found["predictions"]] == pytest.approx(expected(model))
+    status, actual = asked(server, {"rows": rows})
+    assert [one["prediction"] for one in actual["predictions"]] == pytest.approx(expected(model))
     assert asked(server, {"lines": []}) == (200, {"predictions": []})
 
 
@@ -105,7 +105,7 @@ def test_a_model_that_cannot_be_loaded_leaves_the_one_before(serve, model):
     while server.source.loaded < 2:
         time.sleep(0.01)
     assert ask(server)[1] != before and server.source.failure == ""
-    assert [said.startswith("the model from before stays") for said in server.said] == [True, True, False]
+    assert [said.startswith("the previous model stays") for said in server.said] == [True, True, False]
 
 
 def test_groups_of_lines_are_text(serve, model):
@@ -129,8 +129,8 @@ def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):
     assert ask(server, body=named.replace(b",", b"\t"), kind="text/tab-separated-values") == (200, body)
     lines = b'{"city": "oslo", "age": 0.5}\n{"age": 2, "city": "rome"}\n'
     assert ask(server, body=lines, kind="application/x-ndjson") == (200, body[: body.index(b"nan")])
-    found = asked(server, {"rows": [json.loads(line) for line in lines.splitlines()]})[1]["predictions"]
-    assert [one["prediction"] for one in found] == pytest.approx([first, second], abs=1e-6)
+    actual = asked(server, {"rows": [json.loads(line) for line in lines.splitlines()]})[1]["predictions"]
+    assert [one["prediction"] for one in actual] == pytest.approx([first, second], abs=1e-6)
     status, said = ask(server, body=b"town,age\noslo,.5\n")
     assert status == 400 and b"city" in said
 
@@ -154,9 +154,9 @@ def test_rows_that_lack_columns_are_told(of_table):
     first = asked(of_table, {"rows": [whole, {**whole, "more": 1}]})[1]
     assert set(first) == {"predictions"}
     for lacking in ({"city": "oslo", "zip": "7"}, {"city": "oslo", "age": None}):
-        status, found = asked(of_table, {"rows": [whole, lacking]})
-        assert status == 200 and len(found["predictions"]) == 2
-        assert found.get("warnings", []) == (
+        status, actual = asked(of_table, {"rows": [whole, lacking]})
+        assert status == 200 and len(actual["predictions"]) == 2
+        assert actual.get("warnings", []) == (
             [] if "age" in lacking else ["no column 'age' in rows[1]: predicted without it"]
         )
     rows = [{"city": "oslo", "aeg": 1}] * 5
@@ -232,14 +232,14 @@ def test_policies_answer_with_all_actions(serve, model):
     assert set(seeds) == {1, 2}
     train(model, b"0:-1:0.5 |a b\n|a c\n\n" * 9, loss_function="squared", cb_adf=True)
     group = ["|a c", "'b |a b", "", "|a b"]
-    found = asked(serve(), {"lines": group, "event_id": ["p", "q"]})[1]["predictions"]
-    assert [(one["action"], one["probability"], len(one["actions"])) for one in found] == [(1, 1, 2), (0, 1, 1)]
+    actual = asked(serve(), {"lines": group, "event_id": ["p", "q"]})[1]["predictions"]
+    assert [(one["action"], one["probability"], len(one["actions"])) for one in actual] == [(1, 1, 2), (0, 1, 1)]
 
 
 def test_a_name_of_an_event_draws_nothing_of_other_models(serve):
     status, error = asked(serve(), {"lines": ["|w x"], "event_id": "e"})
-    said = "event_id is for models of logged decisions: nothing is drawn here"
-    assert (status, json.loads(error)["error"]) == (400, said)
+    message = "event_id is for models of logged decisions: nothing is drawn here"
+    assert (status, json.loads(error)["error"]) == (400, message)
 
 
 def test_decisions_as_json(serve, model):

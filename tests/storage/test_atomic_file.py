@@ -95,11 +95,11 @@ def test_a_symbolic_link_goes_on_pointing(tmp_path):
 def test_a_pipe_is_written_directly(tmp_path):
     path = str(tmp_path / "fifo")
     os.mkfifo(path)
-    found = []
+    actual = []
 
     def read():
         with open(path, "rb") as file:
-            found.append(file.read())
+            actual.append(file.read())
 
     reader = threading.Thread(target=read)
     reader.start()
@@ -107,7 +107,7 @@ def test_a_pipe_is_written_directly(tmp_path):
     with atomic_output(path) as file:
         file.write(b"new")
     reader.join()
-    assert found == [b"new"]
+    assert actual == [b"new"]
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])

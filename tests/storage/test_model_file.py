@@ -48,11 +48,11 @@ def test_round_trip(tmp_path_factory, header, data):
     arrays = data.draw(st.dictionaries(st.sampled_from("abcd"), ARRAYS | tables(), max_size=3))
     path = tmp_path_factory.getbasetemp() / "round.model"
     model_file.save(path, header, arrays)
-    found = model_file.load(path)
-    assert found.header == header == model_file.read_header(path)
-    assert found.arrays.keys() == arrays.keys()
+    model = model_file.load(path)
+    assert model.header == header == model_file.read_header(path)
+    assert model.arrays.keys() == arrays.keys()
     for name, saved in arrays.items():
-        again = found.arrays[name]
+        again = model.arrays[name]
         if isinstance(saved, Table):
             assert (again.names, again.values.shape) == (saved.names, saved.values.shape)
             assert bits(stored(again)) == bits(stored(saved))
@@ -86,8 +86,8 @@ def test_the_sizes_of_chunks_and_threads_leave_no_trace(tmp_path_factory, table,
         patch.setattr(archive_reader, "PIECE", 16)
         model_file.save(base / "chunks", {"n": 1}, {"t": table, "a": array})
         assert (base / "whole").read_bytes() == (base / "chunks").read_bytes()
-        found = model_file.load(base / "chunks").arrays
-    assert bits(stored(found["t"])) == bits(stored(table)) and bits(found["a"]) == bits(array)
+        actual = model_file.load(base / "chunks").arrays
+    assert bits(stored(actual["t"])) == bits(stored(table)) and bits(actual["a"]) == bits(array)
 
 
 def test_slots_under_way_are_not_filled_again(tmp_path, monkeypatch):
@@ -171,8 +171,8 @@ def test_others_can_read_it(tmp_path):
 @pytest.mark.parametrize("shape", [(), (0,), (7,), (2, 3), (1,) * 8])
 def test_npy_headers_are_numpys(tmp_path, dtype, shape):
     (tmp_path / "a.npy").write_bytes(Spec("a", dtype, shape).preamble + bytes(8 * 7))
-    found = np.load(tmp_path / "a.npy", allow_pickle=False)
-    assert (found.dtype.str, found.shape) == (dtype, shape)
+    arrays = np.load(tmp_path / "a.npy", allow_pickle=False)
+    assert (arrays.dtype.str, arrays.shape) == (dtype, shape)
     assert len(Spec("a", dtype, shape).preamble) % 64 == 0
 
 

@@ -29,14 +29,14 @@ def test_errors_come_in_their_places(threads):
         yield from range(7)
         raise OSError("the source")
 
-    found = []
+    actual = []
     with pytest.raises(OSError, match="the source"):
-        found.extend(in_order(source(), str, threads))
-    assert found == list("0123456")
-    found = []
+        actual.extend(in_order(source(), str, threads))
+    assert actual == list("0123456")
+    actual = []
     with pytest.raises(ZeroDivisionError):
-        found.extend(in_order(iter([1, 2, 0, 4]), lambda x: 4 // x, threads))
-    assert found == [4, 2]
+        actual.extend(in_order(iter([1, 2, 0, 4]), lambda x: 4 // x, threads))
+    assert actual == [4, 2]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -72,9 +72,9 @@ def test_rows_are_scanned(rows, stride, data):
     bits = np.ascontiguousarray(np.array(rows, np.uint32).reshape(-1, 5)[:, :stride])
     first = data.draw(st.integers(0, 2**32 - 200))
     marks = np.zeros(len(rows) // 32 + 1, np.uint32)
-    found = mark_rows(bits, columns, marks)
+    actual = mark_rows(bits, columns, marks)
     expected = first + np.flatnonzero(bits[:, :columns].any(axis=1))
-    assert rows_of(marks, first) == expected.tolist() and found == len(expected)
+    assert rows_of(marks, first) == expected.tolist() and actual == len(expected)
 
 
 @pytest.mark.parametrize(("columns", "words"), [(1, 1), (0, 2), (3, 2), (-1, 2), (1, 0)])
@@ -125,8 +125,8 @@ def test_changed_rows_are_those_with_other_bits_than_before(rows, columns, size,
             expected.append(first + row)
     out = np.zeros(len(rows), np.uint32)
     slots = np.array([first + row for row in numbers], np.uint32)
-    found = changed_rows(bits, slots, before.T.copy(), first, out, np.array(written, np.uint8))
-    assert out[:found].tolist() == expected
+    actual = changed_rows(bits, slots, before.T.copy(), first, out, np.array(written, np.uint8))
+    assert out[:actual].tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -155,12 +155,12 @@ def test_slots_are_stored_whether_few_or_many_are_set(chunks, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model_file, "CHUNK", 256)
         _, sources = model_file.pack("weights", Table(values, ("w", "adaptive")))
-        found = {spec.name: np.concatenate([*pieces, np.empty(0, spec.dtype)]) for spec, pieces in sources}
+        actual = {spec.name: np.concatenate([*pieces, np.empty(0, spec.dtype)]) for spec, pieces in sources}
     expected = np.flatnonzero(values.any(axis=1))
-    assert len(sources) == 2 or (found["weights.slots"] == expected).all()
+    assert len(sources) == 2 or (actual["weights.slots"] == expected).all()
     assert (len(sources) == 2) == (3 * len(expected) >= 2 * len(values))
     rows = expected if len(sources) == 3 else slice(None)
-    assert (found["weights.w"] == values[rows, 0]).all() and (found["weights.adaptive"] == values[rows, 1]).all()
+    assert (actual["weights.w"] == values[rows, 0]).all() and (actual["weights.adaptive"] == values[rows, 1]).all()
 
 
 def test_stretches_hold_whatever_was_written():
@@ -181,12 +181,12 @@ def test_two_threads_find_what_one_finds(monkeypatch, filled):
     draw = np.random.default_rng(5)
     values = zeros(1 << 19, 4)
     values[draw.random(len(values)) < filled, 0] = 1
-    found = []
+    actual = []
     for shared in (0, 1 << 40):
         monkeypatch.setattr(model_file, "THREADED_SCAN_BYTES", shared)
         entry, sources = model_file.pack("weights", Table(values, ("w", "adaptive")))
-        found.append((entry, [(spec, b"".join(piece.tobytes() for piece in pieces)) for spec, pieces in sources]))
-    assert found[0] == found[1]
+        actual.append((entry, [(spec, b"".join(piece.tobytes() for piece in pieces)) for spec, pieces in sources]))
+    assert actual[0] == actual[1]
 
 
 def test_stretches_of_small_or_odd_arrays_are_whole():

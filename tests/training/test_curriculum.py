@@ -34,8 +34,8 @@ def batches(size=2):
 )
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_what_is_difficult(by, wanted, size):
-    found = np.concatenate(difficulties(by, batches(size), FEATURES))
-    np.testing.assert_array_equal(found, wanted)
+    actual = np.concatenate(difficulties(by, batches(size), FEATURES))
+    np.testing.assert_array_equal(actual, wanted)
     one_by_one = Difficulties(by, FEATURES)
     for batch in batches(size):
         one_by_one.add(batch)
@@ -98,13 +98,13 @@ def test_the_first_pass_has_the_share_asked_for():
 
 def weights_of(curriculum, passes, always=None):
     """float64[passes, rows]"""
-    found = []
+    actual = []
     for number in range(1, passes + 1):
         admitted = curriculum.admitted(number, passes, always)
         weights = np.zeros(len(curriculum.order))
         weights[admitted.rows] = 1 if admitted.weights is None else admitted.weights[admitted.rows]
-        found.append(weights)
-    return np.array(found)
+        actual.append(weights)
+    return np.array(actual)
 
 
 def entropies(notes):
@@ -150,13 +150,13 @@ def test_sampling_takes_as_many_as_the_weights_add_up_to():
     many = [parse_text(text, text_format(FEATURES, skip_malformed=True))]
     config = CurriculumConfig("easy", start=0.3, passes=5, weights="logistic", width=0.1, sample=True)
     curriculum = of_batches(config, many, 7, FEATURES)
-    wanted = curriculum.weights(0.3)
+    expected = curriculum.weights(0.3)
     first, again = (curriculum.admitted(1, 9, None) for _ in range(2))
     assert first.weights is None and first.rows.tolist() == again.rows.tolist()
     assert first.rows.tolist() != of_batches(config, many, 8, FEATURES).admitted(1, 9, None).rows.tolist()
-    assert len(first.rows) == pytest.approx(wanted.sum(), abs=4 * np.sqrt(wanted.sum()))
+    assert len(first.rows) == pytest.approx(expected.sum(), abs=4 * np.sqrt(expected.sum()))
     easiest = curriculum.order[:400]
-    assert np.isin(easiest, first.rows).mean() == pytest.approx(wanted[easiest].mean(), abs=0.05)
+    assert np.isin(easiest, first.rows).mean() == pytest.approx(expected[easiest].mean(), abs=0.05)
 
 
 @pytest.mark.parametrize(

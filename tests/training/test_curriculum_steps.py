@@ -29,13 +29,13 @@ def batches(lengths, cuts):
 
 def run(config, given, held=lambda numbers: None, seed=3):
     """Numbers, labels, importance and features of what is taken, and the notes."""
-    notes, found = [], []
+    notes, actual = [], []
     for batch in StepwiseCurriculum(config, seed, FEATURES, notes.append, held).chosen(given):
         sizes = np.diff(batch.namespace_start[batch.row_namespace].astype(int))
-        found += zip(
+        actual += zip(
             batch.numbers.tolist(), batch.label.tolist(), batch.importance.tolist(), sizes.tolist(), strict=True
         )
-    return found, notes
+    return actual, notes
 
 
 def entropies(notes):
@@ -49,9 +49,9 @@ LENGTHS, CUTS = st.lists(st.integers(0, 9), min_size=1, max_size=60), st.lists(s
 @given(LENGTHS, CUTS, st.integers(1, 25), SHARES, st.sampled_from(["easy", "anti"]))
 def test_takes_what_the_twin_takes(lengths, cuts, size, start, order):
     config = CurriculumConfig(order, start=float(start), steps=size)
-    found, _ = run(config, batches(lengths, cuts))
-    wanted = in_steps(lengths, size, Fraction(start), order == "anti")
-    assert found == [(row, row, 1, lengths[row]) for row in wanted]
+    actual, _ = run(config, batches(lengths, cuts))
+    expected = in_steps(lengths, size, Fraction(start), order == "anti")
+    assert actual == [(row, row, 1, lengths[row]) for row in expected]
 
 
 @given(LENGTHS, CUTS, st.integers(1, 25), SHARES, st.sampled_from(["linear", "logistic"]), st.booleans())
@@ -64,20 +64,20 @@ def test_however_the_data_are_cut(lengths, cuts, size, start, weights, sample):
 def test_sizes_are_exact_and_the_entropy_never_falls(weights):
     config = CurriculumConfig("easy", start=0.1, steps=30, weights=weights)
     lengths = np.random.default_rng(0).integers(0, 12, 400).tolist()
-    found, notes = run(config, batches(lengths, [7, 100]))
+    actual, notes = run(config, batches(lengths, [7, 100]))
     assert len(entropies(notes)) == 9 and (np.diff(entropies(notes)) >= 0).all()
     assert notes[-1] == "curriculum, step 10: all examples take part from here on"
-    sizes = np.bincount([row // 30 for row, *_ in found], minlength=14).tolist()
+    sizes = np.bincount([row // 30 for row, *_ in actual], minlength=14).tolist()
     if weights == "step":
         assert sizes == [3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 30, 30, 30, 10]
-    summed = np.bincount([row // 30 for row, *_ in found], [weight for _, _, weight, _ in found])
+    summed = np.bincount([row // 30 for row, *_ in actual], [weight for _, _, weight, _ in actual])
     assert (np.diff(summed[:10]) > 0).all() and summed[9:13].tolist() == [30] * 4
 
 
 def test_what_is_held_out_is_there_unweighted():
     config = CurriculumConfig("easy", start=0.2, steps=10, weights="linear")
-    found, _ = run(config, batches(range(40), [13]), lambda numbers: (numbers % 10 == 9).astype(np.uint8))
-    assert [weight for row, _, weight, _ in found if row % 10 == 9] == [1, 1, 1, 1]
+    actual, _ = run(config, batches(range(40), [13]), lambda numbers: (numbers % 10 == 9).astype(np.uint8))
+    assert [weight for row, _, weight, _ in actual if row % 10 == 9] == [1, 1, 1, 1]
 
 
 def test_data_that_end_before_all_take_part():
@@ -93,8 +93,8 @@ def test_notes_are_few():
 def test_lines_without_the_namespace():
     config = CurriculumConfig("easy", "value:v", steps=2, start=0.5)
     lines = [parse_text(b"1 |v d:3\n1 |a x\n1 |v d:-1\n1 |a x", FORMAT)]
-    found, notes = run(config, lines)
-    assert [row for row, *_ in found] == [1, 2, 3]
+    actual, notes = run(config, lines)
+    assert [row for row, *_ in actual] == [1, 2, 3]
     assert notes[-1] == "--curriculum-by value:v: 1 of 2 lines have no such namespace; 0 is taken"
     with pytest.raises(UsageError, match="value:w: none of the 2 lines that are ranked has a namespace"):
         run(CurriculumConfig("easy", "value:w", steps=2, start=0.5), [parse_text(b"1 |v d:3\n1 |a x\n1 |w y", FORMAT)])

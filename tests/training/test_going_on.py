@@ -115,7 +115,7 @@ def test_a_dyadic_job_uses_one_command_line(run_here, files):
 
 def test_a_predict_only_model_does_not_go_on(run_here, files):
     run_here("train", "all.vw", "-f", "model", "--predict_only_model")
-    assert "cannot go on learning" in run_here("train", "all.vw", "-i", "model", "-f", "other", status=76).stderr
+    assert "cannot be trained further" in run_here("train", "all.vw", "-i", "model", "-f", "other", status=76).stderr
     assert not (files / "other").exists()
 
 
@@ -209,8 +209,8 @@ MATCHED = [
 
 @pytest.mark.parametrize("options", MATCHED)
 def test_options_that_matched_are_not(options, run_here, files):
-    said = run_here("train", "all.vw", "-f", "model", *options.split()).stderr
-    assert not any(words in said for words in ("never matched", "dropped", "letter by letter"))
+    stderr = run_here("train", "all.vw", "-f", "model", *options.split()).stderr
+    assert not any(words in stderr for words in ("never matched", "dropped", "letter by letter"))
 
 
 def test_matching_does_not_depend_on_blocks_or_wildcards(run_here, tmp_path):

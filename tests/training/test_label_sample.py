@@ -20,19 +20,19 @@ Y = Y.astype(np.float32)
 def told(folder, y, *options, weight=None):
     (folder / "data").write_text(lines_of(X, y, weight))
     done = call(folder, "train", "data", "-f", "model", "--json", "run.json", *options)
-    found = json.loads((folder / "run.json").read_text())["result"]
+    report = json.loads((folder / "run.json").read_text())["result"]
     lines = dict(line.split(" = ") for line in done.stderr.splitlines() if " = " in line)
-    assert float(lines["best constant's loss"]) == pytest.approx(found["best_constant_loss"], abs=1e-6)
-    assert float(lines["best constant"]) == pytest.approx(found["best_constant"], abs=1e-6)
-    return found, done.stderr
+    assert float(lines["best constant's loss"]) == pytest.approx(report["best_constant_loss"], abs=1e-6)
+    assert float(lines["best constant"]) == pytest.approx(report["best_constant"], abs=1e-6)
+    return report, done.stderr
 
 
 def test_of_squared_errors_it_is_the_variance(tmp_path):
     weight = np.arange(len(Y)) % 4
-    found, _ = told(tmp_path, Y + 100, weight=weight)
+    actual, _ = told(tmp_path, Y + 100, weight=weight)
     label = (Y + 100).astype(np.float32).astype(float)
     mean = np.average(label, weights=weight)
-    assert found["best_constant_loss"] == pytest.approx(np.average((label - mean) ** 2, weights=weight), rel=1e-5)
+    assert actual["best_constant_loss"] == pytest.approx(np.average((label - mean) ** 2, weights=weight), rel=1e-5)
 
 
 @pytest.mark.parametrize("block", ["1000", "100000"])
@@ -41,14 +41,14 @@ def test_of_squared_errors_it_is_the_variance(tmp_path):
     [("absolute", lambda y: np.abs(y - np.median(y)).mean()), ("expectile --expectile_q 0.5", lambda y: y.var() / 2)],
 )
 def test_of_other_losses_it_is_that_of_all_labels(loss, best, block, tmp_path):
-    found, _ = told(tmp_path, Y, "--loss_function", *loss.split(), "--block-size", block)
-    assert found["best_constant_loss"] == pytest.approx(best(Y.astype(float)), rel=1e-5)
+    actual, _ = told(tmp_path, Y, "--loss_function", *loss.split(), "--block-size", block)
+    assert actual["best_constant_loss"] == pytest.approx(best(Y.astype(float)), rel=1e-5)
 
 
 def test_held_out_examples_and_later_passes_are_left_out(tmp_path):
-    found, _ = told(tmp_path, Y, "--passes", "3")
+    actual, _ = told(tmp_path, Y, "--passes", "3")
     kept = Y[np.arange(len(Y)) % 10 != 9].astype(float)
-    assert found["best_constant_loss"] == pytest.approx(kept.var(), rel=1e-5)
+    assert actual["best_constant_loss"] == pytest.approx(kept.var(), rel=1e-5)
 
 
 @pytest.mark.parametrize("most", [100, 1000])
@@ -64,9 +64,9 @@ def test_of_many_labels_some_are_kept(most, monkeypatch):
 
 @pytest.mark.parametrize("options", [(), ("--passes", "3"), ("--passes", "3", "--loss_function", "absolute")])
 def test_a_run_that_loses_to_it_says_so(options, tmp_path):
-    said = "note: always predicting the best constant has a smaller loss, "
-    assert said in told(tmp_path, 1000 * Y, "--label-units", "raw", *options)[1]
-    assert said not in told(tmp_path, 1000 * Y, *options)[1]
+    message = "note: always predicting the best constant has a smaller loss, "
+    assert message in told(tmp_path, 1000 * Y, "--label-units", "raw", *options)[1]
+    assert message not in told(tmp_path, 1000 * Y, *options)[1]
 
 
 @pytest.mark.parametrize("options", [(), ("--passes", "2", "--loss_function", "quantile", "--quantile_tau", "0.2,0.5")])
@@ -77,17 +77,17 @@ def test_of_several_outputs_it_is_the_sum_over_them(options, tmp_path):
     labels = [",".join("" if one != one else repr(float(one)) for one in row) for row in y]
     (tmp_path / "data").write_text("".join(f"{a} |{b.split('|')[1]}\n" for a, b in zip(labels, rows, strict=True)))
     done = call(tmp_path, "train", "data", "--outputs", "2", "--label-units", "raw", "--json", "run.json", *options)
-    found = json.loads((tmp_path / "run.json").read_text())["result"]
+    report = json.loads((tmp_path / "run.json").read_text())["result"]
     kept = y if not options else y[np.arange(len(y)) % 10 != 9]
     parts = [column[~np.isnan(column)] for column in kept.T]
     if options:
         taus = zip((0.2, 0.5), parts, strict=True)
         errors = [(tau, part - np.quantile(part, tau, method="lower")) for tau, part in taus]
-        wanted = sum(np.maximum(tau * error, (tau - 1) * error).sum() for tau, error in errors)
+        expected = sum(np.maximum(tau * error, (tau - 1) * error).sum() for tau, error in errors)
     else:
-        wanted = sum(part.var() * len(part) for part in parts)
-    assert found["best_constant"] is None
-    assert found["best_constant_loss"] == pytest.approx(wanted / len(kept), rel=1e-4)
+        expected = sum(part.var() * len(part) for part in parts)
+    assert report["best_constant"] is None
+    assert report["best_constant_loss"] == pytest.approx(expected / len(kept), rel=1e-4)
     assert "note: always predicting the best constant has a smaller loss, " in done.stderr
 
 

@@ -129,5 +129,5 @@ def test_listeners_hear_of_everything_in_their_order_until_one_ends_the_run(row_
             ("pass_read", number), ("end_pass", number),
         )
     ]
-    wanted = [("begin", 0), *passes, ("end",)]
-    assert heard == [(name, *event) for event in wanted for name in ("a", "b")]
+    expected = [("begin", 0), *passes, ("end",)]
+    assert heard == [(name, *event) for event in expected for name in ("a", "b")]

@@ -142,8 +142,8 @@ def test_kept_options_by_name_and_letters_last():
 
 def test_update_options_are_kept_while_learning_may_go_on():
     chosen = {"adaptive": True, "invariant": True, "power_t": 0.3, "link": "logistic"}
-    kept = "options: --adaptive --invariant --link logistic --power_t 0.300000011920929"
-    assert options_line(**chosen) == kept
+    message = "options: --adaptive --invariant --link logistic --power_t 0.300000011920929"
+    assert options_line(**chosen) == message
     assert options_line(predict_only=True, **chosen) == "options: --link logistic"
     assert options_line(learning_rate=0.5) == "options: --learning_rate 0.5"
 

@@ -120,22 +120,22 @@ def twin_of(lines, options):
 @given(runs(), st.sampled_from([16, 64, 1 << 20]), st.integers(1, 2))
 def test_run_is_the_twins(problem, block_size, threads):
     lines, options = problem
-    wanted = twin_of(lines, options)
+    expected = twin_of(lines, options)
     with folder_with(lines) as folder:
         done, said = trained(config_of(options, folder, block_size=block_size, threads=threads))
         written = (folder / "predictions").read_text().splitlines()
         weights = model_file.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
-    made = [prediction for made in wanted.predictions for prediction in made]
+    made = [prediction for made in expected.predictions for prediction in made]
     assert written == [prediction.text() for prediction in made]
     table, _, summary = said.partition("\nfinished run\n")
     rows = table.partition(HEADER)[2].splitlines()
-    assert [row for row in rows if row.startswith(ROW_STARTS)] == wanted.progress
+    assert [row for row in rows if row.startswith(ROW_STARTS)] == expected.progress
     told = dict(line.split(" = ") for line in summary.splitlines())
-    of_labels = {"best constant", "best constant's loss"} - wanted.summary.keys()  # see test_label_sample.py
-    assert {name: value for name, value in told.items() if name not in of_labels} == wanted.summary
-    assert done.passes == len(wanted.predictions)
-    np.testing.assert_array_equal(weights, wanted.saved.w)
-    np.testing.assert_array_equal(done.parts.learner.weights[:, 0], wanted.gd.w)
+    of_labels = {"best constant", "best constant's loss"} - expected.summary.keys()  # see test_label_sample.py
+    assert {name: value for name, value in told.items() if name not in of_labels} == expected.summary
+    assert done.passes == len(expected.predictions)
+    np.testing.assert_array_equal(weights, expected.saved.w)
+    np.testing.assert_array_equal(done.parts.learner.weights[:, 0], expected.gd.w)
 
 
 @settings(max_examples=30)
@@ -166,13 +166,13 @@ def test_early_termination_leaves_the_best_pass_in_place():
     # The held-out line contradicts what is learned, so every pass is worse than the first.
     lines = [b"1 |x a"] * 9 + [b"-1 |x a"]
     options = Options(passes=9, early_terminate=2, bits=12, learning_rate=0.01)
-    wanted = run(lines, options)
-    assert len(wanted.predictions) == 3
+    expected = run(lines, options)
+    assert len(expected.predictions) == 3
     with folder_with(lines) as folder:
         done, said = trained(config_of(options, folder))
         weights = model_file.load(folder / "model", want=("weights.w",)).arrays["weights.w"]
-    np.testing.assert_array_equal(weights, wanted.saved.w)
-    assert not np.array_equal(weights, wanted.gd.w)
+    np.testing.assert_array_equal(weights, expected.saved.w)
+    assert not np.array_equal(weights, expected.gd.w)
     assert done.stopped_early
     assert "passes used = 3\n" in said
 

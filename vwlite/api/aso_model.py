@@ -22,7 +22,7 @@ from vwlite.storage.atomic_file import as_path, capture_bytes
 Self = TypeVar("Self", bound="ASOModel")
 
 
-def listed(aux: str | Sequence[str]) -> tuple[str, ...]:
+def kinds_of(aux: str | Sequence[str]) -> tuple[str, ...]:
     """Kinds of problems; a text is one of them."""
     return (aux,) if isinstance(aux, str) else tuple(aux)
 
@@ -40,7 +40,7 @@ class ASOModel(SolverModel):
         super().__init__()
         solver = solver or SolverConfig()
         options.setdefault("target", replace(solver, passes=TargetConfig().solver.passes))
-        self.aux = listed(aux)
+        self.aux = kinds_of(aux)
         self.config = LearnConfig(aux=tuple(map(read_aux, self.aux)), solver=solver, **options)
 
     @property

@@ -82,14 +82,14 @@ def check_labels(data: Any, given: Mapping[str, Any], config: InputConfig) -> No
 
 
 def numbers_in_texts(data: Any) -> str:
-    """What is to be said of rows that are dicts, as ``csv.DictReader`` gives them, by the first: numbers are texts."""
+    """A note on rows that are dicts, as ``csv.DictReader`` gives them, by the first: numbers are texts."""
     if not (isinstance(data, list | tuple) and len(data) >= FEW and all(isinstance(row, dict) for row in data[:ROWS])):
         return ""
     texts = {name: [row.get(name) for row in data[:ROWS]] for name in data[0]}
-    found = [repr(name) for name, some in texts.items() if set(map(type, some)) == {str} and all(map(NUMBER, some))]
-    if not found:
+    columns = [repr(name) for name, some in texts.items() if set(map(type, some)) == {str} and all(map(NUMBER, some))]
+    if not columns:
         return ""
-    some = ", ".join(found[:SHOWN]) + ", ..." * (len(found) > SHOWN)
+    some = ", ".join(columns[:SHOWN]) + ", ..." * (len(columns) > SHOWN)
     return f"rows: the texts of {some} are numbers, each a feature of its own: unless they are identifiers, give floats"
 
 

@@ -32,13 +32,13 @@ from vwlite.training.predict import resumable
 
 def options_of(config: RunConfig) -> dict[str, Any]:
     """The options that differ from their defaults."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for part in (config.learner, config.learner.loss, config.features, config.holdout, config.curriculum, config):
-        found |= changed(part)
-    return found
+        options |= changed_options(part)
+    return options
 
 
-def changed(config: Config) -> dict[str, Any]:
+def changed_options(config: Config) -> dict[str, Any]:
     declared = declared_options(type(config)).items()
     usual = {name: one.default for name, one in declared}
     if isinstance(config, GdConfig):
@@ -60,7 +60,7 @@ def classes_of(learner: Learner) -> list[int | str]:
 def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str) -> int:
     """The slot of a feature in the table of weights. Raises UsageError for a name that text cannot hold."""
     if not name or any(one in name + namespace for one in " |:\n\r\t"):
-        raise UsageError(f"{name!r} is no feature's name")
+        raise UsageError(f"{name!r} is not the name of a feature")
     text = f"|{namespace} {name}".encode("utf-8", "surrogateescape")
     batch = parse_text(text, text_format(features, skip_malformed=True))
     shift, _ = learner.layout
@@ -102,11 +102,11 @@ class Described:
         raise NotImplementedError
 
     def _begun(self) -> Restored | None:
-        """What a run goes on from; None at the start."""
+        """The model that a run continues; None at the start."""
         raise NotImplementedError
 
     def _writer(self, predict_only: bool = False) -> memory_run.MemoryWriter:
-        """What writes the model as it is now."""
+        """The writer of the model in its present state."""
         if predict_only:
             other = copy(self)
             apply_shrinkage(other._learner)
@@ -162,7 +162,7 @@ class Described:
 
     @property
     def counters(self) -> dict[str, Any]:
-        """What has been counted of all examples learned."""
+        """The counters of all examples learned."""
         with self._lock:
             return dict(self._writer().saved_counters())
 

@@ -13,7 +13,7 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 
 from vwlite.api.data_source import is_array
-from vwlite.api.keywords import declared, read_options
+from vwlite.api.keywords import declared_options, read_options
 from vwlite.api.memory_run import Log, MemoryWriter, load_file, log, model_after
 from vwlite.api.model import Model
 from vwlite.api.run_configs import check_option_effects
@@ -30,7 +30,7 @@ from vwlite.distributed.merge import merge_files, write
 from vwlite.errors import UsageError
 from vwlite.options import Request
 from vwlite.storage.atomic_file import as_path, atomic_output, capture_bytes, is_replaceable
-from vwlite.storage.named_files import FileToRead, expanded, file_named_by, files_of
+from vwlite.storage.named_files import FileToRead, expand_name, file_named_by, files_of
 from vwlite.storage.output_checks import Url, check, is_url
 from vwlite.training.model_writer import ModelWriter
 
@@ -56,7 +56,7 @@ def train(
             raise UsageError("a model keeps its options: give none beside it")
         model.learn(files(paths))
         return model
-    known = declared(files=True)
+    known = declared_options(files=True)
     typed = read_options(args, options, files=True)
     inputs = [os.fspath(path) for path in files(paths)]
     if not inputs:
@@ -73,15 +73,15 @@ def train(
     writer = ModelWriter if final and is_replaceable(final) else MemoryWriter
     done = train_files(request, say=log.info, display=lambda output: Log(), writer=writer)
     in_memory = done if writer is MemoryWriter else None
-    found = model_after(in_memory.parts) if in_memory else load_file(final or typed["initial"])
-    return Model._of(found, {key: value for key, value in typed.items() if key in declared()})
+    trained = model_after(in_memory.parts) if in_memory else load_file(final or typed["initial"])
+    return Model._of(trained, {key: value for key, value in typed.items() if key in declared_options()})
 
 
 def train_in_rounds(request: Request, executor: Any) -> Model:
     typed = request.given
     named = next((name for name in ("workers", "scheduler") if name in typed), None)
     if executor is not None and named:
-        raise UsageError(f"executor and {named} say both where shards are learned: drop one")
+        raise UsageError(f"executor and {named} both say where shards are learned: drop one")
 
     def engine() -> Engine:
         return engine_of(typed.get("workers"), typed.get("scheduler")) if named else engine_for(executor)
@@ -89,8 +89,8 @@ def train_in_rounds(request: Request, executor: Any) -> Model:
     done = train_shards(request, engine, say=log.info, display=lambda output: Log())
     if done is None:
         return Model.load(typed.get("model") or typed["initial"])
-    made = done[1]
-    return Model.loads(capture_bytes(lambda open_output: write("the model", made, open_output)))
+    model = done[1]
+    return Model.loads(capture_bytes(lambda open_output: write("the model", model, open_output)))
 
 
 def load(path: str | os.PathLike[str], /, **changes: Any) -> Model:
@@ -103,8 +103,8 @@ def predict(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> 
 
     Raises as ``load`` and ``Model.predict``.
     """
-    found = model if isinstance(model, Model) else Model.load(model)
-    return found.predict(files(paths), **how)
+    loaded = model if isinstance(model, Model) else Model.load(model)
+    return loaded.predict(files(paths), **how)
 
 
 def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> dict[str, Any]:
@@ -112,8 +112,8 @@ def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) ->
 
     Raises as ``load`` and ``Model.evaluate``.
     """
-    found = model if isinstance(model, Model) else Model.load(model)
-    return found.evaluate(files(paths), **how)
+    loaded = model if isinstance(model, Model) else Model.load(model)
+    return loaded.evaluate(files(paths), **how)
 
 
 def merge(
@@ -131,19 +131,19 @@ def merge(
 
 
 def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) -> str | None:
-    """Where a model can be read, until ``closing`` is closed."""
+    """The path where a model can be read, until ``closing`` is closed."""
     if isinstance(model, Model):
         return closing.enter_context(as_path(model.dumps(), "the model"))
     return None if model is None else os.fspath(model)
 
 
 def files(paths: Paths) -> list[os.PathLike[str]]:
-    """Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expanded``."""
+    """Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expand_name``."""
     if is_table(paths) or is_array(paths):
         raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = [one for name in names for one in expanded(os.fspath(name))]
-    return [Url(name) if is_url(name) else Path(name) for name in found]
+    files = [one for name in names for one in expand_name(os.fspath(name))]
+    return [Url(name) if is_url(name) else Path(name) for name in files]
 
 
 def write_text(
@@ -173,7 +173,7 @@ def write_text(
     columns = {"weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
     batches = table_batches(data, y, **columns, text_format=format)
     writer = TextWriter(format)
-    with opened(file) as out:
+    with open_output(file) as out:
         for batch in batches:
             out.write(writer.lines(batch))
 
@@ -207,7 +207,7 @@ def present(y: Iterable[Any]) -> Iterator[Any]:
 
 
 @contextmanager
-def opened(file: str | os.PathLike[str] | BinaryIO) -> Iterator[IO[bytes]]:
+def open_output(file: str | os.PathLike[str] | BinaryIO) -> Iterator[IO[bytes]]:
     if isinstance(file, str | os.PathLike):
         with atomic_output(os.fspath(file)) as out:
             yield out

@@ -51,15 +51,15 @@ class JsonPredictions(Predictions):
             self.writer.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
 
     def entry(self, batch: Batch, results: Results, row: int, answer: Any) -> dict[str, Any]:
-        found = {self.key: self.shown(answer)}
+        entry = {self.key: self.shown(answer)}
         if results.flip_importance is not None:
-            told = "confidence" if self.learner.kernel.target is None else "importance"
-            found[told] = number(results.flip_importance[row])
+            key = "confidence" if self.learner.kernel.target is None else "importance"
+            entry[key] = number(results.flip_importance[row])
         if self.labels:
-            found["label"] = self.label_of(batch, row)
+            entry["label"] = self.label_of(batch, row)
         if tag := tag_of(batch, row):
-            found["tag"] = tag.decode("utf-8", "surrogateescape")
-        return found
+            entry["tag"] = tag.decode("utf-8", "surrogateescape")
+        return entry
 
     def label_of(self, batch: Batch, row: int) -> Any:
         learner: Any = self.learner
@@ -105,16 +105,16 @@ class JsonDecisions(Predictions):
         learner: Any = self.learner
         for row in event_rows(learner, batch, begin, end):
             chosen, every, tag = learner.decision(batch, results, row, self.drawing.next())
-            found = {"action": chosen.action, "probability": short(chosen.probability)}
-            found["actions"] = [
-                {"action": action, "score": short(score), "probability": short(p), **tagged(name)}
+            entry = {"action": chosen.action, "probability": short(chosen.probability)}
+            entry["actions"] = [
+                {"action": action, "score": short(score), "probability": short(p), **tag_entry(name)}
                 for action, p, score, name in every
             ]
-            line = json.dumps({**found, **tagged(tag)}, ensure_ascii=False) + "\n"
+            line = json.dumps({**entry, **tag_entry(tag)}, ensure_ascii=False) + "\n"
             self.writer.write_bytes(line.encode("utf-8", "surrogateescape"))
 
 
-def tagged(tag: bytes) -> dict[str, str]:
+def tag_entry(tag: bytes) -> dict[str, str]:
     return {"tag": tag.decode("utf-8", "surrogateescape")} if tag else {}
 
 

@@ -25,31 +25,31 @@ OF_CONSOLES = ("progress", "by_file", "quiet", "bar")
 
 
 @cache
-def declared(files: bool = False) -> Mapping[str, Option]:
+def declared_options(files: bool = False) -> Mapping[str, Option]:
     """The options that a model takes, or one of ``files``, by the name under which configurations are made of them."""
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     of_files = (CheckpointConfig, ShardConfig) if files else ()
     for config in (FeatureConfig, LossConfig, TransferConfig, *config_classes(), *OF_RUNS, *of_files):
         for one in options_of(config).values():
             hidden = one.vw_only or one.name == "shard"  # whose output is no model
             if not hidden and (files or not (config in OF_RUNS and one.name in OF_FILES)):
-                found.setdefault(one.key, one)
+                options.setdefault(one.key, one)
     for one in options_of(OutputConfig).values():
         if one.name == "names" or (files and not one.vw_only and one.name not in OF_CONSOLES):
-            found[one.key] = one
-    return {**found, **({one.key: one for one in (CACHE_BESIDE, INITIAL)} if files else {})}
+            options[one.key] = one
+    return {**options, **({one.key: one for one in (CACHE_BESIDE, INITIAL)} if files else {})}
 
 
 @cache
 def names(files: bool) -> Mapping[str, str]:
-    """What every spelling of an option, as a Python name, stands for."""
-    found = {key: key for key in declared(files)}
-    for key, one in declared(files).items():
+    """The key of an option by each of its spellings as a Python name."""
+    spellings = {key: key for key in declared_options(files)}
+    for key, one in declared_options(files).items():
         for spelling in one.spelled:
             for name in spelling.split("/"):
                 if name.startswith("--") and not name.startswith("--no-"):
-                    found.setdefault(name[2:].replace("-", "_"), key)
-    return found
+                    spellings.setdefault(name[2:].replace("-", "_"), key)
+    return spellings
 
 
 def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) -> dict[str, Any]:
@@ -58,13 +58,13 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
     ``files``: those that are about files are among them. Raises UsageError for unknown ones, with those that are
     spelled much like them, and for values of another type.
     """
-    options, known = from_string(args, files), declared(files)
+    options, known = from_string(args, files), declared_options(files)
     for name, value in keywords.items():
         key = names(files).get(name)
         if key is None:
             raise UsageError(f"no such option {name}{proposal(name, names(files))}")
         if value is not None:
-            options[key] = converted(known[key], value)
+            options[key] = convert_value(known[key], value)
     given = {key: value for key, value in options.items() if value is not False or known[key].default is not False}
     return spelled_out(given)
 
@@ -74,7 +74,7 @@ def proposal(name: str, known: Mapping[str, Any]) -> str:
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
-def converted(one: Option, value: Any) -> Any:
+def convert_value(one: Option, value: Any) -> Any:
     """A keyword's value as configurations take it. Raises UsageError."""
     if one.type == "bool":
         if not isinstance(value, bool):
@@ -90,19 +90,19 @@ def repeatable(one: Option) -> bool:
 
 
 def reader(one: Option) -> Callable[[Any], Any]:
-    """What reads a value; it raises UsageError."""
+    """The function that reads a value; it raises UsageError."""
     read: Callable[[Any], Any] = READERS.get(one.read_as or one.type, text)
     file = file_named_by(one)
 
     def value_of(value: Any) -> Any:
         try:
-            found = read(value)
+            result = read(value)
         except (TypeError, ValueError) as error:
             raise UsageError(f"{one.display_name}: {error}") from None
-        one.check(found)
+        one.check(result)
         if file:
-            file.check(found, one.display_name)
-        return found
+            file.check(result, one.display_name)
+        return result
 
     return value_of
 
@@ -113,7 +113,7 @@ def from_string(args: str, files: bool = False) -> dict[str, Any]:
         words = shlex.split(args)
     except ValueError as error:
         raise UsageError(f"{args!r}: {error}") from None
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     unused: list[str] = []
     while words:
         word = words.pop(0)
@@ -132,23 +132,23 @@ def from_string(args: str, files: bool = False) -> dict[str, Any]:
             instead = instead or what_instead(name) or proposal(name, spellings(files))
             raise UsageError(f"no such option {name}{instead}")
         key, is_on = known
-        one = declared(files)[key]
+        one = declared_options(files)[key]
         if one.type == "bool":
             if equals:
                 raise UsageError(f"option '{name}' does not take a value")
-            found[key] = is_on
+            options[key] = is_on
             continue
         if not equals and not words:
             raise UsageError(f"option '{name}' requires an argument")
         read = reader(one)(value if equals else words.pop(0))
-        if key in found:
+        if key in options:
             one.check_once()
-        found[key] = (*found.get(key, ()), read) if repeatable(one) else read
+        options[key] = (*options.get(key, ()), read) if repeatable(one) else read
     if unused:
         level = logging.INFO if "--quiet" in unused else logging.WARNING
         several = f"{', '.join(unused[:-1])} and {unused[-1]} do" if unused[1:] else f"{unused[0]} does"
         log.log(level, "%s nothing in memory", several)
-    return found
+    return options
 
 
 IN_PYTHON = {
@@ -165,19 +165,19 @@ OF_VW = {
 def idle() -> Mapping[str, bool]:
     """The options of commands that a model in memory takes but has nothing to do for, and whether they have a value."""
     every = [*options_of(OutputConfig).values(), CACHE_BESIDE, *map(options_of(InputConfig).get, OF_FILES)]
-    found = dict(OF_VW)
+    keywords = dict(OF_VW)
     for one in filter(None, every):
         for spelling in one.spelled:
-            found.update(dict.fromkeys(map(plain, spelling.split("/")), not one.type.startswith("bool")))
-    return {name: value for name, value in found.items() if name not in spellings(False)}
+            keywords.update(dict.fromkeys(map(plain, spelling.split("/")), not one.type.startswith("bool")))
+    return {name: value for name, value in keywords.items() if name not in spellings(False)}
 
 
 @cache
 def spellings(files: bool) -> Mapping[str, tuple[str, bool]]:
-    """What is typed: the option that it stands for, and whether it switches it on."""
+    """By spelling: the option that it stands for, and whether it switches it on."""
     return {
         plain(name): (key, not (place and "/" in spelling))
-        for key, one in declared(files).items()
+        for key, one in declared_options(files).items()
         for spelling in one.spelled
         for place, name in enumerate(spelling.split("/"))
     }

@@ -349,10 +349,10 @@ def recommendations(
     bad_lines: BadLinesConfig,
 ) -> list[list[Recommendation]]:
     """The recommended items of each row. Raises as ``recommend``."""
-    found: list[list[Recommendation]] = []
+    lists: list[list[Recommendation]] = []
 
     def keep(one: Recommendations | None) -> None:
-        found.append(one.items if one else [])
+        lists.append(one.items if one else [])
 
     names = model.names.names if model.names else {}
     recommend(
@@ -362,7 +362,7 @@ def recommendations(
         open_seen=open_seen,
         open_items=open_items,
     )
-    return found
+    return lists
 
 
 class TermCollector(Explainer):

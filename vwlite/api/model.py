@@ -14,7 +14,7 @@ import numpy as np
 from vwlite.api import memory_run, run_configs
 from vwlite.api.data_source import check_labels, input_opener
 from vwlite.api.describe import Described
-from vwlite.api.keywords import declared, read_options
+from vwlite.api.keywords import declared_options, read_options
 from vwlite.api.memory_run import LearnResult, decay_warning
 from vwlite.api.run_configs import learner_changes, new_learner_config
 from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
@@ -46,9 +46,9 @@ class Model(Described):
     def __init__(self, args: str = "", /, **options: Any) -> None:
         """Raises UsageError for an unknown option, for one that contradicts another, and for values out of bounds."""
         typed = read_options(args, options)
-        run_configs.check_option_effects({"passes": None, **typed}, declared())  # which ``learn`` may be given, too
+        run_configs.check_option_effects({"passes": None, **typed}, declared_options())  # which ``learn`` takes
         learner = new_learner_config(typed)
-        run_configs.check_unused_options(typed, declared(), learner)
+        run_configs.check_unused_options(typed, declared_options(), learner)
         features = FeatureConfig(**run_configs.feature_changes(typed))
         self._begin(None, typed, run_configs.memory_run_config(typed, learner, features))
 
@@ -102,11 +102,11 @@ class Model(Described):
                     self._predictor.outdated = True
                 return small.learn(block)
             if self._model and not self._model.header["resumable"]:
-                raise ModelError("the model cannot go on learning: it was saved with predict_only")
+                raise ModelError("the model cannot be trained further: it was saved with predict_only")
             changed = {"passes": passes, "shuffle": shuffle, "threads": threads, "kind": self._format_of(data, kind)}
             config = self._for_run({name: value for name, value in changed.items() if value is not None})
             typed = {**self._typed, **({} if passes is None else changed)}
-            run_configs.check_option_effects(typed, declared(), continuing=True)
+            run_configs.check_option_effects(typed, declared_options(), continuing=True)
             columns = {"y": y, "weight": weight, "base": base, "tags": tags, "names": names, "namespaces": namespaces}
             check_labels(data, columns, config.input)
             run = memory_run.LearningRun(
@@ -260,7 +260,7 @@ class Model(Described):
             )
 
     def save(self, path: str | os.PathLike[str], *, predict_only: bool = False) -> None:
-        """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot go on learning.
+        """Write the model to a file, whole or not at all. ``predict_only``: smaller, and cannot be trained further.
 
         Raises OutputError, Diverged where a number in the model is not finite.
         """
@@ -289,22 +289,23 @@ class Model(Described):
     def _opened(cls, read: Callable[..., Restored], path: str, changes: Mapping[str, Any]) -> Model:
         """The model that ``read`` makes, some options changed; ``path`` is its name in messages."""
         typed = read_options("", changes)
-        run_configs.check_option_effects({"passes": None, **typed}, declared(), continuing=True)
+        run_configs.check_option_effects({"passes": None, **typed}, declared_options(), continuing=True)
         changed = learner_changes(typed)
         features, loss = run_configs.feature_changes(typed), run_configs.loss_changes(typed)
         model = read(learner_changes=changed, feature_changes=features, loss_changes=loss)
-        run_configs.check_unused_options(typed, declared(), model.learner.config)
+        run_configs.check_unused_options(typed, declared_options(), model.learner.config)
         if model.header["resumable"]:
             go_on(path, model, changed)
         return cls._of(model, typed, changed=typed)
 
     @classmethod
     def _of(cls, model: Restored, typed: dict[str, Any], changed: Collection[str] = ()) -> Model:
-        """What goes on from ``model``; ``typed`` are options of its runs, ``changed`` those that it did not have."""
+        """A model that continues ``model``; ``typed`` are options of its runs, ``changed`` those that it did not
+        have."""
         self = cls.__new__(cls)
         config = run_configs.memory_run_config(typed, model.learner.config, model.features)
-        found = model.header["kind"] not in TEXTS  # what its columns are
-        input = config.input.like(model.header, changed if found else typed)
+        is_table = model.header["kind"] not in TEXTS  # what its columns are
+        input = config.input.like(model.header, changed if is_table else typed)
         names = bool(model.header["names"])
         self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self
@@ -357,17 +358,18 @@ class Model(Described):
         return None if sample is None else Draws(self._learner, sample)
 
     def _fast_learner(self) -> BlockLearner | None:
-        """What trains on small texts; None if the options or the model rule it out."""
+        """The learner of small texts; None if the options or the model rule it out."""
         if self._block_learner is None:
             config, model = self._for_run({}), self._model
-            run_configs.check_option_effects(self._typed, declared(), continuing=True)
+            run_configs.check_option_effects(self._typed, declared_options(), continuing=True)
             fits = (not model or model.header["resumable"]) and is_simple(config, self._learner)
             limits = run_configs.bad_lines_config(self._typed)
             self._block_learner = fits and BlockLearner(config, self._learner, self._plan, model, limits)
         return self._block_learner or None
 
     def _fast_predictor(self, asked: tuple[bool, bool, bool, str | None]) -> BlockPredictor | None:
-        """What predicts small texts. ``asked``: whether raw, probabilities or scores were requested, and ``answer``."""
+        """The predictor of small texts. ``asked``: whether raw, probabilities or scores were requested, and
+        ``answer``."""
         tests = self._predictor if self._predictor and self._predictor.asked == asked else None
         if tests and not tests.outdated:
             return tests

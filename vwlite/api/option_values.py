@@ -46,12 +46,12 @@ def text(value: Any) -> str:
 
 def words(value: str | tuple[str, ...]) -> tuple[str, ...]:
     """Names separated by commas, or ``@FILE``, which has one in each line."""
-    found = value if isinstance(value, tuple) else tuple(value.split(","))
+    names = value if isinstance(value, tuple) else tuple(value.split(","))
     if isinstance(value, str) and value.startswith("@"):
-        found = names_in_file(value[1:])
-    if not all(found):
+        names = names_in_file(value[1:])
+    if not all(names):
         raise ValueError(f"{value!r} has an empty name")
-    return found
+    return names
 
 
 def names_in_file(path: str) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ ABSENT = (
     Absent(
         "bootstrap",
         ("bootstrap", "bs_type"),
-        "several models, each of lines drawn anew; `--confidence` tells how firm a prediction's sign is",
+        "several models, each of lines drawn anew; `--confidence` shows how firm the sign of a prediction is",
     ),
     Absent(
         "polynomials by stages",
@@ -263,5 +263,7 @@ def format_instead(name: str) -> str:
 def what_instead(option: str) -> str:
     """What to use in place of an option of vw, to stand behind its name; empty if it is none of those above."""
     name = option.lstrip("-").replace("-", "_")
-    found = next((one for one in ABSENT if any(fnmatchcase(name, pattern) for pattern in one.options)), None)
-    return f" (not in vwlite: {found.what}; use {found.instead.replace('`', chr(39))})" if found else ""
+    replacement = next((one for one in ABSENT if any(fnmatchcase(name, pattern) for pattern in one.options)), None)
+    if replacement is None:
+        return ""
+    return f" (not in vwlite: {replacement.what}; use {replacement.instead.replace('`', chr(39))})"

@@ -32,7 +32,7 @@ def input_config(options: Mapping[str, Any]) -> InputConfig:
 
 
 def shuffles(options: Mapping[str, Any]) -> bool:
-    """By default where it helps and no output shows the order.
+    """Whether the run shuffles; by default where it helps and no output shows the order.
 
     Predictions are those of the run's first pass, which is in order unless the run goes on from a model.
     """
@@ -79,7 +79,7 @@ def run_config(
 def memory_run_config(
     options: Mapping[str, Any], learner: GdConfig | DyadicConfig, features: FeatureConfig
 ) -> RunConfig:
-    """Of a run over data in memory. Raises UsageError."""
+    """The configuration of a run over data in memory. Raises UsageError."""
     shuffle, passes = options.get("shuffle"), options.get("passes", 1)
     if shuffle is None:
         shuffle = bool(features.dotproduct) and passes > 1 and not options.get("curriculum_order")
@@ -93,7 +93,7 @@ def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None)
 
 
 def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
-    """Those options that are fields of a configuration class."""
+    """The options that are fields of a configuration class."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in options.items() if name in names}
 
@@ -125,7 +125,7 @@ def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option]
         needed = [need for need in one.needs if need in options]
         allowed = continuing and any(options[other].settled for other in needed)
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
-            raise UsageError(f"{one.display_name} does nothing without {' or '.join(displayed(needed, options))}")
+            raise UsageError(f"{one.display_name} does nothing without {' or '.join(display_names(needed, options))}")
     check_namespace_letters(typed, options)
     for off, others in (("holdout_off", HOLDOUT_OPTIONS), ("holdout", ("holdout_off", *HOLDOUT_OPTIONS[:2]))):
         for name in others if typed.get(off) else ():
@@ -145,7 +145,8 @@ def check_namespace_letters(typed: Mapping[str, Any], options: Mapping[str, Opti
             if size > 1 and not whole:
                 instead = " and whole names may be given, with a comma between" if one.name in CROSSINGS else ""
                 raise UsageError(
-                    f"{one.display_name} {value}: namespaces are told apart by the first byte of their names, of which "
+                    f"{one.display_name} {value}: namespaces are distinguished by the first byte of their names, of "
+                    f"which "
                     f"{wide} has {size}: names that begin with an ASCII character will do{instead}"
                 )
 
@@ -159,7 +160,7 @@ def check_unused_options(typed: Mapping[str, Any], options: Mapping[str, Option]
     rule, names = learner.unused_options
     for name in names:
         if name in typed:
-            raise UsageError(f"{displayed([name], options)[0]} does nothing with --{rule}: drop one of the two")
+            raise UsageError(f"{display_names([name], options)[0]} does nothing with --{rule}: drop one of the two")
 
 
 def check_loss(typed: Mapping[str, Any]) -> None:
@@ -174,7 +175,7 @@ def check_loss(typed: Mapping[str, Any]) -> None:
         raise UsageError("--loss_scale does nothing with the lp loss unless --lp_power is below 1: drop it")
 
 
-def displayed(names: list[str], options: Mapping[str, Option]) -> list[str]:
+def display_names(names: list[str], options: Mapping[str, Option]) -> list[str]:
     """Names of options as they are typed, by key."""
     return [options[name].display_name if name in options else f"--{name}" for name in names]
 
@@ -248,13 +249,13 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
 
 
 def of_one_machine(options: dict[str, Any]) -> dict[str, Any]:
-    """Of ``--multiclass --dual``: a learner for each class as with ``--oaa``, which are fitted together."""
+    """The options of ``--multiclass --dual``: one learner for each class, as with ``--oaa``, fitted together."""
     loss = options.get("loss_function", "crammer_singer")
     if loss != "crammer_singer":
         instead = "--oaa has one machine for each class"
         raise UsageError(f"--multiclass with --dual takes --loss_function crammer_singer, not {loss}: {instead}")
-    kept = {name: value for name, value in options.items() if name not in ("multiclass", "loss_function")}
-    return {**kept, "oaa": options["multiclass"], "joint": True}
+    others = {name: value for name, value in options.items() if name not in ("multiclass", "loss_function")}
+    return {**others, "oaa": options["multiclass"], "joint": True}
 
 
 def of_any_base(
@@ -263,7 +264,7 @@ def of_any_base(
     options: dict[str, Any],
     defaults: dict[str, Any],
 ) -> PerClassConfig:
-    """Of classes over any learners of numbers: all options but ``names`` are those of the inner learners."""
+    """The configuration of classes over learners of numbers, which have all options but ``names``."""
     own = {name: options[name] for name in names if name in options}
     base = learner_config({name: value for name, value in options.items() if name not in names}, **defaults)
     return kind(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
@@ -320,7 +321,7 @@ def kind_with(name: str) -> type[LearnerConfig]:
 
 
 def needed_by(name: str) -> str:
-    """What an option makes sense with: what else asks for the first learner that has it."""
+    """The options that select the first learner with the option ``name``."""
     kind = kind_with(name)
     others = [f"--{one}" for one in kind.selected_together if one != name]
     return " or ".join(f"--{one}" for one in kind.selected_by) or " and ".join(others)

@@ -22,7 +22,7 @@ from vwlite.training.checkpoint import Checkpoint, deciding_options, known_when_
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.ledger import Remarks, RunFiles, Say
 from vwlite.training.listener import Display
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, restore, start
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.train import ByFile, TrainResult, train
@@ -61,7 +61,7 @@ def train_files(
 
 
 def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig, Restored | None] | None:
-    """What to run, and what to go on from; None where nothing is left to be learned.
+    """The configuration, and the model to continue; None if nothing is left to be learned.
 
     The model to be written is locked until ``held`` is closed.
     """
@@ -69,7 +69,7 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
     files.settle_initial()
     config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
     check_unused_options(request.given, request.known, config.learner)
-    files.read_ledger(known_when_stopped(files, lambda path: stored(path).header))
+    files.read_ledger(known_when_stopped(files, lambda path: read_stored(path).header))
     if config.output.by_file:
         check_by_file(config)
     left = files.unseen(config.input.paths)
@@ -117,7 +117,7 @@ def checkpoint_of(config: RunConfig, files: RunFiles) -> Checkpoint:
 
 
 def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
-    """What to run, and the model to go on from with ``-i``."""
+    """The configuration, and the model that ``-i`` continues."""
     initial = request.values.get("initial")
     request = with_classes_of_model(request) if initial else with_classes(request, say)
     given = request.given
@@ -132,7 +132,7 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
 
 
 def new_config(request: Request, say: Say) -> RunConfig:
-    """Of a model that begins anew."""
+    """The configuration of a new model."""
     learner = run_configs.new_learner_config(request.given)
     return run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
 
@@ -152,7 +152,7 @@ def with_classes_of_model(request: Request) -> Request:
 
 
 def with_classes(request: Request, say: Say) -> Request:
-    """The same with ``--named_labels``, where labels are names and nobody gave them: the files are read once for them.
+    """The request with ``--named_labels``, if labels are names and it was not given: the files are read once for them.
 
     Raises UsageError where there are not as many as was said, or where the input cannot be read twice; DataError where
     it cannot be read.

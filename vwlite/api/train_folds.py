@@ -28,7 +28,7 @@ from vwlite.options import Request
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.ledger import be_silent
 from vwlite.training.listener import Display
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, start
 from vwlite.training.predict import predict
 from vwlite.training.prediction_writer import PredictionWriter
@@ -64,11 +64,11 @@ class FoldScores(NamedTuple):
         return rows
 
     def report(self) -> Figures:
-        """As JSON data."""
+        """The figures as JSON data."""
         rows = self.summary()
         figures = {key: {row["metric"]: row[key] for row in rows} for key in ("mean", "deviation")}
-        kept = (*COUNTS, *(row["metric"] for row in rows))
-        each = [{name: one[name] for name in one if name in kept} for one in self.each]
+        columns = (*COUNTS, *(row["metric"] for row in rows))
+        each = [{name: one[name] for name in one if name in columns} for one in self.each]
         return {"count": len(self.each), **figures, "each": each}
 
 
@@ -100,14 +100,14 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
             more = {"files": (learned,), "model": model, "quiet": True, "kind": input.kind, "max_bad_ratio": 1.0}
             try:
                 train_files(request.having(more), say=be_silent, display=lambda output: Display())
-                report = measure(*opened(model, held, input, measured=True), bad_lines, quiet=True)
+                report = measure(*open_model(model, held, input, measured=True), bad_lines, quiet=True)
             except DataError as error:
                 why = str(error).replace(f"{folder}/", "")
                 raise DataError(f"--folds {count}: fold {number + 1} cannot be measured: {why}") from None
             each.append({name: report[name] for name in report if name in COUNTS or is_number(report[name])})
-            note(f"fold {number + 1} of {count}: " + ", ".join(shown(each[-1])))
+            note(f"fold {number + 1} of {count}: " + ", ".join(report_lines(each[-1])))
             if predictions:
-                predict(*opened(model, held, input, to=str(folder / "predictions")), bad_lines, quiet=True)
+                predict(*open_model(model, held, input, to=str(folder / "predictions")), bad_lines, quiet=True)
                 with open(folder / "predictions", "rb") as one, open(folder / "answers", "ab") as every:
                     shutil.copyfileobj(one, every)
                     ends.append(every.tell())
@@ -129,7 +129,7 @@ def is_in(folds: Folds, number: int, unit: int) -> bool:
     return folds.fold(unit) == number
 
 
-def shown(report: Figures) -> Iterator[str]:
+def report_lines(report: Figures) -> Iterator[str]:
     """The first metric and the number of examples."""
     for name in ("examples", *[name for name in report if name not in COUNTS][:1]):
         if report.get(name) is not None:
@@ -143,7 +143,9 @@ def check_folds(request: Request) -> None:
             raise UsageError(f"{request.spelled(key)} does not go with --folds: {why}")
     input = input_config(without_outputs(request).values)
     if input.kind in COLUMNAR:
-        raise UsageError(f"--folds divides text, and --format {input.kind} is none: 'vwlite convert' makes text of it")
+        raise UsageError(
+            f"--folds divides text, and --format {input.kind} is not text: 'vwlite convert' makes text of it"
+        )
     if odd := next((path for path in input.paths if path == "-" or file_size(path) is None), ""):
         raise UsageError(f"--folds reads the data several times, which {display_name(odd)} does not allow: name files")
 
@@ -159,13 +161,13 @@ def without_outputs(request: Request) -> Request:
     return request
 
 
-def opened(
+def open_model(
     model: str, path: str, input: InputConfig, *, measured: bool = False, to: str | None = None
 ) -> tuple[RunConfig, Restored]:
     """A model and how it reads ``path``; ``measured``: with probabilities of classes, ``to``: where it predicts."""
     read = InputConfig((path,), input.kind, threads=input.threads)
     run = RunConfig(input=read, output=OutputConfig(predictions=to, quiet=True), learning=False)
-    changes = stored(model).config.shows_probabilities_of_classes if measured else {}
+    changes = read_stored(model).config.shows_probabilities_of_classes if measured else {}
     config, restored = start(run, model, changes)
     assert restored is not None
     return replace(config, input=config.input.like(restored.header, ())), restored

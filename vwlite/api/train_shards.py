@@ -59,7 +59,7 @@ def train_shards(
         holdout, config = config.holdout, replace(config, holdout=HoldoutConfig())
         final_step = None
         if sharding.then_bfgs:
-            config, final_step = gradients.followed(config, model, sharding.then_bfgs)
+            config, final_step = gradients.with_final_step(config, model, sharding.then_bfgs)
         base = base_of(config, sharding.count, model)
         settings = Settings(
             sharding.count,

@@ -54,8 +54,8 @@ def command() -> None:
 THETA = Writes("Theta", LOCK, CHECKPOINT, LEDGER)
 ABOUT_PROBLEMS = options.family(
     "",
-    options.listed("--aux", help="Problems, of a kind described below.", metavar="KIND"),
-    options.listed("--where", help="Only examples with such a feature; NS!=REGEX: without.", metavar="NS=REGEX"),
+    options.list_option("--aux", help="Problems, of a kind described below.", metavar="KIND"),
+    options.list_option("--where", help="Only examples with such a feature; NS!=REGEX: without.", metavar="NS=REGEX"),
     options.file(Reads("labelled data"), "--labeled", help="Labelled examples, for top-k, pivot and others."),
     click.option("--multilabel", is_flag=True, help="Their labels are lists: a,b,c."),
 )
@@ -66,8 +66,8 @@ ABOUT_PROBLEMS = options.family(
 @options.file(THETA, "-f", "--theta", "model", required=True, help="Write Theta there.")
 @ABOUT_PROBLEMS
 @options.file(Reads("a list of problems"), "--problems", help="Only those of a list that aso problems wrote.")
-@options.listed("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
-@options.listed("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
+@options.list_option("--group", help="Namespaces decomposed together. [default: each its own]", metavar="NS,NS,...")
+@options.list_option("--dim", help="Rows of Theta, of each group or of GROUP=N. [default: 50]", metavar="N")
 @options.options_in(LearnConfig)
 @options.options_in(SolverConfig)
 @options.options_in(OnlineConfig)
@@ -185,7 +185,9 @@ def train(**arguments: Any) -> int:
 @options.data_files
 @options.file(Reads("unlabelled data"), "--unlabeled", required=True, help="Examples to propose labels for.")
 @options.output("model", model={"beside": (LOCK, CHECKPOINT, LEDGER), "required": True})
-@options.listed("--views", help="Namespaces of a view. [default: halves of the features at random]", metavar="NS,NS")
+@options.list_option(
+    "--views", help="Namespaces of a view. [default: halves of the features at random]", metavar="NS,NS"
+)
 @options.file(Reads("labelled data"), "--test", help="Examples to measure the accuracy of each round on.")
 @options.file(Reads("Theta"), "--theta", help="What aso learn made. [default: none]")
 @options.options_in(CotrainConfig)
@@ -223,8 +225,8 @@ def cotrain(**arguments: Any) -> int:
 @options.output("model", model={"beside": (LOCK, CHECKPOINT, LEDGER), "required": True})
 @options.options_in(TasksConfig)
 @of_tables
-@options.listed("--lambda-task", help="Another lambda for one task.", metavar="TASK=X")
-@options.listed("--own", help="Namespaces that are in w only, not in Theta.", metavar="NS,NS")
+@options.list_option("--lambda-task", help="Another lambda for one task.", metavar="TASK=X")
+@options.list_option("--own", help="Namespaces that are in w only, not in Theta.", metavar="NS,NS")
 @options.file(Reads("labelled data"), "--test", help="Examples to show the error on, with --dim 0 and --pooled too.")
 @options.usual_memory_option
 @options.bad_line_options

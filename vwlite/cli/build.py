@@ -23,30 +23,30 @@ from vwlite.learners.losses import spelled_out
 from vwlite.options import GIB, Option, Request, check_memory
 from vwlite.storage.model_file import learner_name_of
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, start
 
 
-def typed() -> dict[str, Any]:
+def typed_options() -> dict[str, Any]:
     """The current command's options that stand on the command line; for ``--transfer``, those that it stands for."""
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
-    found = {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
-    return spelled_out(found)
+    given = {name: value for name, value in context.params.items() if context.get_parameter_source(name) == on_line}
+    return spelled_out(given)
 
 
 def request() -> Request:
-    """What the current command is asked for."""
-    return Request(click.get_current_context().params, typed(), declared())
+    """The request of the current command."""
+    return Request(click.get_current_context().params, typed_options(), declared_options())
 
 
-def declared() -> dict[str, Option]:
+def declared_options() -> dict[str, Option]:
     """The options of the current command that fields of configurations declare."""
     params = click.get_current_context().command.params
     return {param.name or "": param.declared for param in params if hasattr(param, "declared")}
 
 
-def spelled(name: str) -> str:
+def spelling_of(name: str) -> str:
     """An option of the current command as it is typed."""
     params = click.get_current_context().command.params
     return next((param.opts[0] for param in params if param.name == name), f"--{name}")
@@ -77,7 +77,7 @@ def open_model(
     )
     run = RunConfig(input=input_config(arguments), output=output, learning=False, max_memory=arguments["memory"])
     config, model = start(run, arguments["initial"], changes, confident=confident, with_rates=with_rates)
-    return read_alike(config, model, typed()), model
+    return read_alike(config, model, typed_options()), model
 
 
 def over_files(
@@ -85,7 +85,7 @@ def over_files(
 ) -> RunConfig:
     """The run of ``open_model``, over other files and with its predictions in another one."""
     input, output = input_config({**arguments, "files": paths}), replace(config.output, predictions=predictions)
-    return read_alike(replace(config, input=input, output=output), model, typed())
+    return read_alike(replace(config, input=input, output=output), model, typed_options())
 
 
 def read_alike(config: RunConfig, model: Restored, typed: Collection[str] = ()) -> RunConfig:
@@ -130,8 +130,8 @@ def refuse_options(*more: str, model: str = NAMED, supported: tuple[str, ...] = 
     Options in ``supported`` are accepted nevertheless. ``model`` describes the model in the message.
     """
     for name in (*UNSUPPORTED, *RANKING_OPTIONS, *more):
-        if name in typed() and name not in supported:
-            raise UsageError(f"{spelled(name)} does not go with {model}")
+        if name in typed_options() and name not in supported:
+            raise UsageError(f"{spelling_of(name)} does not go with {model}")
 
 
 EMPTY: Mapping[str, Any] = MappingProxyType({})
@@ -150,7 +150,7 @@ def prediction_changes(path: str, asked: dict[str, Any]) -> dict[str, Any]:
     levels = typed_levels(asked)
     if (kind or answer) and levels:
         raise UsageError(f"--{kind or 'predict'} and --levels do not go together: each takes the place of the answers")
-    config = stored(path).config if kind or answer else None
+    config = read_stored(path).config if kind or answer else None
     return config.to_answer(answer) if answer else config.to_show(kind) if kind else levels
 
 
@@ -174,9 +174,9 @@ def typed_levels(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def evaluation_changes(path: str, asked: Mapping[str, Any] = EMPTY) -> dict[str, Any]:
     """The changes to the learner's options for evaluation: class probabilities where available, for their log loss."""
-    return {**stored(path).config.shows_probabilities_of_classes, **typed_levels(asked)}
+    return {**read_stored(path).config.shows_probabilities_of_classes, **typed_levels(asked)}
 
 
 def typed_vector_options() -> dict[str, Any]:
     """The typed options that say how latent vectors enter predictions."""
-    return {name: value for name, value in typed().items() if name in VECTOR_OPTIONS}
+    return {name: value for name, value in typed_options().items() if name in VECTOR_OPTIONS}

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from vwlite.cli import options
-from vwlite.cli.options import declared, family
+from vwlite.cli.options import family, option_of_field
 from vwlite.cli.parser import Choice, Command
 from vwlite.cli.root import SETTINGS
 from vwlite.features.config import TABLE, FeatureConfig
@@ -15,8 +15,8 @@ from vwlite.solvers.loglinear.config import MODELS
 
 label_options = family(
     "Labels",
-    *(declared(options_of(PerClassConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
-    declared(
+    *(option_of_field(options_of(PerClassConfig)[name]) for name in ("oaa", "csoaa", "multilabel_oaa", "named_labels")),
+    option_of_field(
         options_of(MultilineConfig)["csoaa_ldf"]._replace(
             help="Lines 'class:cost | features', a blank line after each group."
         )

@@ -36,7 +36,7 @@ def otherwise(name: str) -> list[str]:
     return [other for other in (dashed, underscored) if other != name] if name.startswith("--") else []
 
 
-def listed(known: Known) -> list[tuple[str, str]]:
+def list_options(known: Known) -> list[tuple[str, str]]:
     """The options of a command as they are declared, each with the beginning of its help."""
     return [
         (name, shorten(one.help or "", 72, placeholder=" ..."))
@@ -60,7 +60,7 @@ def words_of(known: Known, choose: Choose, files: str, nothing: str) -> str:
     return files if known.words == FILES else choose(known.words) if known.words else nothing
 
 
-def quoted(words: Sequence[str]) -> str:
+def quote_words(words: Sequence[str]) -> str:
     return shlex.quote(" ".join(words))
 
 
@@ -73,17 +73,17 @@ def posix_arm(names: str, act: str) -> str:
 
 
 def bash_words(words: Sequence[str]) -> str:
-    return f"_vwlite_words {quoted(words)}"
+    return f"_vwlite_words {quote_words(words)}"
 
 
 def bash_case(known: Known) -> str:
-    names = [name for name, _ in listed(known)]
+    names = [name for name, _ in list_options(known)]
     others = [other for name in names for other in otherwise(name)]
     what = (bash_words, "compopt -o default", ":")
     return (
         f"        {shlex.quote(known.name)})\n            case $previous in\n"
         f"{values_after(known, *what, posix_arm)}\n            esac\n"
-        f"            if [[ $current == -* ]]; then _vwlite_words {quoted(names)} {quoted(others)}\n"
+        f"            if [[ $current == -* ]]; then _vwlite_words {quote_words(names)} {quote_words(others)}\n"
         f"            else {words_of(known, *what)}; fi ;;"
     )
 
@@ -126,7 +126,7 @@ def zsh_words(words: Sequence[str]) -> str:
 
 
 def zsh_case(known: Known) -> str:
-    options = " ".join(shlex.quote(f"{name}:{help}") for name, help in listed(known))
+    options = " ".join(shlex.quote(f"{name}:{help}") for name, help in list_options(known))
     what = (zsh_words, "_files", "_message 'a value'")
     return (
         f"        {shlex.quote(known.name)})\n            case $previous in\n"
@@ -179,7 +179,7 @@ def fish_arm(names: str, act: str) -> str:
 
 
 def fish_case(known: Known) -> str:
-    options = " ".join(fish_quoted(f"{name}\t{help}") for name, help in listed(known))
+    options = " ".join(fish_quoted(f"{name}\t{help}") for name, help in list_options(known))
     what = (fish_words, "__fish_complete_path (string replace -r '^--[^=]*=' '' -- $current)", "true")
     return (
         f"        case {fish_quoted(known.name)}\n            switch \"$previous\"\n"

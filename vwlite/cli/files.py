@@ -21,7 +21,7 @@ from vwlite.storage.named_files import (
     NamesFile,
     PredictionFile,
     SchedulerFile,
-    expanded,
+    expand_name,
     files_of,
 )
 from vwlite.storage.output_checks import check, is_url
@@ -41,7 +41,7 @@ class FileName(NamedFile, click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Raises UsageError."""
         if not lenient(ctx):
-            self.check(value, spelled(param))
+            self.check(value, spelling_of(param))
         return value
 
 
@@ -90,7 +90,7 @@ class ClassNames(NamesFile, Reads):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not lenient(ctx) and isinstance(value, str):
-            self.check(value, spelled(param))
+            self.check(value, spelling_of(param))
         try:
             return option_values.words(value)
         except ValueError as error:
@@ -141,14 +141,14 @@ def expand(ctx: click.Context) -> None:
     """Put the files in the place of folders and patterns where any number of files of data may stand.
 
     What an earlier ``--each`` wrote beside files found there is left out. Raises InputMissing as
-    ``vwlite.storage.named_files.expanded``.
+    ``vwlite.storage.named_files.expand_name``.
     """
     each = ctx.params.get("each")
     for param in ctx.command.params:
         kind, values = param.type, ctx.params.get(param.name or "")
         if isinstance(kind, FileToRead) and kind.kind in DATA and isinstance(values, tuple):
-            found = ([one] if kind.path(one) is None else expanded(one) for one in values)
-            ctx.params[param.name or ""] = tuple(file for files in found for file in without_outputs(files, each))
+            paths = ([one] if kind.path(one) is None else expand_name(one) for one in values)
+            ctx.params[param.name or ""] = tuple(file for files in paths for file in without_outputs(files, each))
 
 
 def without_outputs(files: list[str], each: str | None) -> list[str]:
@@ -166,7 +166,7 @@ def lenient(ctx: click.Context | None) -> bool:
     return getattr(ctx and ctx.command, "lenient", False)
 
 
-def spelled(param: click.Parameter | None, ctx: click.Context | None = None) -> str:
+def spelling_of(param: click.Parameter | None, ctx: click.Context | None = None) -> str:
     """An option as it is typed or, in ``ctx``, the variable that sets it; an argument as --help shows it."""
     if ctx and param and ctx.get_parameter_source(param.name or "") == click.core.ParameterSource.ENVIRONMENT:
         return f"${param.envvar}"
@@ -181,7 +181,7 @@ def guard(ctx: click.Context, others: Iterable[tuple[NamedFile, Any, str]] = ())
     Raises UsageError and OutputError, as ``check``.
     """
     files = [param for param in ctx.command.params if isinstance(param.type, FileName)]
-    named = [(param.type, ctx.params.get(param.name or ""), spelled(param, ctx)) for param in files]
+    named = [(param.type, ctx.params.get(param.name or ""), spelling_of(param, ctx)) for param in files]
     check(*files_of([*named, *others], ctx.params), links=lenient(ctx), prints=True)
     report = ctx.params.get("json_path")
     if ctx.params.get("force"):

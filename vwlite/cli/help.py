@@ -16,11 +16,11 @@ def command(context: click.Context, words: tuple[str, ...]) -> None:
     vwlite help train
     vwlite help aso learn
     """
-    shown = context.find_root()
+    context_shown = context.find_root()
     for word in words:
-        if not isinstance(shown.command, click.Group):
-            raise UsageError(f"{shown.command_path} has no commands of its own: see 'vwlite help {words[0]}'")
-        name, found, _ = shown.command.resolve_command(shown, [word])
-        assert found is not None  # otherwise an error was raised
-        shown = click.Context(found, parent=shown, info_name=name, **found.context_settings)
-    click.echo(shown.get_help())
+        if not isinstance(context_shown.command, click.Group):
+            raise UsageError(f"{context_shown.command_path} has no commands of its own: see 'vwlite help {words[0]}'")
+        name, subcommand, _ = context_shown.command.resolve_command(context_shown, [word])
+        assert subcommand is not None  # otherwise an error was raised
+        context_shown = click.Context(subcommand, parent=context_shown, info_name=name, **subcommand.context_settings)
+    click.echo(context_shown.get_help())

@@ -32,24 +32,24 @@ class Known(NamedTuple):
 
     @property
     def options(self) -> list[click.Option]:
-        """Those that its help shows."""
+        """The options that its help shows."""
         params = self.command.get_params(self.context)
         return [one for one in params if isinstance(one, click.Option) and not one.hidden]
 
     @property
     def words(self) -> list[str] | str:
-        """What may stand beside options: the names of commands, values of arguments, or FILES."""
+        """The values that may stand beside options: the names of commands, values of arguments, or FILES."""
         if isinstance(self.command, click.Group):
             return self.command.list_commands(self.context)
         if self.name == "help":
             return list(COMMANDS)
-        found = [values_of(one) for one in self.command.params if isinstance(one, click.Argument)]
-        words = [word for values in found if values != FILES for word in values]
-        return words or (FILES if FILES in found else [])
+        choices = [values_of(one) for one in self.command.params if isinstance(one, click.Argument)]
+        words = [word for values in choices if values != FILES for word in values]
+        return words or (FILES if FILES in choices else [])
 
 
 def values_of(param: click.Parameter) -> list[str] | str:
-    """What an option or argument takes: some words, FILES, or what cannot be foreseen (no words)."""
+    """The values that an option or argument takes: words, FILES, or an empty list for any value."""
     if isinstance(param.type, FileName):
         return FILES
     return list(param.type.choices) if isinstance(param.type, click.Choice) else []
@@ -64,9 +64,9 @@ def below(known: Known) -> Iterator[Known]:
     yield known
     if isinstance(known.command, click.Group):
         for name in known.command.list_commands(known.context):
-            found = known.command.get_command(known.context, name)
-            assert found is not None
-            context = click.Context(found, parent=known.context, info_name=name, **found.context_settings)
+            subcommand = known.command.get_command(known.context, name)
+            assert subcommand is not None
+            context = click.Context(subcommand, parent=known.context, info_name=name, **subcommand.context_settings)
             yield from below(Known(f"{known.name} {name}".strip(), context))
 
 
@@ -88,7 +88,7 @@ EXIT = {  # as docs/exit-codes.md has it
 
 
 class Page(NamedTuple):
-    """What is said of a command."""
+    """The page of a command."""
 
     name: str  # "vwlite aso learn"
     about: str
@@ -120,8 +120,8 @@ def page(known: Known) -> Page:
 
 
 def text_of(group: click.Command, context: click.Context, name: str) -> Iterator[str]:
-    found = group.get_command(context, name) if isinstance(group, click.Group) else None
-    yield found.get_short_help_str(120) if found else ""
+    subcommand = group.get_command(context, name) if isinstance(group, click.Group) else None
+    yield subcommand.get_short_help_str(120) if subcommand else ""
 
 
 def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
@@ -132,10 +132,10 @@ def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
     return {"Options": [record for record in records if record]}
 
 
-def released(changelog: str, version: str = __version__) -> str:
+def release_date(changelog: str, version: str = __version__) -> str:
     """The date of a version's heading, ``## [0.1.0] - 2026-01-31``; empty before it is released."""
-    found = re.search(rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$", changelog, re.M)
-    return found[1] if found else ""
+    heading = re.search(rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$", changelog, re.M)
+    return heading[1] if heading else ""
 
 
 def man(one: Page, date: str = "") -> str:
@@ -151,19 +151,19 @@ def man(one: Page, date: str = "") -> str:
     for paragraph in one.text:
         lines += [".PP", roff(paragraph)]
     if one.below:
-        lines += [".SH COMMANDS", *tagged(one.below)]
+        lines += [".SH COMMANDS", *tagged_list(one.below)]
     for heading, options in one.sections.items():
-        lines += [f".SH {roff(heading.upper())}", *tagged(options)]
-    lines += [".SH EXIT STATUS", *tagged(list(EXIT.items()))]
-    lines += [".SH SEE ALSO", roff(", ".join(f"{name}(1)" for name in related(one)))]
+        lines += [f".SH {roff(heading.upper())}", *tagged_list(options)]
+    lines += [".SH EXIT STATUS", *tagged_list(list(EXIT.items()))]
+    lines += [".SH SEE ALSO", roff(", ".join(f"{name}(1)" for name in related_pages(one)))]
     return "\n".join(lines) + "\n"
 
 
-def tagged(entries: list[tuple[str, str]]) -> list[str]:
+def tagged_list(entries: list[tuple[str, str]]) -> list[str]:
     return [line for name, help in entries for line in (".TP", f".B {roff(name)}", roff(help or "\u2014"))]
 
 
-def related(one: Page) -> list[str]:
+def related_pages(one: Page) -> list[str]:
     if one.below:
         return [f"{one.file}-{name}" for name, _ in one.below]
     return [one.file.rpartition("-")[0]]
@@ -180,15 +180,15 @@ def markdown(one: Page) -> str:
     lines = [f"# {one.name}", "", one.about, "", "```text", *(one.examples or [one.usage]), "```", ""]
     lines += [f"Usage: `{one.usage}`", ""]
     for paragraph in one.text:
-        lines += [marked(paragraph), ""]
+        lines += [escape_markdown(paragraph), ""]
     if one.below:
-        rows = (f"| {linked(one, name)} | {marked(help)} |" for name, help in one.below)
+        rows = (f"| {link_to(one, name)} | {escape_markdown(help)} |" for name, help in one.below)
         lines += ["| command | |", "|---|---|", *rows, ""]
     lines += [f"```{{program}} {one.name}", "```", ""]  # whose options follow, each with an anchor
     for heading, options in one.sections.items():
         lines += [f"## {heading}", ""]
         for name, help in options:
-            lines += [*entry(one, name), marked(help), "````" if name.startswith("-") else "", ""]
+            lines += [*entry(one, name), escape_markdown(help), "````" if name.startswith("-") else "", ""]
     return "\n".join(lines)
 
 
@@ -199,11 +199,11 @@ def entry(one: Page, name: str) -> list[str]:
     return [f"````{{option}} {name}", ""]
 
 
-def linked(one: Page, name: str) -> str:
+def link_to(one: Page, name: str) -> str:
     return f"[{one.name} {name}]({one.file}-{name}.md)"
 
 
-def marked(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text that Markdown shows as it is, with options as code."""
     escaped = re.sub(r"([\\*_<>|\[\]`$])", r"\\\1", text)
     return re.sub(r"(?<![\w-])(--?[a-zA-Z](?:[\w-]|\\_)*)", lambda found: f"`{found[1].replace(chr(92), '')}`", escaped)
@@ -221,4 +221,4 @@ def write(folder: Path, date: str = "") -> list[Path]:
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), *(released(Path(name).read_text(encoding="utf-8")) for name in sys.argv[2:]))
+    write(Path(sys.argv[1]), *(release_date(Path(name).read_text(encoding="utf-8")) for name in sys.argv[2:]))

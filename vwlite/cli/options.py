@@ -68,7 +68,7 @@ def count(*names: str, help: str, **more: Any) -> Decorator:
     return click.option(*names, type=Whole(), metavar="N", help=help, **more)
 
 
-def listed(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
+def list_option(*names: str, help: str, metavar: str, **more: Any) -> Decorator:
     return click.option(*names, type=str, metavar=metavar, multiple=True, help=f"{help} Repeatable.", **more)
 
 
@@ -76,7 +76,7 @@ def file(type: FileName, *names: str, help: str, **more: Any) -> Decorator:
     return click.option(*names, type=type, metavar=type.metavar, help=help, **more)
 
 
-def declared(one: Option, shown: str | None = None) -> Decorator:
+def option_of_field(one: Option, shown: str | None = None) -> Decorator:
     """The option of a command line that a configuration's field declares; ``shown``: its default in words."""
     shown = one.default_text if shown is None else shown
     help = f"{one.help}{' Repeatable.' if repeatable(one) else ''}{f' [default: {shown}]' if shown else ''}"
@@ -148,13 +148,13 @@ def options_in(
     ``changes``: what is declared otherwise for a command.
     """
     known = options_of(config)
-    found = [known[name] for name in only] or [one for one in known.values() if one.section == section]
-    chosen = [one._replace(section=section, **changes.get(one.name, {})) for one in found if only or not one.vw_only]
-    return family("", *map(declared, chosen))
+    members = [known[name] for name in only] or [one for one in known.values() if one.section == section]
+    chosen = [one._replace(section=section, **changes.get(one.name, {})) for one in members if only or not one.vw_only]
+    return family("", *map(option_of_field, chosen))
 
 
 def options_of_vw_alone(config: type) -> Decorator:
-    return family("", *(declared(one) for one in options_of(config).values() if one.vw_only))
+    return family("", *(option_of_field(one) for one in options_of(config).values() if one.vw_only))
 
 
 def json_option(help: str) -> Decorator:
@@ -180,12 +180,12 @@ data_options = family(
 test_options = options_in(InputConfig, "Input")
 cache_options = family(
     "Cache",
-    declared(CACHE_BESIDE),
+    option_of_field(CACHE_BESIDE),
     options_in(InputConfig, "Cache"),
 )
 bad_line_options = options_in(BadLinesConfig, "Malformed lines")
 cache_options_without_k = family(  # where -k is something else
-    "Cache", declared(CACHE_BESIDE), options_in(InputConfig, "Cache", kill_cache={"spelled": ("--kill_cache",)})
+    "Cache", option_of_field(CACHE_BESIDE), options_in(InputConfig, "Cache", kill_cache={"spelled": ("--kill_cache",)})
 )
 table_options = family("", options_in(FeatureConfig, TABLE), options_in(MemoryConfig, TABLE))
 feature_options = options_in(FeatureConfig, "Features")
@@ -214,7 +214,8 @@ def quiet(help: str = options_of(OutputConfig)["quiet"].help) -> Decorator:
 def solver_output(**changes: Any) -> Decorator:
     """``-f`` of a run that can be stopped, with the files beside its model, and ``-i``."""
     model = {"beside": (LOCK, CHECKPOINT, LEDGER), **changes}
-    return family("", options_in(OutputConfig, only=("model",), model=model), declared(INITIAL._replace(section="")))
+    initial = option_of_field(INITIAL._replace(section=""))
+    return family("", options_in(OutputConfig, only=("model",), model=model), initial)
 
 
 def output(*names: str, section: str = "", **changes: Mapping[str, Any]) -> Decorator:
@@ -232,7 +233,7 @@ NIGHTLY = ("skip_seen", "resume")
 
 def options_of_learners(vw: bool = False) -> Decorator:
     """All options of learners and losses, with the defaults that they have with other learners, or vw's."""
-    found: dict[str, tuple[Option, dict[str, str]]] = {}
+    by_name: dict[str, tuple[Option, dict[str, str]]] = {}
     for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
         of_learner = issubclass(config, LearnerConfig)
         selected_by, together = (config.selected_by, config.selected_together) if of_learner else ((), ())
@@ -240,13 +241,13 @@ def options_of_learners(vw: bool = False) -> Decorator:
         for one in (*elsewhere, *options_of(config).values()):
             if one.vw_only and not vw:
                 continue
-            first, others = found.setdefault(one.key, (one, {}))
+            first, others = by_name.setdefault(one.key, (one, {}))
             if one.default_text not in ("", first.default_text, *others):
                 learner = " and ".join(f"--{name}" for name in together or selected_by[:1])
                 text = one.default_text
                 others[text] = text if " with --" in text else f"with {learner}: {text}"
-    shown = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in found.values())
-    return family("", *(declared(one, text) for one, text in shown))
+    declared_options = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in by_name.values())
+    return family("", *(option_of_field(one, text) for one, text in declared_options))
 
 
 def defaults(one: Option, others: dict[str, str]) -> str:

@@ -46,14 +46,14 @@ def begin(context: click.Context, typed: Iterable[str]) -> None:
 
 
 def note_files(files: Iterable[FileRead]) -> None:
-    """What the current command has read."""
+    """Record the files that the current command has read."""
     context = click.get_current_context(silent=True)
     if context and KEY in context.meta:
         context.meta[KEY].files = tuple(files)
 
 
 def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None) -> dict[str, Any]:
-    """What stands before the results; ``options``: those in effect, None where the command line has them all."""
+    """The members before the results; ``options``: those in effect, None where the command line has them all."""
     import datetime
 
     context = click.get_current_context()
@@ -62,8 +62,8 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
         "vwlite": __version__,
         "schema": SCHEMA,
         "command": ["vwlite", *path_of(context), *run.typed],
-        "options": plain({**given(context, defaults=options is None), **(options or {})}),
-        "data": [described(one) for one in run.files or named(context)],
+        "options": plain({**given_options(context, defaults=options is None), **(options or {})}),
+        "data": [describe_file(one) for one in run.files or input_files(context)],
         "started": datetime.datetime.fromtimestamp(run.started, datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - run.clock, 6),
         "cpu_seconds": round(cpu_seconds() - run.cpu, 6),
@@ -72,26 +72,26 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
     }
 
 
-def given(context: click.Context, defaults: bool) -> dict[str, Any]:
+def given_options(context: click.Context, defaults: bool) -> dict[str, Any]:
     """The command's options by name, but for its data; with ``defaults`` those that were not given, too."""
-    found = {}
+    options = {}
     for param in context.command.params:
         name = str(param.name)
         unset = context.get_parameter_source(name) == click.core.ParameterSource.DEFAULT
         if name in NOT_OPTIONS or getattr(param, "hidden", False) or (unset and not defaults):
             continue
         value, declared = context.params.get(name), getattr(param, "declared", None)
-        found[name] = declared.default if value is None and declared and declared.shown is None else value
-    return found
+        options[name] = declared.default if value is None and declared and declared.shown is None else value
+    return options
 
 
-def named(context: click.Context) -> list[FileRead]:
+def input_files(context: click.Context) -> list[FileRead]:
     """The inputs of a command that does not count what it reads."""
     values = [context.params.get(name) or () for name in INPUTS]
     return [FileRead(path) for several in values for path in several]
 
 
-def described(file: FileRead) -> dict[str, Any]:
+def describe_file(file: FileRead) -> dict[str, Any]:
     size = os.path.getsize(file.path) if os.path.isfile(file.path) else None
     return {"path": file.path, "size": size, "lines": file.lines, "bad": file.bad, "digest": file.digest}
 
@@ -119,7 +119,7 @@ def digits(value: float) -> float:
 
 
 def cpu_seconds() -> float:
-    """Of this process and of those it has waited for."""
+    """CPU seconds of this process and of its finished child processes."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 
@@ -328,7 +328,7 @@ class Bar(Console):
         self.delay = 1.0
 
     def steps(self, unit: str) -> Steps:
-        """What shows the steps of a solver as a bar, a new one where they begin anew."""
+        """A bar for the steps of a solver, which starts again when they do."""
 
         def step(done: int, total: int | None) -> None:
             if self.wanted is False or not on_a_terminal(sys.stderr):

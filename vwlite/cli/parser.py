@@ -141,7 +141,7 @@ class Command(click.Command):
 
         def parse_all(args: list[str]) -> Any:
             values, rest, order = parse(args)
-            for option in repeated(order):
+            for option in repeated_options(order):
                 self.given_again(option, values)
             for name, setting in settings(ctx, values).items() if self.settable else ():
                 values[name] = setting.value
@@ -204,26 +204,26 @@ class Command(click.Command):
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """All options, each with its help, by heading."""
-        found: dict[str, list[tuple[str, str]]] = {}
+        sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and not isinstance(param, click.Argument):
-                found.setdefault(getattr(param, "heading", "Options"), []).append(record)
+                sections.setdefault(getattr(param, "heading", "Options"), []).append(record)
             meanings = getattr(getattr(param, "declared", None), "meanings", None)
             if meanings:
-                found["Losses"] = list(meanings.items())
-        return found
+                sections["Losses"] = list(meanings.items())
+        return sections
 
     def first_screen(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """What most people need, by task."""
+        """The options of the short help, by task."""
         known = {param.name: param for param in self.get_params(ctx)}
         chosen = {task: [known[name] for name in names] for task, names in self.screen.items()}
         return {
-            task: [(shortened(one), brief(one)) for one in params] for task, params in chosen.items()
+            task: [(shortest_form(one), brief(one)) for one in params] for task, params in chosen.items()
         }
 
 
-def shortened(param: click.Parameter) -> str:
+def shortest_form(param: click.Parameter) -> str:
     """How an option is typed, in the fewest words."""
     assert isinstance(param, click.Option)
     names = sorted(param.opts, key=len)[: 2 if len(min(param.opts, key=len)) == 2 else 1]
@@ -319,7 +319,7 @@ def like_an_option(token: str) -> bool:
     return token[:1] == "-" and len(token) > 1
 
 
-def repeated(order: list[click.Parameter]) -> list[click.Option]:
+def repeated_options(order: list[click.Parameter]) -> list[click.Option]:
     """Options that take one value and stand more than once among those typed."""
     singles = [one for one in order if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
     return [option for option in dict.fromkeys(singles) if singles.count(option) > 1]
@@ -346,7 +346,7 @@ def of_training(error: click.NoSuchOption) -> str:
 
 
 def sentence(error: click.ClickException) -> str:
-    """What click says, in the house's style: no capital, no full stop."""
+    """The message of click without the capital and the full stop."""
     text = error.format_message().strip()
     if isinstance(error, click.NoSuchOption):
         known = what_instead(error.option_name) or of_training(error) or alike(error)

@@ -133,7 +133,7 @@ def main() -> None:
         forward_signals()
         if before == stop:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        status = called()
+        status = call_command()
     except (click.ClickException, VwliteError, MemoryError) as error:
         status = report_error(error)
     except click.exceptions.Exit as error:
@@ -148,14 +148,14 @@ def main() -> None:
     except StreamLost as lost:
         status = lost_stream(lost.args[0])
     except OSError as error:
-        status = failed(error)
+        status = exit_code_of(error)
     if before == stop:
         signal.signal(signal.SIGINT, stop)
     leave(status if isinstance(status, int) else 0)
 
 
-def called() -> Any:
-    """What the command line answers. Python 3.11 makes another error of a signal that comes while it makes a class."""
+def call_command() -> Any:
+    """The result of the command line. Python 3.11 makes another error of a signal that comes while it makes a class."""
     try:
         return cli(prog_name="vwlite", standalone_mode=False) or 0
     except RuntimeError as error:
@@ -165,7 +165,7 @@ def called() -> Any:
 
 
 def usage(error: click.ClickException) -> str:
-    """What is wrong with the command line, and where to look it up; the list of commands when nothing was typed."""
+    """The message on a wrong command line, with a pointer to the help; the list of commands when nothing was typed."""
     from vwlite.cli.parser import sentence
 
     context, names = getattr(error, "ctx", None), list[str]()
@@ -187,9 +187,9 @@ def complain(line: str) -> None:
 
 
 class StandardOutput(io.FileIO):
-    """Remembers whether writing has ``failed``: an error does not say of what it is."""
+    """Remembers whether writing has ``exit_code_of``: an error does not say of what it is."""
 
-    failed = False
+    exit_code_of = False
 
     def write(self, data: Any) -> int | None:
         try:
@@ -223,7 +223,7 @@ def report_error(error: Exception) -> int:
 
 
 def sentence_of(error: Exception) -> tuple[str, int]:
-    """What is said of an error that ends a command, and the exit code. Raises the error itself if it is a bug's."""
+    """The message and the exit code of an error that ends a command. Raises the error itself if it is a bug's."""
     if isinstance(error, click.ClickException):
         return laid_out(usage(error)), error.exit_code
     if isinstance(error, VwliteError):
@@ -244,7 +244,7 @@ def is_of_writing(error: OSError) -> bool:
     return error.errno in NO_ROOM or (error.errno == errno.ENOENT and error.filename is None)
 
 
-def failed(error: OSError) -> int:
+def exit_code_of(error: OSError) -> int:
     """The exit code for a failure of the system that has no sentence of its own, be it of standard output."""
     if error.errno != errno.ENOMEM and getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
         return lost_stream(error)

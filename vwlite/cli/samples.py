@@ -162,7 +162,7 @@ DAYTIMES, DRINKS = ("morning", "noon", "evening"), ("coffee", "tea", "juice")
 CHANCES = (0.5, 0.25, 0.25)  # of the actions, the favourite first
 
 
-def shown(draw: Random) -> tuple[str, int, str]:
+def draw_offer(draw: Random) -> tuple[str, int, str]:
     """A daytime, the drink that was offered then, and cost and probability: one drink of each daytime sells well."""
     time = pick(draw, DAYTIMES)
     favourite, place = int(3 * draw.random()), int(4 * draw.random()) // 2 * (1 + int(2 * draw.random()))
@@ -174,14 +174,14 @@ def shown(draw: Random) -> tuple[str, int, str]:
 def decisions(draw: Random, n: int) -> Iterator[str]:
     """Which of three drinks was offered, whether nobody bought it (its cost), and how likely the offer was."""
     for _ in range(n):
-        time, drink, seen = shown(draw)
+        time, drink, seen = draw_offer(draw)
         yield f"{drink + 1}:{seen} |user {time} age:{draw.random():.1f}"
 
 
 def offers(draw: Random, n: int) -> Iterator[str]:
     """The same, a line for every drink."""
     for _ in range(n):
-        time, drink, seen = shown(draw)
+        time, drink, seen = draw_offer(draw)
         yield f"shared |user {time}"
         for place, name in enumerate(DRINKS):
             label = f"{place}:{seen} " if place == drink else ""
@@ -211,13 +211,13 @@ OF_SYSTEM = 9  # the byte of gzip's header that names the system, which versions
 UNKNOWN = 255
 
 
-def gzipped(text: bytes) -> bytes:
-    made = bytearray(gzip.compress(text, mtime=0))
-    made[OF_SYSTEM] = UNKNOWN
-    return bytes(made)
+def gzip_text(text: bytes) -> bytes:
+    data = bytearray(gzip.compress(text, mtime=0))
+    data[OF_SYSTEM] = UNKNOWN
+    return bytes(data)
 
 
-COMPRESSED = {".gz": gzipped, ".bz2": bz2.compress}
+COMPRESSED = {".gz": gzip_text, ".bz2": bz2.compress}
 
 
 def contents() -> Iterator[tuple[str, bytes]]:
@@ -252,7 +252,7 @@ def there(path: Path, content: bytes) -> bool:
         return False
     except OSError as error:
         raise output_error(str(path), error) from None
-    raise OutputError(f"{path} is there and is no sample file: name another folder ('vwlite samples FOLDER')")
+    raise OutputError(f"{path} exists and is not a sample file: name another folder ('vwlite samples FOLDER')")
 
 
 @click.command("samples", context_settings=SETTINGS, short_help="Write the data files of the manual's pages.")

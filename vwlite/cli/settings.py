@@ -23,13 +23,13 @@ class Setting(NamedTuple):
 
 
 def settings(context: click.Context, typed: dict[str, Any]) -> dict[str, Setting]:
-    """What is set for a command, by the names of its parameters, but for options that are ``typed``.
+    """The settings of a command, by the names of its parameters, without options that are ``typed``.
 
     Raises UsageError for unknown options and for values that are none, InputMissing.
     """
     path = typed.get("config_file") or os.environ.get(VARIABLE)
-    found = [*(from_file(context, path) if path else ()), *from_environment(context)]
-    return {str(one.option.name): one for one in found if one.option.name not in typed}
+    values = [*(from_file(context, path) if path else ()), *from_environment(context)]
+    return {str(one.option.name): one for one in values if one.option.name not in typed}
 
 
 def from_environment(context: click.Context) -> Iterator[Setting]:
@@ -53,7 +53,7 @@ def from_text(option: click.Option, text: str, place: str) -> Any:
             raise UsageError(f"{place}: {error}") from None
     if text.lower() not in SWITCHES:
         raise UsageError(f"{place}: {text!r} is neither 1 nor 0")
-    return switched(option, SWITCHES[text.lower()])
+    return switch_value(option, SWITCHES[text.lower()])
 
 
 def from_file(context: click.Context, path: str) -> Iterator[Setting]:
@@ -67,7 +67,7 @@ def from_file(context: click.Context, path: str) -> Iterator[Setting]:
     for word in words:
         table = table.get(word, {})
         if not isinstance(table, dict):
-            raise UsageError(f"{path}: {word} is no table: write [{'.'.join(words)}]")
+            raise UsageError(f"{path}: {word} is not a table: write [{'.'.join(words)}]")
     for key, content in table.items():
         place = f"{path} [{'.'.join(words)}] {key}"
         option = option_of(context, key, place)
@@ -83,7 +83,7 @@ def read(path: str) -> dict[str, Any]:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)
         if len(content) > LARGEST:
-            raise UsageError(f"{path} is no configuration: it has more than {LARGEST} bytes")
+            raise UsageError(f"{path} is not a configuration file: it has more than {LARGEST} bytes")
         return tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise InputMissing(f"cannot open the configuration {path}: {error.strerror}") from error
@@ -96,7 +96,7 @@ def read(path: str) -> dict[str, Any]:
 def from_toml(option: click.Option, content: Any, place: str) -> Any:
     parts = content if isinstance(content, list) else [content]
     if option.is_flag and isinstance(content, bool):
-        return switched(option, content)
+        return switch_value(option, content)
     if option.is_flag:
         raise UsageError(f"{place}: {content!r} is not true or false")
     if not all(isinstance(part, str | int | float) and not isinstance(part, bool) for part in parts):
@@ -105,7 +105,7 @@ def from_toml(option: click.Option, content: Any, place: str) -> Any:
     return texts if option.multiple else ",".join(texts)
 
 
-def switched(option: click.Option, on: bool) -> bool | None:
+def switch_value(option: click.Option, on: bool) -> bool | None:
     """None where off is what there is without the option."""
     return on if on or option.secondary_opts else None
 

@@ -14,7 +14,7 @@ from vwlite.training.config import INITIAL, OutputConfig
 @click.command("train", cls=Command, context_settings=SETTINGS, short_help="Learn a model from text.")
 @options.data_files
 @options.options_in(OutputConfig, "Output", only=("model",))
-@options.declared(INITIAL)
+@options.option_of_field(INITIAL)
 @options.data_options
 @options.cache_options
 @options.pass_options

@@ -50,8 +50,8 @@ def option_in(word: str, flags: Collection[str]) -> str:
     """The one of the options that a word is, or begins with; empty where it is none of them."""
     if not word.startswith("-"):
         return ""
-    found = (plain(word.partition("=")[0]), plain(word[:2]) if word[1:2] != "-" else "")
-    return next((one for one in found if one in flags), "")
+    candidates = (plain(word.partition("=")[0]), plain(word[:2]) if word[1:2] != "-" else "")
+    return next((one for one in candidates if one in flags), "")
 
 
 def flags_of(command: click.Command) -> dict[str, bool]:

@@ -31,7 +31,7 @@ run_options = options.family(
     click.option("--preserve_performance_counters", is_flag=True, help="With -i, go on counting."),
     options.number("--l1_state", help="Start value of the L1 shrinkage that is outstanding."),
     options.number("--l2_state", help="Start value of the L2 shrinkage that is outstanding."),
-    options.listed(
+    options.list_option(
         "--experimental_full_name_interactions", help="Cross namespaces by their full names.", metavar="A|B"
     ),
     click.option("--random_weights", "uniform_weights", is_flag=True, help="Begin with uniform random weights."),

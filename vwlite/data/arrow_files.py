@@ -14,7 +14,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import HEAD, Block, Digest, Mark
 from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns, lower_table
 from vwlite.data.frame_batches import FrameBatches
-from vwlite.data.frame_batches import opened as open_frame
+from vwlite.data.frame_batches import open_stream as open_frame
 from vwlite.data.frames import is_text, pyarrow
 from vwlite.data.input_stream import display_name, open_input
 from vwlite.data.remote_input import open_url
@@ -27,7 +27,7 @@ PARAMETERS = {"label": "y", "weight": "weight", "base": "base", "tag": "tags"}  
 
 
 @contextmanager
-def opened(path: str, kind: str) -> Iterator[Any]:
+def open_file(path: str, kind: str) -> Iterator[Any]:
     """The file, with a ``schema`` and ``record_batches``. Raises DataError for one that is none of this kind."""
     if path == "-":
         raise UsageError(f"--format {kind} is read from files, not from standard input")
@@ -52,7 +52,7 @@ class Parquet:
         self.schema = self.file.schema_arrow
 
     def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
-        """Of these columns; the others are not decoded."""
+        """The record batches of these columns; other columns are not decoded."""
         return map(valid, self.file.iter_batches(ROWS, columns=list(names)))
 
 
@@ -86,10 +86,10 @@ def valid(record: Any) -> Any:
 
 
 def looked_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:
-    """What the columns of a file are, by its schema, and what a model keeps of that. Raises DataError, ExtraMissing."""
-    with opened(path, kind) as file:
-        found = placed_in(file.schema, columns, display_name(path))
-    return found, found.kept(columns)
+    """The columns of a file, by its schema, and those that a model keeps. Raises DataError, ExtraMissing."""
+    with open_file(path, kind) as file:
+        placed = placed_in(file.schema, columns, display_name(path))
+    return placed, placed.kept(columns)
 
 
 def placed_in(schema: Any, columns: Columns, source: str) -> Columns:
@@ -115,7 +115,7 @@ def is_list(kind: Any) -> bool:
 def names_labels(path: str, kind: str, columns: Columns) -> bool:
     """Whether the labels of a file are texts. Raises DataError, ExtraMissing."""
     label = columns.roles.get("label")
-    with opened(path, kind) as file:
+    with open_file(path, kind) as file:
         if label is None or label.name not in file.schema.names:
             return False
         return is_text_or_codes(file.schema.field(label.name).type)
@@ -127,7 +127,7 @@ def read(paths: Sequence[str], kind: str, columns: Columns, format: TextFormat, 
     Raises DataError for a file whose columns are others, and for values that cannot be.
     """
     for path in paths:
-        with opened(path, kind) as file, closing(read_file(file, path, columns, format)) as parts:
+        with open_file(path, kind) as file, closing(read_file(file, path, columns, format)) as parts:
             last: Parsed | None = None
             for part in parts:
                 if last:
@@ -218,26 +218,26 @@ def lower_cased(texts: Any) -> Any:
     lower_texts(text, starts, lower_table(), out)
     arrow = pyarrow()
     arrays = [None, arrow.py_buffer(starts.tobytes()), arrow.py_buffer(out)]
-    made = arrow.Array.from_buffers(arrow.large_string(), len(texts), arrays)
-    return arrow.compute.if_else(texts.is_valid(), made, None)
+    lowered = arrow.Array.from_buffers(arrow.large_string(), len(texts), arrays)
+    return arrow.compute.if_else(texts.is_valid(), lowered, None)
 
 
 def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, Any]:
     """The Arrow types that columns are cast to, by name, where they are read as something else."""
-    arrow, found = pyarrow(), {}
+    arrow, casts = pyarrow(), {}
     for column in (one for some in placed.spaces.values() for one in some):
         there = type_of(schema.field(column.name).type)
         if column.type != there:
-            found[column.name] = wanted_type(column, there)
+            casts[column.name] = wanted_type(column, there)
         elif there == TEXT and not is_text_or_codes(schema.field(column.name).type):
-            found[column.name] = arrow.string()
+            casts[column.name] = arrow.string()
     for role, column in placed.roles.items():
         text = is_text_or_codes(schema.field(column.name).type)
         if role == "tag" or (role == "label" and format.words):
-            found[column.name] = arrow.string()
+            casts[column.name] = arrow.string()
         elif text:
-            found[column.name] = arrow.float64()
-    return found
+            casts[column.name] = arrow.float64()
+    return casts
 
 
 def wanted_type(column: Column, there: str) -> Any:
@@ -256,7 +256,7 @@ def is_text_or_codes(kind: Any) -> bool:
 
 
 def digest_of(path: str) -> Mark:
-    """Of the file's bytes."""
+    """The digest of the file's bytes."""
     digest, buffer = Digest(), bytearray(HEAD)
     with open_input(path) as stream:
         while size := stream.readinto(buffer):
@@ -275,7 +275,7 @@ class PlacedFrame(FrameBatches):
         ``columns``. Raises ExtraMissing.
         """
         super().__init__(data, {name: given.get(name) for name in PARAMETERS.values()}, None, format)
-        self.asked = asked(columns, given)
+        self.asked = remaining_roles(columns, given)
 
     def stream(self) -> Any:
         """Raises DataError for a frame that lacks columns, or has values that are not of their type."""
@@ -309,8 +309,10 @@ def without_empty(entries: Any) -> Any:
     if not is_text_or_codes(entries.type):
         return entries
     if arrow.types.is_dictionary(entries.type):
-        kept = without_empty(entries.dictionary)
-        return arrow.DictionaryArray.from_arrays(entries.indices, kept) if kept is not entries.dictionary else entries
+        filled = without_empty(entries.dictionary)
+        if filled is entries.dictionary:
+            return entries
+        return arrow.DictionaryArray.from_arrays(entries.indices, filled)
     texts = entries.cast("large_string")
     empty = arrow.compute.equal(texts, "")
     if not arrow.compute.any(empty).as_py():
@@ -318,7 +320,7 @@ def without_empty(entries: Any) -> Any:
     return arrow.compute.if_else(empty, None, texts).cast(entries.type)
 
 
-def asked(columns: Columns, given: Mapping[str, Any]) -> Columns:
+def remaining_roles(columns: Columns, given: Mapping[str, Any]) -> Columns:
     """The columns with the roles that are left beside what is given; a role's column is never a feature."""
     roles = {role: one for role, one in columns.roles.items() if given.get(PARAMETERS[role], "") is None}
     roles |= {role: Column(given[of]) for role, of in PARAMETERS.items() if isinstance(given.get(of), str)}

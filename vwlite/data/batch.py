@@ -72,7 +72,7 @@ def offsets(sizes: Any) -> np.ndarray:
     return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
 
 
-def joined(parts: Sequence[Csr]) -> Csr:
+def join_rows(parts: Sequence[Csr]) -> Csr:
     """The rows of all parts in order."""
     return Csr(
         offsets(np.concatenate([np.zeros(0, np.int64), *(part.sizes for part in parts)])),
@@ -277,7 +277,7 @@ class LabelVocabulary:
 
     def numbers(self, batch: Batch) -> np.ndarray:
         """int32[rows]: the labels' numbers, -1 without a label; new names get the next ones."""
-        found = np.full(len(batch), -1, np.int32)
+        numbers = np.full(len(batch), -1, np.int32)
         known = self.known
         for row in np.flatnonzero(~np.isnan(batch.label)).tolist():
             name = batch.tag(row).partition(b" ")[0]
@@ -285,8 +285,8 @@ class LabelVocabulary:
             if number is None:
                 number = known[name] = len(known)
                 self.texts.append(name.decode("utf-8", "surrogateescape"))
-            found[row] = number
-        return found
+            numbers[row] = number
+        return numbers
 
 
 def tag_of(batch: Batch, row: int) -> bytes:

@@ -239,9 +239,9 @@ class EventParser(Parser):
         self.within = kind == "dsjson"
 
     def __call__(self, block: Block) -> Parsed:
-        from vwlite.data.json_events import EventLayout, rewritten  # which other runs need not
+        from vwlite.data.json_events import EventLayout, rewrite_block  # which other runs need not
 
-        whole = rewritten(block, self.within, not self.format.skip_malformed)
+        whole = rewrite_block(block, self.within, not self.format.skip_malformed)
         part = super().__call__(Block(bytearray(whole.text) + SLACK, len(whole.text), block.path, block.offset))
         batch, release = part.batch, part.batch.release
         of_text = batch.line.copy()

@@ -37,7 +37,7 @@ class TextDigest(TypedDict):
 
 
 class Mark(NamedTuple):
-    """How much of a text was read, and its digest so far."""
+    """The length of text read so far, and its digest."""
 
     size: int
     state: bytes
@@ -84,8 +84,8 @@ def prefixes(path: str, sizes: set[int]) -> Iterator[tuple[int, str]]:
         while True:
             while left and left[-1] <= digest.size:
                 yield left.pop(), digest.hex()
-            wanted = min(left[-1] - digest.size, PIECE) if left else PIECE
-            got = stream.readinto(view[:wanted])
+            size = min(left[-1] - digest.size, PIECE) if left else PIECE
+            got = stream.readinto(view[:size])
             if not got:
                 break
             digest.add(view, got)
@@ -114,10 +114,10 @@ class Layout(Protocol):
     """How the columns of a file are read, such as ``vwlite.data.csv_table.CsvTable``."""
 
     def arguments(self, block: Block) -> tuple[Any, ...]:
-        """What the native parser takes beside the block."""
+        """The arguments of the native parser beside the block."""
 
     def advice(self, code: int, line: bytes, column: int) -> str:
-        """What a message says of an issue at this byte of a line."""
+        """Advice on an issue at this byte of a line."""
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -159,7 +159,7 @@ class Cache:
         return data
 
     def damaged(self, why: str) -> ModelError:
-        return ModelError(f"the cache {self.path} cannot be used: {why}; -k makes it anew")
+        return ModelError(f"the cache {self.path} cannot be used: {why}; -k writes it again")
 
     def _read_footer(self) -> dict[str, Any]:
         offset, length, crc, end = TAIL.unpack(self.bytes_at(self.size - TAIL.size, TAIL.size))

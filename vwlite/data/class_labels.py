@@ -178,16 +178,16 @@ class ListLabels(ClassLabels):
         words = text.split(",") if self.sets else text.split(" ")
         if not self.sets or self.log:
             words = [word for word in words if word]
-        found = [self.entry(word) for word in words]
-        if None in found:
-            bad = words[found.index(None)]
+        members = [self.entry(word) for word in words]
+        if None in members:
+            bad = words[members.index(None)]
             message = f"{batch.location(row)}: bad label word {bad!r}: expected " + (
                 "classes like 1,3" if self.sets else "class:cost words like 1:0.5 2:1"
             )
             if self.log is None:
                 raise DataError(message)
             self.log(f"[warning] {message}")
-        entries = [entry for entry in found if entry]
+        entries = [entry for entry in members if entry]
         return iter(sorted(set(entries)) if self.sets else entries)
 
     def entry(self, word: str) -> tuple[int, float] | None:
@@ -236,14 +236,14 @@ def with_others(
         return Csr(start, named[: start[-1]].copy(), cost[: start[-1]].copy())
     read = np.maximum(sizes, 0)
     sizes = read.copy()
-    sizes[list(others)] = [len(found) for found in others.values()]
+    sizes[list(others)] = [len(members) for members in others.values()]
     start = offsets(sizes)
     lists = Csr(start, np.zeros(start[-1], np.uint32), np.zeros(start[-1], np.float32))
     total = int(read.sum())
     places = np.arange(total) + np.repeat(start[:-1] - offsets(read)[:-1], read)
     lists.indices[places], lists.values[places] = named[:total], cost[:total]
-    for row, found in others.items():
-        for place, (number, value) in enumerate(found, start[row]):
+    for row, members in others.items():
+        for place, (number, value) in enumerate(members, start[row]):
             lists.indices[place], lists.values[place] = number, value
     return lists
 
@@ -299,11 +299,11 @@ class ShareLabels(ListLabels):
 
     def entries(self, batch: Batch, row: int) -> Iterator[tuple[int, float]]:
         words = [word for word in text_of(batch, row).split(" ") if word not in ("", EMPTY_SET)]
-        found = [self.entry(word) for word in words]
-        if None in found:
-            bad = words[found.index(None)]
+        entries = [self.entry(word) for word in words]
+        if None in entries:
+            bad = words[entries.index(None)]
             self.malformed[row] = f"bad label word {bad!r}: expected class:share words like 1:0.7 3:0.3"
-        return iter([] if row in self.malformed else [entry for entry in found if entry])
+        return iter([] if row in self.malformed else [entry for entry in entries if entry])
 
     def find_faults(self, batch: Batch, lists: Csr, share: np.ndarray, sums: np.ndarray) -> None:
         owner = lists.owner

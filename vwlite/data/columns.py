@@ -56,7 +56,7 @@ class Column:
         return self.type in OF_WORDS
 
     def __str__(self) -> str:
-        return quoted(self.name) + (f":{self.type}" if self.type else "") + "?" * self.optional
+        return quote_name(self.name) + (f":{self.type}" if self.type else "") + "?" * self.optional
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +78,13 @@ class Columns:
         """As ``read_columns`` takes it."""
         items = [item for item, headed in HEADERS.items() if headed is self.headed]
         items += [f"{role}={column}" for role, column in self.roles.items()]
-        items += [f"{quoted(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
+        items += [f"{quote_name(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
         if self.rest == IGNORE:
-            items.append(f"{IGNORE}={','.join([*map(quoted, self.ignored), REST])}")
+            items.append(f"{IGNORE}={','.join([*map(quote_name, self.ignored), REST])}")
         elif self.ignored:
-            items.append(f"{IGNORE}={','.join(map(quoted, self.ignored))}")
+            items.append(f"{IGNORE}={','.join(map(quote_name, self.ignored))}")
         if self.rest_type or self.rest not in ("", IGNORE):
-            items.append(f"{quoted(self.rest)}={REST}{self.rest_type and ':' + self.rest_type}")
+            items.append(f"{quote_name(self.rest)}={REST}{self.rest_type and ':' + self.rest_type}")
         return " ".join(items)
 
     @property
@@ -100,7 +100,7 @@ class Columns:
         return self.rest == IGNORE and all(one.type for some in self.spaces.values() for one in some)
 
     def shown(self) -> str:
-        """The same for people: without what only later files and models need."""
+        """The text of --columns without what only later files and models need."""
         plain = {role: replace(column, optional=False) for role, column in self.roles.items()}
         return str(replace(self, roles=plain, rest="" if self.rest == IGNORE else self.rest))
 
@@ -148,12 +148,13 @@ class Columns:
 
     @property
     def found_types(self) -> dict[str, str]:
-        """By name, the types of columns of features that the data may have decided."""
+        """The types of feature columns, by name, that may have been detected in the data."""
         some = (one for some in self.spaces.values() for one in some)
         return {one.name: one.type for one in some if one.type in (NUMBER, TEXT)}
 
     def kept(self, asked: Columns) -> Columns:
-        """What a model keeps, for other tables: only columns of features must be there; what was ``asked`` for and may
+        """The columns that a model keeps, for other tables: only columns of features must be there; what was
+        ``asked`` for and may
         be missing still may be there.
         """
         roles = {role: replace(column, optional=True) for role, column in {**asked.roles, **self.roles}.items()}
@@ -165,11 +166,11 @@ class Columns:
         return replace(self, roles=roles, spaces={space: some for space, some in spaces.items() if some}, ignored=())
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     return name if BARE.fullmatch(name) or not name else '"{}"'.format(name.replace('"', '""'))
 
 
-def unquoted(name: str) -> str:
+def unquote_name(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
@@ -200,7 +201,7 @@ def check_header(header: Sequence[str], source: str) -> None:
 
 
 def read_columns(text: str) -> Columns:
-    """What ``--columns`` is given. Raises UsageError."""
+    """The columns that the text of ``--columns`` describes. Raises UsageError."""
     roles: dict[str, Column] = {}
     spaces: dict[str, tuple[Column, ...]] = {}
     ignored: tuple[str, ...] = ()
@@ -209,22 +210,22 @@ def read_columns(text: str) -> Columns:
     seen: set[str] = set()
     at, text = 0, text.rstrip()
     while at < len(text):
-        if said := HEADER.match(text, at):
-            at, headed = said.end(), HEADERS[said[1]]
+        if header := HEADER.match(text, at):
+            at, headed = header.end(), HEADERS[header[1]]
             continue
         item = ITEM.match(text, at)
         if not item:
             blanks = "; a name with blanks stands in double quotes, as in label=\"a b\"" if "'" in text else ""
             raise UsageError(f"--columns: expected items like {EXAMPLE}, not {text[at:].strip()!r}{blanks}")
         at = item.end()
-        key = unquoted(item[1])
-        members = [column_of(*found) for found in MEMBER.findall(item[2])]
+        key = unquote_name(item[1])
+        members = [column_of(*groups) for groups in MEMBER.findall(item[2])]
         for name, column in members:
             if name in seen:
-                raise UsageError(f"--columns: column {column.name!r} stands there twice")
+                raise UsageError(f"--columns: column {column.name!r} is named twice")
             seen.add(name)
             if name == REST and key in ROLES:
-                raise UsageError(f"--columns: {key}=* cannot be, {key} is one column")
+                raise UsageError(f"--columns: {key}=* is not possible: {key} is one column")
             if column.type and key in (*ROLES, IGNORE):
                 raise UsageError(f"--columns: {key}={column}: a type goes with columns that are features")
         plain = [column for name, column in members if name != REST]
@@ -245,11 +246,11 @@ def column_of(name: str, type: str, optional: str) -> tuple[str, Column]:
     """A column, and its name as it was typed where that means something else."""
     if type and type not in TYPES:
         raise UsageError(f"--columns: {not_one_of(type, TYPES)}")
-    column = Column(unquoted(name), type, bool(optional))
+    column = Column(unquote_name(name), type, bool(optional))
     return (name if name == REST else f"={column.name}"), column
 
 
-def encoded(name: Any) -> bytes:
+def encode_name(name: Any) -> bytes:
     """The name as a line holds it. Raises UsageError for what is no text."""
     if not isinstance(name, str):
         raise UsageError(f"expected names that are text, not {type(name).__name__}: {name!r}")
@@ -277,7 +278,7 @@ class ColumnNames:
         """Raises UsageError for names that are no text."""
         self.namespace, self.format = namespace, format
         self.seed = namespace_hash(namespace, format)
-        self.names = None if names is None else [encoded(name) for name in names]
+        self.names = None if names is None else [encode_name(name) for name in names]
         self.table = None if self.names is None else hashes_of(self.names, self.seed, format)
 
     def hashes(self, columns: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ CACHE_BESIDE = Option(
 
 @config
 class InputConfig(Config):
-    """What is read, and how. ``cache`` is the cache file, None for none."""
+    """The input, and how it is read. ``cache`` is the cache file, None for none."""
 
     paths: tuple[str, ...] = ("-",)
     kind: str = option(
@@ -84,13 +84,13 @@ class InputConfig(Config):
 
     @property
     def kept(self) -> dict[str, str]:
-        """What a model keeps of how its data were read."""
+        """The options on reading data that a model keeps."""
         return {"kind": self.kind, **({"columns": self.columns} if self.columns else {})}
 
     def like(self, kept: Mapping[str, Any], typed: Collection[str]) -> InputConfig:
         """Data read as those of a model, which has ``kept`` this, but for what is typed or the files' names say."""
-        said = "kind" in typed or self.kind != "vw" or named_kind(self.paths)
-        kind = self.kind if said else kept["kind"]
+        is_given = "kind" in typed or self.kind != "vw" or named_kind(self.paths)
+        kind = self.kind if is_given else kept["kind"]
         of_table = kind not in TEXTS
         known = kept.get("columns", "") if of_table else ""
         return replace(self, kind=kind, columns=self.columns if "columns" in typed else known, types=known)
@@ -225,7 +225,7 @@ class ShardConfig(Config):
 
     @property
     def count(self) -> int:
-        """Of shards."""
+        """The number of shards."""
         return self.shards or max(DEFAULT_SHARDS, self.workers or 1)
 
     @property
@@ -238,8 +238,8 @@ class ShardConfig(Config):
         """The number of the shard, from 1, and of how many it is one; all of one where none is named."""
         if self.shard is None:
             return 1, 1
-        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", self.shard, re.ASCII)
-        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", self.shard, re.ASCII)
+        number, of = (int(match[1]), int(match[2])) if match else (0, 0)
         if not 1 <= number <= of:
             raise UsageError(f"--shard takes a part and the number of parts, as 3/16, not {self.shard!r}")
         return number, of
@@ -247,7 +247,7 @@ class ShardConfig(Config):
 
 @config
 class BadLinesConfig(Config):
-    """What happens to malformed lines; see ``vwlite.data.malformed_lines.BadLines``."""
+    """The policy for malformed lines; see ``vwlite.data.malformed_lines.BadLines``."""
 
     max_ratio: float = option(
         0.01, "Fail when a larger share of lines is malformed.", section="Malformed lines",

@@ -22,7 +22,7 @@ from vwlite.data.columns import (
     TOKENS,
     TYPES,
     Columns,
-    encoded,
+    encode_name,
     hashes_of,
     lower_table,
     namespace_hash,
@@ -68,18 +68,18 @@ def delimiter_of(text: bytes, kind: str) -> str:
 
     Commas come first, unless all of them are decimal commas of cells between semicolons.
     """
-    found = {}
+    counts = {}
     for delimiter in (*MARKS,) if kind == "csv" else ():
         try:
-            found[delimiter] = cells_of(first_line(text), delimiter)
+            counts[delimiter] = cells_of(first_line(text), delimiter)
         except csv.Error:
             continue
-    if len(found.get("|", ())) > 1 and TEXT_LINE.search(first_line(text).decode("utf-8", "surrogateescape")):
-        del found["|"]
-    parted = found.get(";", ())
+    if len(counts.get("|", ())) > 1 and TEXT_LINE.search(first_line(text).decode("utf-8", "surrogateescape")):
+        del counts["|"]
+    parted = counts.get(";", ())
     if len(parted) > 1 and all(COMMA_CELL.fullmatch(cell) for cell in parted if "," in cell):
         return ";"
-    return next((delimiter for delimiter, cells in found.items() if len(cells) > 1), DELIMITERS[kind])
+    return next((delimiter for delimiter, cells in counts.items() if len(cells) > 1), DELIMITERS[kind])
 
 
 def with_point(cell: str, delimiter: str) -> str:
@@ -97,13 +97,13 @@ def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = No
         raise DataError(f"{source}: there is no first line with the names of the columns")
     if len(header) == 1 and TEXT_LINE.search(header[0]):
         raise DataError(f"{source}:1: a line of Vowpal Wabbit text, not the names of columns: --format vw reads it")
-    if len(header) == 1 and delimiter == "\t" and (found := [mark for mark in MARKS if mark in header[0]]):
-        raise DataError(f"{source}:1: fields are parted by {MARKS[found[0]]}, not tabs: --format csv")
+    if len(header) == 1 and delimiter == "\t" and (marks := [mark for mark in MARKS if mark in header[0]]):
+        raise DataError(f"{source}:1: fields are parted by {MARKS[marks[0]]}, not tabs: --format csv")
     return header if headed is not False else [str(number + 1) for number in range(len(header))]
 
 
 def unreadable(error: str) -> str:
-    """What is wrong with a line that ``csv`` has refused."""
+    """The reason why ``csv`` has refused a line."""
     if "limit" in error:
         return f"one is longer than {csv.field_size_limit()} characters"
     if "new-line" in error:
@@ -141,8 +141,8 @@ def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns
         numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(cells[place])])
     if columns.headed is None and looks_like_data([with_point(name, delimiter) for name in header], left & numbers):
         raise HeaderMissing(
-            f"{source}:1: the first line looks like data, not like names of columns ({shown(header)}): in --columns, "
-            "no-header calls the columns 1, 2 and so on, and header takes the line for names"
+            f"{source}:1: the first line looks like data, not like names of columns ({header_text(header)}): "
+            "in --columns, no-header calls the columns 1, 2 and so on, and header takes the line for names"
         )
     types = {name: NUMBER if place in left else TEXT for place, name in enumerate(header)}
     return columns.placed(header, source).typed(types)
@@ -172,15 +172,17 @@ def looks_like_data(header: Sequence[str], numbers: Collection[int]) -> bool:
     Numbers one after the other are names, such as years.
     """
     over = [header[place] for place in sorted(numbers)]
-    found = [name for name in over if DECIMAL_CELL.fullmatch(name)]
-    if not found or not all(map(NUMBER_CELL.fullmatch, over)):
+    numbers_in_header = [name for name in over if DECIMAL_CELL.fullmatch(name)]
+    if not numbers_in_header or not all(map(NUMBER_CELL.fullmatch, over)):
         return False
-    if len(found) == 1 or not all(map(is_count, found)):
+    if len(numbers_in_header) == 1 or not all(map(is_count, numbers_in_header)):
         return True
-    return list(map(int, found)) != list(range(int(found[0]), int(found[0]) + len(found)))
+    return list(map(int, numbers_in_header)) != list(
+        range(int(numbers_in_header[0]), int(numbers_in_header[0]) + len(numbers_in_header))
+    )
 
 
-def shown(header: Sequence[str]) -> str:
+def header_text(header: Sequence[str]) -> str:
     return ", ".join(header[:SHOWN]) + ", ..." * (len(header) > SHOWN)
 
 
@@ -213,32 +215,32 @@ class CsvTable:
         self.types = {column.name: column.type for some in placed.spaces.values() for column in some}
         place = {name: number for number, name in enumerate(header)}
         roles = [placed.roles.get(role) for role in ROLES]
-        found = [column for some in placed.spaces.values() for column in some]
+        members = [column for some in placed.spaces.values() for column in some]
         sizes = [len(some) for some in placed.spaces.values()]
-        self.columns, self.features, self.spaces = len(header), len(found), len(sizes)
+        self.columns, self.features, self.spaces = len(header), len(members), len(sizes)
         self.keeps_text = format.names or (format.words and "label" in placed.roles)
         self.role = np.array([-1 if one is None else place[one.name] for one in roles], np.int32)
-        self.column = np.array([place[one.name] for one in found] + [0], np.int32)
-        self.type = np.array([TYPES.index(one.type) for one in found] + [0], np.uint8)
+        self.column = np.array([place[one.name] for one in members] + [0], np.int32)
+        self.type = np.array([TYPES.index(one.type) for one in members] + [0], np.uint8)
         self.lower = lower_table() if TOKENS in self.types.values() else NONE
         self.first = np.cumsum([0, *sizes, 0]).astype(np.int32)
-        spaces = [encoded(space) if space else b"" for space in placed.spaces]
+        spaces = [encode_name(space) if space else b"" for space in placed.spaces]
         seeds = [namespace_hash(space, format) for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in spaces] + [0], np.uint8)
         self.space_hash = np.array([*seeds, 0], np.uint32)
-        names = [encoded(column.name) for column in found]
+        names = [encode_name(column.name) for column in members]
         of_names = [
             hashes_of(names[begin:end], seed, format)
             for seed, (begin, end) in zip(seeds, pairwise(self.first.tolist()), strict=False)
         ]
-        of_words = np.array([column.is_of_words() for column in found] + [False])
+        of_words = np.array([column.is_of_words() for column in members] + [False])
         of_spaces = np.repeat(np.array([*seeds, 0], np.uint32), [*sizes, 1])
         self.hash = np.where(of_words, of_spaces, np.concatenate([*of_names, np.zeros(1, np.uint32)]))
         self.text = b"".join([*names, *spaces]) if format.names else b""
         ends = np.cumsum([len(name) for name in [*names, *spaces, b""]])
         starts = ends - [len(name) for name in [*names, *spaces, b""]]
         spans = np.stack([starts, ends], axis=1).astype(np.uint32)
-        self.name, self.space_name = spans[: len(found) + 1].copy(), spans[len(found) :].copy()
+        self.name, self.space_name = spans[: len(members) + 1].copy(), spans[len(members) :].copy()
 
     def arguments(self, block: Block) -> tuple[CsvTable, bool]:
         return self, self.headed and block.offset == 0

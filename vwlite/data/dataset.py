@@ -91,30 +91,30 @@ class Inputs:
         headed = known.headed if columns.headed is None else columns.headed
         columns = replace(columns, types=known.found_types, headed=headed)
         if headed is not None and config.kind not in DELIMITERS and config.columns != config.types:
-            item = next(item for item, said in HEADERS.items() if said is headed)
+            item = next(item for item, option in HEADERS.items() if option is headed)
             raise UsageError(f"--columns: {item} goes with --format csv and tsv, not with {config.kind}")
         if config.kind in COLUMNAR:
             from vwlite.data import arrow_files
 
-            found, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
+            detected, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
-            found, kept = looked_at(config.kind, columns, source, self.begun.head)
-            self.remark = remark_on_identifiers(config.kind, found, columns, self.begun.head)
-            named, first = "label" in found.roles and config.columns != config.types, not config.columns
+            detected, kept = looked_at(config.kind, columns, source, self.begun.head)
+            self.remark = remark_on_identifiers(config.kind, detected, columns, self.begun.head)
+            named, first = "label" in detected.roles and config.columns != config.types, not config.columns
             if config.kind in DELIMITERS and (named or (first and "label" not in columns.roles)):
-                text = self.begun.head(HEAD, 0, least_lines(found)), config.kind, found, self.bytes_of_files()
+                text = self.begun.head(HEAD, 0, least_lines(detected)), config.kind, detected, self.bytes_of_files()
                 if named:
                     self.advised = advise(*text)
                 else:
                     self.proposed = "".join(propose(*text))
-        self.read_as = f"columns: {found.shown()}" if found.shown() else ""
-        self.column_names = [*(one.name for one in found.named), *found.ignored]
+        self.read_as = f"columns: {detected.shown()}" if detected.shown() else ""
+        self.column_names = [*(one.name for one in detected.named), *detected.ignored]
         self.config = replace(config, columns=str(kept))
         label = columns.roles.get("label")
         if config.kind == "jsonl":
             self.met = ColumnsMet(columns, self.description)
-        elif label and "label" not in found.roles:
+        elif label and "label" not in detected.roles:
             self.unlabelled = f"{source} has no column {label.name!r}{proposal(label.name, self.column_names)}"
 
     def check_label(self) -> None:
@@ -176,7 +176,7 @@ class Inputs:
 
     @property
     def hint(self) -> str:
-        """What a message adds where no example has a label."""
+        """A hint for messages that no example has a label."""
         if self.config.kind not in TABLES:
             return ""
         from vwlite.data.table_formats import label_advice
@@ -199,7 +199,7 @@ class Inputs:
         return None if self.config.kind in COLUMNAR else self.text_size
 
     def bytes_of_files(self) -> int | None:
-        """Of all inputs, compressed as they are; None where there are pipes."""
+        """The size of all inputs, compressed as they are; None if one is a pipe."""
         sizes = [file_size(path) for path in self.config.paths]
         return None if None in sizes else sum(filter(None, sizes))
 

@@ -60,7 +60,7 @@ class FrameBatches:
 
     def stream(self) -> Any:
         """Record batches, with a ``schema``."""
-        return opened(self.data)
+        return open_stream(self.data)
 
     def batch(self, record: Any, groups: list[Group], begin: int) -> Batch:
         end = begin + record.num_rows
@@ -80,7 +80,7 @@ class FrameBatches:
         return RowColumns(self.format, **taken, first=begin).take(0, end - begin)
 
     def named(self, record: Any, groups: list[Group], rows: dict[str, Any], begin: int) -> Batch:
-        """With names, which takes longer: by way of dicts."""
+        """A batch with names of features, made by way of dicts, which takes longer."""
         reader = DictRows(self.format.hash_seed, self.format.hash_all, True, begin)
         columns = {column.name: plain(record.column(column.name)) for group in groups for column in group.columns}
         dicts = (
@@ -91,7 +91,7 @@ class FrameBatches:
         return dict_batch(reader, rows)
 
 
-def opened(data: Any) -> Any:
+def open_stream(data: Any) -> Any:
     """Its stream of record batches. Raises UsageError for a stream of something else."""
     try:
         return pyarrow().RecordBatchReader.from_stream(data)
@@ -100,8 +100,8 @@ def opened(data: Any) -> Any:
 
 
 def type_of(data: Any, name: str) -> Any:
-    """The Arrow type of a frame's column, None where there is no such column. Raises as ``opened``."""
-    schema = data.schema if isinstance(data, pyarrow().RecordBatchReader) else opened(data).schema
+    """The Arrow type of a frame's column, None where there is no such column. Raises as ``open_stream``."""
+    schema = data.schema if isinstance(data, pyarrow().RecordBatchReader) else open_stream(data).schema
     return schema.field(name).type if name in schema.names else None
 
 
@@ -110,10 +110,10 @@ def plain(entries: Any) -> Any:
     types = pyarrow().types
     if types.is_integer(entries.type) or types.is_floating(entries.type):
         return entries.to_numpy(zero_copy_only=False)
-    found = entries.to_pylist()
+    values = entries.to_pylist()
     if types.is_list(entries.type) or types.is_large_list(entries.type):
-        return [words and [one for one in words if one is not None] for words in found]
-    return found
+        return [words and [one for one in words if one is not None] for words in values]
+    return values
 
 
 class DictBatches:
@@ -144,10 +144,10 @@ class DictBatches:
 
 def dict_batch(reader: DictRows, rows: dict[str, Any]) -> Batch:
     """The batch of what was read; ``rows`` are its other columns, and its text."""
-    columns, kept = reader.take()
+    columns, rows_read = reader.take()
     text, names = rows.pop("text"), None
-    if kept is not None:
-        words, features, spaces = kept
+    if rows_read is not None:
+        words, features, spaces = rows_read
         shift = np.uint32(len(text))
         text += words
         features[:, [0, 1, 4, 5]] += shift

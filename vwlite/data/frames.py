@@ -9,7 +9,7 @@ import numpy as np
 
 from vwlite._native.hash_names import hash_texts
 from vwlite.data.batch import offsets
-from vwlite.data.columns import encoded, hashes_of, namespace_hash
+from vwlite.data.columns import encode_name, hashes_of, namespace_hash
 from vwlite.data.row_columns import Part
 from vwlite.data.text_format import SENTENCES, Code, TextFormat
 from vwlite.errors import DataError, ExtraMissing, UsageError
@@ -35,7 +35,7 @@ class Column:
 
     def __init__(self, name: str, seed: int, format: TextFormat) -> None:
         self.name, self.format = name, format
-        self.hash = int(hashes_of([encoded(name)], seed, format)[0])
+        self.hash = int(hashes_of([encode_name(name)], seed, format)[0])
 
     def fill(self, entries: Any, hashes: np.ndarray, values: np.ndarray, first: int) -> None:
         """``hashes``, uint32[n], and ``values``, float32[n], of a column's entries, the row ``first`` and the next."""
@@ -100,9 +100,9 @@ class Words:
         words = entries.flatten()
         sizes = entries.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         hashes = text_hashes(words, self.seed, self.format, text_values=False)
-        indptr, kept = offsets(sizes), words.is_valid().to_numpy(zero_copy_only=False)
-        if not kept.all():
-            indptr, hashes = offsets(kept)[indptr], hashes[kept]
+        indptr, valid_offsets = offsets(sizes), words.is_valid().to_numpy(zero_copy_only=False)
+        if not valid_offsets.all():
+            indptr, hashes = offsets(valid_offsets)[indptr], hashes[valid_offsets]
         return Part(namespace, self.seed, indptr, hashes, np.ones(len(hashes), np.float32), joins=joins)
 
 
@@ -131,11 +131,11 @@ class Group:
 
     def __init__(self, space: str, fields: Sequence[Any], format: TextFormat) -> None:
         self.space = space
-        self.namespace = encoded(space) if space else b""
+        self.namespace = encode_name(space) if space else b""
         self.seed = namespace_hash(self.namespace, format)
-        made = [column_of(field, self.seed, format) for field in fields]
-        self.single = [column for column in made if not isinstance(column, Words)]
-        self.lists = [column for column in made if isinstance(column, Words)]
+        parts = [column_of(field, self.seed, format) for field in fields]
+        self.single = [column for column in parts if not isinstance(column, Words)]
+        self.lists = [column for column in parts if isinstance(column, Words)]
 
     @property
     def columns(self) -> list[Column | Words]:
@@ -153,14 +153,14 @@ class Group:
             yield column.part(record.column(column.name), self.namespace, joins=place > 0 or width > 0)
 
     def dense(self, hashes: np.ndarray, values: np.ndarray) -> Part:
-        kept = values != 0
-        if kept.all():
+        nonzero = values != 0
+        if nonzero.all():
             indptr = np.arange(len(values) + 1) * values.shape[1]
-            found = np.ascontiguousarray(hashes).ravel(), np.ascontiguousarray(values).ravel()
+            columns = np.ascontiguousarray(hashes).ravel(), np.ascontiguousarray(values).ravel()
         else:
-            kept = np.ascontiguousarray(kept)
-            indptr, found = offsets(kept.sum(axis=1)), (hashes[kept], values[kept])
-        return Part(self.namespace, self.seed, indptr, *found)
+            nonzero = np.ascontiguousarray(nonzero)
+            indptr, columns = offsets(nonzero.sum(axis=1)), (hashes[nonzero], values[nonzero])
+        return Part(self.namespace, self.seed, indptr, *columns)
 
 
 def column_of(field: Any, seed: int, format: TextFormat) -> Column | Words:

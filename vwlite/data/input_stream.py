@@ -37,7 +37,7 @@ def identify(head: bytes) -> str | None:
     return next((codec for codec, magics in MAGIC.items() if head.startswith(magics)), None)
 
 
-def undecided(head: bytes) -> bool:
+def is_undecided(head: bytes) -> bool:
     """Whether ``head`` is too short to tell plain text from the start of a compressed file."""
     return len(head) < LONGEST_MAGIC and any(_is_start(head, magics) for magics in MAGIC.values())
 
@@ -60,7 +60,7 @@ def _is_start(head: bytes, magics: tuple[bytes, ...]) -> bool:
     return any(len(head) < len(magic) and magic.startswith(head) for magic in magics)
 
 
-def truncated(path: str, codec: str) -> InputDamaged:
+def truncated_error(path: str, codec: str) -> InputDamaged:
     """The error for compressed data that ends before its own end mark."""
     return InputDamaged(f"{path}: the {codec} data ends too early; the file is truncated")
 
@@ -105,7 +105,7 @@ def _zstd_decoder(path: str) -> tuple[Callable[[], Any], type[Exception]]:
 
 
 def _decoder(codec: str, path: str) -> tuple[Callable[[], Any], type[Exception]]:
-    """What makes a decoder of one gzip member, stream or frame, and what that decoder raises."""
+    """A factory of decoders for one gzip member, stream or frame, and the exception that they raise."""
     if codec == "gzip":
         return _gzip_decoder()
     if codec == "bzip2":
@@ -155,7 +155,7 @@ class Decompressed(io.RawIOBase):
             return 0
         while not self._decoder.eof or self._next_member():
             if self._decoder.needs_input and not self._pending and not self._pull():
-                raise truncated(self._path, self._codec)
+                raise truncated_error(self._path, self._codec)
             data, self._pending = self._pending, b""
             try:
                 text = self._decoder.decompress(data, len(buffer))
@@ -176,7 +176,7 @@ class Decompressed(io.RawIOBase):
         while not self._pending or _is_start(self._pending, MAGIC[self._codec]):
             if not self._pull():
                 if self._pending:
-                    raise truncated(self._path, self._codec)
+                    raise truncated_error(self._path, self._codec)
                 return False
             self._pending = self._pending.lstrip(b"\0")
         if identify(self._pending) != self._codec:
@@ -237,11 +237,11 @@ class Stream(io.RawIOBase):
     def peek_codec(self) -> str | None:
         """The format of compression, None for plain text; the bytes looked at stay unread."""
         head = b""
-        while undecided(head) and (more := self.read(LONGEST_MAGIC - len(head))):
+        while is_undecided(head) and (more := self.read(LONGEST_MAGIC - len(head))):
             head += more
         self._head = head
-        if undecided(head) and (codec := truncated_codec(head, self._path)):
-            raise truncated(self._path, codec)
+        if is_undecided(head) and (codec := truncated_codec(head, self._path)):
+            raise truncated_error(self._path, codec)
         return identify(head)
 
 

@@ -21,7 +21,7 @@ LABELS = ("_label_cost", "_label_probability", "_labelindex", "_label_action")
 
 
 class WrongEvent(Exception):
-    """What is wrong with a decision, and behind which word of its line."""
+    """The fault of a decision, and the word of its line that it is behind."""
 
     def __init__(self, sentence: str, at: str = "") -> None:
         super().__init__(sentence)
@@ -29,7 +29,7 @@ class WrongEvent(Exception):
 
 
 class Members(list):  # type: ignore[type-arg]
-    """Those of an object, (key, value) in their order: a key may come twice."""
+    """The members of an object, (key, value) in their order: a key may come twice."""
 
 
 class Event(NamedTuple):
@@ -38,7 +38,7 @@ class Event(NamedTuple):
 
 
 def refuse(name: str) -> Any:
-    raise WrongEvent(f"{name} is no number that JSON has", name)
+    raise WrongEvent(f"{name} is not a number that JSON has", name)
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=Members, parse_constant=refuse)
@@ -82,10 +82,10 @@ def is_number(value: Any) -> bool:
 
 
 def line_of(members: Members, label: str) -> str:
-    found: list[tuple[str, list[str]]] = []
+    namespaces: list[tuple[str, list[str]]] = []
     own: list[str] = []
-    tag = features_of(members, found, own)
-    named = [("", own), *((name.translate(NOT_IN_NAMES), some) for name, some in found)]
+    tag = features_of(members, namespaces, own)
+    named = [("", own), *((name.translate(NOT_IN_NAMES), some) for name, some in namespaces)]
     spaces = [f"|{name} {' '.join(some)}" for name, some in named if some]
     words = [*([label] if label else []), *([f"'{tag}"] if tag else []), *(spaces or ["|"])]
     return " ".join(words)
@@ -96,7 +96,7 @@ def number_in(labels: dict[str, Any], key: str) -> float | None:
     if value is None:
         return None
     if not is_number(value):
-        raise WrongEvent(f"{key} is no number", key)
+        raise WrongEvent(f"{key} is not a number", key)
     if abs(value) > MOST:
         raise WrongEvent(f"{key} is out of range", key)
     return float(value)
@@ -156,7 +156,7 @@ def event_of(line: str, within: bool, like_vw: bool) -> Event | None:
 
 
 class EventLayout:
-    """What messages say of a line."""
+    """The words of messages about a line."""
 
     def __init__(self, within: bool) -> None:
         self.within = within
@@ -181,7 +181,7 @@ class Rewritten(NamedTuple):
     wrong: list[tuple[int, int, int, int]]
 
 
-def rewritten(block: Block, within: bool, like_vw: bool) -> Rewritten:
+def rewrite_block(block: Block, within: bool, like_vw: bool) -> Rewritten:
     text: list[str] = []
     lines: list[int] = []
     weights: list[float] = []
@@ -237,16 +237,16 @@ class LoggedChances:
             return ""
         if abs(sum(chances) - 1) > CLOSE:
             return "does not sum to 1"
-        shown = action if place is None else place + 1
-        if not isinstance(actions, list) or p is None or len(actions) != len(chances) or shown not in actions:
+        number_shown = action if place is None else place + 1
+        if not isinstance(actions, list) or p is None or len(actions) != len(chances) or number_shown not in actions:
             return ""
-        agrees = abs(chances[actions.index(shown)] - p) <= CLOSE
+        agrees = abs(chances[actions.index(number_shown)] - p) <= CLOSE
         return "" if agrees else "is not _label_probability for the action shown"
 
     def sentences(self) -> list[str]:
         return [
-            f"p {said} in {len(places)} decision{'s' * (len(places) > 1)}, first in {places[0]}"
-            for said, places in self.found.items()
+            f"p {sentence} in {len(places)} decision{'s' * (len(places) > 1)}, first in {places[0]}"
+            for sentence, places in self.found.items()
         ]
 
 

@@ -16,11 +16,11 @@ from vwlite.data.columns import (
     TYPES,
     Column,
     Columns,
-    encoded,
+    encode_name,
     lower_table,
     namespace_hash,
     nearest,
-    quoted,
+    quote_name,
 )
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import TextFormat
@@ -52,7 +52,7 @@ class JsonTable:
         self.place = np.array([place for _, place in members], np.int32)
         self.type = np.array([TYPES.index(one.type) if one.type else AS_IT_IS for one, _ in members], np.uint8)
         self.lower = lower_table() if TYPES.index(TOKENS) in self.type else NONE
-        written = [encoded(space) if space else b"" for space in spaces]
+        written = [encode_name(space) if space else b"" for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in written] + [0], np.uint8)
         self.space_hash = np.array([*(namespace_hash(space, format) for space in written), 0], np.uint32)
         ends = np.cumsum([0, *map(len, written)])
@@ -90,7 +90,7 @@ class ColumnsMet:
         self.first = b""
 
     def add(self, block: Block) -> None:
-        """Of a block that was parsed."""
+        """Add the columns of a parsed block."""
         if isinstance(block.layout, JsonTable) and block.met:
             self.first = self.first or bytes(memoryview(block.data)[: min(block.size, HEAD)])
             self.met.update(block.layout.columns_of(block))
@@ -98,9 +98,9 @@ class ColumnsMet:
 
     def missing(self, *roles: str) -> list[Column]:
         """Columns of features that no line has, and those of these roles."""
-        wanted = [self.columns.roles[role] for role in roles if role in self.columns.roles]
-        wanted += [one for some in self.columns.spaces.values() for one in some]
-        return [one for one in wanted if self.any and not one.optional and one.name not in self.met]
+        columns = [self.columns.roles[role] for role in roles if role in self.columns.roles]
+        columns += [one for some in self.columns.spaces.values() for one in some]
+        return [one for one in columns if self.any and not one.optional and one.name not in self.met]
 
     def note(self, *roles: str) -> str:
         """A sentence of these; empty where none is missing."""
@@ -129,17 +129,17 @@ class ColumnsMet:
 
     def meant(self, column: Column) -> str:
         near = nearest(column.name, self.others)
-        return quoted(column.name) + (f" (did you mean {quoted(near)}?)" if near else "")
+        return quote_name(column.name) + (f" (did you mean {quote_name(near)}?)" if near else "")
 
     @cached_property
     def others(self) -> list[str]:
         """The members of the first lines that no column names."""
         known = {*(one.name for one in self.columns.named), *self.columns.ignored}
-        found: dict[str, None] = {}
+        members: dict[str, None] = {}
         for line in self.first.split(b"\n"):
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 continue
-            found.update(dict.fromkeys(row if isinstance(row, dict) else ()))
-        return [name for name in found if name not in known]
+            members.update(dict.fromkeys(row if isinstance(row, dict) else ()))
+        return [name for name in members if name not in known]

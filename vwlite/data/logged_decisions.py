@@ -22,11 +22,11 @@ MANY_ALIKE = 2 / 3  # of costs
 
 
 def offset_advice(share: float, highest: float) -> list[str]:
-    """What to say of costs of which this ``share`` are the ``highest``; nothing where it is small."""
+    """Advice on costs of which this ``share`` are the ``highest``; empty if it is small."""
     if share <= MANY_ALIKE or not highest:
         return []
-    said = f"{share:.0%} of the costs are the highest, {highest:g}, and what was never shown counts as 0"
-    return [f"{said}: --cost_offset max learns differences to it"]
+    sentence = f"{share:.0%} of the costs are the highest, {highest:g}, and what was never shown counts as 0"
+    return [f"{sentence}: --cost_offset max learns differences to it"]
 
 
 class WrongLabel(Exception):
@@ -52,10 +52,10 @@ class DecisionLabels(ClassLabels):
 
     def read(self, batch: Batch, labelled: np.ndarray) -> np.ndarray:
         size = len(batch)
-        action, found = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
+        action, status = np.zeros(size, np.uint32), np.zeros(size, np.uint8)
         cost, probability = np.zeros(size, np.float32), np.full(size, np.nan, np.float32)
-        read_observations(batch, labelled.view(np.uint8), action, cost, probability, found)
-        read = (found != 0) & ((action >= 1) & (action <= self.actions) if self.actions else True)
+        read_observations(batch, labelled.view(np.uint8), action, cost, probability, status)
+        read = (status != 0) & ((action >= 1) & (action <= self.actions) if self.actions else True)
         probability[~read] = np.nan
         sizes = read.astype(np.int64) - (labelled & ~read)
         batch.probability = probability
@@ -98,7 +98,7 @@ class DecisionLabels(ClassLabels):
         return action, cost, probability
 
     def value(self, word: str, text: str) -> float:
-        """A float32. To vw what is no number is 0."""
+        """A float32. To vw what is not a number is 0."""
         try:
             with np.errstate(over="ignore"):
                 value = float(np.float32(read_decimal(text)))
@@ -125,11 +125,11 @@ class EvaluationLabels(DecisionLabels):
         return np.where(labelled, np.float32(1), np.float32(np.nan)).astype(np.float32)
 
     def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
-        found = super().entries(batch, row)
-        costs = [math.isfinite(cost) for _, cost in found]
+        entries = super().entries(batch, row)
+        costs = [math.isfinite(cost) for _, cost in entries]
         if costs[:1] == [True] or not any(costs):
             raise self.missing(batch, row)
-        return found
+        return entries
 
     @staticmethod
     def missing(batch: Batch, row: int) -> DataError:
@@ -147,27 +147,27 @@ class GroupDecisionLabels(DecisionLabels):
 
     def check(self, batch: Batch) -> np.ndarray:
         self.malformed = {}
-        shown = batch.flags & (BLANK | SAVE) == 0
-        labelled = shown & ~np.isnan(batch.label) & (batch.flags & SHARED == 0)
+        present = batch.flags & (BLANK | SAVE) == 0
+        labelled = present & ~np.isnan(batch.label) & (batch.flags & SHARED == 0)
         known = ~np.isnan(self.read(batch, labelled))
-        ends = shown & (batch.flags & INNER == 0)
+        ends = present & (batch.flags & INNER == 0)
         group = np.cumsum(ends) - ends
         count = 1 + int(ends.sum())
         costs, lines, shared = (
             np.bincount(group[which], minlength=count)
-            for which in (known, shown & (batch.flags & SHARED == 0), shown & (batch.flags & SHARED != 0))
+            for which in (known, present & (batch.flags & SHARED == 0), present & (batch.flags & SHARED != 0))
         )
         for number in np.flatnonzero((costs > 1) | ((lines == 0) & (shared > 0))).tolist():
             two = costs[number] > 1
-            row = int(np.flatnonzero((known if two else shown) & (group == number))[int(two)])
+            row = int(np.flatnonzero((known if two else present) & (group == number))[int(two)])
             sentence = "two costs of one event" if two else "a shared line without lines of actions"
             if self.log:
                 raise DataError(f"{batch.location(row)}: {sentence}")
             self.malformed.setdefault(row, sentence)
-        labels = np.where(shown & (costs == 1)[group], np.float32(1), np.float32(np.nan)).astype(np.float32)
+        labels = np.where(present & (costs == 1)[group], np.float32(1), np.float32(np.nan)).astype(np.float32)
         if self.log is None:
-            labels[np.isin(group, group[shown & (batch.label == UNKNOWN_COST)])] = np.nan
-            self.leave_out(batch, group, shown)
+            labels[np.isin(group, group[present & (batch.label == UNKNOWN_COST)])] = np.nan
+            self.leave_out(batch, group, present)
         return labels
 
     def leave_out(self, batch: Batch, group: np.ndarray, shown: np.ndarray) -> None:

@@ -26,7 +26,7 @@ class Labels(Protocol):
 
     @property
     def hints(self) -> dict[int, str]:
-        """By the code of an issue: advice where a label cannot be read."""
+        """Advice for labels that cannot be read, by the code of the issue."""
 
     def check(self, batch: Batch) -> np.ndarray: ...
 
@@ -191,13 +191,14 @@ class BadLines:
             self.say("further bad lines are counted, not shown (--bad-lines FILE keeps them all)")
 
     def watch_ratio(self, lines: int) -> None:
-        """After every malformed line. Raises DataError unless the run goes ``to_the_end``."""
+        """Check the share of malformed lines after each of them. Raises DataError unless the run goes
+        ``to_the_end``."""
         if lines < MIN_LINES_FOR_RATIO or self.warned:
             return
         if not self.to_the_end:
             self.check_ratio(lines)
         elif warning := self.warning(lines):
-            self.say(f"{warning}; the run goes on, and its exit status will be 65")
+            self.say(f"{warning}; the run continues, and its exit status will be 65")
             self.warned = True
 
     def check_ratio(self, lines: int) -> None:
@@ -211,7 +212,7 @@ class BadLines:
         return self.forms.advice(self.bad) or self.names.advice(self.bad)
 
     def unneeded(self) -> str:
-        """What is to be done about labels that do not matter, where most are malformed because they are no numbers."""
+        """Advice on labels that do not matter, if most lines are malformed because these are not numbers."""
         if not (self.to_the_end and self.labels is None and self.bad and 2 * self.names.lines > self.bad):
             return ""
         return "; labels that are no numbers, as the model's are, may be left out: here none is needed"
@@ -287,8 +288,8 @@ class FormsOfLabels:
         """Count the line by the words before its first bar."""
         words = line.partition(b"|")[0].decode("utf-8", "surrogateescape").split()
         self.shared += words[:1] == ["shared"]
-        for number, (pattern, what, *_) in enumerate(self.FORMS):
-            several = what == SEVERAL  # which their importance may follow
+        for number, (pattern, form, *_) in enumerate(self.FORMS):
+            several = form == SEVERAL  # which their importance may follow
             if words and all(re.fullmatch(pattern, word) for word in (words[:1] if several else words)):
                 self.counts[number] += 1
                 classes = map(int, re.findall(r"(?:^|(?<=[ ,]))[0-9]+", " ".join(words)))
@@ -297,7 +298,7 @@ class FormsOfLabels:
                 return
 
     def advice(self, bad: int) -> str:
-        """What ends a message about ``bad`` malformed lines; empty where most are malformed for another reason."""
+        """The end of a message about ``bad`` malformed lines; empty if most are malformed for another reason."""
         for count, highest, (_, what, single, of_groups) in zip(self.counts, self.highest, self.FORMS, strict=True):
             grouped = of_groups if self.shared else ""
             if count and 2 * (count + self.shared) > bad:
@@ -308,7 +309,7 @@ class FormsOfLabels:
 
 
 class NamesAsLabels:
-    """The labels of lines that are malformed because their label is no number."""
+    """The labels of lines that are malformed because their label is not a number."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -316,15 +317,15 @@ class NamesAsLabels:
 
     def add(self, line: bytes, column: int, table: bool = False) -> None:
         """``column``, from 0: where the label begins, in a line of text or of a ``table``."""
-        found = re.compile(CELL if table else WORD).match(line, column)
-        name = found[1].decode("utf-8", "surrogateescape").strip() if found else ""
+        match = re.compile(CELL if table else WORD).match(line, column)
+        name = match[1].decode("utf-8", "surrogateescape").strip() if match else ""
         if re.fullmatch(NAME, name):
             self.lines += 1
             if len(self.names) < MAX_NAMES:
                 self.names.setdefault(name)
 
     def advice(self, bad: int) -> str:
-        """What ends a message about ``bad`` malformed lines; empty where most are malformed for another reason."""
+        """The end of a message about ``bad`` malformed lines; empty if most are malformed for another reason."""
         if 2 * self.lines <= bad:
             return ""
         few = len(self.names) <= MAX_SHOWN

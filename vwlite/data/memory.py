@@ -32,7 +32,7 @@ def line_batches(
     row = 0
     for part in in_order(blocks_of(lines, block_size), Parser(format, kind), threads - 1):
         if part.issues:
-            raise malformed(part, row)
+            raise malformed_error(part, row)
         part.batch.first_line = row
         yield part.batch
         row += part.lines
@@ -43,7 +43,7 @@ def blocks_of(lines: Iterable[Any], block_size: int) -> Iterator[Block]:
     parts: list[bytes] = []
     size = 0
     for row, line in enumerate(lines):
-        parts.append(encoded(line, row))
+        parts.append(encode_line(line, row))
         size += len(parts[-1]) + 1
         if size >= block_size:
             yield block_of(parts)
@@ -57,7 +57,7 @@ def block_of(lines: list[bytes]) -> Block:
     return Block(data, len(data) - len(SLACK), "", 0)
 
 
-def encoded(line: Any, row: int) -> bytes:
+def encode_line(line: Any, row: int) -> bytes:
     """A line without its newline. Raises DataError."""
     if isinstance(line, str):
         line = line.encode("utf-8", "surrogateescape")
@@ -69,7 +69,7 @@ def encoded(line: Any, row: int) -> bytes:
     return line
 
 
-def malformed(part: Parsed, row: int) -> DataError:
+def malformed_error(part: Parsed, row: int) -> DataError:
     """The error for the first malformed line of a part, whose first line is ``row``."""
     issue = part.issues[0]
     data = part.block.data
@@ -152,12 +152,12 @@ class TableInputs(MemoryInputs):
         return self.again is not None or super().ready
 
     def texts(self) -> Iterator[Parsed]:
-        kept = []
+        lines_read = []
         for part in super().texts():
             if self.keeps:
-                kept.append(fresh(replace(part.batch, names=None, path=TABLE)))
+                lines_read.append(fresh(replace(part.batch, names=None, path=TABLE)))
             yield part
-        self.again = kept if self.keeps else None
+        self.again = lines_read if self.keeps else None
 
     def cached(self) -> Iterator[Batch]:
         return super().cached() if self.again is None else map(fresh, self.again)

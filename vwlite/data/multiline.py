@@ -84,7 +84,7 @@ class PendingGroup:
             whole = batch.head(size)
         else:
             pieces = [*self.pieces, piece_of(batch, 0, size, text)] if ends or size else []
-            whole = joined(pieces) if pieces else batch.head(0)
+            whole = join_batches(pieces) if pieces else batch.head(0)
             whole.release = batch.release  # messages about malformed lines still quote the block's text
         if not (ends or size):
             self.wait([*self.pieces, *tail], gaps, part)
@@ -144,11 +144,11 @@ def not_numbered(batch: Batch, rows: np.ndarray) -> np.ndarray:
 def are_shared(batch: Batch, rows: np.ndarray) -> np.ndarray:
     """bool[rows]: those whose label is the word ``shared``, with a blank behind it, and which have no tag."""
     begin, word = batch.tag_start[rows].astype(np.int64), np.frombuffer(b"shared ", np.uint8)
-    found = (batch.tag_end[rows] - begin == len(word)) & (batch.flags[rows] & TAGGED == 0)
-    if found.any():
+    shared = (batch.tag_end[rows] - begin == len(word)) & (batch.flags[rows] & TAGGED == 0)
+    if shared.any():
         text = np.frombuffer(batch.text, np.uint8)
-        found[found] = (text[begin[found, None] + np.arange(len(word))] == word).all(axis=1)
-    return found
+        shared[shared] = (text[begin[shared, None] + np.arange(len(word))] == word).all(axis=1)
+    return shared
 
 
 def is_shared(span: bytes, tagged: bool) -> bool:
@@ -181,7 +181,7 @@ def text_offsets(columns: dict[str, Column]) -> list[str]:
     return [name for name, one in columns.items() if one.entries is TEXT_OFFSETS]
 
 
-def joined(pieces: list[Batch]) -> Batch:
+def join_batches(pieces: list[Batch]) -> Batch:
     """One batch of all rows. The pieces' offsets into their texts are moved to the joined text."""
     size = 0
     for piece in pieces:
@@ -247,29 +247,29 @@ class LineLabels(ClassLabels):
         The labels, float32[n], are 1 for the rows of groups of which all costs are known, else NaN.
         """
         size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
-        number, cost, found = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
+        number, cost, present = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
         bare = lines & np.isnan(batch.label)
-        read_costs(batch, (lines & ~bare).astype(np.uint8), number, cost, found)
+        read_costs(batch, (lines & ~bare).astype(np.uint8), number, cost, present)
         if self.by_place and bare.any():
             numbered = number_places(batch, lines, bare)
-            found |= numbered > 0
+            present |= numbered > 0
             number, cost = np.where(numbered, numbered, number), np.where(numbered, np.float32(np.inf), cost)
-        read = found != 0
+        read = present != 0
         sizes = read.astype(np.int64) - (lines & ~read)
         batch.lists = with_others(sizes, number[read], cost[read], lambda row: self.entries(batch, row))
         return self.known(batch)
 
     def entries(self, batch: Batch, row: int) -> list[tuple[int, float]]:
         words = words_of(text_of(batch, row)) if batch.label[row] == batch.label[row] else []
-        found = [self.entry(word) for word in words]
-        if self.log is None and (len(found) != 1 or None in found):
-            said = f"bad label {' '.join(words)!r}" if words else "no label"
+        entries = [self.entry(word) for word in words]
+        if self.log is None and (len(entries) != 1 or None in entries):
+            fault = f"bad label {' '.join(words)!r}" if words else "no label"
             hint = " (what touches the bar is a tag)" if batch.flags[row] & TAGGED and not words else ""
-            raise DataError(f"{batch.location(row)}: {said}: expected one word class:cost, or class{hint}")
-        for word, entry in zip(words, found, strict=True):
+            raise DataError(f"{batch.location(row)}: {fault}: expected one word class:cost, or class{hint}")
+        for word, entry in zip(words, entries, strict=True):
             if entry is None:
                 self.log(f"[warning] malformed cost specification on '{word}'")
-        return [entry for entry in found if entry]
+        return [entry for entry in entries if entry]
 
     def entry(self, word: str) -> tuple[int, float] | None:
         name, colon, price = word.partition(":")

@@ -18,13 +18,13 @@ ATTRIBUTE = re.compile(r"((?:[^\\:]|\\.)+)(?::(.*))?", re.DOTALL)  # of CRFsuite
 ENTRY = re.compile(rf"([0-9]+):([0-9]+):({DECIMAL})", re.ASCII)
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     """Without a byte order mark; bytes that are not UTF-8 become surrogates."""
     return text.removeprefix(BOM).decode("utf-8", "surrogateescape")
 
 
 def words_of(text: str) -> list[str]:
-    """What stands between blanks, tabs and line ends."""
+    """The words between blanks, tabs and line ends."""
     return WORD.findall(text)
 
 
@@ -40,13 +40,13 @@ def fasttext_labels(text: str) -> list[str]:
 
 def names_of_sets(texts: Iterable[Iterable[bytes]]) -> list[str]:
     """All labels of these texts of fastText, sorted, if a line has several; otherwise none."""
-    found: set[str] = set()
+    names: set[str] = set()
     several = False
     for line in chain.from_iterable(texts):
-        labels = fasttext_labels(decoded(line))
+        labels = fasttext_labels(decode(line))
         several = several or len(labels) > 1
-        found.update(labels)
-    return sorted(found) if several else []
+        names.update(labels)
+    return sorted(names) if several else []
 
 
 def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) -> Iterator[str]:
@@ -57,7 +57,7 @@ def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) ->
     """
     numbers = {name: str(number) for number, name in enumerate(names)}
     for row, line in enumerate(lines, 1):
-        text = decoded(line)
+        text = decode(line)
         words = words_of(text)
         labels = fasttext_labels(text)
         if names:
@@ -80,7 +80,7 @@ def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
     Raises DataError for a line of other words.
     """
     for row, line in enumerate(lines, 1):
-        words = words_of(decoded(line))
+        words = words_of(decode(line))
         fields: dict[str, list[str]] = {}
         for place, word in enumerate(words[1:], 2):
             if not (entry := ENTRY.fullmatch(word)):
@@ -97,10 +97,10 @@ def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
 def text_of_crfsuite(lines: Iterable[bytes], path: str) -> Iterator[str]:
     """Lines of a label and attributes between tabs, in the anonymous namespace; empty lines between sequences.
 
-    Raises DataError for a value that is no number, an empty label, and weights of sequences.
+    Raises DataError for a value that is not a number, an empty label, and weights of sequences.
     """
     for row, line in enumerate(lines, 1):
-        label, *entries = decoded(line).rstrip("\r\n").split("\t")
+        label, *entries = decode(line).rstrip("\r\n").split("\t")
         if not label and not any(entries):
             yield "\n"
             continue
@@ -108,9 +108,9 @@ def text_of_crfsuite(lines: Iterable[bytes], path: str) -> Iterator[str]:
             raise DataError(f"{path}:{row}: {'weights of sequences are not read' if label else 'an empty label'}")
         features = []
         for entry in filter(None, entries):
-            found = ATTRIBUTE.fullmatch(entry)
-            if not found or not (found[2] is None or NUMBER.fullmatch(found[2])):
+            match = ATTRIBUTE.fullmatch(entry)
+            if not match or not (match[2] is None or NUMBER.fullmatch(match[2])):
                 raise DataError(f"{path}:{row}: not like attribute:value, with \\: for a colon in its name: {entry}")
-            name = as_name(re.sub(r"\\(.)", r"\1", found[1]))
-            features.append(name if found[2] in (None, "1") else f"{name}:{found[2]}")
+            name = as_name(re.sub(r"\\(.)", r"\1", match[1]))
+            features.append(name if match[2] in (None, "1") else f"{name}:{match[2]}")
         yield " ".join([as_name(label), "|", *features]) + "\n"

@@ -16,7 +16,7 @@ BLOCK = 1 << 23  # bytes asked for at once of an object store
 
 
 class RemoteStatus(NamedTuple):
-    """What a server says of a file. ``etag`` changes with the content; None where nothing says so for sure."""
+    """The status of a file on a server. ``etag`` changes with the content; None where nothing says so for sure."""
 
     size: int | None
     etag: str | None
@@ -71,25 +71,25 @@ def open_url(url: str, seekable: bool = False) -> RemoteFile:
     try:
         return RemoteFile(system.open(name, "rb", **streamed), url)
     except Exception as error:  # of many types, as above
-        raise unopened(url, error) from None
+        raise open_error(url, error) from None
 
 
 def remote_status(url: str) -> RemoteStatus:
     """Raises as ``open_url``."""
     system, name = file_system(url)
     try:
-        found = system.info(name)
+        info = system.info(name)
     except Exception as error:  # of many types, as above
-        raise unopened(url, error) from None
-    if found["type"] == "directory":
+        raise open_error(url, error) from None
+    if info["type"] == "directory":
         raise InputMissing(f"{url}: it is a directory; name the files in it")
-    etag = found.get("ETag") or found.get("etag")
+    etag = info.get("ETag") or info.get("etag")
     # Web servers make theirs of a time in seconds; stores make them of the content, or of a number of versions.
-    return RemoteStatus(found.get("size"), None if url.startswith(PREFIXES) or not etag else str(etag))
+    return RemoteStatus(info.get("size"), None if url.startswith(PREFIXES) or not etag else str(etag))
 
 
 def file_system(url: str) -> tuple[Any, str]:
-    """What opens ``url``, and its name there."""
+    """The file system that opens ``url``, and its name there."""
     try:
         from fsspec import url_to_fs
 
@@ -99,7 +99,7 @@ def file_system(url: str) -> tuple[Any, str]:
     try:
         return url_to_fs(url, **options)
     except Exception as error:  # of many types, as above
-        raise unopened(url, error) from None
+        raise open_error(url, error) from None
 
 
 def web_options() -> dict[str, Any]:
@@ -115,7 +115,7 @@ def web_options() -> dict[str, Any]:
     return {"client_kwargs": {"timeout": timeout, "trust_env": True, **given}}
 
 
-def unopened(url: str, error: Exception) -> ExtraMissing | InputMissing:
+def open_error(url: str, error: Exception) -> ExtraMissing | InputMissing:
     if isinstance(error, ImportError):
         return ExtraMissing(f"{url}: {error}")  # which says what to install
     return InputMissing(f"{url}: {reason(error)}")

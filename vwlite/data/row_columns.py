@@ -45,7 +45,7 @@ def batch_of(parts: Sequence[Part], rows: Mapping[str, Any]) -> Batch:
         raise DataError(f"{len(rows['label'])} rows have {size} features: too many")
     text = bytearray(rows["text"])
     names = [name_offsets(part, text) for part in parts]
-    columns, order = single(parts[0]) if len(parts) == 1 else interleaved(parts)
+    columns, order = single(parts[0]) if len(parts) == 1 else interleave(parts)
     numbers = columns.pop("numbers")
     chars = np.array([part.char for part in parts], np.uint8)
     hashes = np.array([part.namespace_hash for part in parts], np.uint32)
@@ -73,7 +73,7 @@ def single(part: Part) -> tuple[dict[str, np.ndarray], None]:
     return columns, None
 
 
-def interleaved(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def interleave(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of several namespaces; and where each feature of the parts, one behind the other, stands in them."""
     sizes = np.stack([np.diff(part.indptr.astype(np.int64)) for part in parts], axis=1)
     starts = offsets(sizes.ravel())
@@ -87,14 +87,14 @@ def interleaved(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarra
     columns = {
         "row_namespace": offsets(filled.sum(axis=1)).astype(np.uint32),
         "namespace_start": np.append(begins[:, heads][filled], starts[-1]).astype(np.uint32),
-        "feature_hash": moved([part.hashes for part in parts], order),
-        "value": moved([part.values for part in parts], order),
+        "feature_hash": reorder([part.hashes for part in parts], order),
+        "value": reorder([part.values for part in parts], order),
         "numbers": np.array(heads)[np.nonzero(filled)[1]],
     }
     return columns, order
 
 
-def moved(arrays: Sequence[np.ndarray], order: np.ndarray | None) -> np.ndarray:
+def reorder(arrays: Sequence[np.ndarray], order: np.ndarray | None) -> np.ndarray:
     """The arrays' entries, one behind the other, at their places; all where they are without ``order``."""
     together = np.concatenate(arrays)
     if order is None:
@@ -118,10 +118,10 @@ def name_offsets(part: Part, text: bytearray) -> tuple[int, int, np.ndarray, np.
 
 def joined_names(names: Sequence[Any], numbers: np.ndarray, order: np.ndarray | None) -> Names:
     begin, end = (np.array([one[place] for one in names], np.uint32)[numbers] for place in (0, 1))
-    start = moved([one[2] for one in names], order)
+    start = reorder([one[2] for one in names], order)
     empty = np.zeros(len(start), np.uint32)
     kind = np.zeros(len(start), np.uint8)
-    return Names(start, moved([one[3] for one in names], order), kind, kind, empty, empty, begin, end)
+    return Names(start, reorder([one[3] for one in names], order), kind, kind, empty, empty, begin, end)
 
 
 BLANKS = " \t\n\r"
@@ -174,7 +174,7 @@ class RowColumns:
     def take(self, begin: int, end: int) -> dict[str, Any]:
         """The columns of a batch of these rows, and its text."""
         rows = end - begin
-        label = cut(self.label, begin, end, rows, np.nan)
+        label = slice_column(self.label, begin, end, rows, np.nan)
         words = None if self.words is None else self.words[begin:end]
         if words is not None:
             label = np.array([np.float32(np.nan) if word is None else 1 for word in words], np.float32)
@@ -184,8 +184,8 @@ class RowColumns:
         tagged = np.zeros(rows, np.uint8) if tags is None else np.array([TAGGED * bool(tag) for tag in tags], np.uint8)
         return {
             "label": label,
-            "importance": cut(self.importance, begin, end, rows, 1),
-            "initial_prediction": cut(self.base, begin, end, rows, 0),
+            "importance": slice_column(self.importance, begin, end, rows, 1),
+            "initial_prediction": slice_column(self.base, begin, end, rows, 0),
             "flags": tagged,
             "tag_start": starts[:-1].astype(np.uint32),
             "tag_end": starts[1:].astype(np.uint32),
@@ -203,7 +203,7 @@ def check_columns(format: TextFormat, weight: Any, base: Any) -> None:
         raise UsageError("weight: labels that are lists have no importance")
 
 
-def cut(column: np.ndarray | None, begin: int, end: int, rows: int, default: float) -> np.ndarray:
+def slice_column(column: np.ndarray | None, begin: int, end: int, rows: int, default: float) -> np.ndarray:
     """A copy: learners and class weights change these columns."""
     return np.full(rows, default, np.float32) if column is None else column[begin:end].copy()
 
@@ -232,19 +232,19 @@ def numbers(name: str, column: Any, first: int, missing: bool = False) -> np.nda
         entries = enumerate(array.tolist() if hasattr(column, "dtype") else column, first)
         array = np.array([number_of(name, row, one, missing) for row, one in entries], np.float64)
     with np.errstate(over="ignore"):
-        found = array.astype(np.float32)
-    wrong = np.isinf(found) if missing else ~np.isfinite(found)
+        values = array.astype(np.float32)
+    wrong = np.isinf(values) if missing else ~np.isfinite(values)
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(f"row {first + row}: {name} is {array[row]}: {SENTENCES[Code.NOT_FINITE]}")
-    return found
+    return values
 
 
 def number_of(name: str, row: int, entry: Any, missing: bool) -> float:
     if entry is None and missing:
         return np.nan
     if not isinstance(entry, int | float | np.number):
-        raise DataError(f"row {row}: {name} {entry!r} is no number")
+        raise DataError(f"row {row}: {name} {entry!r} is not a number")
     return float(entry)
 
 
@@ -255,17 +255,17 @@ def is_missing(entry: Any) -> bool:
 def label_words(column: Any, lists: bool, first: int) -> list[bytes | None]:
     """Per row the label as text has it, None where there is none. Raises DataError."""
     known: dict[Any, bytes] = {}
-    found: list[bytes | None] = []
+    words: list[bytes | None] = []
     for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column, first):
         if is_missing(entry):
-            found.append(None)
+            words.append(None)
         elif not isinstance(entry, str | int | float):
-            found.append(list_words(row, entry) if lists else label_word(row, entry))
+            words.append(list_words(row, entry) if lists else label_word(row, entry))
         else:
             if entry not in known:
                 known[entry] = label_word(row, entry) if lists or not isinstance(entry, str) else class_word(row, entry)
-            found.append(known[entry])
-    return found
+            words.append(known[entry])
+    return words
 
 
 def class_word(row: int, text: str) -> bytes:
@@ -284,7 +284,7 @@ def list_words(row: int, entry: Any) -> bytes | None:
 
 def cost_of(row: int, cost: Any) -> float:
     if not isinstance(cost, int | float | np.number):
-        raise DataError(f"row {row}: cost {cost!r} is no number")
+        raise DataError(f"row {row}: cost {cost!r} is not a number")
     return float(np.float32(cost))
 
 
@@ -302,14 +302,14 @@ def label_word(row: int, entry: Any) -> bytes:
 
 def tag_words(column: Any, first: int) -> list[bytes]:
     """Per row the tag, empty where there is none. Raises DataError."""
-    found = []
+    words = []
     for row, entry in enumerate(column.tolist() if hasattr(column, "tolist") else column, first):
         text = entry.decode("utf-8", "surrogateescape") if isinstance(entry, bytes) else str(entry)
         word = "" if is_missing(entry) else text
         if SPLITS.intersection(word):
             raise DataError(f"row {row}: tag {word!r} is not one word, as a tag in text must be")
-        found.append(word.encode("utf-8", "surrogateescape"))
-    return found
+        words.append(word.encode("utf-8", "surrogateescape"))
+    return words
 
 
 def number_words(column: Any, first: int) -> list[bytes | None]:
@@ -334,7 +334,7 @@ def numbers_of(row: int, entry: Any) -> np.ndarray:
     except (TypeError, ValueError):
         values = np.zeros((0, 0))
     if values.ndim != 1:
-        raise DataError(f"row {row}: label {entry!r} is no list of numbers")
+        raise DataError(f"row {row}: label {entry!r} is not a list of numbers")
     with np.errstate(over="ignore"):
         numbers = values.astype(np.float32)
     if np.isinf(numbers).any():

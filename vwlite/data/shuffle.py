@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite._native.cache_codec import join_pieces
 from vwlite._native.shuffle import COLUMNS, gather, shuffle
-from vwlite.data.batch import TAGGED, Batch, joined, offsets, ranges
+from vwlite.data.batch import TAGGED, Batch, join_rows, offsets, ranges
 from vwlite.data.columns import read_columns
 from vwlite.data.config import COLUMNAR, DELIMITERS
 from vwlite.data.input_stream import open_input
@@ -42,7 +42,7 @@ class Rows:
         self.batches, self.path = batches, batches[0].path if batches else ""
         self.words = Words(batches) if words else None
         read = [batch.lists for batch in batches if batch.lists is not None]
-        self.lists = joined(read) if read else None
+        self.lists = join_rows(read) if read else None
         self.starts = offsets([len(batch) for batch in batches])
         self.address = np.array(
             [[getattr(batch, name).ctypes.data for name in COLUMNS] for batch in batches], np.uint64
@@ -96,7 +96,7 @@ class Words:
         self.tagged = np.concatenate([np.zeros(0, np.uint8), *(batch.flags & TAGGED for batch in batches)])
 
     def put_into(self, batch: Batch) -> None:
-        """Of the rows that are its ``numbers``."""
+        """Copy the rows with these ``numbers``."""
         edges = offsets(np.diff(self.start)[batch.numbers]).astype(np.uint32)
         batch.text, batch.tag_start, batch.tag_end = self.text[ranges(self.start, batch.numbers)], edges[:-1], edges[1:]
         batch.flags |= self.tagged[batch.numbers]
@@ -120,7 +120,7 @@ class Folds:
         self.turn, self.order = -1, [0] * count
 
     def fold(self, unit: int) -> int:
-        """From 0."""
+        """The fold of a unit, from 0."""
         turn, place = divmod(unit, self.count)
         if turn != self.turn:
             self.turn, self.order = turn, order_of(self.count, self.seed, turn).tolist()
@@ -145,15 +145,15 @@ def split_files(
     if kind in COLUMNAR:
         raise UsageError(f"--test FILE is needed with --format {kind}: only text is split without it")
     names = folder / f"learned.{kind}", folder / f"measured.{kind}"
-    found = 0
+    units = 0
     with open(names[0], "wb") as learned, open(names[1], "wb") as held:
         for unit, line in units_of(paths, kind, columns, grouped):
             if unit == HEADER:
                 learned.write(line)
             of_held = unit >= 0 and measured(unit)
-            found += of_held
+            units += of_held
             (held if of_held or unit == HEADER else learned).write(line)
-    if not found:
+    if not units:
         raise DataError(f"there are fewer than {EVERY} examples: name other data with --test")
     return str(names[0]), str(names[1])
 

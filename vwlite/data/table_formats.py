@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quoted, read_columns
+from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quote_name, read_columns
 from vwlite.data.config import DELIMITERS, TABLES, InputConfig
 from vwlite.data.csv_table import (
     DECIMAL_CELL,
@@ -33,7 +33,7 @@ HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the type
 def looked_at(
     kind: str, columns: Columns, source: str, head: Callable[[int, int, int], bytes]
 ) -> tuple[Columns, Columns]:
-    """What is found out of the columns ``columns``, and what a model keeps of that.
+    """The columns detected in a table for ``columns``, and those that a model keeps.
 
     ``head`` gives the first lines of the inputs, as ``OpenedInputs.head``. Raises DataError.
     """
@@ -42,39 +42,39 @@ def looked_at(
     lines = 1 if columns.is_typed else 0
     text = head(HEAD, lines, least_lines(columns))
     try:
-        found = first_look(text, kind, columns, source)
+        detected = first_look(text, kind, columns, source)
     except HeaderMissing as error:
         perhaps = ""
         if not (columns.roles or columns.spaces or columns.ignored):
             perhaps, _ = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source), None)
         raise HeaderMissing(f"{error}{perhaps and '; perhaps '}{perhaps}") from None
-    return found, found.kept(columns)
+    return detected, detected.kept(columns)
 
 
 def remark_on_identifiers(kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]) -> str:
-    """What is to be said of columns taken for numbers that may be identifiers; arguments as in ``looked_at``."""
+    """A note on columns taken for numbers that may be identifiers; arguments as in ``looked_at``."""
     if kind not in DELIMITERS or asked.is_typed:
         return ""
     names = identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
     if not names:
         return ""
-    first = quoted(names[0])
+    first = quote_name(names[0])
     some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
     remedy = f"--columns with ={first}:text makes each value a feature of its own, ={first}:number ends this note"
     return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"
 
 
 def label_advice(columns: str, names: list[str]) -> str:
-    """What a message adds where no example has a label, of a table with columns of these names."""
+    """A hint for messages that no example has a label, of a table with columns of these names."""
     if "label" in read_columns(columns).roles:
         return ""
-    some = ", ".join(map(quoted, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
+    some = ", ".join(map(quote_name, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
     one_of = f", one of {escaped(some)}" if some else ""
     return f" (--columns label=... names the column of labels{one_of})"
 
 
 def least_lines(columns: Columns) -> int:
-    """How many lines a table of cells must have to tell something of its columns."""
+    """The number of lines that a table needs for its columns to be detected."""
     return 1 if columns.headed is False else 2
 
 
@@ -87,7 +87,7 @@ def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, sour
 
 
 def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callable[..., Any]:
-    """What parses the first lines of the first file for their labels; ``config`` as it is read."""
+    """The parser of the first lines of the first file, for their labels; ``config`` as it is read."""
     parse = parser_of(config.kind)
     if config.kind not in TABLES:
         return parse
@@ -125,20 +125,20 @@ def identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[
     ``found``: its columns with their types. Those that were ``asked`` for with a type, or have one in a model, are
     passed over.
     """
-    said = {one.name: one.type for one in asked.named}
+    types = {one.name: one.type for one in asked.named}
     features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
-    numbers = [name for name in features if not (said.get(name, asked.rest_type) or name in asked.types)]
+    numbers = [name for name in features if not (types.get(name, asked.rest_type) or name in asked.types)]
     delimiter = delimiter_of(head, kind)
     header = header_of(head, delimiter, "", found.headed)
     places = {name: place for place, name in enumerate(header)}
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if numbers else []
-    told = []
+    names = []
     for name in numbers:
         cells = {row[places[name]] for row in rows} - {""}
         whole = cells and all(map(WHOLE.fullmatch, cells))
         if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
-            told.append(name)
-    return told
+            names.append(name)
+    return names
 
 
 LABELS = ("label", "labels", "target", "class", "y", "outcome", "response", "click")  # usual names
@@ -241,7 +241,7 @@ def is_far(cells: Sequence[str]) -> bool:
 
 
 def loss_for(cells: Sequence[str]) -> str:
-    """What labels as these are learned with, if it is not the default."""
+    """The loss option for such labels, empty for the default."""
     values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
     if values in TWO:
         return " --loss_function logistic"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.data.batch import Batch, offsets
-from vwlite.data.columns import ColumnNames, encoded
+from vwlite.data.columns import ColumnNames, encode_name
 from vwlite.data.frame_batches import DictBatches, FrameBatches
 from vwlite.data.frames import is_frame
 from vwlite.data.row_columns import MAX_FEATURES, MAX_ROWS, Part, RowColumns, batch_of
@@ -47,9 +47,9 @@ class Matrix:
         values = single_precision(values)
         if not np.isfinite(values).all():
             raise self.refusal(begin, indptr, columns, values)
-        kept = values != 0
-        if not kept.all():
-            indptr, columns, values = offsets(kept)[indptr], columns[kept], values[kept]
+        nonzero = values != 0
+        if not nonzero.all():
+            indptr, columns, values = offsets(nonzero)[indptr], columns[nonzero], values[nonzero]
         names = self.names
         texts = names.texts(columns) if named else None
         return Part(names.namespace, names.seed, indptr, names.hashes(columns), values, texts)
@@ -77,11 +77,11 @@ class Dense(Matrix):
 
     def entries(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         values = single_precision(self.data[begin:end])
-        kept = values != 0
-        if kept.all():
+        nonzero = values != 0
+        if nonzero.all():
             columns = np.tile(np.arange(self.width, dtype=np.int32), end - begin)
             return np.arange(end - begin + 1) * self.width, columns, values.reshape(-1)
-        return offsets(kept.sum(axis=1)), np.nonzero(kept)[1].astype(np.int32), values[kept]
+        return offsets(nonzero.sum(axis=1)), np.nonzero(nonzero)[1].astype(np.int32), values[nonzero]
 
 
 class Sparse(Matrix):
@@ -235,7 +235,7 @@ class MatrixBatches:
         if not tables:
             raise DataError("the data have no namespace")
         self.matrices = [
-            matrix_of(table, ColumnNames(encoded(space) if space else b"", names.get(space), format))
+            matrix_of(table, ColumnNames(encode_name(space) if space else b"", names.get(space), format))
             for space, table in tables.items()
         ]
         self.columns, self.format = columns, format

@@ -260,25 +260,25 @@ def vw_message(code: int, line: bytes, at: int, bar: int, example: int) -> list[
     issue that Vowpal Wabbit accepts.
     """
     line = line.removesuffix(b"\n").removesuffix(b"\r")
-    rest, context = decoded(line[bar:]), f'in Example #{example}: "'
+    rest, context = decode(line[bar:]), f'in Example #{example}: "'
     if code == Code.BAD_LABEL_WORDS:
         words = label_words(line, at)
-        joined = decoded(b" ".join(words))
+        joined = decode(b" ".join(words))
         return [f"[error] Error: {len(words)} is too many tokens for a simple label: {joined}"]
     if code == Code.BAD_LABEL_NUMBER:
-        bad = [decoded(word) for word in label_words(line, at) if not re.match(NUMBER, word)]
+        bad = [decode(word) for word in label_words(line, at) if not re.match(NUMBER, word)]
         return [f"[warning] '{word}' is not a good float, replacing with 0" for word in bad]
     if code in REPLACED:
         subject, number = REPLACED[code]
-        read = f'"{decoded(line[at:])}" read as NaN. Replacing with {number}.'
+        read = f'"{decode(line[at:])}" read as NaN. Replacing with {number}.'
         return [f'[warning] Invalid {subject} value:{read}{context}{rest}"']
     if code not in EXPECTED:
         return []
-    expected = f'{EXPECTED[code]} expected after : "{decoded(line[bar:at])}"'
+    expected = f'{EXPECTED[code]} expected after : "{decode(line[bar:at])}"'
     return [f'[warning] malformed example! {expected}{context}{rest}"']
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -308,17 +308,17 @@ def excerpt(line: bytes, column: int, width: int = 60) -> str:
 
 def printable(text: bytes) -> list[str]:
     """One piece per character: itself or its escape."""
-    return [c if c.isprintable() else escape(c) for c in decoded(text)]
+    return [c if c.isprintable() else escape(c) for c in decode(text)]
 
 
 def fitting(pieces: list[str], width: int) -> list[str]:
     """The first pieces that fit into ``width`` characters, closed by ``...`` unless all do."""
     if sum(map(len, pieces)) <= width:
         return pieces
-    kept, used = [], 3
+    fitting_words, used = [], 3
     for piece in pieces:
         used += len(piece)
         if used > width:
             break
-        kept.append(piece)
-    return [*kept, "..."]
+        fitting_words.append(piece)
+    return [*fitting_words, "..."]

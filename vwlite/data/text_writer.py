@@ -41,12 +41,12 @@ class TextWriter:
             strict=True,
         )
         words = [self.word(text, *one) for one in features]
-        edges, made = batch.row_namespace.tolist(), []
+        edges, texts_of_rows = batch.row_namespace.tolist(), []
         for row in range(len(batch)):
             blocks = range(edges[row], edges[row + 1])
             joined = b" |".join(b" ".join([spaces[i], *words[starts[i] : starts[i + 1]]]) for i in blocks)
-            made.append(b"" if batch.flags[row] & BLANK else b"|" + joined)
-        return made
+            texts_of_rows.append(b"" if batch.flags[row] & BLANK else b"|" + joined)
+        return texts_of_rows
 
     def spaces(self, batch: Batch) -> list[bytes]:
         edges = zip(batch.names.namespace_start.tolist(), batch.names.namespace_end.tolist(), strict=True)
@@ -63,14 +63,14 @@ class TextWriter:
         return text[start:end] if value == "1" else b"%b:%b" % (text[start:end], value.encode())
 
     def heads(self, batch: Batch) -> list[bytes]:
-        """What stands before each row's first bar."""
+        """The text before the first bar of each row."""
         columns = (batch.label, batch.importance, batch.initial_prediction)
         labels, weights, bases = (self.texts(column) for column in columns)
         some_weights, some_bases = any(one != "1" for one in weights), any(one != "0" for one in bases)
         empty = np.diff(batch.row_namespace.astype(np.int64)) == 0
         if (some_weights and self.format.lists) or (some_bases and self.format.words):
             raise DataError("labels that are names have no initial prediction, and lists no importance")
-        made = []
+        texts_of_rows = []
         for row, (number, weight, base) in enumerate(zip(labels, weights, bases, strict=True)):
             label, tag = number.encode(), batch.tag(row)
             if self.format.words and label:
@@ -81,8 +81,8 @@ class TextWriter:
             if empty[row] and tag.startswith(b"save"):
                 raise DataError(f"row {batch.first_line + row}: the tag of a line without features begins with 'save'")
             words = [label, weight.encode() * (some_weights or some_bases), base.encode() * some_bases] if label else []
-            made.append(b" ".join([*filter(None, words), b"'" + tag if tag else b""]))
-        return made
+            texts_of_rows.append(b" ".join([*filter(None, words), b"'" + tag if tag else b""]))
+        return texts_of_rows
 
     def split(self, span: bytes, tagged: bool) -> tuple[bytes, bytes]:
         """The label's words, without an importance, and the tag; they stand in a row's text one behind the other."""
@@ -97,8 +97,8 @@ class TextWriter:
         bits = distinct.tolist()
         if new := [one for one in bits if one not in self.known]:
             self.known.update(zip(new, number_texts(np.array(new, np.uint32).view(np.float32)), strict=True))
-        found = [self.known[one] for one in bits]
-        return [found[place] for place in places.tolist()]
+        texts = [self.known[one] for one in bits]
+        return [texts[place] for place in places.tolist()]
 
 
 def number_texts(values: np.ndarray) -> list[str]:
@@ -109,14 +109,14 @@ def number_texts(values: np.ndarray) -> list[str]:
     if np.isinf(values).any():
         raise DataError("text has no infinite numbers")
     exact = ["" if value != value else str(value).removesuffix(".0") for value in values]
-    shown = [text and min(f"{value:.6g}", text, key=len) for text, value in zip(exact, values, strict=True)]
-    for row in misread(shown, values):
-        shown[row] = exact[row]
+    shortest = [text and min(f"{value:.6g}", text, key=len) for text, value in zip(exact, values, strict=True)]
+    for row in misread(shortest, values):
+        shortest[row] = exact[row]
     for digits in (7, 8, 9, 12, 0):
-        for row in misread(shown, values):
+        for row in misread(shortest, values):
             value = float(values[row])
-            shown[row] = f"{value:.{digits}g}" if digits else hexadecimal(value)
-    return shown
+            shortest[row] = f"{value:.{digits}g}" if digits else hexadecimal(value)
+    return shortest
 
 
 def misread(texts: list[str], values: np.ndarray) -> list[int]:

@@ -18,7 +18,7 @@ from vwlite.storage.archive_writer import DELTA, write
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import CHUNK, ascend_below, set_rows, source_of
 from vwlite.storage.weight_table import written_chunks, zeros
-from vwlite.training.model_header import Natural, sound
+from vwlite.training.model_header import Natural, check_header
 from vwlite.version import __version__
 
 SLOTS = "slots"
@@ -79,21 +79,21 @@ class Snapshot:
 
     def __init__(self, table: np.ndarray, columns: int) -> None:
         self.slots = set_rows(table, columns)
-        self.columns = taken(table, columns, [self.slots])
+        self.columns = columns_of_slots(table, columns, [self.slots])
 
     def changes(self, table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The slots of ``table`` that are other than these, and their columns, float32[columns, n]."""
         bits, before = table.view(np.uint32), self.columns.view(np.uint32)
-        found, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
+        slots, most = [np.zeros(0, np.uint32)], np.zeros(CHUNK, np.uint32)
         for begin, end, pages in written_chunks(table, CHUNK):
-            known = between(self.slots, begin, end)
+            known = slots_between(self.slots, begin, end)
             part = np.ascontiguousarray(before[: table.shape[1], known])
             count = changed_rows(bits[begin:end], self.slots[known], part, begin, most, pages)
-            found.append(most[:count].copy())
-        return np.concatenate(found), taken(table, len(before), found)
+            slots.append(most[:count].copy())
+        return np.concatenate(slots), columns_of_slots(table, len(before), slots)
 
 
-def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
+def columns_of_slots(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
     """float32[columns, n]: of the slots in all of these lists; columns that the table lacks are zero."""
     values, begin = zeros(columns, sum(map(len, slots))), 0  # large arrays: of huge pages
     for some in slots:
@@ -103,13 +103,13 @@ def taken(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.nd
     return values
 
 
-def between(slots: np.ndarray, begin: int, end: int) -> slice:
+def slots_between(slots: np.ndarray, begin: int, end: int) -> slice:
     """The part of uint32[n] ascending from ``begin``, at most 2**32 - 1, to before ``end``."""
     first = np.searchsorted(slots, np.uint32(begin))  # a Python int would have NumPy copy all slots as int64
     return slice(int(first), int(np.searchsorted(slots, np.uint32(end - 1), "right")))
 
 
-def united(*lists: np.ndarray) -> np.ndarray:
+def union_of_slots(*lists: np.ndarray) -> np.ndarray:
     """uint32[n] ascending: the slots of any of the lists. Those of a mask, as sorting many takes long."""
     known = np.zeros(max((int(slots[-1]) + 1 for slots in lists if len(slots)), default=0), bool)
     for slots in lists:
@@ -134,10 +134,10 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
     """``dtype``: of its columns. Raises InputMissing, ModelError for a file that is damaged or no delta."""
     with Archive(path, DELTA) as archive:
         try:
-            header, told = archive.header["model"], archive.header["delta"]
-            require(told, TaskHeader, "delta")
-            features = sound(archive.path, header).features
-            task = Task(**{**told, "shown": tuple(told["shown"]), "sums": tuple(told.get("sums", ()))})
+            header, delta = archive.header["model"], archive.header["delta"]
+            require(delta, TaskHeader, "delta")
+            features = check_header(archive.path, header).features
+            task = Task(**{**delta, "shown": tuple(delta["shown"]), "sums": tuple(delta.get("sums", ()))})
             if task.number > task.of:
                 raise ValueError("the number of the shard")
             columns = [archive.map(f"{COLUMN}{i}") for i in range(len(archive.specs) - 1)]
@@ -145,7 +145,7 @@ def load(path: str | os.PathLike[str], dtype: type = np.float32) -> Delta:
         except ModelError:
             raise
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"{archive.path} is no delta of this version's learners ({error})") from error
+            raise ModelError(f"{archive.path} is not a delta of this version's learners ({error})") from error
         shapes = [(dtype, slots.shape)] * max(len(columns), 1)
         fits = slots.dtype == np.uint32 and [(column.dtype, column.shape) for column in columns] == shapes
         if not fits or not ascend_below(slots, 1 << features.bits):
@@ -161,7 +161,7 @@ def sums_of(header: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(header["scalars"][name]) for name in LABEL_SUMS}
 
 
-def pooled(base: Mapping[str, float], ends: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def pool_label_sums(base: Mapping[str, float], ends: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The sums of all labels, of shards that each went on from ``base``.
 
     Means are weighted by the importance that a shard has learned. The distances of the shards' means are part of the
@@ -173,14 +173,14 @@ def pooled(base: Mapping[str, float], ends: Sequence[Mapping[str, float]]) -> di
         return dict(base)
     shares = [one / total for one in learned]
     mean = sum(share * end["label_mean"] for share, end in zip(shares, ends, strict=True))
-    found = {name: base[name] + sum(end[name] - base[name] for end in ends) for name in ("label_weight", "label_count")}
-    found |= {"label_mean": mean, **dict.fromkeys(LABEL_SUMS[3:], 0.0)}
+    sums = {name: base[name] + sum(end[name] - base[name] for end in ends) for name in ("label_weight", "label_count")}
+    sums |= {"label_mean": mean, **dict.fromkeys(LABEL_SUMS[3:], 0.0)}
     for share, end in zip(shares, ends, strict=True):
         apart = end["label_mean"] - mean
-        found["label_variance"] += share * (end["label_variance"] + apart * apart)
-        found["label_variance_all"] += share * (end["label_variance_all"] + apart * apart)
-        found["label_deviation"] += share * math.hypot(end["label_deviation"], apart / NORMAL_RATIO)
-    return found
+        sums["label_variance"] += share * (end["label_variance"] + apart * apart)
+        sums["label_variance_all"] += share * (end["label_variance_all"] + apart * apart)
+        sums["label_deviation"] += share * math.hypot(end["label_deviation"], apart / NORMAL_RATIO)
+    return sums
 
 
 def spread_of(sums: Mapping[str, float], config: Any) -> float:
@@ -195,7 +195,7 @@ def in_units_of_all(base: Mapping[str, Any], deltas: Sequence[Delta], config: An
     if not has_units(base):
         return deltas
     ends = [sums_of(delta.header) for delta in deltas]
-    unit = spread_of(pooled(sums_of(base), ends), config)
+    unit = spread_of(pool_label_sums(sums_of(base), ends), config)
     if not unit > 0:
         return deltas
     return [in_unit(delta, spread_of(end, config) / unit) for delta, end in zip(deltas, ends, strict=True)]

@@ -40,7 +40,8 @@ class Engine(Protocol):
         how: tuple[InputConfig, BadLinesConfig],
         check: Callable[[], None],
     ) -> Iterator[Delta]:
-        """What ``work`` makes of each of ``shards`` and the model ``base``, a path. ``check`` raises where the run is
+        """The deltas that ``work`` makes of ``shards`` and the model ``base``, a path. ``check`` raises where the
+        run is
         to stop.
 
         Raises what a task raises, and WorkerLost.
@@ -141,7 +142,7 @@ class Processes:
 
 
 def read(work: Work, path: str, task: Task) -> Delta:
-    """What ``work`` has made, whose file is deleted, and stays mapped."""
+    """The delta of ``work``, whose file is deleted and stays mapped."""
     delta = load(path, np.float32 if work is learn else np.float64)
     os.unlink(path)
     return delta._replace(task=task)
@@ -246,7 +247,7 @@ class OnScheduler(OnDask):
 
     def run(self, work, base, shards, how, check) -> Iterator[Any]:
         try:
-            yield from super().run(work, base, [placed(shard) for shard in shards], how, check)
+            yield from super().run(work, base, [with_absolute_paths(shard) for shard in shards], how, check)
         except VwliteError:
             raise
         except Exception:  # of many types, as calls of a client that is closed fail anywhere
@@ -258,7 +259,7 @@ class OnScheduler(OnDask):
         self.client.close()
 
 
-def placed(shard: Shard) -> Shard:
+def with_absolute_paths(shard: Shard) -> Shard:
     """The shard with whole paths: workers run in other folders."""
     pieces = (piece._replace(path=os.path.abspath(piece.path)) for piece in shard.pieces)
     return shard._replace(pieces=tuple(pieces))
@@ -284,11 +285,11 @@ def check_workers(client: Any, address: str) -> None:
         client.wait_for_workers(1, timeout=PATIENCE)
     except TimeoutError:
         raise WorkerLost(f"the Dask scheduler at {address} has no worker") from None
-    for worker, found in client.run(version_here, on_error="return").items():
-        if isinstance(found, BaseException):
-            raise WorkerLost(f"the Dask worker {worker} cannot import vwlite {__version__}: {found}")
-        if found != __version__:
-            raise WorkerLost(f"the Dask worker {worker} has vwlite {found}, this is {__version__}")
+    for worker, version in client.run(version_here, on_error="return").items():
+        if isinstance(version, BaseException):
+            raise WorkerLost(f"the Dask worker {worker} cannot import vwlite {__version__}: {version}")
+        if version != __version__:
+            raise WorkerLost(f"the Dask worker {worker} has vwlite {version}, this is {__version__}")
 
 
 def version_here() -> str:

@@ -68,7 +68,8 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
 
 
 class Then(NamedTuple):
-    """What is to follow the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared weights of
+    """The final step after the rounds: at most ``passes`` passes, with the penalty ``l2 / 2`` times the squared
+    weights of
     the mean loss.
     """
 
@@ -81,12 +82,12 @@ class Optimiser:
 
     def __init__(self, path: str, then: Then, say: Callable[[str], None]) -> None:
         changes = {**UNCHANGED, "learner_changes": {"l2": then.l2, "termination": 0.0}}
-        found = restore(path, learning=True, vw_compat=False, learner_name=Bfgs.name, **changes)
-        self.learner: Bfgs = found.learner
-        self.plan = found.plan
+        restored = restore(path, learning=True, vw_compat=False, learner_name=Bfgs.name, **changes)
+        self.learner: Bfgs = restored.learner
+        self.plan = restored.plan
         apply_shrinkage(self.learner)
         watch(self.learner, then.passes, say, lambda: None)
-        self.header = {**found.header, **self.learner.header()}
+        self.header = {**restored.header, **self.learner.header()}
 
     def run(self, sums: Callable[[Model], Sequence[Delta]]) -> Model:
         """The model after at most ``Then.passes``; ``sums``: what ``sum_up`` gives for each shard of such a base, in
@@ -96,7 +97,7 @@ class Optimiser:
         while not is_finished(learner):
             learner.steps.begin_pass()
             deltas = sums(self.base())
-            self.header = merged(self.header, [delta.header for delta in deltas], learner.config)
+            self.header = merge_headers(self.header, [delta.header for delta in deltas], learner.config)
             for delta in deltas:
                 self.add(delta)
             if learner.first:  # the sums are not of the mean loss
@@ -108,7 +109,7 @@ class Optimiser:
         return {**self.learner.tables(False), **self.plan.arrays()}
 
     def base(self) -> Model:
-        """What workers take the sums of this pass at."""
+        """The model at which workers compute the sums of this pass."""
         learner, arrays = self.learner, self.tables()
         if not learner.gradient:
             along = learner.vectors[:, DIRECTION]
@@ -126,11 +127,11 @@ class Optimiser:
             learner.vectors[delta.slots, DIRECTION] = 1  # the mark of features that occur
 
 
-def merged(base: dict[str, Any], ends: list[dict[str, Any]], config: BfgsConfig) -> dict[str, Any]:
+def merge_headers(base: dict[str, Any], ends: list[dict[str, Any]], config: BfgsConfig) -> dict[str, Any]:
     return ends[0] if len(ends) == 1 else merged_header(base, ends, config)
 
 
-def followed(config: RunConfig, model: Restored | None, passes: int) -> tuple[RunConfig, Then]:
+def with_final_step(config: RunConfig, model: Restored | None, passes: int) -> tuple[RunConfig, Then]:
     """The options of the rounds, of ``model`` too where they go on from one, and what is to follow. The rounds have no
     penalty, which would hold their steps back.
 

@@ -15,14 +15,14 @@ from vwlite.distributed.delta import (
     Delta,
     Snapshot,
     Task,
-    between,
     has_units,
     in_units_of_all,
     load,
     places,
-    pooled,
+    pool_label_sums,
+    slots_between,
     sums_of,
-    united,
+    union_of_slots,
 )
 from vwlite.distributed.plan import Rule, digest_of, first_base, rule_of
 from vwlite.distributed.task import UNCHANGED
@@ -35,7 +35,7 @@ from vwlite.storage.atomic_file import OpenOutput, as_path, atomic_output
 from vwlite.storage.model_file import Model, NotFinite
 from vwlite.storage.ordered_pool import in_order
 from vwlite.training.ledger import model_digest
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import restore
 from vwlite.version import __version__
 
@@ -60,10 +60,10 @@ def check(base: str, deltas: Sequence[Delta]) -> None:
     numbers = [delta.task.number for delta in deltas]
     twice = sorted({number for number in numbers if numbers.count(number) > 1})
     missing = sorted({*range(1, of + 1)} - {*numbers})
-    for found, what in ((twice, "given twice"), (missing, "missing")):
-        if found:
-            one = len(found) == 1
-            listed = " and ".join(filter(None, [", ".join(map(str, found[:-1])), str(found[-1])]))
+    for shards, what in ((twice, "given twice"), (missing, "missing")):
+        if shards:
+            one = len(shards) == 1
+            listed = " and ".join(filter(None, [", ".join(map(str, shards[:-1])), str(shards[-1])]))
             raise ModelError(f"shard{'' if one else 's'} {listed} of {of} {'is' if one else 'are'} {what}")
 
 
@@ -148,14 +148,14 @@ def examples(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
 
 def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
     """Ascending: the slots of any of them."""
-    return united(*[delta.slots for delta in deltas])
+    return union_of_slots(*[delta.slots for delta in deltas])
 
 
 def merge_split(values: np.ndarray, deltas: Sequence[Delta], rule: Rule) -> None:
     divisor = rule.divisor(np.arange(len(deltas) + 1, dtype=np.float64))
 
     def merge_range(begin: int) -> None:
-        parts = [between(delta.slots, begin, begin + MERGED) for delta in deltas]
+        parts = [slots_between(delta.slots, begin, begin + MERGED) for delta in deltas]
         slots = [delta.slots[part] for delta, part in zip(deltas, parts, strict=True)]
         columns = [[column[part] for column in delta.columns] for delta, part in zip(deltas, parts, strict=True)]
         merge_rows.merge_split(values, slots, columns, divisor)
@@ -183,23 +183,25 @@ def merged_header(base: dict[str, Any], ends: list[dict[str, Any]], config: Any)
         **ends[-1],
         "scalars": merged_scalars(base, ends, config),
         "counters": merged_counts(base["counters"], [end["counters"] for end in ends]),
-        "negative_label": agreed("labels of the negative class", [end["negative_label"] for end in ends], None),
+        "negative_label": common_value("labels of the negative class", [end["negative_label"] for end in ends], None),
         "seen": sorted({one for end in ends for one in end["seen"]}),
     }
     if "norms" in base:
-        norms = summed(np.array(base["norms"]), [np.array(end["norms"]) for end in ends])
+        norms = sum_values(np.array(base["norms"]), [np.array(end["norms"]) for end in ends])
         merged["norms"] = [[*row[:2], factor(row[0], row[1], config)] for row in norms.tolist()]
     if "label_order" in base:
         of = base["label_order"]
         merged["label_order"] = {
             **ends[-1]["label_order"],
-            "rows": summed(of["rows"], [end["label_order"]["rows"] for end in ends]),
-            "counts": summed(np.array(of["counts"]), [np.array(end["label_order"]["counts"]) for end in ends]).tolist(),
+            "rows": sum_values(of["rows"], [end["label_order"]["rows"] for end in ends]),
+            "counts": sum_values(
+                np.array(of["counts"]), [np.array(end["label_order"]["counts"]) for end in ends]
+            ).tolist(),
         }
     return merged
 
 
-def summed(base: Any, ends: list[Any]) -> Any:
+def sum_values(base: Any, ends: list[Any]) -> Any:
     total = base
     for end in ends:
         total = total + (end - base)
@@ -216,45 +218,45 @@ def factor(norm_sum: float, norm_weight: float, config: Any) -> float:
 
 def merged_scalars(base: dict[str, Any], ends: list[dict[str, Any]], config: Any) -> dict[str, Any]:
     start = {name: float(value) for name, value in base["scalars"].items()}
-    labels = pooled(sums_of(base), [sums_of(end) for end in ends]) if has_units(base) else {}
+    labels = pool_label_sums(sums_of(base), [sums_of(end) for end in ends]) if has_units(base) else {}
     with_labels = [end for end in ends if not labels or end["scalars"]["label_count"]] or ends  # others know no range
-    found = {name: [float(end["scalars"][name]) for end in ends] for name in start}
+    scalars = {name: [float(end["scalars"][name]) for end in ends] for name in start}
     merged = {}
-    for name, values in found.items():
+    for name, values in scalars.items():
         if name in labels:
             merged[name] = labels[name]
         elif name in SUMMED:
-            merged[name] = summed(start[name], values)
+            merged[name] = sum_values(start[name], values)
         elif name in SETTLED:
             merged[name] = SETTLED[name]
         elif name in ("min_label", "max_label"):
             merged[name] = (min if name == "min_label" else max)(float(end["scalars"][name]) for end in with_labels)
         elif name == "rate":
-            merged[name] = decayed(start[name], config.decay_learning_rate)
+            merged[name] = decay_rate(start[name], config.decay_learning_rate)
         elif name != "multiplier":
-            merged[name] = agreed(f"values of {name}", values, start[name])
+            merged[name] = common_value(f"values of {name}", values, start[name])
     merged["multiplier"] = factor(merged["norm_sum"], merged["norm_weight"], config)
     return {name: plain(merged[name]) for name in start}
 
 
-def decayed(rate: float, decay: float) -> float:
+def decay_rate(rate: float, decay: float) -> float:
     """As at the end of a pass."""
     return rate if decay == 1 else float(np.float32(rate) * np.float32(decay))
 
 
-def agreed(what: str, values: list[Any], unset: Any) -> Any:
+def common_value(what: str, values: list[Any], unset: Any) -> Any:
     """The one value other than ``unset``. Raises UsageError where there are several."""
-    told = {value for value in values if value != unset}
-    if len(told) > 1:
-        raise UsageError(f"the shards have learned different {what}: {' and '.join(map(str, sorted(told)))}")
-    return told.pop() if told else unset
+    known = {value for value in values if value != unset}
+    if len(known) > 1:
+        raise UsageError(f"the shards have learned different {what}: {' and '.join(map(str, sorted(known)))}")
+    return known.pop() if known else unset
 
 
 def merged_counts(base: dict[str, Any], ends: list[dict[str, Any]]) -> dict[str, Any]:
     counts = {name: base[name] for name in base}
     for name, start in base.items():
         if name not in (*LABELS, "more_labels"):
-            counts[name] = summed(start, [end[name] for end in ends])
+            counts[name] = sum_values(start, [end[name] for end in ends])
             if isinstance(counts[name], float) and not math.isfinite(counts[name]):
                 raise ModelError(f"the counter {name} is beyond all numbers")
     counts["more_labels"] = max([base["more_labels"], *(end["more_labels"] for end in ends)])
@@ -329,17 +331,18 @@ def check_lines(deltas: Sequence[Delta], max_ratio: float) -> None:
     """Raises DataError where too many lines were malformed, or no example had a label."""
     lines, bad = sum(delta.task.lines for delta in deltas), sum(delta.task.bad for delta in deltas)
     if bad > max_ratio * lines:
-        shown = next(line for delta in deltas for line in delta.task.shown)
+        first_line = next(line for delta in deltas for line in delta.task.shown)
         allowed = f"more than --max-bad-ratio {max_ratio:g} allows"
-        raise DataError(f"{bad} of {lines} lines are malformed, {allowed}; the first: {shown}")
+        raise DataError(f"{bad} of {lines} lines are malformed, {allowed}; the first: {first_line}")
     if not any(delta.header["counters"]["labeled_weight"] for delta in deltas):
         raise DataError("there is no labelled example to learn from in any shard")
 
 
 def merge_models(paths: Sequence[str], base: str | None) -> Model:
-    """Of models made apart: the mean of what they changed, each weighted by its examples; see ``merge_apart``."""
-    headers = [stored(path).header for path in paths]
-    config = stored(paths[0]).config
+    """Merge models or deltas. Of ordinary models the changes are averaged, weighted by examples; see
+    ``merge_apart``."""
+    headers = [read_stored(path).header for path in paths]
+    config = read_stored(paths[0]).config
     rule_of(config, 2)
     check_agreement(list(zip(paths, headers, strict=True)))
     learner = restored_learner(paths[0])  # before memory is taken for a base of its size

@@ -58,12 +58,12 @@ def plan(paths: Sequence[str], of: int) -> list[Shard]:
     A line belongs to the shard in which its first byte lies, a compressed file to the one in which its middle lies.
     Raises InputMissing, UsageError for standard input, pipes and URLs, InputDamaged.
     """
-    found = [whole(path) for path in paths]
-    total = sum(piece.end for piece in found)
+    whole_files = [whole(path) for path in paths]
+    total = sum(piece.end for piece in whole_files)
     cuts = [total * number // of for number in range(of + 1)]
     shards: list[list[Piece]] = [[] for _ in range(of)]
     start = 0
-    for piece in found:
+    for piece in whole_files:
         for number, part in parts(piece, [cut - start for cut in cuts]):
             shards[number].append(part)
         start += piece.end
@@ -86,7 +86,7 @@ def whole(path: str) -> Piece:
 
 
 def parts(piece: Piece, cuts: list[int]) -> Iterator[tuple[int, Piece]]:
-    """What of a file lies between each two of ``cuts``, which count from its first byte; empty parts are left out."""
+    """The parts of a file between each two of ``cuts``, which count from its first byte; empty parts are left out."""
     size = piece.size
     if piece.compressed:
         middle = size // 2
@@ -128,7 +128,7 @@ class Rule(NamedTuple):
     power: float = 0.5
 
     def divisor(self, touching: Any) -> Any:
-        """Of the summed changes of slots, each known to so many shards."""
+        """What to divide summed changes of slots by; ``touching``: the number of shards that changed each slot."""
         return self.of ** (1 - self.power) * touching**self.power
 
 
@@ -206,7 +206,7 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
     if config.features.centred:
         raise UsageError("--centred does not go with shards: each would take other means from its features")
     if config.features.freeze:
-        raise UsageError("--freeze does not go with shards: means of their models would not stand")
+        raise UsageError("--freeze does not go with shards: frozen weights would change in the mean of their models")
     if config.features.landmark_count:
         raise UsageError("shards need one file of --landmarks, and each would choose its own: see 'vwlite landmarks'")
     if config.features.finds_gamma:
@@ -216,14 +216,14 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
 
 
 def first_base(header: dict[str, Any], of: int) -> bytes:
-    """What a model began with that began with nothing. Raises ValueError for a damaged header."""
+    """The base of a model that began with nothing. Raises ValueError for a damaged header."""
     learner = learner_class(header["learner"]).config_type.restore(header["config"], {})
     features = built(FeatureConfig, header["features"])
     return base_of(RunConfig(input=InputConfig(kind=header["kind"]), features=features, learner=learner), of)
 
 
 def digest_of(base: bytes) -> str:
-    """What a model's bytes end with."""
+    """The digest at the end of a model's bytes."""
     return base[-DIGITS:].decode("ascii", "replace")
 
 

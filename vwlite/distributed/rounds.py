@@ -25,7 +25,7 @@ from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.base import own_rows
 from vwlite.learners.losses import LossConfig
 from vwlite.storage import model_file
-from vwlite.storage.atomic_file import atomic_output, beside_output, unflushed
+from vwlite.storage.atomic_file import atomic_output, beside_output, temporary_file
 from vwlite.storage.model_file import Model
 from vwlite.storage.output_checks import BEST, CHECKPOINT
 from vwlite.training.checkpoint import check_same, deciding_options
@@ -121,7 +121,7 @@ class Rounds:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What decides the bytes, as JSON data."""
+        """The settings that decide the bytes of the model, as JSON data."""
         pieces = [[piece._asdict() for piece in shard.pieces] for shard in self.shards]
         settings = {**self.settings._asdict(), "resume": None}
         return json.loads(json.dumps({**deciding_options(self.config), **settings, "pieces": pieces}))
@@ -129,20 +129,20 @@ class Rounds:
     def goes_on(self) -> bool:
         """Whether there is a checkpoint to go on from. Raises ModelError, UsageError."""
         if not os.path.exists(self.checkpoint):
-            self.display.message(f"there is no {self.checkpoint} to go on from: training begins at the start")
+            self.display.message(f"there is no {self.checkpoint} to go on from: training starts from the beginning")
             return False
-        found = model_file.read_header(self.checkpoint).get("rounds")
+        record = model_file.read_header(self.checkpoint).get("rounds")
         try:
-            if found is None:
-                raise ModelError(f"{self.checkpoint} is no checkpoint of rounds")
-            then, now = dict(found["told"]), self.description
+            if record is None:
+                raise ModelError(f"{self.checkpoint} is not a checkpoint of rounds")
+            then, now = dict(record["told"]), self.description
             if then.pop("pieces") != now.pop("pieces"):
                 raise ModelError(f"the input has changed since {self.checkpoint} was written: drop --resume")
             check_same(self.checkpoint, then, now)
-            reports = [Round(**one) for one in found["reports"]]
-            self.state = State(reports, found["lines"], found["bad"], found["best"])
+            reports = [Round(**one) for one in record["reports"]]
+            self.state = State(reports, record["lines"], record["bad"], record["best"])
         except (KeyError, TypeError) as error:
-            raise ModelError(f"{self.checkpoint} is no checkpoint of this version ({error})") from error
+            raise ModelError(f"{self.checkpoint} is not a checkpoint of this version ({error})") from error
         self.display.message(f"going on after round {self.state.done} of {self.settings.rounds}")
         return True
 
@@ -161,8 +161,8 @@ class Rounds:
             if self.settings.then:
                 model = self.optimised(model, self.settings.then)
         except Interrupted as signal:
-            kept = f"; {self.checkpoint} keeps round {self.state.done}, --resume goes on with it"
-            raise Interrupted(signal.number, kept if self.state.done and self.config.output.model else "") from signal
+            advice = f"; {self.checkpoint} keeps round {self.state.done}, --resume goes on with it"
+            raise Interrupted(signal.number, advice if self.state.done and self.config.output.model else "") from signal
         if self.config.output.model:
             write(self.config.output.model, model, atomic_output, announce)
             for path in (self.checkpoint, self.best):
@@ -204,7 +204,7 @@ class Rounds:
         return model
 
     def worked(self, work: Work, base: str) -> list[Delta]:
-        """What the workers make of all shards, in order."""
+        """The deltas of all shards, in order."""
         how = replace(self.config.input, paths=(), threads=1), self.bad_lines
         with self.guard.deferred():  # a signal must not end the start of a process half way
             deltas = self.engine.run(work, base, self.shards, how, self.guard.check)
@@ -213,27 +213,27 @@ class Rounds:
     def optimised(self, model: Model, then: Then) -> Model:
         """The model after L-BFGS, or ``model`` where that does better on the holdout file."""
         begun, start = time.monotonic(), self.place("optimised")
-        write(start, model, unflushed)
+        write(start, model, temporary_file)
         optimiser = Optimiser(start, then, self.display.line)
         for row in own_rows(optimiser.learner):
             self.display.line(row)
 
         def sums(base: Model) -> list[Delta]:
-            write(start, base, unflushed)
+            write(start, base, temporary_file)
             return self.worked(sum_up, start)
 
-        found = optimiser.run(sums)
+        optimised = optimiser.run(sums)
         report = {"passes": optimiser.learner.current, "holdout_loss": None, "kept": True, "seconds": 0.0}
         self.state.optimised = report
         if self.settings.holdout:
-            write(start, found, unflushed)
+            write(start, optimised, temporary_file)
             loss, before = self.measured(start), self.state.reports[self.state.best - 1].holdout_loss
             report["holdout_loss"] = loss
             if loss is not None and before is not None:
                 self.display.message(f"held out: {loss:.6f} after L-BFGS, {before:.6f} before")
             report["kept"] = is_better(loss, before)
         report["seconds"] = time.monotonic() - begun
-        return found if report["kept"] else model
+        return optimised if report["kept"] else model
 
     def keep(self, model: Model, report: Round, begun: float) -> None:
         """Measure the round, and write its model as the base of the next one."""
@@ -241,7 +241,7 @@ class Rounds:
         state.reports.append(report)
         last = state.done == self.settings.rounds and not self.settings.then
         if self.settings.holdout:
-            write(self.place("measured"), model, unflushed)
+            write(self.place("measured"), model, temporary_file)
             report.holdout_loss = self.measured(self.place("measured"))
         best = state.reports[state.best - 1].holdout_loss if state.best else None
         if is_better(report.holdout_loss, best):
@@ -262,7 +262,7 @@ class Rounds:
 
     def write_beside(self, path: str, model: Model) -> None:
         like = self.config.output.model
-        write(path, model, (lambda name: beside_output(name, like=like)) if like else unflushed)
+        write(path, model, (lambda name: beside_output(name, like=like)) if like else temporary_file)
 
     def measured(self, path: str) -> float | None:
         """The average loss on the holdout file, None where it is undefined or infinite. Raises as ``evaluate``."""
@@ -300,18 +300,18 @@ def without_rounds(model: Model) -> Model:
 
 
 def is_better(loss: float | None, best: float | None) -> bool:
-    """Of two held-out losses, None where there is none, which decides nothing."""
+    """Whether a held-out loss is below the best one so far; None, no loss, is never better."""
     return best is None or (loss is not None and loss < best)
 
 
 def average_loss(before: dict[str, Any], after: dict[str, Any]) -> float | None:
-    """Of the examples of a round, each predicted before it was learned."""
+    """The average loss of the examples of a round, each predicted before it was learned."""
     weight = after["labeled_weight"] - before["labeled_weight"]
     return (after["sum_loss"] - before["sum_loss"]) / weight if weight else None
 
 
 def sorted_labels(deltas: Sequence[Delta], before: dict[str, Any], loss: LossConfig) -> str:
-    """What to say where two classes, -1 and 1, are spread unevenly over the shards; empty: nothing."""
+    """A note if two classes, -1 and 1, are spread unevenly over the shards; else empty."""
     counts = [delta.header["counters"] for delta in deltas]
     sizes = [one["labeled_weight"] - before["labeled_weight"] for one in counts]
     sums = [one["weighted_labels"] - before["weighted_labels"] for one in counts]

@@ -24,7 +24,7 @@ from vwlite.distributed.delta import Delta, Snapshot, Task, save
 from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner, apply_shrinkage
-from vwlite.storage.atomic_file import as_path, unflushed
+from vwlite.storage.atomic_file import as_path, temporary_file
 from vwlite.storage.weight_table import PageToucher
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import RunConfig
@@ -71,10 +71,10 @@ class ShardInputs(Inputs):
 
     def text(self, buffers: Buffers) -> Iterator[Block]:
         for piece in self.shard.pieces:
-            yield from stream_blocks(piece.name, partial(opened, piece), buffers, LONGEST_LINE)
+            yield from stream_blocks(piece.name, partial(open_piece, piece), buffers, LONGEST_LINE)
 
 
-def opened(piece: Piece):
+def open_piece(piece: Piece):
     """A raw reader of a piece. Raises InputDamaged for a file that is another one than the plan was made of."""
     if not piece.compressed:
         return open_range(*piece[:5])
@@ -84,7 +84,7 @@ def opened(piece: Piece):
 
 
 def learn(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLinesConfig) -> Delta:
-    """What one pass over the shard makes of the model ``base``, a path or the bytes of such a file.
+    """The delta of one pass over the shard from the model ``base``, a path or the bytes of such a file.
 
     ``input`` says how text is read; its paths do not matter. Raises as ``vwlite train -i``, but for too many malformed
     lines, which the merge judges.
@@ -130,7 +130,7 @@ class ShardPass:
         )
 
     def header(self) -> dict[str, Any]:
-        """Of the model that the pass has made, as it is read from a file."""
+        """The header of the model that the pass has made, as it is read from a file."""
         return json.loads(json.dumps(self.parts.writer.header()))
 
 
@@ -139,7 +139,7 @@ def into(path: str, work: Work, base: str, *task: Any) -> tuple[str, Task]:
     it would read a pipe.
     """
     delta = work(base, *task)
-    save(path, delta, unflushed)
+    save(path, delta, temporary_file)
     return path, delta.task
 
 

@@ -15,10 +15,17 @@ from vwlite.evaluation.inspect_model import sides_of
 from vwlite.features.config import covers, sides_of_pair
 from vwlite.features.feature_names import gather, group_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.features.group_columns import features_of, segments_in, segments_of, space_of, without, without_segments
+from vwlite.features.group_columns import (
+    features_of,
+    segments_in,
+    segments_of,
+    space_of,
+    without_group,
+    without_segments,
+)
 from vwlite.features.hashing import mix64
 from vwlite.features.interactions import WILDCARD
-from vwlite.learners.negatives import blocks_of, joined, no_blocks, paired, rows_with
+from vwlite.learners.negatives import blocks_of, join_blocks, no_blocks, pair_bits, rows_with
 from vwlite.learners.row_results import Results, has_length
 from vwlite.training.model_loader import Restored
 from vwlite.training.trainer import row_ranges
@@ -37,8 +44,8 @@ def first_features(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np
     """
     rows, slots, values = features_of(batch, plan, group)
     order = np.lexsort((values != 1, rows))
-    found, first = np.unique(rows[order], return_index=True)
-    return found, slots[order[first]]
+    present, first = np.unique(rows[order], return_index=True)
+    return present, slots[order[first]]
 
 
 def keys_of(batch: Batch, plan: Plan, groups: list[int]) -> np.ndarray:
@@ -77,9 +84,9 @@ class PersonItems:
         places = np.minimum(np.searchsorted(self.slots, slots), max(len(self.slots) - 1, 0))
         known = self.slots[places] == slots if len(self.slots) else np.zeros(len(slots), bool)
         chosen = (keys != 0) if wanted is None else (keys != 0) & wanted[rows]
-        found = np.full(len(slots), -1, np.int32)
-        found[known] = self.order[places[known]]
-        self.parts.append((keys[chosen], found[chosen]))
+        numbers = np.full(len(slots), -1, np.int32)
+        numbers[known] = self.order[places[known]]
+        self.parts.append((keys[chosen], numbers[chosen]))
 
     def close(self) -> None:
         """All pairs have been added."""
@@ -96,7 +103,7 @@ class PersonItems:
 
 
 class PersonBundles:
-    """What persons, by their keys, were first met with in the namespaces ``groups``, which tell them apart."""
+    """The features of persons, by their keys, in the namespaces ``groups`` that identify them, as first seen."""
 
     def __init__(self, plan: Plan, groups: list[int]) -> None:
         self.plan, self.groups = plan, groups
@@ -111,7 +118,7 @@ class PersonBundles:
         self.places |= {key: len(self.places) + place for place, (_, key) in enumerate(rows)}
         inside = np.any([segments_of(batch, self.plan, group) for group in self.groups], axis=0)
         taken = blocks_of(batch).take(np.array([row for row, _ in rows], np.int64), inside)
-        self.blocks = joined(self.blocks, taken)
+        self.blocks = join_blocks(self.blocks, taken)
 
     def completed(self, batch: Batch) -> Batch:
         """The same rows; one with nothing but the id of a person has all that the person was met with."""
@@ -121,7 +128,7 @@ class PersonBundles:
         for row in np.flatnonzero(alone).tolist():
             if (place := self.places.get(int(keys[row]))) is not None:
                 source[row] = len(batch) + place
-        whole = joined(blocks_of(batch), self.blocks).take(source)
+        whole = join_blocks(blocks_of(batch), self.blocks).take(source)
         return rows_with(whole, batch, np.arange(len(batch)))
 
 
@@ -146,7 +153,7 @@ class Catalogue:
         self.find_partners(model)
 
     def find_partners(self, model: Restored) -> None:
-        """What items are paired with: the groups and their names, those with the most features first."""
+        """Find the groups that items are paired with, and their names, those with the most features first."""
         typed = {
             self.plan.pairs[pair][other]: sides_of_pair(model.features.dotproduct[pair])[other]
             for pair, other, _ in self.parts
@@ -197,7 +204,7 @@ class Catalogue:
 
     def without_items(self, batch: Batch) -> Batch:
         """The same rows without what makes items."""
-        return without(batch, self.plan, self.group)
+        return without_group(batch, self.plan, self.group)
 
     def updates(self) -> np.ndarray:
         """float32[items]: how many examples the model has learned of each."""
@@ -253,14 +260,14 @@ class ItemBundles(Catalogue):
         new = [place for place in np.sort(first).tolist() if int(slots[place]) not in self.met]
         for place in new:
             self.met[int(slots[place])] = self.name(batch, int(rows[place]), int(slots[place]))
-        self.blocks = joined(self.blocks, blocks.take(rows[new], self.in_items(batch) | alone[owner] & ~of_people))
+        self.blocks = join_blocks(self.blocks, blocks.take(rows[new], self.in_items(batch) | alone[owner] & ~of_people))
 
     def name(self, batch: Batch, row: int, slot: int) -> str:
-        """Of an id, as the model has it or the row."""
+        """The name of an id, as in the model or in the row."""
         known = self.known_names.get(slot)
         if known is None and batch.names is not None:
-            found = gather(batch, self.plan, row).get(self.group, ())
-            known = next((str(one) for one in found if one.hash == slot), None)
+            features = gather(batch, self.plan, row).get(self.group, ())
+            known = next((str(one) for one in features if one.hash == slot), None)
         return own_name(known or str(slot), self.spaces[0])
 
     def close(self) -> None:
@@ -269,7 +276,7 @@ class ItemBundles(Catalogue):
         self.names = [list(self.met.values())[place] for place in order]
         self.slots = np.array(list(self.met), np.uint32)[order]
         self.blocks = self.blocks.take(np.array(order, np.int64))
-        self.inner = np.unique(paired(self.blocks.namespace_hash, self.blocks.namespace_char))
+        self.inner = np.unique(pair_bits(self.blocks.namespace_hash, self.blocks.namespace_char))
 
     def in_items(self, batch: Batch) -> np.ndarray:
         """bool[segments]: those of the spaces of items."""
@@ -278,21 +285,21 @@ class ItemBundles(Catalogue):
 
     def without_items(self, batch: Batch) -> Batch:
         blocks = blocks_of(batch)
-        inside = self.in_items(batch) | np.isin(paired(blocks.namespace_hash, blocks.namespace_char), self.inner)
+        inside = self.in_items(batch) | np.isin(pair_bits(blocks.namespace_hash, blocks.namespace_char), self.inner)
         return without_segments(replace(batch, names=None), inside)
 
     def scores(self, batch: Batch, rows: list[int], base: np.ndarray) -> np.ndarray:
         people, items = blocks_of(batch), np.arange(len(self.names))
-        found = np.empty((len(rows), len(items)), np.float32)
+        scores = np.empty((len(rows), len(items)), np.float32)
         at_once = max(1, ROWS_AT_ONCE // max(1, len(items)))
         for begin in range(0, len(rows), at_once):
             part = np.array(rows[begin : begin + at_once])
             cells = np.empty(2 * len(part) * len(items), np.int64)  # a person, an item
             cells[::2] = np.repeat(np.arange(len(part)), len(items))
             cells[1::2] = np.tile(len(part) + items, len(part))
-            pairs = joined(people.take(part), self.blocks).take(cells).merged(np.arange(0, len(cells) + 1, 2))
-            found[begin : begin + len(part)] = self.predicted(rows_with(pairs, batch, np.repeat(part, len(items))))
-        return found
+            pairs = join_blocks(people.take(part), self.blocks).take(cells).merged(np.arange(0, len(cells) + 1, 2))
+            scores[begin : begin + len(part)] = self.predicted(rows_with(pairs, batch, np.repeat(part, len(items))))
+        return scores
 
     def predicted(self, batch: Batch) -> np.ndarray:
         """float32[rows, items] of a row for each."""
@@ -326,9 +333,9 @@ def learned_of(
 ) -> tuple[list[str], np.ndarray]:
     """Names and slots, uint32[n], of the features of a namespace that were ever updated on these sides, by name."""
     learned = np.unique(np.concatenate([learner.factors(*side)[0] for side in sides]))
-    shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
-    order = sorted(range(len(shown)), key=shown.__getitem__)
-    return [shown[place] for place in order], learned[order]
+    names_shown = [own_name(names.get(slot, str(slot)), namespace) for slot in learned.tolist()]
+    order = sorted(range(len(names_shown)), key=names_shown.__getitem__)
+    return [names_shown[place] for place in order], learned[order]
 
 
 def best(scores: np.ndarray, left_out: np.ndarray, top: int) -> np.ndarray:

@@ -56,9 +56,9 @@ class Contingency:
         """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
         majority = self.meant.max(initial=0) / self.meant.sum() if len(self.weight) else math.nan
         report: JsonObject = {"majority_accuracy": float(majority), **means(self.hits, self.named, self.meant)}
-        wanted = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
+        asked_names = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
         tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
-        return {**report, **{name: table() for name, table in tables if name in wanted}}
+        return {**report, **{name: table() for name, table in tables if name in asked_names}}
 
     def per_class(self) -> list[JsonObject]:
         columns = {
@@ -190,12 +190,12 @@ class TopClasses:
 
     def report(self) -> dict[str, float]:
         whole = {"p": self.weight, "recall": self.labels}
-        found = {}
+        metrics = {}
         for name, most in self.most.items():
             kind = name.partition("@")[0]
             divisor = whole[kind] * (most if kind == "p" else 1)
-            found[name] = self.hits[name] / divisor if divisor else math.nan
-        return found
+            metrics[name] = self.hits[name] / divisor if divisor else math.nan
+        return metrics
 
 
 class SecondClass:
@@ -223,7 +223,7 @@ class SecondClass:
 
 
 def distributions_of(learner: Learner, asked: Collection[str] | None) -> Distributions | None:
-    """Of a learner that has a probability for each label, in one model; None of others."""
+    """The distributions of a learner with a probability for each label; None for other learners."""
     return Distributions(learner, asked) if isinstance(learner, LabelDistribution) else None
 
 
@@ -267,7 +267,7 @@ class ClassOutcomes(Listener):
             self.top.add(rows, self.places(batch, results, rows), batch.importance[rows])
 
     def __len__(self) -> int:
-        """How many rows are collected."""
+        """The number of rows collected."""
         return sum(part.shape[1] for part in self.parts)
 
     def places(self, batch: Batch, results: Results, rows: np.ndarray) -> Csr:
@@ -283,10 +283,10 @@ class ClassOutcomes(Listener):
         lists, count = batch.lists, self.config.count
         meant = np.zeros((len(batch), count), bool)
         meant[lists.owner, lists.indices] = True
-        meant, said = meant[rows], self.learner.chosen(rows)
+        meant, predicted = meant[rows], self.learner.chosen(rows)
         weight = batch.importance[rows].astype(np.float64)
-        self.sets += [weight @ (meant & said), weight @ said, weight @ meant]
-        sizes = [of.sum(axis=1) for of in (said, meant, said & meant)]
+        self.sets += [weight @ (meant & predicted), weight @ predicted, weight @ meant]
+        sizes = [of.sum(axis=1) for of in (predicted, meant, predicted & meant)]
         self.costs += [weight @ set_costs(loss, *sizes) for loss in SET_LOSSES]
 
     def report(self, names: list[str] | None) -> JsonObject:
@@ -301,8 +301,8 @@ class ClassOutcomes(Listener):
         if kind in OF_COSTS and len(label):
             report["loss"] /= len(label)
         if kind == "oaa" and total:
-            found = Contingency(label, answer, weight, self.config.classes.display_name)
-            report |= found.report(names, count)
+            contingency = Contingency(label, answer, weight, self.config.classes.display_name)
+            report |= contingency.report(names, count)
         if self.sets is not None and total:
             report |= of_sets(*self.sets) | of_costs(self.costs / total, count)
             if names is not None:
@@ -329,7 +329,7 @@ def choose(
     names: Iterable[str] | None,
     reasons: Mapping[str, str] = MappingProxyType({}),
 ) -> JsonObject:
-    """What ``names`` asks for, or else all of a report, in the order ``offered``.
+    """The metrics in ``names``, or all of a report, in the order ``offered``.
 
     Raises UsageError, which lists what is offered but for metrics that are not there for a reason.
     """
@@ -364,7 +364,7 @@ def no_probabilities(config: Any) -> str:
 
 
 def of_costs(means: np.ndarray, count: int) -> dict[str, float]:
-    """Of the mean costs of sets of ``count`` labels by every loss, in the order of SET_LOSSES."""
+    """Metrics from the mean costs of sets of ``count`` labels by each loss, in the order of SET_LOSSES."""
     hamming, zero_one, f1, jaccard = means.tolist()
     return {
         "accuracy": 1 - zero_one,
@@ -375,11 +375,11 @@ def of_costs(means: np.ndarray, count: int) -> dict[str, float]:
 
 
 def of_sets(hits: np.ndarray, named: np.ndarray, meant: np.ndarray) -> dict[str, float]:
-    """Of float64[labels]: the weight of the rows that have a label and are answered so, are answered so, have it."""
-    right, said, true = (float(values.sum()) for values in (hits, named, meant))
+    """Metrics of sets from float64[labels] each: the weights of true positives, of predicted and of true labels."""
+    right, predicted, true = (float(values.sum()) for values in (hits, named, meant))
     return {
-        "micro_precision": right / said if said else np.nan,
+        "micro_precision": right / predicted if predicted else np.nan,
         "micro_recall": right / true if true else np.nan,
-        "micro_f1": 2 * right / (said + true) if said + true else np.nan,
+        "micro_f1": 2 * right / (predicted + true) if predicted + true else np.nan,
         "macro_f1": means(hits, named, meant)["macro_f1"],
     }

@@ -66,5 +66,5 @@ def entropy(weight: np.ndarray) -> float:
 
 
 def pairs(weight: np.ndarray) -> float:
-    """How many pairs there are within groups of these sizes."""
+    """The number of pairs within groups of these sizes."""
     return float((weight * (weight - 1)).sum()) / 2

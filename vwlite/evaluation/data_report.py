@@ -144,10 +144,10 @@ class DataReport:
 
     def losses(self, few: bool) -> list[str]:
         """Losses that take all of the labels."""
-        found = ["squared", "quantile"]
+        losses = ["squared", "quantile"]
         if few and (set(self.labels) <= {0.0, 1.0} or set(self.labels) <= {-1.0, 1.0}):
-            found += ["logistic", "hinge"]
-        return found + ["poisson"] * (self.lowest >= 0)
+            losses += ["logistic", "hinge"]
+        return losses + ["poisson"] * (self.lowest >= 0)
 
 
 class OddNumbers:
@@ -295,17 +295,17 @@ class Offsets:
 
     def meet(self, batch: Batch, places: np.ndarray) -> None:
         """Take in the features at these places that are new."""
-        found, first = np.unique(batch.feature_hash[places], return_index=True)
-        new = ~np.isin(found, self.hashes)
-        found, first = found[new][: MOST - len(self.hashes)], places[first[new]][: MOST - len(self.hashes)]
-        for hash, place in zip(found.tolist(), first.tolist(), strict=True):
+        hashes, first = np.unique(batch.feature_hash[places], return_index=True)
+        new = ~np.isin(hashes, self.hashes)
+        hashes, first = hashes[new][: MOST - len(self.hashes)], places[first[new]][: MOST - len(self.hashes)]
+        for hash, place in zip(hashes.tolist(), first.tolist(), strict=True):
             segment = int(np.searchsorted(batch.namespace_start, place, "right")) - 1
             space, name = name_of(batch, segment), name_at(batch, place).decode("utf-8", "backslashreplace")
             self.names[hash] = escaped(f"{space}^{name}" if space else name)
-        sums = np.zeros((4, len(found)))
+        sums = np.zeros((4, len(hashes)))
         sums[0] = batch.value[first]
-        order = np.argsort(np.concatenate([self.hashes, found]), kind="stable")
-        self.hashes = np.concatenate([self.hashes, found])[order]
+        order = np.argsort(np.concatenate([self.hashes, hashes]), kind="stable")
+        self.hashes = np.concatenate([self.hashes, hashes])[order]
         self.sums = np.concatenate([self.sums, sums], axis=1)[:, order]
 
     def sentences(self) -> list[str]:
@@ -321,7 +321,7 @@ class Offsets:
         one = max(np.flatnonzero(far).tolist(), key=lambda place: abs(mean[place]) / deviation[place])
         more = f" (and {int(far.sum()) - 1} more such features)" if far.sum() > 1 else ""
         numbers = f"the mean {mean[one]:.4g} and the standard deviation {deviation[one]:.2g}"
-        what = f"{self.names[int(self.hashes[one])]}{more} has {numbers}"
+        subject = f"{self.names[int(self.hashes[one])]}{more} has {numbers}"
         space = self.names[int(self.hashes[one])].rpartition("^")[0] or "_"
         way = f"subtract the mean from its values, or train --centred {space}"
-        return [f"{what}: so far from 0 it is nearly a constant to the learner: {way}"]
+        return [f"{subject}: so far from 0 it is nearly a constant to the learner: {way}"]

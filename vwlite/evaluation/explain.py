@@ -13,7 +13,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged
 from vwlite.features.feature_names import once_each, row_terms
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import shifted
+from vwlite.features.name_index import shift_slots
 from vwlite.learners.abilities import Explainable
 from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
@@ -57,7 +57,7 @@ class Sum(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Of an example: its place in the data, its prediction, the sums that this was made from, the answer's first."""
+    """The explanation of an example: its place in the data, its prediction, and its sums, the answer's first."""
 
     location: str
     tag: str
@@ -79,13 +79,13 @@ class Explainer(Listener):
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         for row in (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | SHARED) == 0) + begin).tolist():
             tag = batch.tag(row) if has_simple_labels(self.learner) else tag_of(batch, row)
-            wanted = self.learner.weighted_sums(batch, results, row, self.classes)
+            sums = self.learner.weighted_sums(batch, results, row, self.classes)
             self.show(
                 Explanation(
                     batch.location(row),
                     tag.decode("utf-8", "surrogateescape"),
                     self.learner.answer_of(results, row),
-                    sums_of_row(batch, self.plan, self.learner, row, wanted, self.top),
+                    sums_of_row(batch, self.plan, self.learner, row, sums, self.top),
                 )
             )
 
@@ -102,15 +102,15 @@ def sums_of_row(
         return [Sum(one.name, one.value, one.value, [], 0, 0.0) for one in wanted]
     base = float(batch.initial_prediction[row])
     names, slots, values = once_each(row_terms(batch, plan, row))
-    slots, values = shifted(slots, learner.layout[0], plan.bits), values.astype(float)
-    made = []
+    slots, values = shift_slots(slots, learner.layout[0], plan.bits), values.astype(float)
+    sums = []
     for one in wanted:
         places = slots + np.uint32(one.weight_set)
         own = shrunk(learner.weights[places, 0], learner)
         weights = np.array(learner.in_label_units(own, names, places), float)
         linear = CrossedTerms(names.__getitem__, values, weights)
-        made.append(Sum(one.name, one.value, base, *strongest([linear, *crossed], places, top)))
-    return made
+        sums.append(Sum(one.name, one.value, base, *strongest([linear, *crossed], places, top)))
+    return sums
 
 
 def strongest(parts: list[CrossedTerms], slots: np.ndarray, top: int | None) -> tuple[list[Term], int, float]:

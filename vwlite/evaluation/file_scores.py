@@ -73,8 +73,8 @@ class FileScores(FileFigures):
         return {name: value for name, value in report.items() if not isinstance(value, list | dict)}
 
     def end(self) -> None:
-        shown = [name for name in COLUMNS if any(entry.get(name) is not None for entry in self.entries)]
-        rows = [{"file": entry["file"], **{name: cell(entry.get(name)) for name in shown}} for entry in self.entries]
+        columns = [name for name in COLUMNS if any(entry.get(name) is not None for entry in self.entries)]
+        rows = [{"file": entry["file"], **{name: cell(entry.get(name)) for name in columns}} for entry in self.entries]
         if rows:
             self.display.line(as_table({"each file before it was learned": rows}))
 
@@ -82,8 +82,8 @@ class FileScores(FileFigures):
         return {"by_file": {"entries": self.entries, "weight": self.weight, "loss": self.loss}}
 
     def restore(self, state: Figures) -> None:
-        kept = state.get("by_file", {"entries": [], "weight": 0.0, "loss": 0.0})
-        self.entries, self.weight, self.loss = kept["entries"], kept["weight"], kept["loss"]
+        saved = state.get("by_file", {"entries": [], "weight": 0.0, "loss": 0.0})
+        self.entries, self.weight, self.loss = saved["entries"], saved["weight"], saved["loss"]
 
 
 def cell(value: Any) -> Any:

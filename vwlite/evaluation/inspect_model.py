@@ -31,7 +31,7 @@ CHUNK = 4096  # rows
 
 
 def norms(row: np.ndarray, column: np.ndarray, weight: np.ndarray, columns: int) -> dict[str, float]:
-    """Of the matrix that has float64[n] ``weight`` at these places, int64[n] each, and 0 at all others.
+    """Norms of the matrix that has float64[n] ``weight`` at these places, int64[n] each, and 0 elsewhere.
 
     ``2,1`` is the sum of the lengths of the rows; ``trace`` that of the singular values, left out where there are more
     than MOST_COLUMNS columns; ``frobenius`` the root of the sum of squares.
@@ -39,10 +39,10 @@ def norms(row: np.ndarray, column: np.ndarray, weight: np.ndarray, columns: int)
     order = np.argsort(row, kind="stable")
     row, column, weight = np.unique(row[order], return_inverse=True)[1], column[order], weight[order]
     lengths = np.sqrt(np.bincount(row, weight * weight))
-    found = {"2,1": float(lengths.sum())}
+    norms = {"2,1": float(lengths.sum())}
     if columns <= MOST_COLUMNS:
-        found["trace"] = float(singular_values(row, column, weight, columns).sum())
-    return {**found, "frobenius": float(np.sqrt(weight @ weight))}
+        norms["trace"] = float(singular_values(row, column, weight, columns).sum())
+    return {**norms, "frobenius": float(np.sqrt(weight @ weight))}
 
 
 def singular_values(row: np.ndarray, column: np.ndarray, weight: np.ndarray, columns: int) -> np.ndarray:
@@ -52,13 +52,13 @@ def singular_values(row: np.ndarray, column: np.ndarray, weight: np.ndarray, col
     """
     if not np.isfinite(weight).all():
         return np.full(columns, np.nan)
-    made = np.zeros((columns, columns))
+    gram = np.zeros((columns, columns))
     for first in range(0, int(row[-1]) + 1 if len(row) else 0, CHUNK):
         begin, end = np.searchsorted(row, (first, first + CHUNK))
         part = np.zeros((CHUNK, columns))
         part[row[begin:end] - first, column[begin:end]] = weight[begin:end]
-        made += part.T @ part
-    return np.sqrt(np.maximum(np.linalg.eigvalsh(made)[::-1], 0))
+        gram += part.T @ part
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(gram)[::-1], 0))
 
 
 NAME_ARRAYS = ("name_slot", "name_end", "name_text")
@@ -108,7 +108,7 @@ class Inspection:
         return {name: self.restored.header["scalars"][name] for name in ("min_label", "max_label")}
 
     def norms(self) -> JsonObject:
-        """Those of the weights of classes or outputs, a row for each feature."""
+        """Norms of the weights of classes or outputs, a row for each feature."""
         learner = self.restored.learner
         if isinstance(learner, FactoredWeights):
             return learner.own_norms()
@@ -140,12 +140,12 @@ class Inspection:
 
     def entry(self, slot: int, classes: list[str]) -> JsonObject:
         learner = self.restored.learner
-        found = {"weight": float(learner.weights[slot, 0]), "slot": slot, "name": self.names.get(slot)}
+        entry = {"weight": float(learner.weights[slot, 0]), "slot": slot, "name": self.names.get(slot)}
         number = slot & ((1 << learner.layout[0]) - 1)
         if number >= len(classes):  # of no class
-            return found
-        name = found["name"] and found["name"].removesuffix(f"[{number}]")
-        return {**found, "name": name, "class": classes[number]}
+            return entry
+        name = entry["name"] and entry["name"].removesuffix(f"[{number}]")
+        return {**entry, "name": name, "class": classes[number]}
 
 
 BY_CLASS = "--by-class goes with classes that have weights of their own: --oaa, --csoaa, --multilabel_oaa, --multiclass"
@@ -213,7 +213,7 @@ def stored_names(path: str, model: Restored) -> dict[int, str]:
 
 
 def names_missing(path: str) -> str:
-    """What is to be said of a model whose features are shown by slot."""
+    """The note on a model whose features are shown by slot."""
     return f"{path} holds no names, and slots stand for them: train with --names to see names"
 
 
@@ -224,7 +224,7 @@ def require_names(inspection: Inspection) -> None:
 
 
 def average_loss(counters: Mapping[str, object]) -> float | str | None:
-    """From a model's counters, in which infinite numbers are text and NaN is None."""
+    """The average loss by a model's counters, in which infinite numbers are text and NaN is None."""
     loss, weight = counters["sum_loss"], counters["labeled_weight"]
     return plain(float(loss) / float(weight)) if weight and loss is not None else None
 
@@ -263,15 +263,15 @@ def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[t
         alone = " and without --multiclass" if model.learner.config.selected_together else ""
         raise UsageError(f"{name} has no latent vectors: train with --dotproduct{alone}")
     pairs = model.features.dotproduct
-    found = [
+    sides = [
         (number, side)
         for number, pair in enumerate(pairs)
         for side, one in enumerate(sides_of_pair(pair))
         if one == namespace
     ]
-    if not found:
+    if not sides:
         raise UsageError(f"no pair has a namespace {namespace!r}; the model's pairs are {' '.join(pairs)}")
-    return found
+    return sides
 
 
 def side_factors(inspection: Inspection, learner: Dyadic, pair: str, number: int, side: int) -> Factors:

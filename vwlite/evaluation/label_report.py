@@ -93,11 +93,11 @@ class TwoClasses(Numbers):
             pair = {None: "0/1 or -1/1", 0.0: "0/1", -1.0: "-1/1"}[self.rule.negative]
             rows = np.flatnonzero(wrong).tolist()
             self.wrong = {row: f"label {labels[row]:g}: labels of two classes must be {pair}" for row in rows}
-        return unlabelled(labels, self.wrong)
+        return without_labels(labels, self.wrong)
 
 
 class ClassNumbers(Numbers):
-    """Of ``--oaa``: numbers, or names that are typed."""
+    """Labels of ``--oaa``: numbers, or names that are typed."""
 
     hints = ClassLabels.hints
 
@@ -112,7 +112,7 @@ class ClassNumbers(Numbers):
         wrong = self.rule.wrong(labels)
         rows = [] if wrong is None else np.flatnonzero(wrong).tolist()
         self.wrong = {row: escaped(self.rule.refusal(batch, row)) for row in rows}
-        labels = unlabelled(labels, self.wrong)
+        labels = without_labels(labels, self.wrong)
         if self.counts is not None:
             numbers = labels[~np.isnan(labels)].astype(np.int64).tolist()
             self.counts.update(self.rule.classes.display_name(number) for number in numbers)
@@ -120,7 +120,7 @@ class ClassNumbers(Numbers):
 
 
 class Names(Numbers):
-    """Of lines or, with ``sequences``, of lines that belong together up to the next blank one."""
+    """Names of lines or, with ``sequences``, of lines that belong together up to the next blank one."""
 
     hints = dict.fromkeys((Code.BAD_LABEL_WORDS, Code.BAD_LABEL_NUMBER), " (a name, then its importance)")
 
@@ -189,7 +189,7 @@ class Words(Numbers):
 
 
 class Groups(Numbers):
-    """Of ``--csoaa_ldf``: lines of groups."""
+    """Labels of ``--csoaa_ldf``: lines of groups."""
 
     form, multiline = GROUPS, True
 
@@ -217,7 +217,7 @@ class Groups(Numbers):
 
 
 class Decisions(Numbers):
-    """Of ``--cb``, each a line; the counts are of the actions that were shown."""
+    """Labels of ``--cb``, one a line; the counts are of the actions that were shown."""
 
     form = DECISIONS
     rule: DecisionLabels
@@ -239,7 +239,7 @@ class Decisions(Numbers):
 
 
 class DecisionGroups(Numbers):
-    """Of ``--cb_adf``: groups of lines, one of which at most has been observed."""
+    """Labels of ``--cb_adf``: groups of lines, at most one of which has been observed."""
 
     form, multiline = DECISION_GROUPS, True
 
@@ -255,13 +255,13 @@ class DecisionGroups(Numbers):
         """The counts are of places of lines in their groups, from 0."""
         labels = self.rule.check(batch)
         self.wrong = {row: escaped(sentence) for row, sentence in self.rule.malformed.items()}
-        shown = batch.flags & (BLANK | SAVE) == 0
-        ends, actions = shown & (batch.flags & INNER == 0), shown & (batch.flags & SHARED == 0)
+        present = batch.flags & (BLANK | SAVE) == 0
+        ends, actions = present & (batch.flags & INNER == 0), present & (batch.flags & SHARED == 0)
         self.groups += int(ends.sum())
         before = np.cumsum(actions) - actions  # lines of actions
         group = np.cumsum(ends) - ends
         first = np.full(int(ends.sum()) + 1, len(batch))
-        np.minimum.at(first, group[shown], before[shown])
+        np.minimum.at(first, group[present], before[present])
         observed = actions & ~np.isnan(batch.probability)
         places = (before[observed] - first[group[observed]]).tolist()
         self.counts.update(map(str, places))
@@ -269,13 +269,13 @@ class DecisionGroups(Numbers):
             named = text_of(batch, row).partition(":")[0]
             if named not in ("0", str(place)):
                 self.elsewhere += 1
-                found = f"{batch.location(row)}, which names {escaped(named)} on line {place}"
-                self.first_elsewhere = self.first_elsewhere or found
+                example = f"{batch.location(row)}, which names {escaped(named)} on line {place}"
+                self.first_elsewhere = self.first_elsewhere or example
         count = np.bincount(group[actions], minlength=len(first))[group[observed]].astype(float)
         self.actions.add(count)
         self.excess.add(1 / batch.probability[observed].astype(float) - count)
         edges = batch.namespace_start[batch.row_namespace].astype(np.int64)
-        self.has_shared |= bool((np.diff(edges)[shown & ~actions] > 0).any())
+        self.has_shared |= bool((np.diff(edges)[present & ~actions] > 0).any())
         return labels
 
     def advice(self) -> str:
@@ -286,20 +286,20 @@ class DecisionGroups(Numbers):
         return {**super().report(), "mean_actions": self.actions.mean if self.actions.count else None}
 
     def sentences(self) -> list[str]:
-        found = []
+        sentences = []
         if self.elsewhere:
             labels = "1 label names" if self.elsewhere == 1 else f"{self.elsewhere} labels name"
             rule = "the place of its line counts, from 0, whatever stands before the first colon"
-            found.append(f"{labels} another action than that of the line, first {self.first_elsewhere}: {rule}")
+            sentences.append(f"{labels} another action than that of the line, first {self.first_elsewhere}: {rule}")
         if self.excess.is_far_from_0:
             inverse = self.excess.mean + self.actions.mean
-            what = f"1 / probability is {inverse:.4g} on average, and the number of actions {self.actions.mean:.4g}"
-            found.append(f"{what}: are the probabilities right?")
-        return found
+            finding = f"1 / probability is {inverse:.4g} on average, and the number of actions {self.actions.mean:.4g}"
+            sentences.append(f"{finding}: are the probabilities right?")
+        return sentences
 
 
 class Moments:
-    """Of many numbers."""
+    """Moments of a sequence of numbers."""
 
     def __init__(self) -> None:
         self.count, self.sum, self.squares = 0, 0.0, 0.0
@@ -321,7 +321,7 @@ class Moments:
         return abs(self.mean) > 4 * math.sqrt(variance / (self.count - 1)) + 1e-6
 
 
-def unlabelled(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
+def without_labels(labels: np.ndarray, wrong: dict[int, str]) -> np.ndarray:
     """The labels with NaN, no label, in the rows ``wrong``."""
     if wrong:
         labels = np.array(labels)
@@ -338,7 +338,7 @@ def number_of_classes(counts: Counter[str], from_zero: bool) -> int:
 
 
 def length_of_lists(counts: Counter[str]) -> int:
-    """How many numbers each label lists, where all are lists of as many in which some may be missing; else 0."""
+    """The length of the labels, if all are lists of the same length in which some numbers may be missing; else 0."""
     lists = [label.split(",") for label in counts]
     lengths = {len(one) for one in lists}
     if len(lengths) != 1 or lengths == {1}:
@@ -377,8 +377,8 @@ class Traps:
                 f"{self.location}: '{self.tag}|' is an example without a label, tagged {self.tag} ({self.tagged} such "
                 "lines): a label needs a blank before the bar"
             )
-        if report["labels_are"] in (NUMBERS, NAMES) and (found := self.order.sorted_by_label()):
-            warnings.append(f"{found}: shuffle them, or train --shuffle-first; what is learned last counts most")
+        if report["labels_are"] in (NUMBERS, NAMES) and (sentence := self.order.sorted_by_label()):
+            warnings.append(f"{sentence}: shuffle them, or train --shuffle-first; the last examples count most")
         names = Counter(space["name"].lower() for space in report["namespaces"])
         for name in sorted(name for name, count in names.items() if count > 1):
             alike = sorted(escaped(space["name"]) for space in report["namespaces"] if space["name"].lower() == name)

@@ -80,7 +80,7 @@ class Decisions(Listener):
         return self.chance / self.probability
 
     def terms(self, of: Weighted) -> np.ndarray:
-        """Those of ``dr`` or, where no costs are predicted, of ``ips``."""
+        """The terms of ``dr`` or, where no costs are predicted, of ``ips``."""
         if not self.cost_model:
             return of.weight * of.cost
         best, shown = (np.clip(one, of.low, of.high) for one in (self.cost_of_best, self.cost_of_shown))
@@ -134,7 +134,7 @@ class Folds(Listener):
             self.costs.append(self.pair[other].event(batch, self.results[other], row)[1].copy())
 
     def end(self) -> None:
-        """What is read next is predicted."""
+        """End the pass; the next one predicts."""
         self.pair = [learner.tester() for learner in self.pair]
         self.prepare(learning=False)
 
@@ -161,22 +161,22 @@ POLICY, FOLDS = "policy", "two folds"  # models of costs
 
 
 def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> JsonObject:
-    """What a policy costs, by all estimates, whatever metrics are asked for; ``against`` another one."""
-    found, other = decisions_of(opened, reading, quiet=False), None
+    """Measure the cost of a policy by all estimates, and its difference to the policy ``against``."""
+    decisions, other = decisions_of(opened, reading, quiet=False), None
     if against:
         if not isinstance(against.model.learner, LoggedDecisions):
             raise UsageError("--against takes another model of --cb or --cb_adf here")
         other = decisions_of(against, reading, quiet=True)
-    return value_report(found, reading.span, other)
+    return value_report(decisions, reading.span, other)
 
 
 def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
-    """What the policy would have done, and what a model of costs predicts that has not learned the decisions."""
+    """The decisions of the policy, and the predictions of a model of costs that has not learned them."""
     learner, costs, before, cost_model = opened.model.learner, Costs(), [], ""
     doubts = [f"{one}: a policy looks better than it is by decisions that it has learned" for one in opened.learned]
     if reading.regressor:
         cost_model = "regressor"
-        reading.once_more(reading.regressor, CostsOfActions(checked(reading.regressor), costs))
+        reading.once_more(reading.regressor, CostsOfActions(check_regressor(reading.regressor), costs))
     elif predicts_costs(learner) and not opened.learned:
         cost_model = POLICY
     elif reading.folds and all(map(os.path.isfile, opened.config.input.paths)):
@@ -186,14 +186,14 @@ def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
         reading.once_more(opened, before[0])
     elif reading.folds:
         doubts.append("there is no dr, whose model of costs needs data that can be read twice: give a file")
-    found = Decisions(learner, cost_model, costs, doubts)
+    decisions = Decisions(learner, cost_model, costs, doubts)
     how = {"quiet": True} if quiet else {}
     bad_lines = replace(reading.bad_lines or BadLinesConfig(), keep=None) if quiet else reading.bad_lines
-    reading.read(opened.config, opened.model, bad_lines, collectors=[*before, found], **how)
-    return found
+    reading.read(opened.config, opened.model, bad_lines, collectors=[*before, decisions], **how)
+    return decisions
 
 
-def checked(regressor: Opened) -> Bandit:
+def check_regressor(regressor: Opened) -> Bandit:
     """Raises UsageError for a model that predicts no costs, or has learned the decisions that are valued."""
     learner = regressor.model.learner
     if not (isinstance(learner, LoggedDecisions) and predicts_costs(learner)):
@@ -205,14 +205,14 @@ def checked(regressor: Opened) -> Bandit:
 
 def value_report(found: Decisions, span: tuple[float, float] | None, against: Decisions | None) -> JsonObject:
     """``span``: that of costs, None: as seen. Raises UsageError where costs are outside of it."""
-    of = weighted(found, found.weights(), span)
+    of = weigh_decisions(found, found.weights(), span)
     report = diagnostics(found, of)
     kinds = {"ips": NORMAL, "snips": NORMAL, "dr": kind_of_robust(of), "logged": NORMAL}
     report["estimates"] = [row("estimate", name, one, kinds) for name, one in estimates(found, of).items()]
     report["policies"] = [row("policy", name, one, kinds) for name, one in policies(found, span).items()]
     report[SERIES] = series(of)
     if against:
-        other = weighted(against, against.weights(), span)
+        other = weigh_decisions(against, against.weights(), span)
         if not np.array_equal(found.cost, against.cost):
             raise DataError(f"--against: {OTHER_DECISIONS}")
         either = of._replace(weight=np.maximum(of.weight, other.weight))
@@ -245,7 +245,7 @@ def series(of: Weighted) -> list[dict[str, float]]:
     return rows
 
 
-def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | None) -> Weighted:
+def weigh_decisions(found: Decisions, weight: np.ndarray, span: tuple[float, float] | None) -> Weighted:
     low, high = span or (float(found.cost.min()), float(found.cost.max()))
     if found.cost.min() < low or found.cost.max() > high:
         raise UsageError(f"--cost_range {low:g},{high:g}: costs are {found.cost.min():g} to {found.cost.max():g}")
@@ -253,17 +253,17 @@ def weighted(found: Decisions, weight: np.ndarray, span: tuple[float, float] | N
 
 
 def estimates(found: Decisions, of: Weighted) -> dict[str, Estimate]:
-    made = {"cv": policy_value.cv(of), "ips": policy_value.ips(of), "snips": policy_value.snips(of)}
+    named = {"cv": policy_value.cv(of), "ips": policy_value.ips(of), "snips": policy_value.snips(of)}
     if found.cost_model:
         terms, expected = found.terms(of), np.clip(found.cost_of_best, of.low, of.high)
-        made["dr"], made["dm"] = policy_value.robust(terms, of), Estimate(float(expected.mean()))
-        made["switch"] = policy_value.switch(terms, expected, found.probability, found.actions)
-    return made
+        named["dr"], named["dm"] = policy_value.robust(terms, of), Estimate(float(expected.mean()))
+        named["switch"] = policy_value.switch(terms, expected, found.probability, found.actions)
+    return named
 
 
 def policies(found: Decisions, span: tuple[float, float] | None) -> dict[str, Estimate]:
-    """What the policy that wrote the log cost, and what simple ones would have."""
-    uniform = weighted(found, 1 / (found.actions * found.probability), span)
+    """The costs of the policy that wrote the log, and of simple policies."""
+    uniform = weigh_decisions(found, 1 / (found.actions * found.probability), span)
     return {
         "logged": policy_value.normal(found.cost),
         "uniform": policy_value.cv(uniform),
@@ -282,7 +282,7 @@ def constant(found: Decisions, span: tuple[float, float] | None) -> Estimate:
         if (mine := chosen & (found.shown == action)).any()
     }
     best = min(costs, key=lambda action: costs[action])
-    every = weighted(found, (found.shown == best) / found.probability, span)
+    every = weigh_decisions(found, (found.shown == best) / found.probability, span)
     return policy_value.cv(every._replace(weight=every.weight[valued], cost=every.cost[valued]))
 
 
@@ -303,17 +303,17 @@ def diagnostics(found: Decisions, of: Weighted) -> JsonObject:
 
 
 def warnings_of(found: Decisions, of: Weighted) -> list[str]:
-    made = []
+    sentences = []
     if far_off(of.weight - 1):
-        made.append(f"weights are {of.weight.mean():.3g} on average, not 1: are the probabilities right?")
+        sentences.append(f"weights are {of.weight.mean():.3g} on average, not 1: are the probabilities right?")
     if far_off(1 / found.probability - found.actions):
-        made.append("1 / probability is not the number of actions on average: are the probabilities right?")
+        sentences.append("1 / probability is not the number of actions on average: are the probabilities right?")
     total = float(of.weight.sum())
     if total and of.weight.max() > LARGE_SHARE * total:
-        made.append(f"one decision has {of.weight.max() / total:.0%} of all weight")
+        sentences.append(f"one decision has {of.weight.max() / total:.0%} of all weight")
     if not total:
-        made.append("the policy never does what was done: its value is not known")
-    return made
+        sentences.append("the policy never does what was done: its value is not known")
+    return sentences
 
 
 def far_off(terms: np.ndarray) -> bool:

@@ -26,7 +26,7 @@ from vwlite.evaluation.metric_table import (
     ORDER,
     OUTPUTS,
     QUERIES,
-    chosen,
+    metrics_of_list,
     names_of,
 )
 from vwlite.evaluation.metrics import COMPUTED, Outcomes, sample
@@ -86,7 +86,7 @@ class OutputOutcomes(Listener):
         self.each = [Outcomes() for _ in output_names(learner)]
 
     def __len__(self) -> int:
-        """How many rows are collected."""
+        """The number of rows collected."""
         return self.rows
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -97,16 +97,16 @@ class OutputOutcomes(Listener):
         weight = batch.importance[rows]
         self.rows, self.weight = self.rows + len(rows), self.weight + float(weight.sum(dtype=np.float64))
         for place, outcomes in enumerate(self.each):
-            found = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
-            outcomes.add(labels[rows, place], *found)
+            values = self.learner.score[rows, place], weight, self.learner.raw[rows, place]
+            outcomes.add(labels[rows, place], *values)
 
     def of_each(self) -> list[JsonObject]:
         """A row of metrics for each output, NaN of one without labels."""
         losses, table = self.learner.average_losses(held=False).tolist(), []
         for name, outcomes, loss in zip(output_names(self.learner), self.each, losses, strict=True):
             of_it = sample(*outcomes.columns(), "regression")
-            found = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
-            table.append({"output": name, "weight": of_it.total, "loss": loss, **found})
+            metrics = {metric: COMPUTED[metric](of_it) for metric in OF_EACH}
+            table.append({"output": name, "weight": of_it.total, "loss": loss, **metrics})
         return table
 
     def report(self, names: list[str] | None) -> JsonObject:
@@ -118,7 +118,7 @@ class OutputOutcomes(Listener):
 
 
 def mean(values: list[float]) -> float:
-    """Of those that are there, NaN where none is."""
+    """The mean of the values that are not NaN; NaN if all are."""
     known = [value for value in values if value == value]
     return float(np.mean(known)) if known else float("nan")
 
@@ -151,7 +151,7 @@ def interval(values: np.ndarray, weights: np.ndarray, rounds: int) -> tuple[floa
     return float(low), float(high)
 
 
-def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: int) -> Paired:
+def compare_pairs(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: int) -> Paired:
     """Compare two models query by query, float64[n] each; queries that one of them has no value of are left out.
 
     ``p`` is that of the randomisation test: how often the mean difference is at least as large when each query's
@@ -162,10 +162,10 @@ def paired(values: np.ndarray, others: np.ndarray, weights: np.ndarray, rounds: 
     if not len(differences):
         return Paired(*[float("nan")] * 4)
     random, shares = np.random.default_rng(0), differences * weights
-    found, as_large = abs(shares.sum()), 0
+    observed, as_large = abs(shares.sum()), 0
     for _ in range(rounds):
         signs = 2 * random.integers(2, size=len(shares)) - 1
-        as_large += abs(float((shares * signs).sum())) >= found * (1 - 1e-12)
+        as_large += abs(float((shares * signs).sum())) >= observed * (1 - 1e-12)
     mean = float(shares.sum() / weights.sum())
     return Paired(mean, *interval(differences, weights, rounds), (1 + as_large) / (1 + rounds))
 
@@ -195,15 +195,15 @@ def measure(
     """The metrics ``asked`` for, names of the metrics table with commas between them; None: all that fit.
 
     ``qid``: what tells queries apart, for metrics of rankings, which ``ranking`` says more of. ``against``: another
-    model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose
-    value is told; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
+    model, which is measured on the same data and compared query by query. ``valued``: how a policy is, whose value
+    is reported; ``regressor``: a model of costs for it, ``learned``: what of the data the policy has learned. The
     model only tests; one of classes shows its probabilities where it has any. Raises UsageError for metrics that do not
     fit, DataError without labelled examples.
     """
     read = partial(evaluate, quiet=quiet, display=display, open_inputs=open_inputs)
     if isinstance(model.learner, LoggedDecisions):
         if asked not in (None, LOSS) or qid:
-            raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is told")
+            raise UsageError(f"--{'qid' if qid else 'metric'} does not go with a policy, whose value is reported")
         from vwlite.evaluation.logged_value import Reading, measure_policy
 
         span = valued.span if valued else None
@@ -218,7 +218,7 @@ def measure(
             what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
         return measure_classes(config, model, bad_lines, asked, read)
-    names = chosen(asked)
+    names = metrics_of_list(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
     of_levels = [name for name in names or () if levels and name in OWN]
     by_row = [name for name in names if name not in of_levels] if names else None
@@ -238,23 +238,23 @@ def measure(
     in_table = None if others is None else [name for name in others if name != MATCHING]
     report = metrics.evaluate(*columns, **kind, **losses, metrics=in_table, graded=bool(ranked))
     if others and MATCHING in others:
-        found = {**report, MATCHING: matching_loss(config.learner.link, columns)}
-        report = {name: found[name] for name in ("examples", "weight", *dict.fromkeys(others))}
+        measured = {**report, MATCHING: matching_loss(config.learner.link, columns)}
+        report = {name: measured[name] for name in ("examples", "weight", *dict.fromkeys(others))}
     if levels:
         report |= levels.report(of_levels if names else None)
         in_order = ("examples", "weight", *(names or report))
         report = {name: report[name] for name in in_order if name in report}
     if rankings:
-        found = rankings.ranking()
-        report["queries"] = len(found.query)
-        report.update((name, found.measure(name)) for name in ranked)
+        measured = rankings.ranking()
+        report["queries"] = len(measured.query)
+        report.update((name, measured.measure(name)) for name in ranked)
         if ranking.bootstrap:
-            report["intervals"] = intervals(found, ranked, ranking.bootstrap)
+            report["intervals"] = intervals(measured, ranked, ranking.bootstrap)
         if against:
             others = rankings_of(against.config, qid, ranking)
             alone = replace(bad_lines, keep=None)
             read(against.config, against.model, alone, quiet=True, collectors=[others], grades=graded)
-            report["against"] = compared(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
+            report["against"] = compare_rankings(measured, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
     return report
@@ -348,7 +348,7 @@ def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> 
     return rows
 
 
-def compared(
+def compare_rankings(
     found: ranking_metrics.Ranking, other: ranking_metrics.Ranking, names: list[str], rounds: int
 ) -> list[JsonObject]:
     """Metrics of the other model, and how far the first is above it. Raises DataError for models of other queries."""
@@ -356,7 +356,7 @@ def compared(
         raise DataError("--against: the two models read other examples or other queries from the same data")
     rows = []
     for name in names:
-        test = paired(found.values(name), other.values(name), found.weights(name), rounds)
+        test = compare_pairs(found.values(name), other.values(name), found.weights(name), rounds)
         rows.append({"metric": name, "against": other.measure(name), **test._asdict()})
     return rows
 
@@ -364,7 +364,7 @@ def compared(
 def measure_classes(
     config: RunConfig, model: Restored, bad_lines: BadLinesConfig, asked: str | None, read: Callable[..., object]
 ) -> JsonObject:
-    names = chosen(asked)
+    names = metrics_of_list(asked)
     learner = model.learner
     outcomes = OutputOutcomes(learner) if output_names(learner) else ClassOutcomes(learner, names)
     read(config, model, bad_lines, collectors=[outcomes])

@@ -148,7 +148,7 @@ TABLE = (
     Metric(
         "nmi",
         (CLUSTERS,),
-        "normalised mutual information of labels and clusters: 0 where one tells nothing of the other, at most 1",
+        "normalised mutual information of labels and clusters: 0 where they are independent, at most 1",
         larger=True,
     ),
     Metric("purity", (CLUSTERS,), "share of the weight that has the most frequent label of its cluster", larger=True),
@@ -189,7 +189,7 @@ def canonical(name: str) -> str:
     return name.strip().lower().replace("-", "_")
 
 
-def chosen(typed: str | None) -> list[str] | None:
+def metrics_of_list(typed: str | None) -> list[str] | None:
     """The names of a list like ``AUC,Log-Loss``, each once; None without one."""
     return list(dict.fromkeys(map(canonical, typed.split(",")))) if typed else None
 
@@ -200,7 +200,7 @@ def row_of(name: str) -> Metric | None:
 
 
 def sections() -> dict[str, list[tuple[str, str]]]:
-    """What the help lists: of everything measured names and what they are; what stands above is but named again."""
+    """The sections of the help: names and descriptions of metrics; those described before are only named again."""
     listed: dict[str, list[tuple[str, str]]] = {}
     shown: set[str] = set()
     for kind, what in MEASURED.items():

@@ -57,7 +57,7 @@ class Sample:
         return self.prediction.astype(np.float64) - self.label
 
     def ties(self, values: np.ndarray) -> Ties:
-        """By ``values``, float32[n]."""
+        """Rows grouped by equal ``values``, float32[n]."""
         order = np.argsort(values, kind="stable")
         value = values[order].astype(np.float64)
         first = np.flatnonzero(np.diff(value, prepend=np.nan) != 0)  # NaN != 0: row 0 too
@@ -74,10 +74,11 @@ class Sample:
 
     @cached_property
     def sides(self) -> tuple[float, float, float, float]:
-        """Weight of the rows that are positive and predicted so, only predicted so, only are so, neither."""
-        said, weight = self.prediction > self.threshold, self.weight.astype(np.float64)
-        pairs = ((said, self.positive), (said, ~self.positive), (~said, self.positive), (~said, ~self.positive))
-        return tuple(float(weight[one & other].sum()) for one, other in pairs)
+        """Weights of true positives, false positives, false negatives and true negatives."""
+        predicted, weight = self.prediction > self.threshold, self.weight.astype(np.float64)
+        positive = self.positive
+        cells = (predicted & positive, predicted & ~positive, ~predicted & positive, ~predicted & ~positive)
+        return tuple(float(weight[cell].sum()) for cell in cells)
 
     @cached_property
     def bins(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -141,26 +142,27 @@ def majority_accuracy(sample: Sample) -> float:
 
 @computes
 def precision(sample: Sample) -> float:
-    both, said, _, _ = sample.sides
-    return _ratio(both, both + said)
+    true_positives, false_positives, _, _ = sample.sides
+    return _ratio(true_positives, true_positives + false_positives)
 
 
 @computes
 def recall(sample: Sample) -> float:
-    both, _, meant, _ = sample.sides
-    return _ratio(both, both + meant)
+    true_positives, _, false_negatives, _ = sample.sides
+    return _ratio(true_positives, true_positives + false_negatives)
 
 
 @computes
 def f1(sample: Sample) -> float:
-    both, said, meant, _ = sample.sides
-    return _ratio(2 * both, 2 * both + said + meant)
+    true_positives, false_positives, false_negatives, _ = sample.sides
+    return _ratio(2 * true_positives, 2 * true_positives + false_positives + false_negatives)
 
 
 @computes
 def confusion_matrix(sample: Sample) -> dict[str, list]:
-    both, said, meant, neither = sample.sides
-    return {"classes": ["negative", "positive"], "weight": [[neither, said], [meant, both]]}
+    true_positives, false_positives, false_negatives, true_negatives = sample.sides
+    weight = [[true_negatives, false_positives], [false_negatives, true_positives]]
+    return {"classes": ["negative", "positive"], "weight": weight}
 
 
 @computes
@@ -182,8 +184,8 @@ def pr_auc(sample: Sample) -> float:
     _, positive, negative = (column[::-1] for column in sample.by_score)
     if not (positive.any() and negative.any()):
         return math.nan
-    found = np.cumsum(positive)
-    return _ratio(np.sum(positive * found / (found + np.cumsum(negative))), found[-1])
+    hits = np.cumsum(positive)
+    return _ratio(np.sum(positive * hits / (hits + np.cumsum(negative))), hits[-1])
 
 
 @computes

@@ -22,7 +22,7 @@ LABEL = re.compile(r"([BIESLU])(?:[-_](.+))?", re.S | re.I)
 
 
 class Tag(NamedTuple):
-    """What a label says. ``mark`` is a capital; ``type`` is empty where the label is a mark alone."""
+    """A parsed label. ``mark`` is a capital; ``type`` is empty where the label is a mark alone."""
 
     mark: str
     type: str | None
@@ -34,8 +34,8 @@ Phrase = tuple[int, int, str | None]  # first token, the one behind the last, ty
 
 def tag_of(label: str) -> Tag:
     """``OUTSIDE`` for labels that mark no phrase, such as ``o`` and ``NN``."""
-    found = LABEL.fullmatch(label)
-    return Tag(found[1].upper(), found[2] or "") if found else OUTSIDE
+    match = LABEL.fullmatch(label)
+    return Tag(match[1].upper(), match[2] or "") if match else OUTSIDE
 
 
 def goes_on(before: Tag, now: Tag) -> bool:
@@ -97,7 +97,8 @@ def is_whole(last: Tag, behind: Tag, rule: str) -> bool:
 
 
 def scheme_of(sequences: Iterable[Sequence[Tag]], rule: str) -> str:
-    """What the true labels of sequences follow: a scheme, ``ioe``, or ``iob`` for IOB1 and IOB2 mixed."""
+    """The scheme that the true labels of sequences follow: one of MARKS, ``ioe``, or ``iob`` for IOB1 and
+    IOB2 mixed."""
     if rule != CONLLEVAL:
         return rule
     first = set()  # tokens of phrases, with whether the token before is of a phrase of the same type
@@ -114,17 +115,17 @@ def sequences_of(pairs: Iterable[tuple[str, str] | None]) -> Iterator[tuple[list
     """The tags of true and of predicted labels, of pairs of labels with None between sequences."""
     known: dict[str, Tag] = {}
     true: list[Tag] = []
-    found: list[Tag] = []
+    predicted_tags: list[Tag] = []
     for pair in pairs:
         if pair is None:
-            yield true, found
-            true, found = [], []
+            yield true, predicted_tags
+            true, predicted_tags = [], []
             continue
-        for label, tags in zip(pair, (true, found), strict=True):
+        for label, tags in zip(pair, (true, predicted_tags), strict=True):
             if label not in known:
                 known[label] = tag_of(label)
             tags.append(known[label])
-    yield true, found
+    yield true, predicted_tags
 
 
 def rates(correct: int, true: int, found: int) -> dict[str, float]:
@@ -138,15 +139,20 @@ def rates(correct: int, true: int, found: int) -> dict[str, float]:
 def evaluate(pairs: Iterable[tuple[str, str] | None], rule: str) -> JsonObject:
     """Precision, recall, F1 and numbers of phrases, in all and by type; ``pairs`` as in ``sequences_of``."""
     sequences = [*sequences_of(pairs)]
-    correct, true, found = Counter[str](), Counter[str](), Counter[str]()
+    correct, true, predicted = Counter[str](), Counter[str](), Counter[str]()
     for tags in sequences:
         meant, answered = ({*spans(one, rule)} for one in tags)
-        for phrases, counts in ((meant & answered, correct), (meant, true), (answered, found)):
+        for phrases, counts in ((meant & answered, correct), (meant, true), (answered, predicted)):
             counts.update(str(kind) for _, _, kind in phrases)
-    totals = correct.total(), true.total(), found.total()
+    totals = correct.total(), true.total(), predicted.total()
     types = [
-        {"type": kind, **rates(correct[kind], true[kind], found[kind]), "phrases": true[kind], "found": found[kind]}
-        for kind in sorted(true | found)
+        {
+            "type": kind,
+            **rates(correct[kind], true[kind], predicted[kind]),
+            "phrases": true[kind],
+            "found": predicted[kind],
+        }
+        for kind in sorted(true | predicted)
     ]
     scheme = scheme_of((tags for tags, _ in sequences), rule)
     counting = CONLLEVAL if rule == CONLLEVAL else "strict"

@@ -79,14 +79,14 @@ def cressie_read(of: Weighted) -> tuple[float, float]:
     gap = (n + 1) * reference.distance if reference.variance > 0 else 0.0
     ends = []
     for worst, sign in ((of.low, -1), (of.high, 1)):
-        found = [end for one in moments.values() if (end := one.end(worst, sign, gap)) is not None]
-        outer = sign * max((sign * end for end in found), default=sign * worst)
+        bounds = [end for one in moments.values() if (end := one.end(worst, sign, gap)) is not None]
+        outer = sign * max((sign * end for end in bounds), default=sign * worst)
         ends.append(min(max(outer, of.low), of.high))
     return ends[0], ends[1]
 
 
 class Moments:
-    """Those of the events and of an imagined one with the weight ``extra``."""
+    """Moments of the events and of an imagined one with the weight ``extra``."""
 
     def __init__(self, of: Weighted, extra: float) -> None:
         self.of, self.extra = of, extra
@@ -182,22 +182,22 @@ def policy_value(
         raise UsageError(f"cost_range {low:g},{high:g}: costs are {costs.min():g} to {costs.max():g}")
     rows = np.arange(n)
     of = Weighted(policy[rows, shown] / logged, costs, low, high, float((1 / logged).max()))
-    found = {"cv": cv(of), "ips": ips(of), "snips": snips(of)}
+    estimates = {"cv": cv(of), "ips": ips(of), "snips": snips(of)}
     predicted = np.zeros(policy.shape) if q is None else np.clip(np.asarray(q, float), low, high)
     if predicted.shape != policy.shape:
         raise UsageError("q has the shape of pi")
     expected = (policy * predicted).sum(axis=1)
     terms = expected + of.weight * (costs - predicted[rows, shown])
     if q is not None:
-        found["dr"], found["dm"] = robust(terms, of), Estimate(float(expected.mean()))
-        found["switch"] = switch(terms, expected, logged, policy.shape[1])
+        estimates["dr"], estimates["dm"] = robust(terms, of), Estimate(float(expected.mean()))
+        estimates["switch"] = switch(terms, expected, logged, policy.shape[1])
     if against is not None:
         other = probabilities("against", against, shown, columns)
         weight = other[rows, shown] / logged
         others = (other * predicted).sum(axis=1) + weight * (costs - predicted[rows, shown])
         either = of._replace(weight=np.maximum(of.weight, weight))
-        found["difference"] = robust(terms - others, either)
-    return found
+        estimates["difference"] = robust(terms - others, either)
+    return estimates
 
 
 def number_of_actions(policies: Sequence[Any], shown: np.ndarray, q: Any) -> int:
@@ -207,15 +207,15 @@ def number_of_actions(policies: Sequence[Any], shown: np.ndarray, q: Any) -> int
 
 
 def probabilities(name: str, policy: Any, shown: np.ndarray, columns: int) -> np.ndarray:
-    """Of all actions, float64[n, columns]; ``name``: of the argument. Raises UsageError."""
-    found, n = np.asarray(policy, float), len(shown)
-    if found.ndim == 1 and len(found) == n:
-        found = (found[:, None] == np.arange(columns)).astype(float)
-    if found.ndim != 2 or len(found) != n or shown.min() < 0 or shown.max() >= found.shape[1]:
+    """Probabilities of all actions, float64[n, columns]; ``name``: name of the argument. Raises UsageError."""
+    values, n = np.asarray(policy, float), len(shown)
+    if values.ndim == 1 and len(values) == n:
+        values = (values[:, None] == np.arange(columns)).astype(float)
+    if values.ndim != 2 or len(values) != n or shown.min() < 0 or shown.max() >= values.shape[1]:
         rule = "has a row for each decision and a column for each action, of which action is one, from 0"
         raise UsageError(f"{name} {rule}")
-    if found.shape[1] != columns:
-        raise UsageError(f"pi, against and q have as many columns: {columns}, not the {found.shape[1]} of {name}")
-    if not (found >= 0).all() or not np.allclose(found.sum(axis=1), 1, atol=1e-4):
+    if values.shape[1] != columns:
+        raise UsageError(f"pi, against and q have as many columns: {columns}, not the {values.shape[1]} of {name}")
+    if not (values >= 0).all() or not np.allclose(values.sum(axis=1), 1, atol=1e-4):
         raise UsageError(f"the probabilities of {name} are not below 0, and those of a decision sum to 1")
-    return found
+    return values

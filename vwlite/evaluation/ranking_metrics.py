@@ -175,19 +175,19 @@ class Ranking:
 
     def reciprocal_rank(self) -> np.ndarray:
         """1 / position of the first relevant row, averaged over the orders of its tie."""
-        found = np.zeros(len(self.start))
+        values = np.zeros(len(self.start))
         for query, position, size, hits in self.first_relevant_ties():
-            found[query] = mean_reciprocal(position, size, hits)
-        return found
+            values[query] = mean_reciprocal(position, size, hits)
+        return values
 
     def hit_rate(self, k: int) -> np.ndarray:
         """The probability that at least one relevant row is among the first k."""
-        found = np.zeros(len(self.start))
+        values = np.zeros(len(self.start))
         for query, position, size, hits in self.first_relevant_ties():
             if places := max(k + 1 - position, 0):  # of the tie, among the first k
                 none = no_hit_probabilities(size, hits)
-                found[query] = 1 - none[places] if places < len(none) else 1
-        return found
+                values[query] = 1 - none[places] if places < len(none) else 1
+        return values
 
     def expected_reciprocal_rank(self, k: int) -> np.ndarray:
         """The expectation of 1 / position at which a user stops, over the first k positions.
@@ -202,8 +202,8 @@ class Ranking:
         stopped = 1 - continue_probability
         for tie in np.flatnonzero((self.tie_size > 1) & (self.position[self.tie_start] <= k)):
             begin, size = self.tie_start[tie], self.tie_size[tie]
-            wanted = min(size, k - self.position[begin] + 1)
-            stopped[begin : begin + wanted] = stop_probabilities(continue_probability[begin : begin + size], wanted)
+            count = min(size, k - self.position[begin] + 1)
+            stopped[begin : begin + count] = stop_probabilities(continue_probability[begin : begin + size], count)
         chances = np.repeat(reached, self.tie_size) * stopped
         return np.add.reduceat(np.where(self.position <= k, chances / self.position, 0), self.start)
 

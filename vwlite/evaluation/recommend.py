@@ -49,7 +49,7 @@ class WithoutItems:
     def __init__(
         self, source: BatchSource, catalogue: Catalogue, look: Look | None = None, people: PersonBundles | None = None
     ) -> None:
-        """``people``: what is known of those of whom rows have the id alone."""
+        """``people``: the features of persons of whom rows have only the id."""
         self.source, self.catalogue, self.look, self.people = source, catalogue, look, people
 
     def batches(self, number: int) -> Generator[Batch]:
@@ -97,7 +97,7 @@ class Chooser:
         self.keys = np.zeros(0, np.uint64)
 
     def key(self, batch: Batch, row: int) -> int:
-        """What tells the row's person from others."""
+        """The key of the person of a row."""
         if batch is not self.batch:
             self.batch, self.keys = batch, keys_of(batch, self.catalogue.plan, self.catalogue.partners)
         return int(self.keys[row])
@@ -115,13 +115,13 @@ class Chooser:
             return np.zeros(0, np.int64)
         return best(scores, self.known(key), self.top)
 
-    def tell_unmatched(self, say: Callable[[str], None]) -> None:
-        """How many persons of the data are not among those whose items are left out, if any."""
+    def note_unmatched(self, say: Callable[[str], None]) -> None:
+        """Print a note of the number of persons without items to leave out, if any."""
         people = self.people - {0}
         unmatched = sum(not len(self.seen.of(key)) for key in people) if self.seen else 0
         if unmatched:
-            how = f"the first feature of {self.catalogue.partner_names[0]} tells people apart"
-            say(f"note: {unmatched} of {len(people)} people have nothing to leave out; {how}")
+            how = f"the first feature of {self.catalogue.partner_names[0]} identifies a person"
+            say(f"note: {unmatched} of {len(people)} persons have no items to leave out; {how}")
 
 
 class Lists(Chooser):
@@ -181,34 +181,34 @@ class HeldOut(Chooser):
         """
         self.pairs.close()
         rows = [self.measured(key, places) for key, places in self.chosen.items()]
-        found = np.array([row for row in rows if row is not None])
-        if not len(found):
-            raise DataError("nobody has a relevant item in the held-out data: see --relevant")
+        measured = np.array([row for row in rows if row is not None])
+        if not len(measured):
+            raise DataError("no person has a relevant item in the held-out data: see --relevant")
         names = (f"{name}@{self.top}" for name in ("p", "recall", "ndcg", "hr"))
-        means = dict(zip(names, found[:, 1:].mean(axis=0).tolist(), strict=True))
-        return {"people": len(found), "relevant": int(found[:, 0].sum()), **means, **self.popularity()}
+        means = dict(zip(names, measured[:, 1:].mean(axis=0).tolist(), strict=True))
+        return {"people": len(measured), "relevant": int(measured[:, 0].sum()), **means, **self.popularity()}
 
     def popularity(self) -> dict[str, float]:
-        """The NDCG of the items that were met most often; empty where it is not known what people have met."""
+        """The NDCG of the list of the most frequent items; empty if their frequencies are not known."""
         if not self.met.any():
             return {}
         rows = [self.measured(key, best(self.met, self.known(key), self.top)) for key in self.chosen]
         return {f"popularity_ndcg@{self.top}": float(np.mean([row[3] for row in rows if row]))}
 
-    def tell_of_popularity(self, say: Callable[[str], None], report: dict[str, float], negatives: int) -> None:
-        """A note where the items that were met most often would have been the better list."""
+    def note_popularity(self, say: Callable[[str], None], report: dict[str, float], negatives: int) -> None:
+        """Print a note if the list of the most frequent items has a higher NDCG."""
         model, popular = report[f"ndcg@{self.top}"], report.get(f"popularity_ndcg@{self.top}", 0.0)
         if model < popular:
-            way = "" if negatives else ": a model of ratings does not tell what people choose, --negatives learns that"
-            say(f"note: the items that were met most often rank better, ndcg@{self.top} {popular:.3g}{way}")
+            way = "" if negatives else ": a model of ratings does not predict what people choose, --negatives does"
+            say(f"note: the most frequent items rank better, ndcg@{self.top} {popular:.3g}{way}")
 
     def measured(self, key: int, places: np.ndarray) -> tuple[float, ...] | None:
         pairs = self.pairs.of(key)
-        wanted = np.setdiff1d(pairs[pairs >= 0], self.known(key))
-        count = len(wanted) + int((pairs < 0).sum())
+        relevant = np.setdiff1d(pairs[pairs >= 0], self.known(key))
+        count = len(relevant) + int((pairs < 0).sum())
         if not count:
             return None
-        hits = np.isin(places, wanted)
+        hits = np.isin(places, relevant)
         discounts = 1 / np.log2(np.arange(2, self.top + 2))
         gain = float(discounts[: len(hits)][hits].sum() / discounts[: min(count, self.top)].sum())
         return count, hits.sum() / self.top, hits.sum() / count, gain, float(hits.any())
@@ -254,19 +254,19 @@ def recommend(
         sources = [one for one in (open_items, open_seen) if one] if by_id else []
         reading.run(Recommender(catalogue, lists.take), open_inputs, people=reading.people(catalogue, sources))
     if say:
-        lists.tell_unmatched(say)
+        lists.note_unmatched(say)
     if say and lists.lists and not lists.met:
-        say(f"note: {of_strangers(model, catalogue, config)}")
+        say(f"note: {same_lists_note(model, catalogue, config)}")
 
 
-def of_strangers(model: Restored, catalogue: Catalogue, config: RunConfig) -> str:
-    """Why all lists are the same."""
+def same_lists_note(model: Restored, catalogue: Catalogue, config: RunConfig) -> str:
+    """The note on why all lists are the same."""
     spaces = catalogue.partner_names
     known = f"a feature of {' or '.join(spaces)} that the model has learned"
-    said = f"no example has {known}: all lists are those of strangers"
+    note = f"no example has {known}: all lists are those of an unknown person"
     if config.input.kind in TEXTS or model.header["kind"] not in TEXTS:
-        return said
-    return f"{said} (it has learned lines: --columns '{spaces[0]}=COLUMN:words' makes features of lines)"
+        return note
+    return f"{note} (it was trained on lines: --columns '{spaces[0]}=COLUMN:words' makes features of lines)"
 
 
 def measure_lists(
@@ -291,10 +291,10 @@ def measure_lists(
     held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude, open_seen), how.relevant)
     reading.run(Recommender(catalogue, held.take), Inputs, held.look)
     if say:
-        held.tell_unmatched(say)
+        held.note_unmatched(say)
     report = held.report()
     if say:
-        held.tell_of_popularity(say, report, model.learner.config.negatives)
+        held.note_popularity(say, report, model.learner.config.negatives)
     return report
 
 
@@ -346,16 +346,16 @@ class Reading:
         if "," in how.of:
             raise UsageError(f"--of {how.of} needs --items FILE, which says what of {beside} every item has")
         if others and self.say:
-            said = f"items are features of {own} alone, without those of {beside}"
-            self.say(f"note: {said}: --items FILE, such as the training data, has items with all their features")
+            note = f"items are features of {own} alone, without those of {beside}"
+            self.say(f"note: {note}: --items FILE, such as the training data, has items with all their features")
         return Catalogue(self.model, names, how.of)
 
     def people(self, catalogue: Catalogue, sources: list[Callable[..., Inputs]]) -> PersonBundles | None:
         """The persons of data; None without any. Raises DataError where too many lines are malformed."""
-        found = PersonBundles(self.model.plan, catalogue.partners)
+        bundles = PersonBundles(self.model.plan, catalogue.partners)
         for opened in sources:
-            self.read(self.config, opened, found.add)
-        return found if found.places else None
+            self.read(self.config, opened, bundles.add)
+        return bundles if bundles.places else None
 
     def read(self, config: RunConfig, open_inputs: Callable[..., Inputs], take: Callable[[Batch], None]) -> None:
         """``take`` is called with all batches. Raises DataError where too many lines are malformed."""

@@ -73,7 +73,7 @@ class Dimension:
         return rng.uniform(self.low, self.high)
 
     def words(self, value: str | float) -> list[str]:
-        """Of a command line, for a value of this dimension."""
+        """The words of a command line for a value of this dimension."""
         if value in ("on", "off"):
             return [self.option] if value == "on" else []
         return [self.option, f"{value:.4g}" if isinstance(value, float) else str(value)]
@@ -107,7 +107,7 @@ class Trial:
 
 
 class Outcome(NamedTuple):
-    """Of outcomes the least is the best; of equal ones that with fewer passes, then the defaults."""
+    """An outcome. The least is the best; of equal ones the one with fewer passes, then the defaults."""
 
     loss: float  # the score; negative where more is better
     passes: int
@@ -178,11 +178,11 @@ class Search:
     def first_rung(self) -> list[Trial]:
         """Scores for the defaults, with any number of passes, and for all points; the better of these."""
         steps = rungs(self.count, self.passes)
-        wanted = [(self.defaults, step) for step in sorted({1, *steps}, reverse=True)]
+        attempts = [(self.defaults, step) for step in sorted({1, *steps}, reverse=True)]
         for portion in self.points:
             self.trials += portion
-            self.attempt([*wanted, *((trial, steps[0]) for trial in portion)])
-            wanted = []
+            self.attempt([*attempts, *((trial, steps[0]) for trial in portion)])
+            attempts = []
         points = self.trials[1:]
         failures = [trial.failure for trial in points if trial.failure]
         if len(failures) == len(points):
@@ -231,7 +231,7 @@ def count_of(passes: int) -> str:
 BATCH_SIZE = 4  # trials asked for at once, independent of the number of jobs so that results are too
 
 
-def estimated(dimensions: Sequence[Dimension], count: int, seed: int, metric: str) -> Iterator[list[Trial]]:
+def propose_trials(dimensions: Sequence[Dimension], count: int, seed: int, metric: str) -> Iterator[list[Trial]]:
     """``count`` trials, a portion at a time; each portion follows from the first scores of those before it.
 
     Raises ExtraMissing.
@@ -258,19 +258,19 @@ def distribution(optuna: Any, dimension: Dimension) -> Any:
 def _portions(
     study: Any, space: Mapping[str, object], dimensions: Sequence[Dimension], count: int
 ) -> Iterator[list[Trial]]:
-    made = 0
-    while made < count:
-        asked = [study.ask(space) for _ in range(min(BATCH_SIZE, count - made))]
+    taken = 0
+    while taken < count:
+        asked = [study.ask(space) for _ in range(min(BATCH_SIZE, count - taken))]
         trials = []
         for index, one in enumerate(asked):
             values = [one.params[name] for name in space]
             words = [word for d, value in zip(dimensions, values, strict=True) for word in d.words(value)]
-            trials.append(Trial(made + index + 1, words))
+            trials.append(Trial(taken + index + 1, words))
         yield trials
         for one, trial in zip(asked, trials, strict=True):
             score = next(iter(trial.scores.values()), None)
             study.tell(one, score, state=None if score is not None else _failed())
-        made += len(asked)
+        taken += len(asked)
 
 
 def _failed() -> Any:

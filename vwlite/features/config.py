@@ -261,7 +261,7 @@ class FeatureConfig(Config):
         if not (size.isascii() and size.isdigit() and 0 < int(size) <= MOST):
             raise UsageError(f"--random_features takes KERNEL:D, D from 1 to {MOST}, not {self.random_features!r}")
         if self.random_size > 2**self.bits:
-            raise UsageError(f"--random_features: {self.random_size} features need as many slots: a larger -b")
+            raise UsageError(f"--random_features: {self.random_size} features need as many slots: give a larger -b")
         if self.gamma is not None and not self.has_gamma:
             raise UsageError(f"--gamma does nothing with --random_features {kernel}")
         if self.fold & (self.fold - 1):
@@ -306,7 +306,7 @@ class FeatureConfig(Config):
             if value:
                 raise UsageError(f"--centred does not go with {name}")
         if wrong := [name for name in self.centred if not name or ":" in name]:
-            raise UsageError(f"--centred takes the name of a namespace, _ for the nameless one, not {wrong[0]!r}")
+            raise UsageError(f"--centred takes the name of a namespace, _ for the anonymous one, not {wrong[0]!r}")
 
     def check_learned(self) -> None:
         """Raises UsageError for ``--mask-ids`` and ``--freeze`` where they cannot be."""
@@ -318,7 +318,7 @@ class FeatureConfig(Config):
                 check_crossed(name, "--mask-ids", crossed)
         words = [word for value in self.freeze for word in value.split(",")]
         if "none" in words and words != ["none"]:
-            raise UsageError("--freeze none stands alone: nothing stands any more")
+            raise UsageError("--freeze none does not go with other parts: nothing is frozen any more")
         object.__setattr__(self, "freeze", tuple(word for word in dict.fromkeys(words) if word != "none"))
         if not all(self.freeze):
             raise UsageError("--freeze: a name is empty")
@@ -347,7 +347,7 @@ class FeatureConfig(Config):
 
     @property
     def landmark_count(self) -> int:
-        """How many of the first examples are landmarks; 0 where a file has them."""
+        """The number of first examples that are landmarks; 0 where a file has them."""
         path = self.landmarks.partition(":")[2]
         return int(path) if path.isdecimal() else 0
 
@@ -367,7 +367,7 @@ class FeatureConfig(Config):
         return self.value != "raw" or self.weight != "none" or self.unit
 
     def header(self) -> JsonObject:
-        """What models and checkpoints say of the options, as JSON data; of later ones only what is not usual."""
+        """The options in models and checkpoints, as JSON data; later options only if they differ from the default."""
         usual = {one.name: one.default for one in self.OPTIONS.values() if one.section in LATER}
         return {name: value for name, value in asdict(self).items() if name not in usual or value != usual[name]}
 
@@ -375,7 +375,7 @@ class FeatureConfig(Config):
 def check_plan(features: FeatureConfig, unit: bool) -> None:
     """Raises UsageError for features of which Theta knows nothing."""
     if features.hash != "strings" or features.hash_seed:
-        raise UsageError("--theta tells features apart by their usual hash: drop --hash and --hash_seed")
+        raise UsageError("--theta identifies features by their default hash: drop --hash and --hash_seed")
     if not unit and (features.affix or features.spelling):
         raise UsageError("--no-theta-unit goes by the lengths of examples, which --affix and --spelling change")
 

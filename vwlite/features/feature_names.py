@@ -63,19 +63,19 @@ def in_order(groups: Mapping[int, list[str]], plan: Plan) -> list[str]:
         terms.append(CONSTANT_NAME)
     for letters in plan.interactions:
         if all(letter in groups for letter in letters):
-            terms += crossed(letters, groups, plan.permutations)
+            terms += crossed_names(letters, groups, plan.permutations)
     return terms
 
 
 def kept_names(terms: list[str], groups: Mapping[int, list[str]], plan: Plan) -> list[str]:
-    """Of the terms' names those of terms that random features are not put in place of."""
+    """The names of the terms that random features do not replace."""
     if not plan.random.only:
         return terms
     if not plan.random.chosen:
         return [CONSTANT_NAME] if plan.constant else []
     linear = [number for number in groups if number < LETTERS and not plan.nonlinear[number]]
-    kept = [name for number in linear if not plan.random.of[number] for name in groups[number]]
-    return kept + terms[sum(len(groups[number]) for number in linear) :]
+    names = [name for number in linear if not plan.random.of[number] for name in groups[number]]
+    return names + terms[sum(len(groups[number]) for number in linear) :]
 
 
 class GroupTerms(NamedTuple):
@@ -87,7 +87,7 @@ class GroupTerms(NamedTuple):
 
 
 def group_terms(batch: Batch, plan: Plan, row: int, number: int) -> GroupTerms:
-    """Those of group ``number``, as ``--lrq`` and ``--dotproduct`` name them; none where the row lacks it.
+    """The terms of group ``number``, as ``--lrq`` and ``--dotproduct`` name them; none if the row lacks it.
 
     Raises IndexError, MemoryError.
     """
@@ -123,10 +123,10 @@ def gather(batch: Batch, plan: Plan, row: int) -> dict[int, list[Feature]]:
     for letter, features in spaces.items():
         features += grams(features, int(plan.ngram[letter]), int(plan.skips[letter]), mask)
         if plan.sort:
-            spaces[letter] = features = limited(features, len(features))
+            spaces[letter] = features = limit_features(features, len(features))
         limit = int(plan.limit[letter])
         if limit and len(features) > limit:
-            spaces[letter] = limited(features, limit)
+            spaces[letter] = limit_features(features, limit)
     for number, wanted in enumerate(plan.name_hash.tolist(), LETTERS):
         if wanted in whole:
             spaces[number] = whole[wanted]
@@ -153,7 +153,7 @@ def segment_features(batch: Batch, plan: Plan, segment: int) -> list[Feature]:
 
 def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[Feature]:
     """The n-grams of 2 to ``longest`` features; text values are no part of their names."""
-    made = []
+    names = []
     for length in range(2, longest + 1):
         for offsets in patterns((0,), length - 1, skips, len(features)):
             for start in range(len(features) - offsets[-1]):
@@ -162,8 +162,8 @@ def grams(features: list[Feature], longest: int, skips: int, mask: int) -> list[
                 for member in members:
                     index = index * 27942141 + member.hash & mask
                 name = "^".join(member.name for member in members)
-                made.append(Feature(members[0].space, name, "", index, 1.0))
-    return made
+                names.append(Feature(members[0].space, name, "", index, 1.0))
+    return names
 
 
 def patterns(
@@ -180,15 +180,15 @@ def patterns(
         yield from patterns(offsets, missing, skips - 1, size, skipped + 1)
 
 
-def limited(features: list[Feature], limit: int) -> list[Feature]:
+def limit_features(features: list[Feature], limit: int) -> list[Feature]:
     """The features of the ``limit`` smallest slots; of several in one slot the one with the smallest value."""
-    kept: dict[int, Feature] = {}
+    first_features: dict[int, Feature] = {}
     for feature in sorted(features, key=lambda feature: (feature.hash, feature.value)):
-        kept.setdefault(feature.hash, feature)
-    return list(itertools.islice(kept.values(), limit))
+        first_features.setdefault(feature.hash, feature)
+    return list(itertools.islice(first_features.values(), limit))
 
 
-def crossed(
+def crossed_names(
     letters: tuple[int, ...], groups: dict[int, list[str]], permutations: bool
 ) -> Iterator[str]:
     """Names of one interaction's terms; a run of one namespace gives each choice once."""
@@ -230,10 +230,10 @@ def row_terms(batch: Batch, plan: Plan, row: int) -> RowTerms:
         return RowTerms(term_names(*of_row(batch, row, plan)), *arrays_of(batch, row, plan))
     weighed, flat = plan.weights.apply(batch)
     slots, values = arrays_of(weighed, row, flat)
-    made = flat.random.names() if flat.random else []
-    linear = len(slots) - len(made) - flat.constant
+    random_names = flat.random.names() if flat.random else []
+    linear = len(slots) - len(random_names) - flat.constant
     known = names_by_slot(batch, row, plan)
-    names = [*(known[slot] for slot in slots[:linear].tolist()), *[CONSTANT_NAME] * flat.constant, *made]
+    names = [*(known[slot] for slot in slots[:linear].tolist()), *[CONSTANT_NAME] * flat.constant, *random_names]
     return RowTerms(names, slots, values)
 
 
@@ -250,7 +250,7 @@ def once_each(terms: RowTerms) -> RowTerms:
 
 
 def of_row(batch: Batch, row: int, plan: Plan) -> tuple[Batch, Plan, int]:
-    """What the functions of single rows take, with the shared line of the row's group."""
+    """The arguments of functions of single rows, with the shared line of the row's group."""
     whole, at = with_shared(batch, row)
     return whole, plan, at
 

@@ -72,7 +72,7 @@ NAMELESS = (ANONYMOUS, *MADE)  # with the hash 0, which is that of the name "0" 
 
 
 def text_format(config: FeatureConfig, *, skip_malformed: bool, names: bool = False) -> TextFormat:
-    """What the parser has to know of these options."""
+    """The text format for the parser by these options."""
     return TextFormat(
         hash_all=config.hash == "all",
         hash_seed=config.hash_seed,
@@ -231,13 +231,13 @@ class Plan:
         self.flat = self.flat and not (self.random and self.random.chosen)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps of weights of terms, of random features and of Theta."""
-        made = [part.arrays() for part in (self.weights, self.random, self.centring) if part]
-        return {name: array for part in (*made, self.kept_theta[1]) for name, array in part.items()}
+        """The arrays of term weights, random features and Theta that a model contains."""
+        parts = [part.arrays() for part in (self.weights, self.random, self.centring) if part]
+        return {name: array for part in (*parts, self.kept_theta[1]) for name, array in part.items()}
 
     @property
     def header(self) -> JsonObject:
-        """What a model says of Theta, as JSON data."""
+        """The header entry of Theta in a model, as JSON data."""
         return self.kept_theta[0]
 
     @property
@@ -279,7 +279,7 @@ class Plan:
 
 
 def map_of(config: FeatureConfig) -> RandomMap | LandmarkMap | None:
-    """What adds features of kernels, imported where there is one."""
+    """The map that adds features of kernels, imported only if there is one."""
     if config.landmarks:
         from vwlite.features.landmarks import LandmarkMap
 
@@ -293,11 +293,11 @@ def map_of(config: FeatureConfig) -> RandomMap | LandmarkMap | None:
 
 def _pair_runs(interactions: list[tuple[int, ...]]) -> list[int]:
     """For each interaction, how many pairs from it on have the same first letter; 0 for one that is not a pair."""
-    found: list[int] = []
+    runs: list[int] = []
     for one, following in zip(reversed(interactions), [None, *reversed(interactions)], strict=False):
-        more = found[-1] if found and following and following[0] == one[0] else 0
-        found.append(more + 1 if len(one) == 2 else 0)
-    return found[::-1]
+        more = runs[-1] if runs and following and following[0] == one[0] else 0
+        runs.append(more + 1 if len(one) == 2 else 0)
+    return runs[::-1]
 
 
 def new_namespaces(batch: Batch, plan: Plan) -> dict[int, list[int]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Csr, joined
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Csr, join_rows
 from vwlite.data.block_parser import read
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import reading_policy
@@ -22,15 +22,15 @@ LINEAR: dict[str, tuple[str, ...]] = {"quadratic": (), "cubic": (), "interaction
 
 def settle_gamma(plan: Plan, batches: Iterable[Batch]) -> Iterator[Batch]:
     """The same batches; where ``gamma`` is to be found, the first ones are read and kept until it is known."""
-    source, kept = iter(batches), list[Batch]()
+    source, sample = iter(batches), list[Batch]()
 
     def first_ones() -> Iterator[Batch]:
         for batch in source:
-            kept.append(owned(batch))
-            yield kept[-1]
+            sample.append(copy_batch(batch))
+            yield sample[-1]
 
     find_gamma(plan, first_ones())
-    yield from kept
+    yield from sample
     yield from source
 
 
@@ -70,7 +70,7 @@ def rows_of(plan: Plan, path: str) -> Csr:
     return sample.terms()
 
 
-def owned(batch: Batch) -> Batch:
+def copy_batch(batch: Batch) -> Batch:
     """The batch with columns, names and text that stay as they are when the next batch is read."""
     columns, names = batch.columns_from(0, len(batch))
     copy = replace(batch, **columns, names=names, text=bytes(batch.text), release=None)
@@ -106,4 +106,4 @@ class Sample:
 
     def terms(self) -> Csr:
         """A row for each example."""
-        return joined(self.parts)
+        return join_rows(self.parts)

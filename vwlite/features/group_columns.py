@@ -25,7 +25,7 @@ from vwlite.data.batch import (
     Names,
     ranges,
 )
-from vwlite.data.columns import quoted, read_columns
+from vwlite.data.columns import quote_name, read_columns
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig, QueryConfig, read_numbers
 from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan, read_redefine
@@ -72,17 +72,17 @@ def features_of(batch: Batch, plan: Plan, group: int) -> tuple[np.ndarray, np.nd
     return np.repeat(rows, sizes), batch.feature_hash[places] & np.uint32((1 << plan.bits) - 1), batch.value[places]
 
 
-def without(batch: Batch, plan: Plan, group: int) -> Batch:
+def without_group(batch: Batch, plan: Plan, group: int) -> Batch:
     """The same rows without the features of the group, and without names."""
     return without_segments(replace(batch, names=None), segments_of(batch, plan, group))
 
 
 def without_segments(batch: Batch, left_out: np.ndarray) -> Batch:
     """The same rows without some namespaces, bool[segments]."""
-    kept = np.flatnonzero(~left_out)
-    features = ranges(batch.namespace_start, kept)
-    sizes = batch.namespace_start[kept + 1].astype(np.int64) - batch.namespace_start[kept]
-    chosen = {NAMESPACES: kept, FEATURES: features}
+    remaining = np.flatnonzero(~left_out)
+    features = ranges(batch.namespace_start, remaining)
+    sizes = batch.namespace_start[remaining + 1].astype(np.int64) - batch.namespace_start[remaining]
+    chosen = {NAMESPACES: remaining, FEATURES: features}
 
     def taken(owner: Any, columns: Mapping[str, Column]) -> dict[str, np.ndarray]:
         inner = [one for one in columns.values() if one.per in chosen and one.entries is not STARTS]
@@ -134,11 +134,11 @@ class Queries:
             raise DataError(f"no example has a namespace {self.by}, which --qid names{self.hint()}")
 
     def hint(self) -> str:
-        """What to type where a column of a table was taken for a namespace."""
+        """A hint if a column of a table was taken for a namespace."""
         columns = read_columns(self.columns)
         if self.by not in {*(one.name for one in columns.named), *columns.ignored}:
             return ""
-        name = quoted(str(self.by))
+        name = quote_name(str(self.by))
         return f"; {name} is a column, no namespace: tag={name} in --columns, with --qid tag, makes queries of it"
 
 
@@ -218,7 +218,7 @@ class Centring:
         return batch.value[starts[0] : starts[-1]].reshape(-1, size).astype(float), int(starts[0])
 
     def centred(self, values: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of float64[rows, features]: the sums and the weight after each row, and the distances from the means."""
+        """For float64[rows, features]: the sums and the weight after each row, and the distances from the means."""
         weighted = values if (weight == 1).all() else weight[:, None] * values
         sums = np.add.accumulate(np.vstack((self.sums, weighted)), axis=0)[1:]
         weights = np.add.accumulate(np.concatenate(([self.weight], weight)))[1:]
@@ -274,7 +274,7 @@ class Centring:
         every = np.concatenate((sizes, inner))[order]
         of_row, at = np.nonzero(filled)
         features = np.argsort(np.concatenate((np.repeat(row, sizes), of_row)), kind="stable")
-        kept = ranges(batch.namespace_start, stay)
+        remaining = ranges(batch.namespace_start, stay)
         hashes = (known.keys & np.uint64(0xFFFFFFFF)).astype(np.uint32)[by_head]
         per_row = np.zeros(len(batch), np.int64)
         per_row[begin:end] = np.bincount(rows, minlength=count)
@@ -288,8 +288,8 @@ class Centring:
             namespace_char=merged(batch.namespace_char[stay], np.tile(known.characters[first], count), order),
             namespace_hash=merged(batch.namespace_hash[stay], np.tile(heads, count), order),
             namespace_start=sums(every).astype(np.uint32),
-            feature_hash=merged(batch.feature_hash[kept], hashes[at], features),
-            value=merged(batch.value[kept], centred[:, by_head][of_row, at], features),
+            feature_hash=merged(batch.feature_hash[remaining], hashes[at], features),
+            value=merged(batch.value[remaining], centred[:, by_head][of_row, at], features),
             names=None,
             release=None,
         )
@@ -301,7 +301,7 @@ class Centring:
         return np.array([known.get(one, 0.0) for one in hashes.tolist()]) / (self.weight or 1.0)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps."""
+        """The arrays that a model contains."""
         return dict(zip(CENTRED, (self.keys, self.characters, self.sums, np.array([self.weight])), strict=True))
 
     def load(self, arrays: Mapping[str, Any]) -> None:

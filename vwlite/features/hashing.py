@@ -27,7 +27,7 @@ def key(seed: int, purpose: int) -> int:
     return int(mix64(np.array([seed << 8 | purpose], np.uint64))[0])
 
 
-def hashed(seed: int, purpose: int, numbers: np.ndarray) -> np.ndarray:
+def hash_numbers(seed: int, purpose: int, numbers: np.ndarray) -> np.ndarray:
     """uint64: the hash of each number."""
     return mix64(np.uint64(key(seed, purpose)) + numbers.astype(np.uint64))
 

@@ -31,12 +31,12 @@ class FullNames:
         self.hashes: list[int] = []
 
     def number(self, name: bytes) -> int:
-        wanted = hash_name(name, self.hash_seed, self.hash_all)
-        if wanted not in self.hashes:
+        name_hash = hash_name(name, self.hash_seed, self.hash_all)
+        if name_hash not in self.hashes:
             if len(self.hashes) == MAX_NAMES:
                 raise UsageError(f"more than {MAX_NAMES} namespaces given by full name in interactions")
-            self.hashes.append(wanted)
-        return LETTERS + self.hashes.index(wanted)
+            self.hashes.append(name_hash)
+        return LETTERS + self.hashes.index(name_hash)
 
 
 def read_interaction(text: str, option: str, order: int | None, names: FullNames) -> Interaction:
@@ -89,7 +89,7 @@ def fill_wildcards(interaction: Interaction, seen: Sequence[int], keep_duplicate
 
 
 def count_filled(interaction: Interaction, seen: int, keep_duplicates: bool) -> int:
-    """How many interactions ``fill_wildcards`` makes of ``seen`` namespaces."""
+    """The number of interactions that ``fill_wildcards`` makes of ``seen`` namespaces."""
     wild = interaction.count(WILDCARD)
     return seen**wild if keep_duplicates else math.comb(seen + wild - 1, wild) if wild else 1
 
@@ -113,7 +113,7 @@ def resolve(interactions: Sequence[Interaction], seen: Collection[int], keep_dup
     count = sum(count_filled(one, len(known), keep_duplicates) for one in interactions)
     if count > MAX_INTERACTIONS:
         raise UsageError(
-            f"the wildcards stand for {count:,} interactions of the {len(known)} namespaces met so far, more than "
+            f"the wildcards stand for {count:,} interactions of the {len(known)} namespaces seen so far, more than "
             f"{MAX_INTERACTIONS:,}: name the namespaces that are to be crossed"
         )
     filled = itertools.chain.from_iterable(fill_wildcards(one, known, keep_duplicates) for one in interactions)

@@ -22,7 +22,7 @@ from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig
-from vwlite.features.hashing import hash_name, hashed
+from vwlite.features.hashing import hash_name, hash_numbers
 from vwlite.features.random_features import GAMMA, mapped_namespaces, usual_gamma
 from vwlite.storage.model_file import numbers
 
@@ -44,7 +44,7 @@ class LandmarkIndex:
 
 
 class LandmarkMap:
-    """What ``--landmarks`` adds to an example: a feature for each landmark, from the slot ``first`` on.
+    """The features that ``--landmarks`` adds to an example: a feature for each landmark, from the slot ``first`` on.
 
     Without landmarks, ``index`` None, it waits for ``set_rows`` or ``load``.
     """
@@ -76,13 +76,13 @@ class LandmarkMap:
 
         Raises DataError, UsageError.
         """
-        rows = merged(rows)
+        rows = merge_slots(rows)
         rows = rows.take(np.flatnonzero(rows.sizes))
         if not len(rows):
             of_file = f"{self.path} has no landmark with a feature"
             raise DataError(f"--landmarks: {'the first examples have no features' if self.count else of_file}")
         if len(rows) > 2**self.bits:
-            raise UsageError(f"--landmarks: {len(rows)} features need as many slots: a larger -b")
+            raise UsageError(f"--landmarks: {len(rows)} features need as many slots: give a larger -b")
         if self.whitened and len(rows) > MOST_WHITENED:
             raise UsageError(f"--whiten takes {MOST_WHITENED} landmarks at most, not {len(rows)}")
         if self.has_gamma and self.gamma is None:
@@ -113,7 +113,7 @@ class LandmarkMap:
         return [f"landmarks^{number}" for number in range(self.size)]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps."""
+        """The arrays that a model contains."""
         if self.index is None:
             return {}
         rows = {START: self.rows.indptr, SLOT: self.rows.indices, VALUE: self.rows.values}
@@ -139,20 +139,20 @@ class LandmarkMap:
                 raise ValueError("gamma of its landmarks")
 
 
-def merged(rows: Csr) -> Csr:
+def merge_slots(rows: Csr) -> Csr:
     """Rows whose slots ascend, each of them once; the values of one that is there twice are added up."""
     order = np.lexsort((rows.indices, rows.owner))
     owner, slot, value = rows.owner[order], rows.indices[order], rows.values[order]
     first = np.flatnonzero(np.append(True, (owner[1:] != owner[:-1]) | (slot[1:] != slot[:-1])))[: len(owner)]
     if len(first):
         value = np.add.reduceat(value.astype(np.float64), first)
-    kept = np.flatnonzero(value)
-    owner, slot = owner[first][kept], slot[first][kept]
-    return Csr(offsets(np.bincount(owner, minlength=len(rows))), slot, value[kept].astype(np.float32))
+    nonzero = np.flatnonzero(value)
+    owner, slot = owner[first][nonzero], slot[first][nonzero]
+    return Csr(offsets(np.bincount(owner, minlength=len(rows))), slot, value[nonzero].astype(np.float32))
 
 
 def index_of(rows: Csr) -> LandmarkIndex:
-    """From the slots to the rows that have them."""
+    """An index from slots to the rows that have them."""
     order = np.argsort(rows.indices, kind="stable")
     slot, counts = np.unique(rows.indices, return_counts=True)
     norm = np.bincount(rows.owner, rows.values.astype(np.float64) ** 2, len(rows))
@@ -179,7 +179,7 @@ def arrays_of(config: FeatureConfig) -> list[str]:
     return [*landmarks, GAMMA] if config.has_gamma else landmarks
 
 def landmarks_digest(config: FeatureConfig) -> str:
-    """Of the file of landmarks, by which a later run knows it again; empty for none and for a pipe."""
+    """The digest of the file of landmarks, by which a later run recognises it; empty for none and for a pipe."""
     path = config.landmarks.partition(":")[2]
     if not os.path.isfile(path):
         return ""
@@ -191,8 +191,8 @@ LINE = 7  # what is hashed, beside what ``random_features`` hashes
 
 
 def chosen_rows(rows: int, count: int, seed: int) -> np.ndarray:
-    """int64, ascending: ``count`` of so many rows, or all of fewer, as ``chosen_lines`` chooses them."""
-    return smallest(hashed(seed, LINE, np.arange(rows)), count)
+    """int64, ascending: ``count`` of ``rows`` rows, or all if there are fewer, chosen as by ``chosen_lines``."""
+    return smallest(hash_numbers(seed, LINE, np.arange(rows)), count)
 
 
 def smallest(keys: np.ndarray, count: int) -> np.ndarray:
@@ -212,10 +212,10 @@ def chosen_lines(parts: Iterable[Parsed], policy: BadLines, count: int, seed: in
         owners = batch.line[batch.flags & BLANK == 0].tolist()
         if batch.release:
             batch.release()
-        keys = np.append(keys, hashed(seed, LINE, numbered + np.arange(len(owners))))
+        keys = np.append(keys, hash_numbers(seed, LINE, numbered + np.arange(len(owners))))
         lines += [text[line].removesuffix(b"\r") for line in owners]
         numbered += len(owners)
-        kept = smallest(keys, count)
-        keys, lines = keys[kept], [lines[place] for place in kept.tolist()]
+        chosen_keys = smallest(keys, count)
+        keys, lines = keys[chosen_keys], [lines[place] for place in chosen_keys.tolist()]
     policy.finish()
     return lines

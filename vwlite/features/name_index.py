@@ -77,7 +77,7 @@ class NameIndex:
         while at < len(rows):
             some = rows[at : at + size]
             terms = terms_of(rows_alone(batch, some), plan)
-            slots = shifted(terms.indices, self.shift, plan.bits)
+            slots = shift_slots(terms.indices, self.shift, plan.bits)
             new = np.flatnonzero(~self.known[slots])
             new = new[np.sort(np.unique(slots[new], return_index=True)[1])]
             owners = np.searchsorted(terms.indptr, new, "right") - 1
@@ -93,7 +93,7 @@ class NameIndex:
         """Add the names of the ``rows``' features, which are all their terms but the constant, as ``add_row`` would."""
         segments = ranges(batch.row_namespace, rows)
         features = ranges(batch.namespace_start, segments)
-        slots = shifted(batch.feature_hash[features] & np.uint32((1 << plan.bits) - 1), self.shift, plan.bits)
+        slots = shift_slots(batch.feature_hash[features] & np.uint32((1 << plan.bits) - 1), self.shift, plan.bits)
         new = np.flatnonzero(~self.known[slots])
         features, slots = features[new].astype(np.int64), slots[new]
         owners = np.searchsorted(batch.namespace_start, features, "right") - 1
@@ -131,7 +131,7 @@ class NameIndex:
         Name ``i`` ends before byte ``name_end[i]`` of the text, where the next one begins.
         """
         if self.landmarks:
-            slots = shifted(self.landmarks.slots(), self.shift, self.landmarks.bits)
+            slots = shift_slots(self.landmarks.slots(), self.shift, self.landmarks.bits)
             self.enter(slots.tolist(), self.landmarks.names())
         slots = sorted(self.names)
         words = [self.names[slot].encode("utf-8", "surrogateescape") for slot in slots]
@@ -143,7 +143,7 @@ class NameIndex:
 
 
 class Makers(NamedTuple):
-    """Of rows with the same namespaces and numbers of features in them."""
+    """Name makers for rows with the same namespaces and numbers of features."""
 
     terms: list[tuple[int, ...]]  # the features that each term is made of; of the constant none
     segments: list[int]  # of each feature the one it stands in
@@ -205,10 +205,10 @@ def rows_alone(batch: Batch, rows: np.ndarray) -> Batch:
 
 def first_slots(batch: Batch, plan: Plan, row: int, shift: int) -> np.ndarray:
     """uint32[terms]: the slot of each term; the first of them where a term has several."""
-    return shifted(np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32), shift, plan.bits)
+    return shift_slots(np.frombuffer(terms_of_row(batch, plan, row)[0], np.uint32), shift, plan.bits)
 
 
-def shifted(slots: np.ndarray, shift: int, bits: int) -> np.ndarray:
+def shift_slots(slots: np.ndarray, shift: int, bits: int) -> np.ndarray:
     return slots << np.uint32(shift) & np.uint32((1 << bits) - 1) if shift else slots
 
 

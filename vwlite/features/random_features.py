@@ -15,7 +15,7 @@ import numpy as np
 from vwlite._native.random_features import FILL, fill_directions
 from vwlite.data.batch import Csr
 from vwlite.features.config import KERNELS, FeatureConfig
-from vwlite.features.hashing import hash_name, hashed, key, unit_interval
+from vwlite.features.hashing import hash_name, hash_numbers, key, unit_interval
 from vwlite.features.interactions import decode_letters
 from vwlite.storage.model_file import numbers
 
@@ -26,7 +26,7 @@ RBF, LAPLACE, ARCCOS = KERNELS.index("rbf"), KERNELS.index("laplace"), KERNELS.i
 
 
 class RandomMap:
-    """What ``--random_features`` adds to an example: ``size`` features from the slot ``first`` on.
+    """The features that ``--random_features`` adds to an example: ``size`` features from the slot ``first`` on.
 
     The arrays are described in ``cython_ext/features/random_map.pxd``. Those of the kernels ``rbf`` and ``laplace``
     wait for ``gamma``.
@@ -52,7 +52,7 @@ class RandomMap:
         if self.kernel == ARCCOS:
             self.amplitude /= self.fold
         if self.shifted:
-            self.phase = unit_interval(hashed(self.seed, PHASE, np.arange(self.size))).astype(np.float32)
+            self.phase = unit_interval(hash_numbers(self.seed, PHASE, np.arange(self.size))).astype(np.float32)
         if self.kernel == LAPLACE:
             self.direction = np.empty(self.fold * self.size, np.float32)
             fill_directions(key(self.seed, DIRECTION), self.direction, self.size)
@@ -74,11 +74,11 @@ class RandomMap:
         self.set_gamma(usual_gamma(terms, self.seed, square=self.kernel == RBF))
 
     def names(self) -> list[str]:
-        """Those of the features, as if they were the numbers of a namespace."""
+        """The names of the features, as if they were numbers in a namespace."""
         return [f"{self.name}^{number}" for number in range(self.size)]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps."""
+        """The arrays that a model contains."""
         return {} if self.gamma is None else {GAMMA: np.array([self.gamma])}
 
     def load(self, arrays: Mapping[str, Any]) -> None:
@@ -100,12 +100,12 @@ def mapped_namespaces(config: FeatureConfig) -> np.ndarray:
 def signs(seed: int, blocks: int, fold: int) -> np.ndarray:
     """float32[blocks * 3 * fold] of 1 and -1."""
     place = np.arange(3 * blocks)[:, None] << 32 | np.arange(fold)
-    return np.where(hashed(seed, SIGN, place) >> np.uint64(63), -1, 1).astype(np.float32).ravel()
+    return np.where(hash_numbers(seed, SIGN, place) >> np.uint64(63), -1, 1).astype(np.float32).ravel()
 
 
 def usual_gamma(terms: Csr, seed: int, square: bool) -> float:
     """1 / the median of the distances of ``PAIRS`` pairs of rows; 1 if that is 0. ``square`` as for ``distance``."""
-    drawn = (hashed(seed, PAIR, np.arange(2 * PAIRS)) % np.uint64(max(len(terms), 1))).astype(np.int64)
+    drawn = (hash_numbers(seed, PAIR, np.arange(2 * PAIRS)) % np.uint64(max(len(terms), 1))).astype(np.int64)
     distances = [distance(terms, a, b, square) for a, b in drawn.reshape(PAIRS, 2).tolist() if a != b]
     middle = float(np.median(distances)) if distances else 0.0
     return 1 / middle if middle > 0 and math.isfinite(1 / middle) else 1.0

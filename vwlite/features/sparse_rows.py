@@ -82,10 +82,10 @@ def words_from(prefix: str, arrays: Arrays, spaces: list[str]) -> Vocabulary:
 
 
 def weights_from(arrays: Arrays, name: str, count: int) -> np.ndarray:
-    found = numbers(arrays, name, np.float32, (count + 1,))
-    if (found < 0).any():
+    weights = numbers(arrays, name, np.float32, (count + 1,))
+    if (weights < 0).any():
         raise ValueError("the weights of its features")
-    return found
+    return weights
 
 
 CHUNK = 4096  # rows at once, where something is made of each entry
@@ -158,7 +158,7 @@ class Weights:
 
 
 def features_of(batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Of these rows, int64[n], the number among them, the hash and the value of each feature, and where it stands."""
+    """For each feature of these rows, int64[n]: the number of its row, its hash, its value, and its position."""
     first, last = batch.row_namespace[rows].astype(np.int64), batch.row_namespace[rows + 1].astype(np.int64)
     begin, end = batch.namespace_start[first].astype(np.int64), batch.namespace_start[last].astype(np.int64)
     owner = np.repeat(np.arange(len(rows)), end - begin)
@@ -166,7 +166,7 @@ def features_of(batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     return owner, batch.feature_hash[places], batch.value[places], places
 
 
-def merged(owner: np.ndarray, keys: np.ndarray, values: np.ndarray, rows: int) -> tuple[np.ndarray, ...]:
+def merge_features(owner: np.ndarray, keys: np.ndarray, values: np.ndarray, rows: int) -> tuple[np.ndarray, ...]:
     """The number of features of each row, and their hashes, ascending, and values: a word said twice counts twice."""
     order = np.lexsort((keys, owner))
     owner, keys, values = owner[order], keys[order], values[order]
@@ -185,7 +185,7 @@ def rows_over(
     importance: np.ndarray,
     unit: bool,
 ) -> Rows:
-    """Rows of what ``merged`` gives over ``words``; with ``unit`` scaled to length 1, unknown features counted."""
+    """Rows over ``words`` of merged features; with ``unit`` scaled to length 1, unknown features counted."""
     index = words.find(keys)
     if words.idf is not None:
         values = values * words.idf[index]

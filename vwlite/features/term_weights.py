@@ -104,7 +104,7 @@ class TermWeights:
             raise MemoryError("the terms of examples need more memory than there is")
         if self.config.weight == "degree":
             self.check_sign(batch, terms)
-        return cut(terms)
+        return cut_tail(terms)
 
     def check_sign(self, batch: Batch, terms: Csr) -> None:
         negative = np.flatnonzero(terms.values[: terms.indptr[-1]] < 0)
@@ -126,15 +126,15 @@ class TermWeights:
         self.waiting = False
         if self.config.weight == "idf":
             counts = np.maximum(self.counts, 1)
-            kept = self.counts >= self.config.min_df
-            self.factor = np.where(kept, np.log(max(self.examples, 1) / counts), 0).astype(np.float32)
+            frequent = self.counts >= self.config.min_df
+            self.factor = np.where(frequent, np.log(max(self.examples, 1) / counts), 0).astype(np.float32)
 
     def terms(self, batch: Batch) -> tuple[Csr, np.ndarray | None]:
         """The terms with their final values, and of ``degree`` those of the rows, float64[rows], else None."""
         terms, degree = self.merged(batch), None
         if self.config.weight == "idf":
             weigh_terms.scale(terms.indptr, terms.indices, terms.values, self.factor)
-            terms = cut(terms)
+            terms = cut_tail(terms)
         if self.config.weight == "degree":
             degree = np.zeros(len(terms))
             weigh_terms.divide_by_degree(terms.indptr, terms.indices, terms.values, self.counts, degree)
@@ -160,7 +160,8 @@ class TermWeights:
         return self.kept[3] if self.kept else None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps: counts of the slots that occur, uint32 and float64, and the number of examples."""
+        """The arrays that a model contains: counts of the slots that occur, uint32 and float64, and the number of
+        examples."""
         if self.config.weight == "none":
             return {}
         slots = np.flatnonzero(self.counts)
@@ -195,7 +196,7 @@ def columns_of(terms: Csr) -> dict[str, np.ndarray]:
     }
 
 
-def cut(terms: Csr) -> Csr:
+def cut_tail(terms: Csr) -> Csr:
     """Without what the kernel left behind the last term."""
     last = int(terms.indptr[-1])
     return Csr(terms.indptr, terms.indices[:last], terms.values[:last])

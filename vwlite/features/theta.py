@@ -18,7 +18,7 @@ from vwlite.features.sparse_rows import (
     Vocabulary,
     Weights,
     features_of,
-    merged,
+    merge_features,
     rows_over,
     word_arrays,
     words_from,
@@ -57,31 +57,31 @@ class Theta:
         groups = tuple(name for part in asked for name in part)
         if missing := [name for name in groups if name not in self.names]:
             raise UsageError(f"Theta has no group {missing[0]!r} (there are {', '.join(self.names)})")
-        kept = [number for number, name in enumerate(self.names) if name in groups]
+        numbers = [number for number, name in enumerate(self.names) if name in groups]
         place = np.full(len(self.names) + 1, -1, np.int32)
-        place[kept] = np.arange(len(kept))
-        values = [self.values[number] for number in kept]
+        place[numbers] = np.arange(len(numbers))
+        values = [self.values[number] for number in numbers]
         matrix = self.matrix[:, : max(map(len, values))]
-        return Theta(self.words, place[self.group], matrix, [self.names[number] for number in kept], values)
+        return Theta(self.words, place[self.group], matrix, [self.names[number] for number in numbers], values)
 
     def project(self, rows: Rows, words: Vocabulary, scale: float, unit: bool = True) -> np.ndarray:
         """As ``Projection.features``, of rows over ``words``."""
         return self.projection(words).features(rows, scale, unit)
 
     def projection(self, words: Vocabulary) -> "Projection":
-        """What makes features of rows over ``words``, any number of times."""
+        """The projection of rows over ``words``, which may be used any number of times."""
         place = self.words.find(words.key)
         group = np.where(place >= 0, self.group[place], -1)
-        kept = [group == number for number in range(len(self.values))]
+        rows_of_group = [group == number for number in range(len(self.values))]
         matrices = [
             np.ascontiguousarray(self.matrix[place[own], : len(values)])
-            for own, values in zip(kept, self.values, strict=True)
+            for own, values in zip(rows_of_group, self.values, strict=True)
         ]
-        return Projection(kept, [(np.cumsum(own) - 1).astype(np.uint32) for own in kept], matrices)
+        return Projection(rows_of_group, [(np.cumsum(own) - 1).astype(np.uint32) for own in rows_of_group], matrices)
 
 
 class Projection(NamedTuple):
-    """Of each group which of p features it has, their numbers in it and its columns of Theta."""
+    """For each group: which of p features it has, their numbers in it and its columns of Theta."""
 
     kept: list[np.ndarray]  # bool[p]
     number: list[np.ndarray]  # uint32[p]
@@ -112,7 +112,7 @@ THETA_ARRAYS = ("theta", "theta_group", "theta_values", "theta_key", "theta_spac
 
 
 class ThetaHeader(TypedDict):
-    """Of what ``vwlite aso learn`` makes."""
+    """The header of models of ``vwlite aso learn``."""
 
     groups: list[str]
     h: list[Annotated[int, Between(0, 2**63 - 1)]]
@@ -120,7 +120,7 @@ class ThetaHeader(TypedDict):
 
 
 class FeatureMapHeader(ThetaHeader):
-    """Of the Theta whose features a model of another command takes."""
+    """The header of the Theta whose features a model of another command takes."""
 
     config: dict
     digest: str
@@ -173,28 +173,28 @@ def load_theta(path: str) -> tuple[Theta, JsonObject]:
     want = None
     if isinstance(stream, dict):  # whose weights are not wanted
         want = [name for name in THETA_ARRAYS if name != IDF or stream.get("idf")]
-    header, arrays = opened(path, THETA, "made by vwlite aso learn", want)
+    header, arrays = open_theta(path, THETA, "made by vwlite aso learn", want)
     try:
         require(header["aso"], dict, "aso")
         return theta_from(header, arrays), header["aso"]
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no Theta of this version ({error})") from error
+        raise ModelError(f"{path} is not a Theta of this version ({error})") from error
 
 
-def opened(
+def open_theta(
     path: str, kind: str, needed: str, want: list[str] | None = None
 ) -> tuple[JsonObject, Arrays]:
     """Header and arrays, all or those of ``want``, of a model of the learner ``kind``. Raises ModelError."""
-    found = model_file.learner_name_of(path)
-    if found != kind:
-        raise ModelError(f"{path} holds a model of learner {found}; this takes one {needed}")
+    learner = model_file.learner_name_of(path)
+    if learner != kind:
+        raise ModelError(f"{path} holds a model of learner {learner}; this takes one {needed}")
     loaded = model_file.load(path, want=want)
     return loaded.header, loaded.arrays
 
 
-def extended(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:
+def extend_batch(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:
     """``values`` float32[examples, sum of h] as features of the examples; those of value 0 are left out."""
     owners = np.flatnonzero(batch.flags & BLANK == 0)
     hashes = [hash_name(b"theta_" + name.encode("utf-8", "surrogateescape"), 0) for name in theta.names]
@@ -220,7 +220,7 @@ def extended(batch: Batch, theta: Theta, values: np.ndarray) -> Batch:
     names = batch.names
     text = batch.text
     if names is not None:
-        text, names = named(batch, theta, places, own, number[column])
+        text, names = name_features(batch, theta, places, own, number[column])
     return replace(batch, **columns, **places.starts(), names=names, text=text)
 
 
@@ -251,7 +251,9 @@ class Places:
         return np.concatenate((old[:count], new.astype(old.dtype)))[order]
 
 
-def named(batch: Batch, theta: Theta, places: Places, own: np.ndarray, number: np.ndarray) -> tuple[bytes, Names]:
+def name_features(
+    batch: Batch, theta: Theta, places: Places, own: np.ndarray, number: np.ndarray
+) -> tuple[bytes, Names]:
     """The text with the names of groups and numbers behind it, and all names; of segments and of features."""
     words = [b"theta_" + name.encode("utf-8", "surrogateescape") for name in theta.names]
     words += [b"%d" % one for one in range(max(map(len, theta.values), default=0))]
@@ -317,13 +319,13 @@ class FeatureMap:
         if learning and self.lines >= PATIENCE:
             self.check()
         self.projection = self.projection or self.theta.projection(self.theta.words)
-        return extended(batch, self.theta, self.projection.features(rows, self.config.scale, self.config.unit))
+        return extend_batch(batch, self.theta, self.projection.features(rows, self.config.scale, self.config.unit))
 
     def rows(self, batch: Batch) -> Rows:
-        """Those that are not blank. Raises DataError for a negative value where features have weights."""
+        """The rows that are not blank. Raises DataError for a negative value where features have weights."""
         words, taken = self.theta.words, np.flatnonzero(batch.flags & BLANK == 0)
         owner, keys, values, _ = features_of(batch, taken)
-        sizes, keys, values = merged(owner, keys, values, len(taken))
+        sizes, keys, values = merge_features(owner, keys, values, len(taken))
         negative = np.flatnonzero(values < 0) if words.idf is not None else ()
         if len(negative):
             row = int(taken[np.searchsorted(np.cumsum(sizes), negative[0], side="right")])
@@ -338,7 +340,7 @@ class FeatureMap:
 
 
 def digest_of(theta: Theta) -> str:
-    """Of the features, groups and numbers of a Theta."""
+    """The digest of the features, groups and numbers of a Theta."""
     header, arrays = theta_parts(theta)
     digest = mmh3_x64_128(json.dumps(header).encode())
     for name in sorted(arrays):
@@ -354,5 +356,5 @@ def check_same(model: str, digest: str | None, path: str) -> None:
 
 def kept_arrays(header: Mapping[str, Any]) -> list[str]:
     """The names of the arrays of the Theta that a model with this header keeps."""
-    told = header.get("theta")
-    return [name for name in THETA_ARRAYS if name != IDF or told.get("idf")] if isinstance(told, dict) else []
+    record = header.get("theta")
+    return [name for name in THETA_ARRAYS if name != IDF or record.get("idf")] if isinstance(record, dict) else []

@@ -96,14 +96,14 @@ def learner_class(name: Any) -> "type[Learner]":
     """
     check_name(name)
     upper, _, lower = name.partition(OVER)
-    learner = found("vwlite.learners", CLASSES[upper][0])
+    learner = load_class("vwlite.learners", CLASSES[upper][0])
     return put_over(learner, learner_class(lower)) if lower else learner
 
 
 def config_class(name: str) -> "type[LearnerConfig]":
     """The class of a learner's options; needs neither NumPy nor a kernel. The name is a known one."""
     upper, _, lower = name.partition(OVER)
-    options = found("vwlite.learners.configs", CLASSES[upper][1])
+    options = load_class("vwlite.learners.configs", CLASSES[upper][1])
     return put_options_over(options, config_class(lower)) if lower else options
 
 
@@ -133,7 +133,7 @@ def put_options_over(upper: "type[LearnerConfig]", lower: "type[LearnerConfig]")
     return config(type(f"{upper.__name__}Over{lower.__name__}", (upper, lower), members))
 
 
-def found(package: str, entry: str) -> Any:
+def load_class(package: str, entry: str) -> Any:
     """The class that an entry of ``CLASSES`` names."""
     module, _, name = entry.partition(".")
     return getattr(importlib.import_module(f"{package}.{module}"), name)

@@ -73,7 +73,7 @@ class Active(Gd, Querying, OwnLines, Confident):
         return other
 
     def stop_learning(self) -> None:
-        """From now on only predict and, where confidences were asked for, tell how sure that is, whatever the label."""
+        """Only predict from now on, with confidences if they were asked for, whatever the label."""
         self.learning = self.custom_output = False
         self.kernel.frozen = self.tells_confidence = True
 
@@ -180,7 +180,7 @@ class Asking(Learner, Querying):
         return replace(batch, label=label, importance=weight)
 
     def asked_header(self) -> JsonObject:
-        """What the header of a model keeps of the labels asked for."""
+        """The header entries of a model on the labels asked for."""
         if not self.config.active:
             return {}
         asked = dict(zip(COUNTS, self.counts.tolist(), strict=True))

@@ -28,7 +28,7 @@ def number_of(learned: float, after: float) -> float:
 
 
 def not_begun(learned: int, after: int | None) -> str:
-    """What a run says at its end where there is no mean."""
+    """The warning at the end of a run without a mean."""
     few = f"{learned} examples were learned, and --average_after is {after}"
     return f"{few}: the model has the last weights"
 

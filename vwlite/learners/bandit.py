@@ -134,7 +134,7 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
 
     @property
     def set_names(self) -> list[str]:
-        """Whose the sets of weights are."""
+        """The names of the sets of weights."""
         return ["policy's", "regressor's"][: self.config.weight_sets]
 
     def set_scalars(self) -> None:
@@ -167,7 +167,7 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
 
     @property
     def offset(self) -> float:
-        """What scores are differences to."""
+        """The offset that scores are differences to."""
         highest = self.config.cost_offset == HIGHEST
         return self.get("highest_cost") if highest else self.config.offset
 
@@ -193,21 +193,21 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
         self.shown_actions, self.limits_raw = top, raw
 
     def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
-        """Of actions that were possible and their costs those that are shown; of some of them the least cost first."""
+        """The actions to show, with their costs; if only some are shown, the least cost first."""
         possible = [(action, cost) for action, cost in pairs if cost != np.inf]
         if self.shown_actions is None or raw != self.limits_raw:
             return possible
         return cheapest_first(possible)[: self.shown_actions]
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
-        """With the tag; vw ends every answer with an empty line."""
+        """The lines of an answer with the tag; vw ends every answer with an empty line."""
         if raw or self.config.scores:
             text = pairs_text(self.shown(enumerate(self.scores[row].tolist(), 1), raw))
         else:
             text = f"{results.prediction[row]:.0f}"
         tag = tag_of(batch, row)
-        shown = f"{text} {tag.decode('utf-8', 'surrogateescape')}" if tag else text
-        return shown + "\n" * (self.vw_compat and not self.config.eval_)
+        line = f"{text} {tag.decode('utf-8', 'surrogateescape')}" if tag else text
+        return line + "\n" * (self.vw_compat and not self.config.eval_)
 
     @property
     def shows_raw(self) -> bool:  # type: ignore[override]
@@ -226,19 +226,20 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
     def decisions(
         self, batch: Batch, results: Results, begin: int, end: int, costs: Callable[[], np.ndarray] | None = None
     ) -> list[tuple[float, ...]]:
-        """Of the ``observed`` events: cost, probability, the action shown and the best one, what the action shown and
+        """For each of the ``observed`` events: cost, probability, the action shown and the best one, what the action
+        shown and
         the policy are predicted to cost, how many actions were possible, and how likely the policy shows that action.
         ``costs``: gives the predicted costs of the next event's actions, None: the learner's own. ``want_scores`` is to
         be called before.
         """
-        found = []
+        decisions = []
         for row in self.observed(batch, begin, end).tolist():
             label = self.event_row(batch, row)
             entries = batch.lists.row(label)
             values = batch.lists.values[entries]
             place = int(np.isfinite(values).argmax())
             first, scores, pmf = self.event(batch, results, row)
-            shown = self.action_at(batch, label, int(batch.lists.indices[entries][place]))
+            logged = self.action_at(batch, label, int(batch.lists.indices[entries][place]))
             predicted, best = costs() if costs else scores, int(results.prediction[row])
             if len(predicted) != len(pmf):
                 raise DataError("the model of costs has other actions than the policy")
@@ -246,10 +247,10 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
             if self.config.explorer:
                 likely = pmf > 0
                 expected = float(np.dot(pmf[likely].astype(float), predicted[likely].astype(float)))
-            of = float(values[place]), float(batch.probability[label]), shown, best
-            chance = float(pmf[shown - first])
-            found.append((*of, float(predicted[shown - first]), expected, int((scores != np.inf).sum()), chance))
-        return found
+            of = float(values[place]), float(batch.probability[label]), logged, best
+            chance = float(pmf[logged - first])
+            decisions.append((*of, float(predicted[logged - first]), expected, int((scores != np.inf).sum()), chance))
+        return decisions
 
     def event(self, batch: Batch, results: Results, row: int) -> tuple[int, np.ndarray, np.ndarray]:
         """The number of the first action, and the scores and probabilities of all, of the event of ``row``."""
@@ -260,8 +261,8 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
         """The possible actions, as they are shown: the best first."""
         first, scores, pmf = self.event(batch, results, row)
         order = self.order(scores, pmf)
-        shown = zip(order.tolist(), pmf[order].tolist(), scores[order].tolist(), strict=True)
-        return [Shown(action + first, p, score) for action, p, score in shown if score != np.inf]
+        actions = zip(order.tolist(), pmf[order].tolist(), scores[order].tolist(), strict=True)
+        return [Shown(action + first, p, score) for action, p, score in actions if score != np.inf]
 
     def order(self, scores: np.ndarray, pmf: np.ndarray) -> np.ndarray:
         return np.argsort(scores, kind="stable")
@@ -271,7 +272,7 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
     ) -> tuple[Shown, list[Shown], bytes]:
         """The best action of an event, or the one that ``u`` of [0, 1) draws, all of them, and the event's tag."""
         every = self.ordered(batch, results, row)
-        chosen = every[0] if u is None else drawn(every, u)
+        chosen = every[0] if u is None else draw_action(every, u)
         return chosen, every[: self.shown_actions], tag_of(batch, row)
 
     def event_row(self, batch: Batch, row: int) -> int:
@@ -337,7 +338,7 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
             self.set(**{f"regressor_{name}": START[name] for name in NORMS})  # of which vw keeps the policy's alone
 
 
-def drawn(every: list[Shown], u: float) -> Shown:
+def draw_action(every: list[Shown], u: float) -> Shown:
     """The first action at which the sum of the probabilities is above ``u`` times that of all."""
     sums = np.cumsum([one.probability for one in every])
     place = int(np.searchsorted(sums, u * sums[-1], side="right"))

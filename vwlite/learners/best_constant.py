@@ -23,7 +23,7 @@ def loses_to_constant(loss: float, least: float) -> bool:
 
 
 class LabelSummary(NamedTuple):
-    """What a run remembers of its labels."""
+    """The summary of the labels of a run."""
 
     first: float | None  # first label seen
     second: float | None  # first label seen that differs from it
@@ -115,20 +115,20 @@ def constant_loss(config: LossConfig, params: np.ndarray, constant: float, label
 
 
 def average_loss(config: LossConfig, constant: float, label: np.ndarray, weight: np.ndarray) -> float:
-    """Of a constant prediction, before the link, for labels float32[n] of importance ``weight``."""
+    """The average loss of a constant prediction, before the link, for labels float32[n] of importance ``weight``."""
     params = config.params((float(label.min()), float(label.max())))
     return float(np.average(constant_loss(config, params, constant, label), weights=weight))
 
 
 def least(loss: Callable[[float], float], best: float, low: float, high: float) -> tuple[float, float]:
     """Where ``loss`` is least between ``low`` and ``high``, by golden-section search, or at ``best``, and that loss."""
-    found, width = (best, loss(best)), high - low
+    best_so_far, width = (best, loss(best)), high - low
     while high - low > PRECISION * width:
         left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
         sides = (left, loss(left)), (right, loss(right))
         low, high = (low, right) if sides[0][1] <= sides[1][1] else (left, high)
-        found = min(found, *sides, key=lambda one: one[1])
-    return found
+        best_so_far = min(best_so_far, *sides, key=lambda one: one[1])
+    return best_so_far
 
 
 def best_of_two(

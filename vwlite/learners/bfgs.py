@@ -83,7 +83,8 @@ class Halving:
         self.learner.weights[:, 1] = 0
 
     def step_first_or_along(self) -> bool:
-        """After the first gradient, or a pass for the curvature along the direction. Answers whether to go on."""
+        """Continue after the first gradient, or a pass for the curvature along the direction. Returns whether to go
+        on."""
         if not self.learner.first:
             return self.step_along()
         self.precondition()
@@ -124,7 +125,8 @@ class Halving:
         return going_on
 
     def step_back_or_on(self) -> bool:
-        """After the gradient at a step's end: half of it where the loss did not fall as it should, else the next."""
+        """Continue after the gradient at the end of a step: halve it if the loss did not fall enough, else make the
+        next."""
         self.regularize()
         self.begin_row()
         loss, slope = self.learner.sums[0], dot(self.last[1], self.column(2))
@@ -217,7 +219,7 @@ class Bfgs(Gd, PassByPass):
             self.set_weights()
 
     def begin_passes(self) -> None:
-        """What there is beside the weights before the first pass."""
+        """Set the state beside the weights before the first pass."""
         self.native = self.of_passes if self.learning else self.predictor
         self.sums = np.zeros(3)  # loss, importance, curvature along the direction
         self.gradient = self.first = True  # what this pass is for
@@ -301,10 +303,10 @@ class Bfgs(Gd, PassByPass):
             self.tell("")
 
     def begin_row(self, loss: float, size: float, conditioned: float) -> None:
-        """Of the table: the average loss and the gradient's squared length, as it is and preconditioned."""
+        """Begin a row of the table: average loss and squared length of the gradient, as it is and preconditioned."""
         held = self.held_out() if self.current else None
-        shown = f"{loss:<10.5f}\t" if held is None else f"h{held:<10.5f}\t" if held == held else "h unknown    "
-        self.line = f"{self.current + 1:2d} {shown}{size:<10.5f}\t{conditioned:<10.5f}\t"
+        loss_text = f"{loss:<10.5f}\t" if held is None else f"h{held:<10.5f}\t" if held == held else "h unknown    "
+        self.line = f"{self.current + 1:2d} {loss_text}{size:<10.5f}\t{conditioned:<10.5f}\t"
 
     def tell(self, text: str) -> None:
         """End the row with ``text``."""

@@ -109,7 +109,7 @@ def set_costs(loss: str, answered: np.ndarray, meant: np.ndarray, shared: np.nda
 
 
 class Decisions:
-    """Of rows of which ``meant``, bool[rows, labels], are the labels: what is answered so far."""
+    """The answers so far for rows whose true labels are ``meant``, bool[rows, labels]."""
 
     def __init__(self, loss: str, meant: np.ndarray) -> None:
         self.loss, self.meant = loss, meant
@@ -156,8 +156,8 @@ class DecisionOrder:
         reached = self.rows + np.cumsum(learned)
         at = begin
         while at < end:
-            wanted = 1 << self.rows.bit_length()  # the next power of two
-            last = min(begin + int(np.searchsorted(reached, wanted)) + 1, end)
+            next_power = 1 << self.rows.bit_length()  # the next power of two
+            last = min(begin + int(np.searchsorted(reached, next_power)) + 1, end)
             stopped = run(at, last)
             self.add(batch, learned[at - begin : stopped - begin], at)
             if stopped < last:
@@ -190,7 +190,7 @@ class DecisionOrder:
         """Raises ValueError where the header is of other labels."""
         if not self.kind:
             return
-        found = header.get("label_order") or {"labels": [], "counts": []}
-        if sorted(found["labels"]) != list(range(len(self.labels))) or len(found["counts"]) != len(self.labels):
+        record = header.get("label_order") or {"labels": [], "counts": []}
+        if sorted(record["labels"]) != list(range(len(self.labels))) or len(record["counts"]) != len(self.labels):
             raise ValueError("the order of labels does not fit them")
-        self.rows, self.counts[:], self.labels[:] = found["rows"], found["counts"], found["labels"]
+        self.rows, self.counts[:], self.labels[:] = record["rows"], record["counts"], record["labels"]

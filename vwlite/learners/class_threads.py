@@ -47,7 +47,7 @@ def part_of(state: State, config: Any, part: tuple[int, int]) -> tuple[State, An
 
 
 def join_answers(found: Sequence[Results], batch: Batch, results: Results, begin: int, end: int) -> None:
-    """Of the rows, the class with the highest score in any part: the first one of equals, as without threads."""
+    """Take the class with the highest score in any part for each row: the first one of equals, as without threads."""
     rows, first = slice(begin, end), found[0]
     prediction, score = first.prediction[rows], first.loss[rows]
     for other in found[1:]:
@@ -98,10 +98,10 @@ class ClassThreads:
     ) -> tuple[int, int]:
         whole = copy(plan)
         whole.stop = np.zeros(1, np.uint8)  # all are to end at the same row
-        found = [Results() for _ in learners]
+        results_of_parts = [Results() for _ in learners]
 
         def run(number: int) -> tuple[int, int]:
-            own = found[number]
+            own = results_of_parts[number]
             own.reserve(len(results))
             own.holdout_mask = results.holdout_mask
             return self.native.run_rows(*learners[number], whole, batch, own, begin, (end, True))
@@ -109,5 +109,5 @@ class ClassThreads:
         waiting = [pool.submit(run, number) for number in range(1, len(learners))]
         ends = [run(0), *(one.result() for one in waiting)]
         status, last = min((one for one in ends if one[0]), key=lambda one: one[1], default=ends[0])
-        join_answers(found, batch, results, begin, last)
+        join_answers(results_of_parts, batch, results, begin, last)
         return status, last

@@ -12,7 +12,7 @@ from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
 from vwlite._native import weigh_terms
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, SAVE, Batch, Csr, joined
+from vwlite.data.batch import BLANK, SAVE, Batch, Csr, join_rows
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH
@@ -83,13 +83,13 @@ class CrammerSinger:
         number, ended = 0, False
         while not ended:
             self.run_pass()
-            number, found = number + 1, self.evaluate()
-            if number == self.passes or found.gap <= self.config.gap:
+            number, objective = number + 1, self.evaluate()
+            if number == self.passes or objective.gap <= self.config.gap:
                 kernel.sum_weights(self)
-                found = self.evaluate()
-                ended = number == self.passes or found.gap <= self.config.gap
-            tell(number, found)
-        return found, number
+                objective = self.evaluate()
+                ended = number == self.passes or objective.gap <= self.config.gap
+            tell(number, objective)
+        return objective, number
 
 
 class Examples(NamedTuple):
@@ -146,7 +146,7 @@ class KeptRows:
         """All of them."""
         if self.examples is None:
             importance, base = np.concatenate([*self.numbers, np.zeros((2, 0))], axis=1)
-            rows, self.parts, self.numbers, self.last = joined(self.parts), [], [], None
+            rows, self.parts, self.numbers, self.last = join_rows(self.parts), [], [], None
             self.examples = Examples(rows, importance, base, self.number(rows))
         return self.examples
 
@@ -210,7 +210,7 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         if self.certificate and self.learning:
             raise UsageError(
                 "a model of --dual does not go on learning, which would need all examples that it was fitted to: "
-                "train anew without -i"
+                "train again without -i"
             )
         self.say, self.bound = say, passes if passes > 1 else PASSES
         self.measured = self.gathered = not self.learning
@@ -231,8 +231,8 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         if self.gathered:
             self.store.release()
         else:
-            kept = self.store.add(batch, plan, results.holdout_mask, begin, stopped)
-            self.labels.append(batch.label[kept])
+            stored = self.store.add(batch, plan, results.holdout_mask, begin, stopped)
+            self.labels.append(batch.label[stored])
         return stopped
 
     def end_pass(self) -> None:
@@ -255,12 +255,12 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         label = np.stack([np.concatenate(one.labels) for one in classes]).argmax(axis=0).astype(np.uint32)
         shape = {"classes": len(classes), "slots": len(slots)}
         solver = CrammerSinger(rows, label, importance, self.config, **shape, passes=self.bound)
-        found, passes = solver.solve(self.tell)
+        objective, passes = solver.solve(self.tell)
         for number, one in enumerate(classes):
-            one.take(solver.w[:, number], found, passes)
+            one.take(solver.w[:, number], objective, passes)
 
     def take(self, weights: np.ndarray, found: Objective, passes: int) -> None:
-        """What a solver has found. ``weights`` float64[n] are of the slots that occur."""
+        """Take the solution of a solver. ``weights`` float64[n] are of the slots that occur."""
         examples, config, self.labels = self.store.settle(), self.config, []
         if config.bias_scale != 1:
             weights[examples.slots == self.store.constant_slot] *= config.bias_scale
@@ -279,8 +279,8 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
             self.set(min_label=min(low, label.min()), max_label=max(high, label.max()))
         kind = HardMargin if config.hard_margin else DualSolver
         solver = kind(rows, label, importance, base, config, slots=len(slots), passes=self.bound)
-        found, passes = solver.solve(self.tell)
-        self.take(solver.w, found, passes)
+        objective, passes = solver.solve(self.tell)
+        self.take(solver.w, objective, passes)
         if config.hard_margin:
             self.certificate["separable"] = solver.separable
         self.solution = solver if self.keeps_solution else None
@@ -299,36 +299,36 @@ class Dual(Gd, PassByPass, JointClasses, SupportVectors):
         return [f"{skipped} examples without features were skipped"] if skipped else []
 
     def failures(self) -> list[str]:
-        found, gap = self.certificate, self.config.gap
+        certificate, gap = self.certificate, self.config.gap
         if self.has_no_model:
             return [f"{self.separability}: there is no model"]
-        if not found or found["gap"] <= gap:
+        if not certificate or certificate["gap"] <= gap:
             return []
-        reached = f"the gap is {found['gap']:.3g} after {found['passes']} passes"
+        reached = f"the gap is {certificate['gap']:.3g} after {certificate['passes']} passes"
         return [f"{reached}, more than --gap {gap:g}: --passes allows more"]
 
     @property
     def separability(self) -> str:
-        """In words, where it was asked for."""
-        found = self.certificate
-        if found["separable"]:
-            return f"linearly separable, margin {found['margin']:.6g}"
-        return f"not known after {found['passes']} passes" if found["separable"] is None else "not separable"
+        """Whether the classes are separable, in words, for --hard_margin."""
+        result = self.certificate
+        if result["separable"]:
+            return f"linearly separable, margin {result['margin']:.6g}"
+        return f"not known after {result['passes']} passes" if result["separable"] is None else "not separable"
 
     def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
-        found = self.certificate
-        if not found:
+        certificate = self.certificate
+        if not certificate:
             return []
         if self.has_no_model:
-            return [("passes used", str(found["passes"])), ("the classes are", self.separability)]
+            return [("passes used", str(certificate["passes"])), ("the classes are", self.separability)]
         return [
-            ("passes used", str(found["passes"])),
+            ("passes used", str(certificate["passes"])),
             *([("the classes are", self.separability)] if self.config.hard_margin else []),
-            ("primal", found["primal"]),
-            ("dual", found["dual"]),
-            ("relative gap", f"{found['gap']:.3g}"),
-            ("support vectors", str(found["support"])),
-            ("of these at their bound", str(found["bound"])),
+            ("primal", certificate["primal"]),
+            ("dual", certificate["dual"]),
+            ("relative gap", f"{certificate['gap']:.3g}"),
+            ("support vectors", str(certificate["support"])),
+            ("of these at their bound", str(certificate["bound"])),
         ]
 
     def join(self, first: Dual) -> None:

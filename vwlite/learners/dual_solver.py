@@ -42,7 +42,7 @@ class Objective(NamedTuple):
         return max(self.primal - self.dual, 0.0) / self.primal if self.primal > 0 else 0.0
 
     def report(self) -> JsonObject:
-        """As JSON data."""
+        """The figures as JSON data."""
         primal = None if math.isinf(self.primal) else self.primal
         return {**self._asdict(), "primal": primal, "gap": self.gap, "margin": 1 / self.norm if self.norm else None}
 
@@ -118,7 +118,7 @@ class DualSolver:
         return self.label - self.prediction if self.of_residuals else self.label * self.prediction
 
     def run_pass(self) -> None:
-        """So many steps, or fewer where those rows that are left have settled. Raises Interrupted."""
+        """Make the steps of a pass, or fewer if the remaining rows have settled. Raises Interrupted."""
         steps = 0
         while steps < self.steps:
             steps += self.active
@@ -147,13 +147,13 @@ class DualSolver:
         number, ended = 0, False
         while not ended:
             self.run_pass()
-            number, found = number + 1, self.evaluate()
-            if number == self.passes or self.is_done(found):
+            number, objective = number + 1, self.evaluate()
+            if number == self.passes or self.is_done(objective):
                 kernel.sum_weights(self)
-                found = self.evaluate()
-                ended = number == self.passes or self.is_done(found)
-            tell(number, found)
-        return found, number
+                objective = self.evaluate()
+                ended = number == self.passes or self.is_done(objective)
+            tell(number, objective)
+        return objective, number
 
     def is_done(self, found: Objective) -> bool:
         return found.gap <= self.config.gap
@@ -199,9 +199,9 @@ class HardMargin(DualSolver):
         return self.separable is False or super().is_done(found)
 
     def solve(self, tell: Callable[[int, Objective], None]) -> tuple[Objective, int]:
-        found = super().solve(tell)
+        solution = super().solve(tell)
         if self.separable:
             margin = float((self.label * self.prediction).min())
             for values in (self.w, self.a, self.prediction):
                 values /= margin
-        return found
+        return solution

@@ -94,16 +94,16 @@ def latent_stride(config: DyadicConfig) -> int:
 def unbounded_updates(learner: Learner) -> list[str]:
     """A warning where updates have hit an iteration limit."""
     unbounded = int(learner.get("unbounded"))
-    said = f"{unbounded} updates so far stopped short of their end; try a smaller learning rate (-l)"
-    return [said] if unbounded else []
+    warning = f"{unbounded} updates so far stopped short of their end; try a smaller learning rate (-l)"
+    return [warning] if unbounded else []
 
 
 def mismatched_rows(learner: Learner) -> list[str]:
     """A warning where the sides of rows could not be paired by position."""
     mismatched = int(learner.get("mismatched"))
     why = "a feature twice on one side of --dotproduct, or sides of different length"
-    said = f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them"
-    return [said] if mismatched else []
+    warning = f"{mismatched} examples so far have {why}: --rank 0 learns nothing from them"
+    return [warning] if mismatched else []
 
 
 class RatesOfPasses(Learner, PassByPass):
@@ -247,36 +247,36 @@ class Dyadic(RatesOfPasses, Reporting, Explainable, PairFactors, Confident):
         return all(any_set(table, self.rank) for table in self.latent[number])
 
     def crossed_terms(self, batch: Batch, plan: Plan, row: int) -> list[CrossedTerms] | None:
-        """Of each dot product: every feature of a side with every one of the other; ``--rank 0``: with its partner."""
-        made = []
+        """For each dot product: every feature of a side with every one of the other; ``--rank 0``: with its partner."""
+        terms = []
         for pair, sides in enumerate(plan.pairs):
             left, right = (group_terms(batch, plan, row, number) for number in sides)
             if not self.config.rank and len(left.slots) != len(right.slots):
                 return None
             if self.config.rank:
-                made += self.dot_terms(pair, left, right)
+                terms += self.dot_terms(pair, left, right)
             else:
                 for i in range(len(left.slots)):
-                    made += self.dot_terms(pair, one_term(left, i), one_term(right, i))
-        return made
+                    terms += self.dot_terms(pair, one_term(left, i), one_term(right, i))
+        return terms
 
     def dot_terms(self, pair: int, left: GroupTerms, right: GroupTerms) -> list[CrossedTerms]:
-        """Of one dot product; as in the kernel it is left out where the values of a side add up to nothing."""
+        """The terms of one dot product; as in the kernel it is left out where the values of a side add up to 0."""
         if not (has_length(left) and has_length(right)):
             return []
         a, b = (self.vectors(pair, side, part.slots) for side, part in enumerate((left, right)))
-        made, offset = [all_pairs(left, right, a @ b.T)], self.config.dot_offset
+        terms, offset = [all_pairs(left, right, a @ b.T)], self.config.dot_offset
         if offset:
-            made += [alone(left, offset * a.sum(axis=1)), alone(right, offset * b.sum(axis=1))]
+            terms += [alone(left, offset * a.sum(axis=1)), alone(right, offset * b.sum(axis=1))]
         if offset and not self.config.revision:
-            made.append(CrossedTerms(lambda _: "Offset*Offset", np.ones(1), np.full(1, offset * offset * self.rank)))
-        return made
+            terms.append(CrossedTerms(lambda _: "Offset*Offset", np.ones(1), np.full(1, offset * offset * self.rank)))
+        return terms
 
     def vectors(self, pair: int, side: int, slots: np.ndarray) -> np.ndarray:
         """float64[n, rank] of these slots, as predictions use them."""
-        found = np.empty((len(slots), self.rank), np.float32)
-        kernel.read_vectors(self, self.kernel, (pair, side), slots, found)
-        return found.astype(float)
+        vectors = np.empty((len(slots), self.rank), np.float32)
+        kernel.read_vectors(self, self.kernel, (pair, side), slots, vectors)
+        return vectors.astype(float)
 
     def factors(self, pair: int, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Slots uint32[n] that were ever updated and their vectors float32[n, rank]."""

@@ -101,8 +101,8 @@ class Ensemble(ClassCosts, PerClass, PassByPass):
         return sorted({line for node in self.nodes if isinstance(node, Reporting) for line in node.warnings()})
 
     def failures(self) -> list[str]:
-        found = [line for node in self.nodes if isinstance(node, Reporting) for line in node.failures()]
-        return [f"{found[0]} (so {len(found)} of {len(self.nodes)} classes)"] if len(found) > 1 else found
+        failures = [line for node in self.nodes if isinstance(node, Reporting) for line in node.failures()]
+        return [f"{failures[0]} (so {len(failures)} of {len(self.nodes)} classes)"] if len(failures) > 1 else failures
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -253,19 +253,19 @@ class ClassLearners(Ensemble):
                 self.link_score(rows, number)
                 sets.decide(number, self.score[rows, number] > self.kernel.bound)
         results.raw[rows], results.features[rows] = first, self.inner.features[rows]
-        shown = batch.flags[rows] & (BLANK | SAVE) == 0
+        predicted = batch.flags[rows] & (BLANK | SAVE) == 0
         if sets:
             prediction, loss = sets.answered, sets.costs()
         else:
             answer = self.best_class if self.config.kind == "oaa" else self.cheapest
             prediction, loss = answer(batch, wanted, begin, end, first)
-        results.prediction[rows] = np.where(shown, prediction, 0)
-        results.loss[rows] = np.where(shown & ~np.isnan(batch.label[rows]), loss, 0)
+        results.prediction[rows] = np.where(predicted, prediction, 0)
+        results.loss[rows] = np.where(predicted & ~np.isnan(batch.label[rows]), loss, 0)
         if self.kernel.probabilities:
             self.make_probabilities(batch, results, begin, end)
 
     def targets_of(self, batch: Batch, results: Results, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """What the learners are to predict, float32[rows, classes], NaN where unknown; the numbers of first classes."""
+        """The targets of the learners, float32[rows, classes], NaN where unknown; the numbers of first classes."""
         if self.config.kind == "multilabel_oaa":
             return self.members(batch, begin, end), np.zeros(end - begin, np.int32)
         costs, first = self.costs_of(batch, results, begin, end)
@@ -295,7 +295,7 @@ class ClassLearners(Ensemble):
     def cheapest(
         self, batch: Batch, wanted: np.ndarray, begin: int, end: int, first: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Of the classes with a cost, or of all in rows without any."""
+        """The cheapest of the classes with a cost, or of all in rows without any."""
         known = ~np.isnan(wanted)
         open_to = known | ~known.any(axis=1)[:, None]
         best = np.where(open_to, self.raw[begin:end], np.inf).argmin(axis=1)

@@ -35,7 +35,7 @@ def of_policy(number: int) -> list[str]:
 
 
 class Exploration(Bandit):
-    """What explorers have in common. ``pmf`` has the probabilities of the rows run last."""
+    """The base class of explorers. ``pmf`` has the probabilities of the rows run last."""
 
     def __init__(
         self, config: Any, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
@@ -106,8 +106,8 @@ class Exploration(Bandit):
         return np.argsort(-pmf, kind="stable") if self.config.cover else super().order(scores, pmf)
 
     def probable(self, batch: Batch, results: Results, row: int) -> list[tuple[int, float]]:
-        shown = [one[:2] for one in self.ordered(batch, results, row)]
-        return shown if self.shown_actions is None else shown[: self.shown_actions]
+        probabilities = [one[:2] for one in self.ordered(batch, results, row)]
+        return probabilities if self.shown_actions is None else probabilities[: self.shown_actions]
 
     def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> list[tuple[T, Any]]:
         if raw or not self.shows_probabilities or self.shown_actions is None:
@@ -158,8 +158,8 @@ class Explore(Exploration):
 
     def probable(self, batch: Batch, results: Results, row: int) -> list[tuple[int, float]]:
         """Where not some are asked for, all in their order."""
-        found = super().probable(batch, results, row)
-        return found if self.vw_compat or self.shown_actions is not None else sorted(found)
+        actions = super().probable(batch, results, row)
+        return actions if self.vw_compat or self.shown_actions is not None else sorted(actions)
 
     def lines(self, batch: Batch, results: Results, row: int, raw: bool) -> str:
         if not self.shows_probabilities or raw:
@@ -185,8 +185,8 @@ class BanditGroups(Bandit, GroupsOfLines):
 
     def warnings(self) -> list[str]:
         alone = "features of shared lines are the same for all actions of a decision, and choose none of them"
-        said = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
-        return [*(said if self.shares_features and not self.vw_compat else []), *super().warnings()]
+        warnings = [f"{alone}: -q :: crosses all namespaces, -q ui those that begin with u and i"]
+        return [*(warnings if self.shares_features and not self.vw_compat else []), *super().warnings()]
 
     def observe_scores(self, observer: Callable[[int, int, float], None]) -> None:
         """Call it with every score: its row, the place of its set of weights among those of a feature, the score."""
@@ -205,7 +205,7 @@ class BanditGroups(Bandit, GroupsOfLines):
         return [WeightedSum(0, "", float(results.raw[row] - np.float32(self.offset)))]
 
     def answer_of(self, results: Results, row: int) -> float:
-        """Of a line the cost predicted."""
+        """The predicted cost of a line."""
         return float(results.raw[row])
 
     def event(self, batch: Batch, results: Results, row: int) -> tuple[int, np.ndarray, np.ndarray]:
@@ -228,8 +228,8 @@ class BanditGroups(Bandit, GroupsOfLines):
     def ranked(self, batch: Batch, results: Results, last: int, raw: bool) -> list[tuple[int, float]]:
         """The actions and costs of the group that ends with the row ``last``, as they are shown: raw ones in order."""
         costs = results.raw[self.first_action(batch, last) : last + 1]
-        shown = self.shown(enumerate(costs.tolist()), raw)
-        return shown if raw else cheapest_first(shown)
+        scores = self.shown(enumerate(costs.tolist()), raw)
+        return scores if raw else cheapest_first(scores)
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:
         """A number for every group, or a list of actions and costs."""
@@ -243,8 +243,8 @@ class BanditGroups(Bandit, GroupsOfLines):
 
     def observed(self, batch: Batch, begin: int, end: int) -> np.ndarray:
         lasts = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE | INNER) == 0) + begin
-        shown = batch.flags[begin:end] & (BLANK | SAVE) == 0
-        known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & shown) + begin
+        present = batch.flags[begin:end] & (BLANK | SAVE) == 0
+        known = np.flatnonzero(~np.isnan(batch.probability[begin:end]) & present) + begin
         return lasts[np.unique(np.searchsorted(lasts, known))]
 
     def group_lines(self, batch: Batch, results: Results, begin: int, end: int, raw: bool) -> bytes:
@@ -280,14 +280,15 @@ class BanditGroups(Bandit, GroupsOfLines):
         return super().run(batch, plan, results, begin, end)
 
     def shown_features(self, results: Results, row: int) -> int:
-        """Those of the shared line belong to every line, though vw counts them once."""
+        """The number of features; those of the shared line belong to every line, though vw counts them once."""
         first, counted = self.first_action(self.batch, row), super().shown_features(results, row)
         if not (self.vw_compat and first > 0 and self.batch.flags[first - 1] & SHARED):
             return counted
         return counted + (row - first) * self.shared_features(first) - int(self.plan.constant)
 
     def shared_features(self, first: int) -> int:
-        """How many features the shared line above the row ``first`` has in namespaces that are not ignored."""
+        """The number of features that the shared line above the row ``first`` has in namespaces that are not
+        ignored."""
         begin, end = self.batch.row_namespace[first - 1 : first + 1].tolist()
         filed = self.plan.redefine[self.batch.namespace_char[begin:end]]
         return int(np.diff(self.batch.namespace_start[begin : end + 1])[self.plan.ignore[filed] == 0].sum())
@@ -320,7 +321,7 @@ class ExploreGroups(Exploration, BanditGroups):
         return self.played() if self.config.explore_eval else super().summary_lines(held)
 
     def played(self) -> list[tuple[str, float | str]]:
-        """What vw tells of an explorer played on a log."""
+        """The lines of vw's summary for an explorer played on a log."""
         config, accepted, violations = self.config, self.get("accepted"), self.get("violations")
         lines: list[tuple[str, float | str]] = [("weighted update count", self.get("updates"))]
         if accepted:

@@ -120,15 +120,15 @@ class Factored(Outputs, FactoredWeights):
         """float32[2^bits, 1], a copy of the features' factor after what the penalty leaves of it."""
         if self.rates is None:
             return np.array(self.weights)
-        found, width = zeros(len(self.weights), 1), 1 << self.layout[0]
+        weights, width = zeros(len(self.weights), 1), 1 << self.layout[0]
         for begin, end, _ in written_chunks(self.weights, width * max(1, (1 << 16) // width)):
             squares, scale, *reached = self.rates[begin // width : end // width].T.astype(np.float64)
             known = (squares > 0) & (scale > 0)
             rate = np.divide(1, np.sqrt(squares) * scale, out=np.zeros_like(scale), where=known)
             with np.errstate(over="ignore", invalid="ignore"):  # of rates and weights that are not finite
                 left = np.exp(-(self.penalty[0] - sum(reached)) * rate).astype(np.float32)
-                found[begin:end] = (self.weights[begin:end].reshape(-1, width) * left[:, None]).reshape(-1, 1)
-        return found
+                weights[begin:end] = (self.weights[begin:end].reshape(-1, width) * left[:, None]).reshape(-1, 1)
+        return weights
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
         weights = self.shrunk_weights() if predict_only else self.weights

@@ -150,13 +150,13 @@ class Gd(Learner, Reporting, Explainable, Audited, LazyWeights, PagedTable):
 
     def random_start(self) -> np.ndarray:
         """float32[2^bits], vw's random weights: uniform ones in sequence, normal ones by the number of the slot."""
-        from vwlite.learners.vw_random import normal, truncated, uniform
+        from vwlite.learners.vw_random import normal, truncate, uniform
 
         slots, config = len(self.weights), self.config
         if config.random_weights == "uniform":
             return uniform(config.weights_seed, slots) - np.float32(0.5)
         weights = normal(np.arange(slots, dtype=np.uint64) * np.uint64(self.stored_stride))
-        return truncated(weights) if config.random_weights == "truncated" else weights
+        return truncate(weights) if config.random_weights == "truncated" else weights
 
     @property
     def learns_numbers(self) -> bool:

@@ -200,7 +200,7 @@ class Ksvm(Gd, PassByPass, SupportVectors):
 
     @property
     def facts(self) -> dict[str, int]:
-        """What a model tells of its support vectors."""
+        """Figures on the support vectors of a model."""
         return {"support": self.machine.support}
 
     def tables(self, predict_only: bool) -> Arrays:

@@ -52,7 +52,7 @@ class LabelKernelConfig(KernelConfig):
     flow_decays_weights = True  # the flow has the decay of linear weights
 
     def show(self, config: LabelVectorsConfig) -> None:
-        """What the options of the predictions ask for."""
+        """Apply the options on predictions."""
 
 
 def row_shift(config: LabelVectorsConfig) -> int:

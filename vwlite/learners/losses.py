@@ -27,7 +27,7 @@ LINK_RANGES = {
 
 
 def before_link(name: str, prediction: float) -> float:
-    """What the link makes ``prediction`` of. Raises UsageError for a number that it makes of nothing finite."""
+    """The number that the link maps to ``prediction``. Raises UsageError if no finite number is mapped to it."""
     if name == "identity":
         return prediction
     low, high = LINK_RANGES[name]
@@ -342,7 +342,7 @@ FOR_CLASSES = (
 
 @config
 class TransferConfig(Config):
-    """Of no learner: what stands for these options is a part of models, see ``spelled_out``."""
+    """Options that stand for a loss and a link, which models have in their place: see ``spelled_out``."""
 
     transfer: str = option(
         "", "Predictions are this function of sums, learned by the loss that matches: squared, poisson, logistic of "

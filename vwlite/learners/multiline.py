@@ -118,8 +118,8 @@ class Multiline(Gd, StructuredLabels, GroupsOfLines):
         shared = batch.flags[row] & SHARED
         if raw:
             classes = lists.indices[lists.row(row)].tolist()
-            shown = [f"{number}:{0 if place else results.raw[row]:g}" for place, number in enumerate(classes)]
-            return line_of(" ".join(shown) if not shared else "0:0", tag_of(batch, row))
+            words = [f"{number}:{0 if place else results.raw[row]:g}" for place, number in enumerate(classes)]
+            return line_of(" ".join(words) if not shared else "0:0", tag_of(batch, row))
         if config.csoaa_rank or shared:
             return b""
         return line_of(number_text(results.prediction[row]), tag_of(batch, first_of_group(batch, row)))
@@ -131,8 +131,8 @@ class Multiline(Gd, StructuredLabels, GroupsOfLines):
 
     def ranking(self, batch: Batch, results: Results, last: int) -> bytes:
         """The line of the group that ends with the row ``last``."""
-        shown = ",".join(f"{number}:{number_text(score)}" for number, score in self.ranked(batch, results, last))
-        return line_of(shown, tag_of(batch, first_of_group(batch, last)))
+        ranked_text = ",".join(f"{number}:{number_text(score)}" for number, score in self.ranked(batch, results, last))
+        return line_of(ranked_text, tag_of(batch, first_of_group(batch, last)))
 
     def ranked(self, batch: Batch, results: Results, last: int) -> list[tuple[int, float]]:
         """The classes and scores of the group that ends with the row ``last``, the least score first."""
@@ -154,5 +154,5 @@ def line_of(text: str, tag: bytes) -> bytes:
 def number_text(value: float) -> str:
     """As predictions are written."""
     none = np.zeros(1, np.uint32)
-    shown = format_predictions(np.full(1, value, np.float32), np.zeros(1, np.uint8), none, none, None, 0, 1)
-    return shown.decode().rstrip("\n")
+    text = format_predictions(np.full(1, value, np.float32), np.zeros(1, np.uint8), none, none, None, 0, 1)
+    return text.decode().rstrip("\n")

@@ -67,21 +67,21 @@ class RowBlocks(NamedTuple):
 
     def keys(self) -> np.ndarray:
         """uint64[rows]: a hash of namespaces, features and values, in whatever order."""
-        parts = mix64(paired(self.feature_hash, self.value.view(np.uint32)))
-        spaces = mix64(paired(self.namespace_hash, self.namespace_char))
+        parts = mix64(pair_bits(self.feature_hash, self.value.view(np.uint32)))
+        spaces = mix64(pair_bits(self.namespace_hash, self.namespace_char))
         sizes = np.diff(self.namespace_start)
         parts = mix64(parts + mix64(np.repeat(spaces, sizes)))
         reached = np.concatenate([np.zeros(1, np.uint64), np.cumsum(parts, dtype=np.uint64)])
         return np.diff(reached[self.namespace_start[self.row_namespace]])
 
 
-def paired(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def pair_bits(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """uint64[n] of two arrays of 32 bits."""
     return low.astype(np.uint64) | high.astype(np.uint64) << np.uint64(32)
 
 
 def blocks_of(batch: Batch) -> RowBlocks:
-    """Of all rows of a batch."""
+    """The blocks of all rows of a batch."""
     blocks = int(batch.row_namespace[-1])
     features = int(batch.namespace_start[blocks])
     columns = (
@@ -111,7 +111,7 @@ def rows_with(blocks: RowBlocks, batch: Batch, source: np.ndarray) -> Batch:
     )
 
 
-def joined(*parts: RowBlocks) -> RowBlocks:
+def join_blocks(*parts: RowBlocks) -> RowBlocks:
     """The rows of all, one after the other."""
     ends = ("row_namespace", "namespace_start")
     columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS if name not in ends}
@@ -121,7 +121,7 @@ def joined(*parts: RowBlocks) -> RowBlocks:
 
 
 def no_blocks() -> RowBlocks:
-    """Of no row."""
+    """The blocks of no row."""
     ends = ("row_namespace", "namespace_start")
     return RowBlocks(**{name: np.zeros(int(name in ends), kind) for name, kind in COLUMNS.items()})
 
@@ -178,7 +178,7 @@ class Negatives:
         cells = np.empty(starts[-1], np.int64)  # a row, or a row without its item and an item
         cells[starts[:-1]] = source + len(rows) * drawn
         cells[starts[:-1][drawn] + 1] = 2 * len(rows) + np.arange(len(items))
-        cut = joined(blocks.take(rows), others, self.items.take(items)).take(cells).merged(starts)
+        cut = join_blocks(blocks.take(rows), others, self.items.take(items)).take(cells).merged(starts)
         return self.rows_of(batch, rows[source], drawn, cut), places
 
     def in_items(self, batch: Batch, plan: Plan) -> np.ndarray:
@@ -192,7 +192,7 @@ class Negatives:
         return named.split(",") if named else [sides_of_pair(plan.config.dotproduct[0])[1]]
 
     def meet(self, batch: Batch, rows: np.ndarray, own: RowBlocks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the wanted rows: place among ``rows``, place of their item, number of items met, all int64[n].
+        """For each positive row: place among ``rows``, place of its item, number of items seen, all int64[n].
 
         New items of all rows that are learned are known from then on.
         """
@@ -209,11 +209,11 @@ class Negatives:
             places[one] = self.known.setdefault(int(keys[one]), len(self.known))
         new = chosen[first[order[places[order] >= before]]]
         if len(new):
-            self.items = joined(self.items, own.take(new))
+            self.items = join_blocks(self.items, own.take(new))
         item = places[inverse.reshape(-1)]
         met = np.maximum.accumulate(np.maximum(item + 1, before))
-        wanted = label[chosen] > np.float32(self.config.unwanted_label)
-        return chosen[wanted], item[wanted], met[wanted]
+        positive = label[chosen] > np.float32(self.config.unwanted_label)
+        return chosen[positive], item[positive], met[positive]
 
     def draw(self, rows: np.ndarray, item: np.ndarray, met: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each row ``negatives`` of the items met, none of which is its own: row and place of the item."""
@@ -229,10 +229,10 @@ class Negatives:
 
     def rows_of(self, batch: Batch, source: np.ndarray, drawn: np.ndarray, blocks: RowBlocks) -> Batch:
         """The rows ``source`` of the batch with other features; those that were ``drawn`` are not wanted."""
-        found = rows_with(blocks, batch, source)
-        found.label[drawn] = self.config.unwanted_label
-        found.importance[drawn] *= np.float32(self.config.negative_weight)
-        return found
+        negatives = rows_with(blocks, batch, source)
+        negatives.label[drawn] = self.config.unwanted_label
+        negatives.importance[drawn] *= np.float32(self.config.negative_weight)
+        return negatives
 
     def warnings(self) -> list[str]:
         if len(self.known) > 1 or not self.drawn_for + len(self.known):
@@ -240,7 +240,7 @@ class Negatives:
         return ["--negatives: nothing was drawn, since all examples have the same item; see --negatives-of"]
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What a model keeps."""
+        """The arrays that a model contains."""
         return {PREFIX + name: getattr(self.items, name) for name in COLUMNS}
 
     def load(self, arrays: Mapping[str, Any]) -> None:

@@ -29,7 +29,7 @@ from vwlite.storage.weight_table import Table, values_of, with_stride, written_c
 
 class OutputLabels:
     """Checks and reads the labels of batches. A line is malformed whose list has another length than ``outputs``, an
-    element that is no number, or one that the loss is not made for.
+    element that is not a number, or one that the loss is not made for.
 
     ``malformed`` has, by row of the batch checked last, what is wrong, which is also logged, if there is a ``log``.
     """
@@ -46,11 +46,11 @@ class OutputLabels:
 
         The labels, float32[n], are 1, NaN where all elements are missing or the line is malformed.
         """
-        wanted = ~np.isnan(batch.label) & (batch.flags & BLANK == 0)
-        room = int((batch.tag_end - batch.tag_start)[wanted].sum(dtype=np.int64)) // 2 + len(batch)
+        labelled = ~np.isnan(batch.label) & (batch.flags & BLANK == 0)
+        room = int((batch.tag_end - batch.tag_start)[labelled].sum(dtype=np.int64)) // 2 + len(batch)
         number, value = np.empty(room, np.uint32), np.empty(room, np.float32)
         sizes = np.empty(len(batch), np.int64)
-        read_number_lists(batch, wanted.view(np.uint8), self.outputs, sizes, number, value)
+        read_number_lists(batch, labelled.view(np.uint8), self.outputs, sizes, number, value)
         self.malformed = {row: self.fault(text_of(batch, row)) for row in np.flatnonzero(sizes < 0).tolist()}
         start = offsets(np.maximum(sizes, 0))
         lists = Csr(start, number[: start[-1]].copy(), value[: start[-1]].copy())
@@ -60,19 +60,19 @@ class OutputLabels:
             for at in np.flatnonzero(~fits)[::-1].tolist():  # of several in a row the first is reported
                 self.malformed[int(owner[at])] = self.refusal(float(lists.values[at]))
         batch.lists = lists
-        known = wanted & (sizes > 0)
+        known = labelled & (sizes > 0)
         known[list(self.malformed)] = False
         for row, sentence in sorted(self.malformed.items()) if self.log else ():
             self.log(f"[warning] {batch.location(row)}: {sentence}")
         return np.where(known, np.float32(1), np.float32(np.nan))
 
     def fault(self, text: str) -> str:
-        """What is wrong with a label that is no list of as many numbers as outputs."""
+        """The fault of a label that is not a list of as many numbers as outputs."""
         elements = text.partition(" ")[0].split(",")
         if len(elements) != self.outputs:
             return f"{self.outputs} outputs expected, {len(elements)} found"
         bad = next((one for one in elements if one and not is_number(one)), "")
-        return f"element {bad!r} of the label is no number"
+        return f"element {bad!r} of the label is not a number"
 
     def refusal(self, value: float) -> str:
         return f"label {value:g} does not fit --loss_function {self.loss.name}: labels must be {self.loss.label_rule}"
@@ -207,8 +207,8 @@ class Outputs(Gd, StructuredLabels, OwnLines, SeveralOutputs, WeightsByClass, Si
         if self.output_label_sums is None or not self.output_label_sums.any():
             return ""
         rows = zip(self.config.names, *(numbers.tolist() for numbers in self.units), strict=True)
-        shown = [f"{name} mean {mean:.6g}, spread {spread:.6g}" for name, mean, spread in list(rows)[:SHOWN]]
-        return f"labels: {'; '.join(shown)}{'; ...' * (self.config.outputs > SHOWN)}"
+        lines = [f"{name} mean {mean:.6g}, spread {spread:.6g}" for name, mean, spread in list(rows)[:SHOWN]]
+        return f"labels: {'; '.join(lines)}{'; ...' * (self.config.outputs > SHOWN)}"
 
     def set(self, **values: float) -> None:
         for name, value in values.items():
@@ -239,7 +239,7 @@ class Outputs(Gd, StructuredLabels, OwnLines, SeveralOutputs, WeightsByClass, Si
         of_outputs[:] = np.where(of_outputs == 0, values, of_outputs)
 
     def labels(self, log: LogFunction | None = None) -> OutputLabels:
-        """What reads the labels of batches."""
+        """The reader of the labels of batches."""
         return OutputLabels(self.config.loss, self.config.outputs, log)
 
     @property
@@ -296,11 +296,11 @@ class Outputs(Gd, StructuredLabels, OwnLines, SeveralOutputs, WeightsByClass, Si
 
     def label_of(self, batch: Batch, row: int) -> np.ndarray:
         """float32[outputs], NaN where there is no label."""
-        found = np.full(self.config.outputs, np.nan, np.float32)
+        label = np.full(self.config.outputs, np.nan, np.float32)
         if batch.lists is not None and batch.label[row] == batch.label[row]:
             entries = batch.lists.row(row)
-            found[batch.lists.indices[entries]] = batch.lists.values[entries]
-        return found
+            label[batch.lists.indices[entries]] = batch.lists.values[entries]
+        return label
 
     def label_text(self, batch: Batch, row: int) -> str:
         return first_text(self.label_of(batch, row))
@@ -328,19 +328,19 @@ class Outputs(Gd, StructuredLabels, OwnLines, SeveralOutputs, WeightsByClass, Si
         return np.divide(loss, weight, out=np.full(len(loss), np.nan), where=weight > 0)
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
-        found = super().tables(predict_only)
+        tables = super().tables(predict_only)
         if self.rates is not None and not predict_only:
-            found["rates"] = Table(np.ascontiguousarray(self.rates[:, 1:3]), RATES)
-        return found
+            tables["rates"] = Table(np.ascontiguousarray(self.rates[:, 1:3]), RATES)
+        return tables
 
     def header(self) -> JsonObject:
         rows = self.output_scalars
         if self.output_label_sums is not None:
             rows = np.column_stack([rows, self.output_label_sums])
-        found = {**super().header(), "outputs": rows.tolist()}
+        header = {**super().header(), "outputs": rows.tolist()}
         if not self.config.monotone:  # as a model of before this option
-            del found["config"]["monotone"]
-        return found
+            del header["config"]["monotone"]
+        return header
 
     def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
         super().take_header(header, whole)

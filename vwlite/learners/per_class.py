@@ -48,7 +48,7 @@ class PerClassKernelConfig(KernelConfig):
         self.show(config)
 
     def show(self, config: PerClassConfig) -> None:
-        """What the options of the predictions ask for."""
+        """Apply the options on predictions."""
         self.probabilities = config.probabilities and config.kind == "oaa"
         self.shows = config.probabilities or config.scores
         counts_none = config.probabilities and not self.set_loss  # as vw, which shows probabilities in place of sets
@@ -121,7 +121,7 @@ class PerClass(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Thre
         return (*super().description[0], config.kind + suffix), labels, predictions
 
     def labels(self, log: LogFunction | None = None) -> ClassLabels:
-        """What reads the labels of batches; see ``ClassLabels``."""
+        """The reader of the labels of batches; see ``ClassLabels``."""
         config, first = self.config, int(self.get("first"))
         sets = config.kind == "multilabel_oaa"
         classes = Classes(config.count, config.named_labels, None if first < 0 else first, sets)
@@ -140,7 +140,7 @@ class PerClass(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Thre
         self.shown_classes, self.limits_raw = top, raw
 
     def shown(self, pairs: Iterable[tuple[T, Any]], raw: bool) -> Iterable[tuple[T, Any]]:
-        """Of classes and their scores or probabilities those that are shown, in their order."""
+        """The classes that are shown, with their scores or probabilities, in their order."""
         if self.shown_classes is None or raw != self.limits_raw:
             return pairs
         sign = 1 if self.lowest_first else -1
@@ -202,7 +202,7 @@ class PerClass(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Thre
     want_sums = want_scores
 
     def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
-        """By score: of classes the chosen one first, of sets the chosen ones; of costs the lowest."""
+        """Sums by score: of classes the chosen one first, of sets the chosen ones; of costs the lowest."""
         first, kind = int(results.raw[row]), self.config.kind
         if kind == "multilabel_oaa":
             chosen = self.chosen(row)

@@ -14,7 +14,7 @@ Pair = tuple[np.ndarray, np.ndarray]  # differences of weights and of gradients
 
 
 class Problem(Protocol):
-    """What is optimised, as steps see it: ``vwlite.learners.bfgs.Bfgs``, where its members are described."""
+    """The interface of a problem to optimise: ``vwlite.learners.bfgs.Bfgs``, where its members are described."""
 
     config: Any
     weights: np.ndarray
@@ -58,10 +58,10 @@ NOISE = 1e-7  # of a loss, relatively: losses of examples are of single precisio
 
 
 class LineSearch:
-    """What is known of a direction: at ``low`` the loss has fallen as it should, at ``high`` it has not."""
+    """The bracket of a line search: at ``low`` the loss has fallen as it should, at ``high`` it has not."""
 
     def __init__(self, loss: float, slope: float, least: float) -> None:
-        """Of the beginning; ``least`` is the least loss ever met."""
+        """Start at the loss and the slope of the first point; ``least`` is the least loss so far."""
         self.loss, self.slope = loss, slope
         self.ceiling = least + NOISE * abs(least)
         self.low, self.low_slope = 0.0, slope
@@ -93,7 +93,7 @@ class LineSearch:
 
     @property
     def left(self) -> float:
-        """What may still be gained between the two, if the loss is convex."""
+        """An upper bound of the gain left between the two, if the loss is convex."""
         return (self.high - self.low) * -self.low_slope
 
 
@@ -138,7 +138,8 @@ class Wolfe:
         return self.judge(self.search, loss, here)
 
     def look_around(self) -> bool:
-        """After the first pass: which features there are, and how the loss bends with each. False if there are none.
+        """Find the features that occur and the curvature of the loss in each, after the first pass. False if there
+        are none.
 
         Raises DataError where it is flat for every example, which no step from here changes.
         """
@@ -168,7 +169,7 @@ class Wolfe:
         return loss, (weights, gradient)
 
     def judge(self, search: LineSearch, loss: float, here: Pair) -> bool:
-        """After a step: stay there, or try another of the same direction."""
+        """Judge a step: stay there, or try another one along the same direction."""
         learner, slope = self.learner, float(here[1] @ self.direction)
         learner.line += f" {(loss - search.loss) / (self.step * search.slope):<10f}\t{slope / search.slope:<10f}\t"
         enough = search.take(self.step, loss, slope)
@@ -186,7 +187,7 @@ class Wolfe:
         return True
 
     def stay(self, before: float, loss: float, here: Pair) -> bool:
-        """At the end of a search; False where the loss has hardly fallen."""
+        """End a search. False if the loss has hardly fallen."""
         gain = abs(before - loss)
         if gain <= self.learner.standstill * abs(before):
             return self.converged()
@@ -226,7 +227,7 @@ class Wolfe:
         return self.set_out(-two_loops(here[1].copy(), self.scale * self.diagonal, self.pairs), loss)
 
     def remember(self, moved: np.ndarray, change: np.ndarray) -> None:
-        """What a step shows of the curvature: ``change`` of the gradient."""
+        """Record the curvature along a step: ``change`` of the gradient."""
         both, conditioned = moved @ change, change @ (self.diagonal * change)
         if both > 0 and conditioned > 0:
             self.pairs = [(moved, change), *self.pairs[: self.config.memory - 1]]
@@ -268,7 +269,8 @@ class Wolfe:
 
 
 def pseudo_gradient(weights: np.ndarray, gradient: np.ndarray, penalty: float) -> np.ndarray:
-    """Of f(w) + penalty |w|, by equation 4: the one-sided slope of steepest descent; 0 where neither side descends."""
+    """The pseudo-gradient of f(w) + penalty |w|, by equation 4: the one-sided slope of steepest descent; 0 where
+    neither side descends."""
     right, left = gradient + penalty, gradient - penalty
     at_zero = np.where(right < 0, right, np.where(left > 0, left, 0.0))
     return np.where(weights > 0, right, np.where(weights < 0, left, at_zero))

@@ -30,7 +30,7 @@ class Played(NamedTuple):
 
 
 class Simulation(Exploration):
-    """What simulated bandits have in common."""
+    """The base class of simulated bandits."""
 
     limits_answers = shows_actions = False
 
@@ -62,7 +62,7 @@ class Simulation(Exploration):
 
     def played(self, batch: Batch, results: Results, begin: int, end: int) -> list[Played]:
         """The decisions of the rows just run whose costs are known. Raises DataError for an importance."""
-        found = []
+        played = []
         for last in (np.flatnonzero(~np.isnan(batch.label[begin:end])) + begin).tolist():
             if batch.flags[last] & (BLANK | SAVE | INNER):
                 continue
@@ -70,11 +70,11 @@ class Simulation(Exploration):
                 raise DataError(f"{batch.location(last)}: logged decisions have no importance: drop --log, or it")
             first, _, pmf = self.event(batch, results, last)
             place = int(results.prediction[last]) - first
-            found.append(Played(last, place, place + first, self.cost(batch, last, place), float(pmf[place])))
-        return found
+            played.append(Played(last, place, place + first, self.cost(batch, last, place), float(pmf[place])))
+        return played
 
     def cost(self, batch: Batch, last: int, place: int) -> float:
-        """What the label says that the action at this place costs."""
+        """The cost of the action at this place by the label."""
         raise NotImplementedError
 
     def as_text(self, batch: Batch, last: int, place: int, label: bytes, bodies: list[bytes]) -> bytes:
@@ -103,10 +103,10 @@ class Simulate(Simulation):
 
     def cost(self, batch: Batch, last: int, place: int) -> float:
         entries = batch.lists.row(last)
-        found = batch.lists.values[entries][batch.lists.indices[entries] == place + 1]
+        costs = batch.lists.values[entries][batch.lists.indices[entries] == place + 1]
         if not self.config.cbify_cs:
-            return self.config.loss0 if len(found) else self.config.loss1
-        return float(found[0]) if len(found) and np.isfinite(found[0]) else self.config.loss1
+            return self.config.loss0 if len(costs) else self.config.loss1
+        return float(costs[0]) if len(costs) and np.isfinite(costs[0]) else self.config.loss1
 
     def as_text(self, batch: Batch, last: int, place: int, label: bytes, bodies: list[bytes]) -> bytes:
         tag = tag_of(batch, last)

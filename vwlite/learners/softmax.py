@@ -129,12 +129,12 @@ class Multiclass(PerClass):
 
     def shrunk_weights(self) -> np.ndarray:
         """float32[2^bits, 1], what the penalty leaves of the weights."""
-        found, width = zeros(len(self.weights), 1), 1 << self.kernel.shift
+        weights, width = zeros(len(self.weights), 1), 1 << self.kernel.shift
         for begin, end, _ in written_chunks(self.weights, width * max(1, (1 << 16) // width)):
             part = self.weights[begin:end, 0].copy()
             softmax_kernel.shrink_rows(self, self.kernel, begin // width, part)
-            found[begin:end, 0] = part
-        return found
+            weights[begin:end, 0] = part
+        return weights
 
     def warnings(self) -> list[str]:
         if self.means is None or self.means.has_begun or not self.means.learned:
@@ -146,8 +146,8 @@ class Multiclass(PerClass):
         return ("w",)
 
     def tables(self, predict_only: bool) -> dict[str, Table]:
-        kept = self if self.shrinkage and not predict_only else self.predicting()
-        tables = {"weights": Table(kept.weights, ("w",))}
+        source = self if self.shrinkage and not predict_only else self.predicting()
+        tables = {"weights": Table(source.weights, ("w",))}
         if not predict_only:
             tables |= self.means.tables() if self.means else {}
             tables |= self.shrinkage.tables() if self.shrinkage else {}
@@ -255,17 +255,17 @@ class ClassMeans:
 
     @property
     def learned(self) -> int:
-        """How many examples were."""
+        """The number of examples learned."""
         return int(self.scalars[0])
 
     def averaged(self) -> np.ndarray:
         """float32[slots, 1], the mean."""
-        found, chunk = zeros(len(self.last), 1), self.width * max(1, (1 << 16) // self.width)
+        means, chunk = zeros(len(self.last), 1), self.width * max(1, (1 << 16) // self.width)
         for begin, end, _ in written_chunks(self.last, chunk):
             part = np.empty(end - begin, np.float32)
             mean_rows_kernel.read_means(self, self.width, begin // self.width, part)
-            found[begin:end, 0] = part
-        return found
+            means[begin:end, 0] = part
+        return means
 
     def tables(self) -> dict[str, Table]:
         mean_rows_kernel.bring_up_rows(self, self.width)

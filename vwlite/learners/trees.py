@@ -55,7 +55,7 @@ class Tree(PerClass):
             self.trace_calls, self.trace_scores = np.empty(size, np.uint32), np.empty(size, np.float32)
 
     def weighted_sums(self, batch: Batch, results: Results, row: int, classes: int | None = None) -> list[WeightedSum]:
-        """Of the contests on the way to the answer, in their order; each is won by the sign of its sum."""
+        """The sums of the contests on the way to the answer, in their order; each is decided by the sign of its sum."""
         calls = self.trace_calls[: self.trace_size].tolist()
         return [WeightedSum(call // 2, f"contest {call // 2}", float(self.raw[0, call // 2])) for call in calls]
 
@@ -366,8 +366,8 @@ class FilterTree(Ensemble):
         answer = winner[:, 1]
         with np.errstate(invalid="ignore"):
             above = costs[place, answer] - costs.min(axis=1)
-        shown = batch.flags[rows] & (BLANK | SAVE) == 0
-        results.prediction[rows] = np.where(shown, answer + first, 0)
+        predicted = batch.flags[rows] & (BLANK | SAVE) == 0
+        results.prediction[rows] = np.where(predicted, answer + first, 0)
         results.raw[rows] = first
-        results.loss[rows] = np.where(shown & known & np.isfinite(above), above * batch.importance[rows], 0)
+        results.loss[rows] = np.where(predicted & known & np.isfinite(above), above * batch.importance[rows], 0)
         results.features[rows] = self.inner.features[rows]

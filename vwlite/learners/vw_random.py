@@ -10,22 +10,22 @@ MASK = (1 << 64) - 1
 
 def uniform(seed: int, count: int) -> np.ndarray:
     """The first ``count`` numbers of the sequence ``seed`` begins, float32[count] in [0, 1)."""
-    return shown(states(seed, count))
+    return unit_number(states(seed, count))
 
 
 def states(seed: int, count: int) -> np.ndarray:
     """The states after ``seed``, uint64[count]: as many again are made of those there are."""
-    made = np.empty(max(count, 1), np.uint64)
-    made[0] = (seed * MULTIPLIER + INCREMENT) & MASK
+    values = np.empty(max(count, 1), np.uint64)
+    values[0] = (seed * MULTIPLIER + INCREMENT) & MASK
     known, factor, offset = 1, MULTIPLIER, INCREMENT  # state i + known = factor * state i + offset
     while known < count:
         more = min(known, count - known)
-        made[known : known + more] = made[:more] * np.uint64(factor) + np.uint64(offset)
+        values[known : known + more] = values[:more] * np.uint64(factor) + np.uint64(offset)
         known, factor, offset = known + more, factor * factor & MASK, (factor + 1) * offset & MASK
-    return made[:count]
+    return values[:count]
 
 
-def shown(state: np.ndarray) -> np.ndarray:
+def unit_number(state: np.ndarray) -> np.ndarray:
     """The number in [0, 1) that a state, uint64[n], shows."""
     bits = (state >> np.uint64(25) & np.uint64(0x7FFFFF) | np.uint64(0x3F800000)).astype(np.uint32)
     return bits.view(np.float32) - np.float32(1)
@@ -33,20 +33,20 @@ def shown(state: np.ndarray) -> np.ndarray:
 
 def normal(seeds: np.ndarray) -> np.ndarray:
     """One standard normal number for each of the states ``seeds``, uint64[n], by the polar method of Box and Muller."""
-    found, state, left = np.zeros(len(seeds), np.float32), seeds.copy(), np.arange(len(seeds))
+    numbers, state, left = np.zeros(len(seeds), np.float32), seeds.copy(), np.arange(len(seeds))
     while len(left):
         pair = []
         for _ in range(2):
             state = state * np.uint64(MULTIPLIER) + np.uint64(INCREMENT)
-            pair.append(np.float32(2) * shown(state) - np.float32(1))
+            pair.append(np.float32(2) * unit_number(state) - np.float32(1))
         size = pair[0] * pair[0] + pair[1] * pair[1]
         inside = (size < 1) & (size > 0)
-        found[left[inside]] = pair[0][inside] * np.sqrt(np.float32(-2) * np.log(size[inside]) / size[inside])
+        numbers[left[inside]] = pair[0][inside] * np.sqrt(np.float32(-2) * np.log(size[inside]) / size[inside])
         left, state = left[~inside], state[~inside]
-    return found
+    return numbers
 
 
-def truncated(values: np.ndarray) -> np.ndarray:
+def truncate(values: np.ndarray) -> np.ndarray:
     """Numbers, float32[n], of which those beyond two standard deviations are replaced by a remainder within them."""
     bound = 2 * float(np.std(values, dtype=np.float64))
     apart = values - bound * np.round(values / bound)

@@ -45,7 +45,7 @@ class Tested:
         return sample is not None and metrics.are_binary(sample.label) and 0 < sample.positive.sum() < len(sample.label)
 
 
-def tested(
+def measure_model(
     config: RunConfig,
     model: Restored,
     path: str,
@@ -96,22 +96,22 @@ def colour(place: int) -> str:
 
 
 def of_runs(runs: Sequence[Run]) -> list[str]:
-    """How the trainings went on, those that tell of it; empty where none does."""
+    """Charts of the progress of trainings that have a record of it; empty if none has."""
     charts = []
     if any(run.curve("loss") for run in runs):
         charts.append(learning(runs, "Average loss so far", ("loss", "holdout") if len(runs) == 1 else ("loss",)))
         charts.append(learning(runs, "Loss since the row before", ("since_last",)))
     for name, title in (("holdout", "Held-out loss at the end of each pass"), ("objective", "Objective by pass")):
-        found = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
-        if any(len(points) > 1 for points in found):
-            charts.append(overlaid(runs, found, title, "pass", {"holdout": "loss"}.get(name, name)))
+        passes = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
+        if any(len(points) > 1 for points in passes):
+            charts.append(overlay_chart(runs, passes, title, "pass", {"holdout": "loss"}.get(name, name)))
     for name, across, title in OF_ROUNDS:
-        found = [run.curve(name, across) for run in runs]
-        if any(len(points) > 1 for points in found):
-            charts.append(overlaid(runs, found, title, across, name))
+        passes = [run.curve(name, across) for run in runs]
+        if any(len(points) > 1 for points in passes):
+            charts.append(overlay_chart(runs, passes, title, across, name))
     bins = [calibration_of(run.result) for run in runs]
     if any(points for points, _ in bins):
-        charts.append(calibrated([(run.name, *found) for run, found in zip(runs, bins, strict=True)]))
+        charts.append(calibration_chart([(run.name, *passes) for run, passes in zip(runs, bins, strict=True)]))
     return charts
 
 
@@ -133,18 +133,18 @@ def loss_axes(runs: Sequence[Run], names: Sequence[str]) -> tuple[Axis, Axis]:
     points = [point for run in runs for name in names for point in run.curve(name)]
     last = max((x for x, _ in points), default=1.0)
     steady = [y for x, y in points if x >= STEADY * last]
-    return axis("examples", (x for x, _ in points if x >= SHOWN * last), logarithmic=True), widened("loss", steady)
+    return axis("examples", (x for x, _ in points if x >= SHOWN * last), logarithmic=True), wide_axis("loss", steady)
 
 
-def widened(label: str, values: Sequence[float]) -> Axis:
-    found = axis(label, values)
-    margin = (found.high - found.low) / 20
-    return Axis(label, found.low - margin, found.high + margin)
+def wide_axis(label: str, values: Sequence[float]) -> Axis:
+    plain = axis(label, values)
+    margin = (plain.high - plain.low) / 20
+    return Axis(label, plain.low - margin, plain.high + margin)
 
 
-def overlaid(runs: Sequence[Run], curves: Sequence[list[Point]], title: str, x: str, y: str) -> str:
+def overlay_chart(runs: Sequence[Run], curves: Sequence[list[Point]], title: str, x: str, y: str) -> str:
     points = [point for one in curves for point in one]
-    chart = Chart(title, axis(x, [across for across, _ in points], whole=True), widened(y, [up for _, up in points]))
+    chart = Chart(title, axis(x, [across for across, _ in points], whole=True), wide_axis(y, [up for _, up in points]))
     for place, (run, one) in enumerate(zip(runs, curves, strict=True)):
         if one:
             chart.line(one, colour(place), run.name)
@@ -169,7 +169,7 @@ def equal_rows(result: dict[str, Any]) -> float:
     return examples / weight if examples and weight else 0.0
 
 
-def calibrated(named: Sequence[tuple[str, list[Point], list[float]]]) -> str:
+def calibration_chart(named: Sequence[tuple[str, list[Point], list[float]]]) -> str:
     """Observed means by mean predictions of bins of equal weight; the diagonal is right.
 
     ``named``: a name, points, and the number of trials of each where they are shares.
@@ -179,7 +179,7 @@ def calibrated(named: Sequence[tuple[str, list[Point], list[float]]]) -> str:
         for _, points, counts in named
     ]
     values = [value for _, points, _ in named for point in points for value in point]
-    whole = widened("", [*values, *(value for spans in ends for _, *both in spans for value in both)])
+    whole = wide_axis("", [*values, *(value for spans in ends for _, *both in spans for value in both)])
     chart = Chart(
         "Calibration", Axis("mean prediction", whole.low, whole.high), Axis("mean label", whole.low, whole.high)
     )
@@ -197,14 +197,14 @@ def interval_text(low: float, high: float) -> str:
 
 
 def of_values(runs: Sequence[Run]) -> list[str]:
-    """What policies cost up to places of their logs, and at the end beside others."""
+    """Charts of the costs of policies up to places of their logs, and at the end beside others."""
     valued = [(place, run) for place, run in enumerate(runs) if run.series]
     beside = [beside_others(place, run) for place, run in valued[:MOST] if run.intervals("estimate")]
     return [over_the_log(valued), *beside] if valued else []
 
 
 def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
-    """With a band where there is one run."""
+    """A chart over the log, with a band if there is one run."""
     chart = Chart("Value up to a place of the log", *value_axes([run for _, run in valued], ENDS))
     for place, run in valued:
         value, low, high, logged = ([(row["examples"], row[end]) for row in run.series] for end in ENDS)
@@ -218,12 +218,13 @@ def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
 
 
 def value_axes(runs: Sequence[Run], ends: Sequence[str]) -> tuple[Axis, Axis]:
-    """Of these lines. The first tenth of a log, whose intervals are wide, does not count for the axis of costs."""
+    """The axes of these lines. The first tenth of a log, whose intervals are wide, does not count for the axis of
+    costs."""
     rows = [row for run in runs for row in run.series]
     last = max(row["examples"] for row in rows)
     steady = [row[end] for row in rows for end in ends if row["examples"] >= last / 10]
     x = axis("logged decisions", [0.0, *(row["examples"] for row in rows)], whole=True)
-    return x, widened("cost", steady)
+    return x, wide_axis("cost", steady)
 
 
 def beside_others(place: int, run: Run) -> str:
@@ -232,7 +233,7 @@ def beside_others(place: int, run: Run) -> str:
     every = [*own, *others]
     x = named_axis("estimates of the policy, and other policies (cv)", [one.name for one in every])
     known = [end for one in every for end in one[1:] if end is not None]
-    chart = Chart(f"Values by the whole log: {run.name}", x, widened("cost", known))
+    chart = Chart(f"Values by the whole log: {run.name}", x, wide_axis("cost", known))
     for hue, first, some in ((colour(place), 0, own), (GREY, len(own), others)):
         both = [(at, one.low, one.high) for at, one in enumerate(some, first)]
         chart.spans([(at, low, high) for at, low, high in both if low is not None and high is not None], hue)
@@ -256,7 +257,7 @@ def of_test(tested: Tested) -> list[str]:
     if points:
         share = independent(sample.weight) / sample.total
         counts = [w * share for w in weight if w > 0] if tested.two_sides and tested.shares else []
-        charts.append(calibrated([("ten bins of equal weight", points, counts)]))
+        charts.append(calibration_chart([("ten bins of equal weight", points, counts)]))
     if tested.two_sides:
         charts.append(by_label(tested))
     return charts
@@ -267,14 +268,14 @@ def roc(tested: Tested) -> str:
     chart = Chart("ROC", Axis("false positive rate", **SHARE), Axis("true positive rate", **SHARE))
     points = curves.roc(sample)
     count = independent(sample.weight[sample.positive])
-    banded(chart, points, [wilson(y, count) for _, y in points])
+    draw_intervals(chart, points, [wilson(y, count) for _, y in points])
     chart.line([(0, 0), (1, 1)], GREY, "chance", **DIAGONAL)
     chart.line(points, COLOURS[0], f"AUC {tested.figures['auc']:.4f}")
     chart.hover(points)
     return chart.text()
 
 
-def banded(chart: Chart, points: Sequence[Point], ends: Sequence[tuple[float, float]]) -> None:
+def draw_intervals(chart: Chart, points: Sequence[Point], ends: Sequence[tuple[float, float]]) -> None:
     """95% intervals, each of its point alone."""
     lows, highs = ([(x, pair[side]) for (x, _), pair in zip(points, ends, strict=True)] for side in (0, 1))
     chart.band(lows, highs, COLOURS[0], "95% at each point")
@@ -287,7 +288,7 @@ def precision_recall(tested: Tested) -> str:
     most = independent(sample.weight[sample.positive])  # found among recall / precision times as many
     ends = [wilson(up, most * recall / up) if up > 0 else (0.0, 1.0) for recall, up in points]
     chart = Chart("Precision and recall", Axis("recall", **SHARE), Axis("precision", 0.0, highest(points)))
-    banded(chart, points, ends)
+    draw_intervals(chart, points, ends)
     chart.line([(0, rate), (1, rate)], GREY, f"chance {rate:.4f}", **DIAGONAL)
     chart.line(points, COLOURS[0], f"average precision {tested.figures['pr_auc']:.4f}")
     chart.hover(points)
@@ -301,10 +302,10 @@ def highest(points: Sequence[Point]) -> float:
 
 
 def by_label(tested: Tested) -> str:
-    found = curves.histogram(tested.sample)
-    heights = [*found.positive, *found.negative]
-    x = Axis("predicted probability" if tested.shares else "prediction", found.edges[0], found.edges[-1])
+    histogram = curves.histogram(tested.sample)
+    heights = [*histogram.positive, *histogram.negative]
+    x = Axis("predicted probability" if tested.shares else "prediction", histogram.edges[0], histogram.edges[-1])
     chart = Chart("Predictions by label", x, Axis("share of the label's examples", 0.0, max(heights) * 1.05))
-    chart.bars(found.edges, found.negative, COLOURS[1], "negative")
-    chart.bars(found.edges, found.positive, COLOURS[0], "positive")
+    chart.bars(histogram.edges, histogram.negative, COLOURS[1], "negative")
+    chart.bars(histogram.edges, histogram.positive, COLOURS[0], "positive")
     return chart.text()

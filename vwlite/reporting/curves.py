@@ -39,7 +39,7 @@ def auc_interval(auc: float, positive: float, negative: float) -> tuple[float, f
 
 
 def independent(weights: np.ndarray) -> float:
-    """How many rows of equal weight tell as much as rows of these weights (Kish, 1965)."""
+    """The effective number of rows of these weights (Kish, 1965)."""
     squares = float(np.sum(weights.astype(np.float64) ** 2))
     return float(np.sum(weights, dtype=np.float64)) ** 2 / squares if squares > 0 else 0.0
 
@@ -60,8 +60,8 @@ def roc(sample: Sample) -> list[tuple[float, float]]:
     _, positive, negative = (column[::-1] for column in sample.by_score)
     if not (positive.any() and negative.any()):
         return []
-    across, up = cumulated(negative), cumulated(positive)
-    return thinned(across / across[-1], up / up[-1])
+    across, up = cumulative_lengths(negative), cumulative_lengths(positive)
+    return thin_points(across / across[-1], up / up[-1])
 
 
 def precision_recall(sample: Sample) -> list[tuple[float, float]]:
@@ -69,26 +69,26 @@ def precision_recall(sample: Sample) -> list[tuple[float, float]]:
     _, positive, negative = (column[::-1] for column in sample.by_score)
     if not (positive.any() and negative.any()):
         return []
-    found, others = np.cumsum(positive), np.cumsum(negative)
-    return thinned(found / found[-1], found / (found + others))
+    true_positives, others = np.cumsum(positive), np.cumsum(negative)
+    return thin_points(true_positives / true_positives[-1], true_positives / (true_positives + others))
 
 
-def cumulated(values: np.ndarray) -> np.ndarray:
+def cumulative_lengths(values: np.ndarray) -> np.ndarray:
     return np.concatenate(([0.0], np.cumsum(values)))
 
 
-def thinned(across: np.ndarray, up: np.ndarray) -> list[tuple[float, float]]:
+def thin_points(across: np.ndarray, up: np.ndarray) -> list[tuple[float, float]]:
     """The points, or MOST of them that are evenly far from one another along both axes together; always the ends."""
     if len(across) > MOST:
         way = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(across)) + np.abs(np.diff(up)))))
-        kept = np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], MOST)).clip(0, len(way) - 1))
-        kept = np.unique(np.concatenate(([0], kept, [len(way) - 1])))
-        across, up = across[kept], up[kept]
+        places_kept = np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], MOST)).clip(0, len(way) - 1))
+        places_kept = np.unique(np.concatenate(([0], places_kept, [len(way) - 1])))
+        across, up = across[places_kept], up[places_kept]
     return list(zip(across.tolist(), up.tolist(), strict=True))
 
 
 def histogram(sample: Sample) -> Histogram:
-    """Of the predictions: of the rows with positive labels, and of the others."""
+    """A histogram of the predictions, for rows with positive labels and for the others."""
     values = sample.prediction.astype(np.float64)
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
@@ -109,7 +109,7 @@ def curve(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[str]:
     """``HEIGHT`` lines of ``WIDTH`` characters behind the marks of ``y``, and one below with those of ``x``."""
     cells = [[EMPTY] * WIDTH for _ in range(HEIGHT)]
     places = [(x.place(left) * (2 * WIDTH - 1), (1 - y.place(up)) * (4 * HEIGHT - 1)) for left, up in points]
-    for across, down in joined(places):
+    for across, down in line_dots(places):
         if 0 <= across < 2 * WIDTH and 0 <= down < 4 * HEIGHT:
             cells[down // 4][across // 2] |= DOTS[across % 2][down % 4]
     beside = dict(zip((0, HEIGHT // 2, HEIGHT - 1), y.marks((y.high, middle(y), y.low)), strict=True))
@@ -125,12 +125,12 @@ def middle(axis: Axis) -> float:
     return axis.high - (axis.high - axis.low) * (4 * (HEIGHT // 2) + 1.5) / (4 * HEIGHT - 1)
 
 
-def joined(places: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
+def line_dots(places: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
     """The dots of the lines from place to place."""
-    found = [(round(across), round(down)) for across, down in places[:1]]
+    dots = [(round(across), round(down)) for across, down in places[:1]]
     for (left, top), (right, bottom) in pairwise(places):
         steps = max(1, math.ceil(max(abs(right - left), abs(bottom - top))))
         for step in range(1, min(steps, 4096) + 1):
             share = step / min(steps, 4096)
-            found.append((round(left + share * (right - left)), round(top + share * (bottom - top))))
-    return found
+            dots.append((round(left + share * (right - left)), round(top + share * (bottom - top))))
+    return dots

@@ -7,10 +7,10 @@ from html import escape
 from typing import Any
 
 from vwlite.reporting import charts
-from vwlite.reporting.charts import DASHED, Tested, equal_rows, interval_text, widened
+from vwlite.reporting.charts import DASHED, Tested, equal_rows, interval_text, wide_axis
 from vwlite.reporting.curves import auc_interval, wilson
-from vwlite.reporting.runs import Run, differing, number, shown
-from vwlite.reporting.svg import COLOURS, DARK, GREY, STYLE_OF_CHARTS, Axis, Chart, printable, rows, shortened
+from vwlite.reporting.runs import Run, cell_text, differing, number
+from vwlite.reporting.svg import COLOURS, DARK, GREY, STYLE_OF_CHARTS, Axis, Chart, printable, rows, shorten
 from vwlite.version import __version__
 
 FEWEST = 2
@@ -55,8 +55,8 @@ def of_files(runs: Sequence[Run]) -> list[str]:
 
 
 def files_of(run: Run) -> list[File]:
-    found = run.result.get("files")
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    files = run.result.get("files")
+    return [entry for entry in files if isinstance(entry, dict)] if isinstance(files, list) else []
 
 
 def by_file(files: Sequence[File], name: str) -> str:
@@ -66,7 +66,7 @@ def by_file(files: Sequence[File], name: str) -> str:
     if not lines or lines[0][0] != named[0][1]:
         return ""
     x = Axis("file, in the order of learning", 0.5, len(files) + 0.5, whole=True)
-    chart = Chart(f"{name} by file", x, widened(name, [y for _, points in lines for _, y in points]))
+    chart = Chart(f"{name} by file", x, wide_axis(name, [y for _, points in lines for _, y in points]))
     for place, (title, points) in enumerate(lines[1:], 1):
         chart.line(points, GREY if title == "best constant" else COLOURS[place], title, **DASHED)
     points = lines[0][1]
@@ -85,9 +85,9 @@ def by_night(runs: Sequence[Run], name: str) -> str:
     ends = [interval(run, name) for run in runs]
     beside, called = BESIDE.get(name, ("", ""))
     constants = [number(run.figures.get(beside)) for run in runs]
-    shown = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
+    drawn = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
     x = Axis("run, in the order of time", 0.5, len(runs) + 0.5, whole=True)
-    chart = Chart(f"{name} by run", x, widened(name, shown))
+    chart = Chart(f"{name} by run", x, wide_axis(name, drawn))
     banded = [(place, *both) for place, both in enumerate(ends, 1) if both]
     if len(banded) == len(runs):
         sides = ([(place, end[side]) for place, *end in banded] for side in (0, 1))
@@ -176,15 +176,15 @@ PAGE = """<!DOCTYPE html>
 def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = ()) -> str:
     """The report; ``of``: the model that was ``tested``, and the data."""
     parts = [section("Runs", overview(runs))]
-    if found := charts.of_runs(runs):
-        parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", drawn(found)))
-    if found := charts.of_values(runs):
-        doubts = (f"{run.name}: {said}" for run in runs if run.series for said in doubts_of(run.result))
-        parts.append(section("Value of the policy", drawn(found) + paragraphs(doubts)))
-    if found := of_nights(runs):
-        parts.append(section("In the order of time", drawn(found)))
-    if found := of_files(runs):
-        parts.append(section("File by file", drawn(found)))
+    if drawings := charts.of_runs(runs):
+        parts.append(section("Learning" if any(run.history for run in runs) else "Calibration", figure_list(drawings)))
+    if drawings := charts.of_values(runs):
+        doubts = (f"{run.name}: {warning}" for run in runs if run.series for warning in doubts_of(run.result))
+        parts.append(section("Value of the policy", figure_list(drawings) + paragraphs(doubts)))
+    if drawings := of_nights(runs):
+        parts.append(section("In the order of time", figure_list(drawings)))
+    if drawings := of_files(runs):
+        parts.append(section("File by file", figure_list(drawings)))
     parts += [
         section("Options that differ", differences(runs)),
         section("Figures", figures(runs)),
@@ -206,7 +206,7 @@ def section(heading: str, body: str) -> str:
     return f"<h2>{text(heading)}</h2>\n{body}" if body else ""
 
 
-def drawn(svgs: Iterable[str]) -> str:
+def figure_list(svgs: Iterable[str]) -> str:
     return f'<div class="charts">{"".join(svgs)}</div>'
 
 
@@ -220,18 +220,18 @@ def table(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
 
 
 def cell(value: Any) -> str:
-    return text(shortened(shown(value), LONGEST))
+    return text(shorten(cell_text(value), LONGEST))
 
 
 def heads(runs: Sequence[Run]) -> list[str]:
     """The runs' names, each with the colour of its lines, which lead to the options."""
     dot = '<span class="dot dot{}"></span>'
-    found = []
+    heads = []
     for place, (run, where) in enumerate(zip(runs, places(runs), strict=True)):
-        name = text(shortened(run.name, 60))
+        name = text(shorten(run.name, 60))
         linked = f'<a href="#{where}">{name}</a>' if run.options else name
-        found.append(f'<span class="nowrap">{dot.format(place % len(COLOURS))} {linked}</span>')
-    return found
+        heads.append(f'<span class="nowrap">{dot.format(place % len(COLOURS))} {linked}</span>')
+    return heads
 
 
 def places(runs: Sequence[Run]) -> list[str]:
@@ -243,7 +243,7 @@ def overview(runs: Sequence[Run]) -> str:
     head = ["run", '<span class="left">command</span>', "started", "seconds", "CPU seconds", "peak MiB", "vwlite"]
     lines = []
     for name, run in zip(heads(runs), runs, strict=True):
-        command = f"<code>{text(shortened(' '.join(run.command), LONGEST))}</code>"
+        command = f"<code>{text(shorten(' '.join(run.command), LONGEST))}</code>"
         names = ("started", "seconds", "cpu_seconds", "peak_mib", "vwlite")
         lines.append([name, command, *(f'<span class="nowrap">{cell(run.about[one])}</span>' for one in names)])
     return table(head, lines)
@@ -252,8 +252,8 @@ def overview(runs: Sequence[Run]) -> str:
 def differences(runs: Sequence[Run]) -> str:
     if len(runs) < 2:
         return ""
-    found = [[text(name), *map(cell, values)] for name, values in differing(list(runs))]
-    return table(["option", *heads(runs)], found) or "<p>none</p>"
+    rows = [[text(name), *map(cell, values)] for name, values in differing(list(runs))]
+    return table(["option", *heads(runs)], rows) or "<p>none</p>"
 
 
 def figures(runs: Sequence[Run]) -> str:
@@ -266,14 +266,14 @@ def of_test(tested: Tested) -> str:
     strongest = rows("Strongest features", tested.strongest) if tested.strongest else ""
     plain = {name: value for name, value in tested.figures.items() if not isinstance(value, list | dict)}
     measured = table(["metric", "value"], [[text(name), cell(value)] for name, value in plain.items()])
-    found = drawn([*charts.of_test(tested), *([strongest] if strongest else [])])
-    return found + paragraphs(doubts_of(tested.figures)) + matrix(tested.figures) + measured
+    drawings = figure_list([*charts.of_test(tested), *([strongest] if strongest else [])])
+    return drawings + paragraphs(doubts_of(tested.figures)) + matrix(tested.figures) + measured
 
 
 def doubts_of(result: Mapping[str, Any]) -> list[str]:
-    """What ``vwlite evaluate`` warns of."""
-    found = result.get("warnings")
-    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    """The warnings of ``vwlite evaluate``."""
+    warnings = result.get("warnings")
+    rows = [row for row in warnings if isinstance(row, dict)] if isinstance(warnings, list) else []
     return [f"warning: {row['warning']}" for row in rows if "warning" in row]
 
 
@@ -283,26 +283,26 @@ def paragraphs(sentences: Iterable[str]) -> str:
 
 def matrix(result: dict[str, Any]) -> str:
     """The confusion matrix of a report, where it has one: the classes of most weight, shaded by shares of a label."""
-    found = result.get("confusion_matrix")
+    confusion = result.get("confusion_matrix")
     try:
-        names = [str(name) for name in found["classes"]]
-        weights = [[number(value) or 0.0 for value in row] for row in found["weight"]]
+        names = [str(name) for name in confusion["classes"]]
+        weights = [[number(value) or 0.0 for value in row] for row in confusion["weight"]]
     except (TypeError, KeyError):
         return ""
     if len(weights) != len(names) or any(len(row) != len(names) for row in weights):
         return ""
     order = sorted(range(len(names)), key=lambda place: -sum(weights[place]))[:MOST_CLASSES]
-    kept = sorted(order)
+    shown_classes = sorted(order)
     lines = []
-    for place in kept:
+    for place in shown_classes:
         whole = sum(weights[place]) or 1.0
-        shades = [(weights[place][answer], weights[place][answer] / whole) for answer in kept]
+        shades = [(weights[place][answer], weights[place][answer] / whole) for answer in shown_classes]
         cells = (f'<span style="background:rgb(var(--shade) / {0.6 * share:.2f});padding:0 .4em">{cell(value)}</span>'
                  for value, share in shades)
-        lines.append([f"<b>{text(shortened(names[place], 40))}</b>", *cells])
-    left = len(names) - len(kept)
+        lines.append([f"<b>{text(shorten(names[place], 40))}</b>", *cells])
+    left = len(names) - len(shown_classes)
     rest = f"; {left} classes of less weight are left out" if left else ""
-    head = ["label \\ answer", *(text(shortened(names[place], 40)) for place in kept)]
+    head = ["label \\ answer", *(text(shorten(names[place], 40)) for place in shown_classes)]
     return f"{table(head, lines)}<p>A row a label, a column an answer{rest}.</p>"
 
 

@@ -47,19 +47,19 @@ class Run:
         return {"value": policy.value, "low": policy.low, "high": policy.high, "logged": logged, **plain}
 
     def intervals(self, what: str) -> list[Interval]:
-        """Of a policy's value, those of each ``estimate``, the best one first, or of each other ``policy``."""
+        """Intervals of a policy's value by each ``estimate``, the best one first, or of each other ``policy``."""
         tables = [self.result.get(one) for one in (("estimates",) if what == "estimate" else ("policies", "against"))]
         rows = [row for table in tables if isinstance(table, list) for row in table if isinstance(row, dict)]
-        found = [
+        intervals = [
             Interval(str(row.get(what)), *(number(row.get(end)) for end in ("value", "low", "high"))) for row in rows
         ]
-        return [one for one in found if one.value is not None and one.name != "difference"]
+        return [one for one in intervals if one.value is not None and one.name != "difference"]
 
     @property
     def series(self) -> list[dict[str, float]]:
-        """What a policy cost up to places of its log: ``examples``, ``value``, ``low``, ``high``, ``logged``."""
-        found, names = self.result.get(SERIES), ("examples", "value", "low", "high", "logged")
-        rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+        """The cost of a policy up to places of its log: ``examples``, ``value``, ``low``, ``high``, ``logged``."""
+        entries, names = self.result.get(SERIES), ("examples", "value", "low", "high", "logged")
+        rows = [row for row in entries if isinstance(row, dict)] if isinstance(entries, list) else []
         numbers = [{name: value for name in names if (value := number(row.get(name))) is not None} for row in rows]
         return [row for row in numbers if len(row) == len(names)]
 
@@ -80,22 +80,22 @@ def read_runs(paths: tuple[str, ...]) -> list[Run]:
 
 
 def read_run(path: str, name: str) -> Run:
-    found = parsed(path)
-    if not isinstance(found, dict) or "schema" not in found or "vwlite" not in found:
-        raise DataError(f"{path} is no report of a run: 'vwlite train --json FILE' writes one")
-    if found["schema"] != SCHEMA:
-        raise DataError(f"{path} is a report of schema {shown(found['schema'])}; this vwlite knows {SCHEMA}")
-    parts = {part: found.get(part) for part in KINDS}
-    result = found.get("result", {key: found[key] for key in ("examples",) if key in found})
+    content = parse_file(path)
+    if not isinstance(content, dict) or "schema" not in content or "vwlite" not in content:
+        raise DataError(f"{path} is not the report of a run: 'vwlite train --json FILE' writes one")
+    if content["schema"] != SCHEMA:
+        raise DataError(f"{path} is a report of schema {cell_text(content['schema'])}; this vwlite knows {SCHEMA}")
+    parts = {part: content.get(part) for part in KINDS}
+    result = content.get("result", {key: content[key] for key in ("examples",) if key in content})
     sound = all(isinstance(parts[part], kind) for part, kind in KINDS.items()) and isinstance(result, dict)
     if not sound or not all(isinstance(entry, dict) for entry in (*parts["data"], *parts["history"])):
         raise DataError(f"{path} is a damaged report of a run")
-    about = {key: found.get(key) for key in ("vwlite", "started", "seconds", "cpu_seconds", "peak_mib")}
+    about = {key: content.get(key) for key in ("vwlite", "started", "seconds", "cpu_seconds", "peak_mib")}
     command = tuple(map(str, parts.pop("command")))
     return Run(path, name, command, parts["options"], parts["data"], parts["history"], result, about)
 
 
-def parsed(path: str) -> Any:
+def parse_file(path: str) -> Any:
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
@@ -106,7 +106,7 @@ def parsed(path: str) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no JSON: {escaped(str(error))}") from error
+        raise DataError(f"{path} is not JSON: {escaped(str(error))}") from error
 
 
 def short_names(paths: tuple[str, ...]) -> list[str]:
@@ -127,7 +127,7 @@ def number(value: Any) -> float | None:
         return None
 
 
-def shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A value of a report in a table."""
     if value is None:
         return "–"
@@ -149,6 +149,6 @@ def differing(runs: list[Run]) -> list[tuple[str, list[str]]]:
     for name in {name: None for run in runs for name in run.options}:
         commands = {run.command[1:2] for run in runs if name in run.options}
         values = [run.options.get(name) for run in runs if name in run.options or run.command[1:2] in commands]
-        if len({shown(value) if value else "" for value in values}) > 1:
-            rows.append((name, [shown(run.options[name]) if name in run.options else "" for run in runs]))
+        if len({cell_text(value) if value else "" for value in values}) > 1:
+            rows.append((name, [cell_text(run.options[name]) if name in run.options else "" for run in runs]))
     return rows

@@ -55,7 +55,7 @@ SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @dataclass(frozen=True)
 class Axis:
-    """From ``low`` to ``high``, which differ; on a logarithmic one both are positive."""
+    """An axis from ``low`` to ``high``, which differ; on a logarithmic one both are positive."""
 
     label: str
     low: float
@@ -75,8 +75,8 @@ class Axis:
 
     def ticks(self, most: int = 6) -> list[float]:
         """Round values on the axis, ascending."""
-        found = self.decades(most) if self.logarithmic else round_values(self.low, self.high, most, self.whole)
-        return [value for value in found if -1e-9 <= self.place(value) <= 1 + 1e-9]
+        values = self.decades(most) if self.logarithmic else round_values(self.low, self.high, most, self.whole)
+        return [value for value in values if -1e-9 <= self.place(value) <= 1 + 1e-9]
 
     def describe(self, value: float) -> str:
         return f"{self.label} {short(value, 5)}"
@@ -89,20 +89,20 @@ class Axis:
         return [10.0**power for power in range(first, last + 1, every)]
 
     def marks(self, values: Iterable[float]) -> list[str]:
-        """With as many digits as it takes to tell them apart; 0 for what rounding has left of it."""
+        """Texts of values with as many digits as make them different; 0 for rounding errors."""
         size = max(abs(self.low), abs(self.high))
-        shown = [value if self.logarithmic or abs(value) > NARROW * size else 0.0 for value in values]
-        found = [short(value) for value in shown]
+        rounded = [value if self.logarithmic or abs(value) > NARROW * size else 0.0 for value in values]
+        marks = [short(value) for value in rounded]
         for digits in range(5, 17):
-            if len({*found}) == len({*shown}):
+            if len({*marks}) == len({*rounded}):
                 break
-            found = [short(value, digits) for value in shown]
-        return found
+            marks = [short(value, digits) for value in rounded]
+        return marks
 
 
 @dataclass(frozen=True)
 class NamedAxis(Axis):
-    """Of ``names``, which are at 0, 1, ..."""
+    """An axis of ``names``, which are at 0, 1, ..."""
 
     names: tuple[str, ...] = ()
 
@@ -110,7 +110,7 @@ class NamedAxis(Axis):
         return [float(place) for place in range(len(self.names))]
 
     def marks(self, values: Iterable[float]) -> list[str]:
-        return [shortened(self.names[int(value)], 20) for value in values]
+        return [shorten(self.names[int(value)], 20) for value in values]
 
     def describe(self, value: float) -> str:
         return self.names[int(value)]
@@ -122,8 +122,8 @@ def named_axis(label: str, names: Sequence[str]) -> NamedAxis:
 
 def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: bool = False) -> Axis:
     """One that shows all ``values``; of none, from 0 to 1, and of equal ones, a little around them."""
-    shown = [value for value in values if math.isfinite(value) and (value > TINY or not logarithmic)]
-    low, high = (min(shown), max(shown)) if shown else (1.0, 10.0) if logarithmic else (0.0, 1.0)
+    finite = [value for value in values if math.isfinite(value) and (value > TINY or not logarithmic)]
+    low, high = (min(finite), max(finite)) if finite else (1.0, 10.0) if logarithmic else (0.0, 1.0)
     size = max(abs(low), abs(high))
     if high - low <= NARROW * size or size <= TINY:
         margin = size / 10 if size > TINY else 0.1
@@ -132,7 +132,7 @@ def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: 
 
 
 def round_values(low: float, high: float, most: int, whole: bool = False) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten, perhaps a whole number, from ``low`` to ``high``, about so many."""
+    """About ``most`` multiples of 1, 2 or 5 times a power of ten from ``low`` to ``high``; ``whole``: integers only."""
     power = 10.0 ** math.floor(math.log10((high - low) / most))
     step = next(step * power for step in STEPS if (high - low) / (step * power) <= most)
     step = max(step, 1.0) if whole else step
@@ -218,7 +218,7 @@ class Chart:
         element(mark, "title", "\n".join(filter(None, (name, *values, note))))
 
     def band(self, low: Iterable[Point], high: Iterable[Point], colour: str, name: str = "") -> None:
-        """What lies between two lines, from left to right."""
+        """Fill the area between two lines, from left to right."""
         placed = [self.at(point) for point in (*low, *reversed([*high])) if all(map(math.isfinite, point))]
         how = {"fill": colour, "fill-opacity": "0.18"}
         element(self.marks, "polygon", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in placed), **how)
@@ -243,7 +243,7 @@ class Chart:
             self.tell(mark, point, name, notes[place] if notes else "")
 
     def bars(self, edges: Sequence[float], heights: Sequence[float], colour: str, name: str = "") -> None:
-        """From the bottom, between two ``edges`` each."""
+        """Draw bars from the bottom, between two ``edges`` each."""
         how = {"fill": colour, "fill-opacity": "0.45", "stroke": colour, "stroke-width": "0.8"}
         for low, high, up in zip(edges, edges[1:], heights, strict=False):
             (left, top), (right, bottom) = self.at((low, up)), self.at((high, self.y.low))
@@ -260,7 +260,7 @@ class Chart:
         """Below the chart; its height."""
         across, down = LEFT, self.height + 8
         for name, how in self.legend:
-            shown = shortened(name, 60)
+            shown = shorten(name, 60)
             needed = 30 + CHARACTER * len(shown) + 14
             if across > LEFT and across + needed > WIDTH:
                 across, down = LEFT, down + LEGEND
@@ -321,7 +321,7 @@ def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> s
 
 def lines_of(text: str, most: int, count: int) -> list[str]:
     """A text on lines of ``most`` characters, ``count`` at most; its middle is left out where they do not hold it."""
-    whole = shortened(printable(text), most * count)
+    whole = shorten(printable(text), most * count)
     lines = []
     while len(whole) > most:
         cut = max((whole.rfind(mark, most // 2, most) + 1 for mark in BREAKS), default=0) or most
@@ -333,9 +333,9 @@ def lines_of(text: str, most: int, count: int) -> list[str]:
 
 def element(parent: ElementTree.Element | None, tag: str, text: str = "", **attributes: object) -> ElementTree.Element:
     plain = {key: f"{value:.1f}" if isinstance(value, float) else str(value) for key, value in attributes.items()}
-    made = ElementTree.Element(tag, plain) if parent is None else ElementTree.SubElement(parent, tag, plain)
-    made.text = printable(text) or None
-    return made
+    node = ElementTree.Element(tag, plain) if parent is None else ElementTree.SubElement(parent, tag, plain)
+    node.text = printable(text) or None
+    return node
 
 
 def label(
@@ -344,7 +344,7 @@ def label(
     return element(parent, "text", text, x=x, y=y, **{"text-anchor": anchor, **attributes})
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """The begin and the end of a long text."""
     return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
 

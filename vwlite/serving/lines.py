@@ -35,7 +35,7 @@ SAVE = re.compile(rb"'?save(?:_([^\s|]+))?[ \t]*(?:\|.*)?\r?$")
 
 
 class Model(Protocol):
-    """What answers lines."""
+    """The model that answers lines."""
 
     multiline: bool  # lines are answered in groups, which empty lines end
 
@@ -107,22 +107,22 @@ class OwnModel:
         """Raises Diverged where learning has led to no number; the model is not to be saved then."""
         writer, inputs = Kept(), input_opener(lines, {})
         if self.config.learning:
-            shown = Predictions(writer, self.learner, all_digits=self.all_digits, fill_gaps=True)
-            run = LearningRun(self.config, self.learner, self.plan, self.model, inputs, ALL, False, shown)
+            predictions = Predictions(writer, self.learner, all_digits=self.all_digits, fill_gaps=True)
+            run = LearningRun(self.config, self.learner, self.plan, self.model, inputs, ALL, False, predictions)
             run.run()
             self.model = model_after(run.parts)
             self.learner, self.plan, self.changed = self.model.learner, self.model.plan, True
         else:
             tester = self.learner.tester()
-            shown = Predictions(writer, tester, all_digits=self.all_digits, fill_gaps=True)
+            predictions = Predictions(writer, tester, all_digits=self.all_digits, fill_gaps=True)
             with contextlib.suppress(Diverged):
-                InferenceRun(self.config, tester, self.current, inputs, ALL, [shown]).run()
+                InferenceRun(self.config, tester, self.current, inputs, ALL, [predictions]).run()
         return writer.data.getvalue()
 
     @property
     def current(self) -> Restored:
-        kept = self.config.input.kept
-        return self.model or Restored(self.learner, self.config.features, self.plan, {}, None, 0, kept)
+        settings = self.config.input.kept
+        return self.model or Restored(self.learner, self.config.features, self.plan, {}, None, 0, settings)
 
     def save(self, path: str) -> None:
         target = path or self.path
@@ -292,9 +292,9 @@ class LineServer:
                     self.answer_one(client, group)
             else:
                 for line in text.split(b"\n"):
-                    if found := SAVE.match(line):
+                    if match := SAVE.match(line):
                         self.flush(batch)
-                        self.save((found[1] or b"").decode("utf-8", "surrogateescape"))
+                        self.save((match[1] or b"").decode("utf-8", "surrogateescape"))
                     elif line not in (b"", b"\r"):
                         batch.append((client, line))
                         size += len(line)
@@ -305,8 +305,8 @@ class LineServer:
 
     def answer_one(self, client: Client, group: bytes) -> None:
         first, _, others = group.partition(b"\n")
-        if (found := SAVE.match(first)) and not others:
-            self.save((found[1] or b"").decode("utf-8", "surrogateescape"))
+        if (match := SAVE.match(first)) and not others:
+            self.save((match[1] or b"").decode("utf-8", "surrogateescape"))
         else:
             try:
                 client.leaving += self.model.answer(group + b"\n\n")
@@ -327,12 +327,12 @@ class LineServer:
     def answers(self, lines: list[bytes]) -> list[bytes]:
         """One for each. Where a label has all of a batch refused, before it was learned, each line goes by itself."""
         try:
-            found = self.model.answer(b"\n".join(lines) + b"\n").split(b"\n")[:-1]
+            answers = self.model.answer(b"\n".join(lines) + b"\n").split(b"\n")[:-1]
         except DataError:
             return [MALFORMED] if len(lines) == 1 else [one for line in lines for one in self.answers([line])]
-        if len(found) != len(lines):
-            raise RuntimeError(f"{len(found)} answers for {len(lines)} lines")
-        return found
+        if len(answers) != len(lines):
+            raise RuntimeError(f"{len(answers)} answers for {len(lines)} lines")
+        return answers
 
     def save(self, path: str) -> None:
         if path and not self.loopback:
@@ -361,7 +361,7 @@ class LineServer:
             self.watch(client)
 
     def watch(self, client: Client) -> None:
-        """Of a client that does not read its answers no more is read."""
+        """Watch a client; one that does not read its answers is not read from."""
         reads = not client.ended and len(client.leaving) <= self.limit
         events = selectors.EVENT_READ * reads | selectors.EVENT_WRITE * bool(client.leaving)
         if events == client.registered:
@@ -381,13 +381,13 @@ class LineServer:
 
 def groups(text: bytes) -> list[bytes]:
     """The groups of lines of a text, without the empty lines between them."""
-    found: list[list[bytes]] = [[]]
+    groups: list[list[bytes]] = [[]]
     for line in text.split(b"\n"):
         if line in (b"", b"\r"):
-            found.append([])
+            groups.append([])
         else:
-            found[-1].append(line)
-    return [b"\n".join(lines) for lines in found if lines]
+            groups[-1].append(line)
+    return [b"\n".join(lines) for lines in groups if lines]
 
 
 def listen(host: str, port: int, model: Model, say: Callable[[str], None], limit: float = 16.0) -> LineServer:

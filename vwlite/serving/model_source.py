@@ -40,7 +40,7 @@ class RowCheck:
     """The columns of features that a model knows."""
 
     def __init__(self, columns: Columns) -> None:
-        """Of lines of JSON whose other members are features too any may be missing."""
+        """Any column may be missing in lines of JSON whose other members are features, too."""
         features = [one for some in columns.spaces.values() for one in some] if columns.rest == IGNORE else []
         self.known = [one.name for one in features]
         self.needed = [one.name for one in features if not one.optional]
@@ -61,8 +61,8 @@ class RowCheck:
                 if name not in row:
                     missing.setdefault(name, []).append(place.format(number))
                     like[name] = like.get(name, "") or self.meant(name, row)
-        found = ((name, listed(places)) for name, places in missing.items())
-        return [f"no column {name!r} in {places}: predicted without it{like[name]}" for name, places in found]
+        columns = ((name, list_places(places)) for name, places in missing.items())
+        return [f"no column {name!r} in {places}: predicted without it{like[name]}" for name, places in columns]
 
     def instead(self, row: Row) -> str:
         has, knows = ", ".join(map(str, row)) or "none", ", ".join(self.known)
@@ -92,7 +92,7 @@ class Unchanged(Listener):
 
     def warnings(self) -> Iterator[str]:
         if self.rows and (self.each or not self.others):
-            which = f"of {listed(self.rows)}" if self.others else "of the data"
+            which = f"of {list_places(self.rows)}" if self.others else "of the data"
             yield f"no feature {which} changed a prediction: {ADVICE}"
 
 
@@ -102,7 +102,7 @@ def place_of(location: str) -> str:
     return f"rows[{row if ' ' in location else int(line) - 1}]"
 
 
-def listed(places: Sequence[str]) -> str:
+def list_places(places: Sequence[str]) -> str:
     """The first of them."""
     return ", ".join(places[:NUMBERS]) + (f" and {len(places) - NUMBERS} more" if len(places) > NUMBERS else "")
 
@@ -155,7 +155,7 @@ class Served:
         return self.config.input.kind if self.config.input.kind in EVENTS else EVENTS[0]
 
     def text(self, lines: bytes, kind: str | None = None) -> Answer:
-        """What ``vwlite predict`` writes for these lines, in the format ``kind`` or that of the model's data.
+        """The output of ``vwlite predict`` for these lines, in the format ``kind`` or that of the model's data.
 
         Raises UsageError for a table where the model's data had no columns, and for a row that has none of these.
         """
@@ -167,7 +167,7 @@ class Served:
         return self.run(lines, lambda writer, learner: Predictions(writer, learner, fill_gaps=True), kind, warnings)
 
     def json(self, data: Any, names: Sequence[str] | None = None, events: bool = False, seed: int = 0) -> Answer:
-        """What ``vwlite predict --jsonl`` writes, for lines or for rows, which are dicts.
+        """The output of ``vwlite predict --jsonl`` for lines or for rows, which are dicts.
 
         ``names``, of events: the same name and ``seed`` draw the same action of a policy that explores.
         ``events``: lines are decisions as JSON.
@@ -224,7 +224,7 @@ class Served:
         return Answer(writer.data.getvalue(), [*warnings, *more])
 
     def watching(self, each: bool) -> list[Unchanged]:
-        """What tells of rows that the model knows nothing of; ``each`` as it takes it."""
+        """Listeners that report rows without any known feature; for ``each``, see there."""
         if self.learned and self.without is None:
             learner, format = self.model.learner.tester(), text_format(self.model.features, skip_malformed=True)
             self.without = without_features(learner, self.model.plan, format)
@@ -234,8 +234,8 @@ class Served:
 def object_of(line: bytes) -> dict[str, Any] | None:
     """A line of JSON; None where it is empty or no object: it is predicted as a malformed line."""
     with suppress(ValueError, RecursionError):
-        found = json.loads(line)
-        return found if isinstance(found, dict) else None
+        value = json.loads(line)
+        return value if isinstance(value, dict) else None
     return None
 
 
@@ -259,10 +259,10 @@ class ModelSource:
             self.refused = version
             self.current = Served(self.path, self.max_memory)
         except (VwliteError, OSError, MemoryError) as error:
-            said = str(error) or "not enough memory"
-            if said != self.failure:
-                self.say(f"the model from before stays: {said}")
-            self.failure = said
+            reason = str(error) or "not enough memory"
+            if reason != self.failure:
+                self.say(f"the previous model stays: {reason}")
+            self.failure = reason
             return
         self.loaded += 1
         self.failure, self.refused = "", None
@@ -270,7 +270,7 @@ class ModelSource:
 
 
 def version_of(path: str) -> Version:
-    """What changes when a file is replaced. Raises InputMissing through ``start`` later where there is none."""
+    """A value that changes when a file is replaced. Raises InputMissing through ``start`` later where there is none."""
     try:
         status = os.stat(path)
     except FileNotFoundError:

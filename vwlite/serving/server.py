@@ -149,20 +149,20 @@ class Handler(BaseHTTPRequestHandler):
                 self.answer(200, content, "text/plain; charset=utf-8", warnings)
             else:
                 content, warnings = served.json(*data_of(body), seed=self.server.config.sample)
-                told = b', "warnings": %s' % json.dumps(warnings).encode() if warnings else b""
-                self.answer(200, b'{"predictions": [%s]%s}\n' % (b", ".join(content.splitlines()), told), JSON)
+                extra = b', "warnings": %s' % json.dumps(warnings).encode() if warnings else b""
+                self.answer(200, b'{"predictions": [%s]%s}\n' % (b", ".join(content.splitlines()), extra), JSON)
         except VwliteError as error:
             raise Refused(400, str(error)) from error
         except UnicodeEncodeError as error:
             raise Refused(400, "a text has half of a surrogate pair, which is no character") from error
 
     def body(self) -> bytes:
-        told = self.headers.get_all("Content-Length", [""])
-        if self.headers.get("Transfer-Encoding") or not told[0].isascii() or not told[0].isdigit():
+        lengths = self.headers.get_all("Content-Length", [""])
+        if self.headers.get("Transfer-Encoding") or not lengths[0].isascii() or not lengths[0].isdigit():
             raise Refused(411, "a request needs its Content-Length")
-        if len(set(told)) > 1:
+        if len(set(lengths)) > 1:
             raise Refused(400, "a request has one Content-Length")
-        digits = told[0].lstrip("0")
+        digits = lengths[0].lstrip("0")
         length = int(digits[:20] or 0)
         if length > self.server.config.max_request * MIB:
             raise Refused(413, f"a request may have {self.server.config.max_request:g} MiB")
@@ -222,7 +222,7 @@ def data_of(body: bytes) -> tuple[Any, list[str] | None, bool]:
     try:
         asked = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"the request is no JSON: {error}") from error
+        raise Refused(400, f"the request is not JSON: {error}") from error
     named = asked.pop("event_id", None) if isinstance(asked, dict) else None
     names = [named] if isinstance(named, str) else named
     if names is not None and not (isinstance(names, list) and all(isinstance(one, str) for one in names)):

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from vwlite.api.aso_model import ASOModel, listed
+from vwlite.api.aso_model import ASOModel, kinds_of
 from vwlite.data.config import available_cores
 from vwlite.data.row_columns import is_missing
 from vwlite.data.text_format import TextFormat
@@ -118,7 +118,7 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRo
 
         Raises ValueError, DataError where there is no row or no problem.
         """
-        kinds = {read_aux(one).kind for one in listed(self.aux)}
+        kinds = {read_aux(one).kind for one in kinds_of(self.aux)}
         supervised = not kinds.isdisjoint(LABELLED)
         given = list(y) if y is not None and (supervised or "labels" in kinds) else None
         labels = None if given is None else [*map(label_word, given)]
@@ -165,11 +165,11 @@ class ASOTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, EitherRo
 
     @property
     def components_(self) -> np.ndarray:
-        found = self.model_.components
+        components = self.model_.components
         if self._kind != "table":
-            return found
-        table = np.zeros((len(found), self.n_features_in_), np.float32)
-        table[:, self.model_.theta.words.key] = found  # the hash of a column is its number
+            return components
+        table = np.zeros((len(components), self.n_features_in_), np.float32)
+        table[:, self.model_.theta.words.key] = components  # the hash of a column is its number
         return table
 
     @property

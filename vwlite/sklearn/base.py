@@ -75,7 +75,7 @@ class ModelEstimator(BaseEstimator):
         self._pass_on(rows, y, weight, passes=self.passes, shuffle=self._draws_each_pass)
 
     def _seed(self, random: Any = None) -> int:
-        """Of the model, which shuffles later passes by it."""
+        """The seed of the model, by which it shuffles later passes."""
         return int((random or check_random_state(self.random_state)).randint(2**31))
 
     def _pass_on(self, rows: Any, y: np.ndarray, weight: np.ndarray, **how: Any) -> None:
@@ -184,7 +184,7 @@ class LinearEstimator(ModelEstimator):
         return bool(self.shuffle) and self.solver != "bfgs"
 
     def _rows(self, X: Any) -> Any:
-        """What the model predicts."""
+        """The rows as the model reads them for predictions."""
         check_is_fitted(self)
         X = numeric_rows(self, X, reset=False)
         return self._split(X)
@@ -195,8 +195,8 @@ class LinearEstimator(ModelEstimator):
         table, shift = self.model_.weights, self._shift
         hashes = np.append(self._columns.hashes(), CONSTANT_HASH)
         slots = (hashes << shift) % len(table)
-        found = table[slots + np.arange(classes)[:, None]]
-        weights, constants = found[:, :-1], found[:, -1]
+        by_class = table[slots + np.arange(classes)[:, None]]
+        weights, constants = by_class[:, :-1], by_class[:, -1]
         if self.centred:
             means = self.model_._plan.centring.means(self._columns.hashes())
             constants = (constants - weights.astype(float) @ means).astype(np.float32)
@@ -216,7 +216,7 @@ KEYWORDS = {  # of estimators, where they differ from the options of a model
 
 
 def keyword_of(option: re.Match[str]) -> str:
-    """What estimators call an option of a message."""
+    """The estimator's keyword for an option named in a message."""
     name = option[1].replace("-", "_")
     return KEYWORDS.get(name, name)
 

@@ -293,16 +293,16 @@ def batches_of(X: Rows, format: TextFormat, names: Labels | None = None, weight:
 
 
 def row_batches(X: Rows, labels: list[str | None] | None, format: TextFormat) -> Iterable[Batch]:
-    """Of dicts and lists of names or, where the first row is a line, of lines."""
+    """The batches of dicts and lists of names or, if the first row is a line, of lines."""
     first = next(chain.from_iterable(X), None)
     if isinstance(first, str | bytes):
         lines = chain.from_iterable((*row, "") for row in X)
         return line_batches(map(with_label, lines, labels or repeat(None)), format)
     rows = chain.from_iterable((*row, {}) for row in X)
-    return table_batches(map(counted, rows), labels, text_format=format)
+    return table_batches(map(count_names, rows), labels, text_format=format)
 
 
-def counted(row: Any) -> Any:
+def count_names(row: Any) -> Any:
     """A list of names as a dict of how often each stands there; other rows as they are. Raises DataError."""
     if not isinstance(row, list | tuple):
         return row

@@ -174,20 +174,20 @@ class VWRegressor(RegressorMixin, LinearEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """float32[n], or float64[n, K]: what the loss estimates, between the labels that were learned."""
         rows = self._rows(X)
-        found = np.asarray(self.model_.predict(rows))
-        return found.reshape(-1, self._outputs).astype(np.float64) if self._shape else found
+        predictions = np.asarray(self.model_.predict(rows))
+        return predictions.reshape(-1, self._outputs).astype(np.float64) if self._shape else predictions
 
     @property
     def coef_(self) -> np.ndarray:
         """float32[n_features], or [K, n_features]"""
-        found = self._weights(self._outputs)[0]
-        return found if self._shape else found[0]
+        weights = self._weights(self._outputs)[0]
+        return weights if self._shape else weights[0]
 
     @property
     def intercept_(self) -> Any:
         """A float, or float32[K]."""
-        found = self._weights(self._outputs)[1]
-        return found if self._shape else float(found[0])
+        constants = self._weights(self._outputs)[1]
+        return constants if self._shape else float(constants[0])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from vwlite.data.batch import Batch
 from vwlite.data.config import available_cores
-from vwlite.data.frame_batches import opened
+from vwlite.data.frame_batches import open_stream
 from vwlite.data.frames import is_frame, pyarrow
 from vwlite.data.memory import line_batches
 from vwlite.data.tables import of_dicts, table_batches
@@ -20,7 +20,7 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
-from vwlite.features.gamma import owned
+from vwlite.features.gamma import copy_batch
 from vwlite.sklearn.validation import FEWEST
 from vwlite.solvers.row_solver import MemoryRows, Rows
 
@@ -29,9 +29,9 @@ OF_TEXTS = ("str", "large_str", "categor", "enum", "dictionary")  # how names of
 
 def numeric_rows(estimator: Any, X: Any, *y: Any, **checks: Any) -> Any:
     """As ``validate_data``: rows as float32, CSR or dense, and ``y``. Raises ValueError, also for texts."""
-    if (found := first_text(X)) is not None:
+    if (text := first_text(X)) is not None:
         raise ValueError(
-            f"X has texts or categories{found}, where rows of numbers are learned: put TextHasher() before the "
+            f"X has texts or categories{text}, where rows of numbers are learned: put TextHasher() before the "
             "estimator in a pipeline, which makes columns of them"
         )
     return validate_data(estimator, X, *y, accept_sparse="csr", dtype=np.float32, **checks)
@@ -97,10 +97,10 @@ def row_batches(
     dicts, X = of_dicts(X)
     if dicts:
         return table_batches(X, labels, text_format=format)
-    return line_batches(map(filled, X) if labels is None else map(with_label, map(filled, X), labels), format)
+    return line_batches(map(fill_blank, X) if labels is None else map(with_label, map(fill_blank, X), labels), format)
 
 
-def filled(line: Any) -> Any:
+def fill_blank(line: Any) -> Any:
     """A blank line as a row without features."""
     return "|" if isinstance(line, str | bytes) and not line.strip() else line
 
@@ -156,7 +156,7 @@ class EitherRows(BaseEstimator):
 def of_numbers(frame: Any) -> bool:
     """Whether all columns of a data frame are numbers."""
     tests = [getattr(pyarrow().types, name) for name in ("is_integer", "is_floating", "is_boolean")]
-    return all(any(test(kind) for test in tests) for kind in opened(frame).schema.types)
+    return all(any(test(kind) for test in tests) for kind in open_stream(frame).schema.types)
 
 
 class Made(Protocol):
@@ -201,7 +201,7 @@ class SlotRowsEstimator(EitherRows):
 
     def _rows(self, X: Any) -> Rows:
         """The rows to fit. Raises ValueError, DataError, UsageError."""
-        batches = [*map(owned, self._batches(X, reset=True))]
+        batches = [*map(copy_batch, self._batches(X, reset=True))]
         features = FeatureConfig(
             noconstant=True, bits=self._bits(), value=self.value, weight=self.weight, min_df=self.min_df, unit=self.unit
         )
@@ -210,7 +210,7 @@ class SlotRowsEstimator(EitherRows):
     def _new_rows(self, X: Any) -> Rows:
         """Rows as the model takes those that it was not fitted to. Raises ValueError, DataError."""
         model: Made = self.model_
-        rows = MemoryRows(model.features, [*map(owned, self._batches(X))], model.seen)
+        rows = MemoryRows(model.features, [*map(copy_batch, self._batches(X))], model.seen)
         rows.plan.load(model.arrays)
         return rows
 

@@ -94,8 +94,8 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
         config = PcaConfig(
             dim=self.n_components, center=self.center, passes=self.passes, oversample=self.oversample, seed=self._seed()
         )
-        found = SubspaceIteration(config, rows, NO_COMPONENTS, USUAL_MEMORY, self._threads).run(Monitor())
-        self.model_: PcaModel = PcaModel.of(config, found, rows, InputConfig().kept)
+        solution = SubspaceIteration(config, rows, NO_COMPONENTS, USUAL_MEMORY, self._threads).run(Monitor())
+        self.model_: PcaModel = PcaModel.of(config, solution, rows, InputConfig().kept)
         self._n_features_out = self.n_components
         return self
 
@@ -225,9 +225,9 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             sparse_means=self.sparse_means,
             seed=self._seed(),
         )
-        found = method_of(config)(config, rows, None, USUAL_MEMORY, self._threads).run(Monitor())
-        self.model_: ClusterModel = ClusterModel.of(config, found, rows, InputConfig().kept)
-        self.n_iter_, self._n_features_out = found.passes, self.n_clusters
+        solution = method_of(config)(config, rows, None, USUAL_MEMORY, self._threads).run(Monitor())
+        self.model_: ClusterModel = ClusterModel.of(config, solution, rows, InputConfig().kept)
+        self.n_iter_, self._n_features_out = solution.passes, self.n_clusters
         assignment, clusters, self.inertia_ = Assignment(self.model_), [np.zeros(0, np.int32)], 0.0
         for part in rows.parts():
             cluster, distance = assignment.nearest(part)

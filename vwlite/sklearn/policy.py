@@ -114,7 +114,7 @@ verbose
         return np.asarray(self.model_.predict(rows, probabilities=True), float)
 
     def predict_cost(self, X: Any) -> np.ndarray:
-        """What each action is predicted to cost, float32[n, n_actions]."""
+        """The predicted costs of the actions, float32[n, n_actions]."""
         rows = self._rows(X)
         return np.asarray(self.model_.predict(rows, scores=True))
 
@@ -139,7 +139,7 @@ verbose
         return X, np.array([f"{one + 1}:{of!r}:{chance!r}" for one, of, chance in each], object)
 
     def _options(self) -> Mapping[str, Any]:
-        """Those of the learner."""
+        """The options of the learner."""
         learner = {"cb_explore" if self.exploration is not None else "cb": self.n_actions, "cb_type": self.cb_type}
         offset = {} if self.cost_offset is None else {"cost_offset": str(self.cost_offset)}
         clip = {"clip_p": self.clip_p} if self.clip_p else {}

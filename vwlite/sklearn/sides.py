@@ -53,8 +53,8 @@ class Categories:
             one, other = ("text", "numbers") if values.dtype.kind not in "biuf" else ("a number", "texts")
             raise DataError(f"column {self.name!r}: {str(values[0])!r} is {one}, and the column was of {other}")
         places = np.minimum(np.searchsorted(self.values, values), self.width - 1)
-        found: np.ndarray = np.append(np.where(self.values[places] == values, places, -1), -1)[codes]
-        return found
+        numbers: np.ndarray = np.append(np.where(self.values[places] == values, places, -1), -1)[codes]
+        return numbers
 
     def table(self, entries: Any) -> csr_matrix:
         numbers = self.numbers(entries)
@@ -141,9 +141,9 @@ class Sides:
 
     @property
     def ids(self) -> dict[str, np.ndarray]:
-        """Those of each side that has ids, ascending."""
-        found = {side: self.encoders[side].get(side) for side in SIDES}
-        return {side: one.values for side, one in found.items() if isinstance(one, Categories)}
+        """The ids of each side that has them, ascending."""
+        encoders = {side: self.encoders[side].get(side) for side in SIDES}
+        return {side: one.values for side, one in encoders.items() if isinstance(one, Categories)}
 
     @property
     def widths(self) -> dict[str, int]:
@@ -152,15 +152,15 @@ class Sides:
 
     def tables(self, X: Any) -> dict[str, csr_matrix]:
         """CSR of float32 for each namespace. Raises DataError, ValueError."""
-        found = {}
+        tables = {}
         given = self.given(X)
         for space, encoders in self.encoders.items():
             columns = given.get(space, {})
             if missing := [name for name in encoders if name not in columns]:
                 raise DataError(f"the rows have no column {missing[0]!r}, which they had at first")
             parts = [encoder.table(columns[name]) for name, encoder in encoders.items()]
-            found[space] = parts[0] if len(parts) == 1 else hstack(parts, "csr", np.float32)
-        return found
+            tables[space] = parts[0] if len(parts) == 1 else hstack(parts, "csr", np.float32)
+        return tables
 
     def given(self, X: Any) -> Given:
         if is_frame(X):
@@ -187,10 +187,10 @@ def of_frame(frame: Any, namespaces: Mapping[str, Sequence[str]] | None) -> Give
     table = pyarrow().table(frame)
     columns = {name: table.column(name).combine_chunks() for name in features_of(table.schema, set())}
     owner = {**owners(namespaces or {}, columns), **{side: side for side in SIDES if side in columns}}
-    found: Given = {side: {} for side in SIDES}
+    by_side: Given = {side: {} for side in SIDES}
     for name in sorted(columns, key=lambda name: name not in SIDES):
-        found.setdefault(owner.get(name, ""), {})[name] = columns[name]
+        by_side.setdefault(owner.get(name, ""), {})[name] = columns[name]
     for side in SIDES:
-        if not found[side]:
+        if not by_side[side]:
             raise UsageError(f"the frame has no column {side!r}, and namespaces names none for it")
-    return found
+    return by_side

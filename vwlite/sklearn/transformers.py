@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vwlite.data.batch import Batch, joined
+from vwlite.data.batch import Batch, join_rows
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
@@ -41,7 +41,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Of "rbf", exp(-gamma |x - y|^2), and "laplace", the same of the sum of absolute differences. By default 1 / the
         median over 1,000 pairs of the first 2,000 rows.
     fold : int, default=1024
-        Columns of a number of ``fold`` or more are added up in so many buckets by hash; a power of two.
+        Columns of a number of ``fold`` or more are hashed into this number of buckets; a power of two.
     random_state : int, RandomState or None, default=0
 
     Attributes
@@ -121,7 +121,7 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     whiten : bool, default=True
         Features are uncorrelated over the landmarks, the strongest first.
     nearest : int, default=0
-        1 for so many landmarks with the largest kernels, 0 for all others; 0: the kernels.
+        With N: 1 for the N landmarks with the largest kernels, 0 for all others; 0: the kernels themselves.
     random_state : int, RandomState or None, default=0
 
     Attributes
@@ -157,7 +157,7 @@ class Landmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         chosen = X[chosen_rows(X.shape[0], self.n_components, seed)]
         config = self._config()
         linear, landmarks = Plan(FeatureConfig(noconstant=True, bits=config.bits)), LandmarkMap(config)
-        landmarks.set_rows(joined([terms_of(batch, linear) for batch in batches(chosen)]))
+        landmarks.set_rows(join_rows([terms_of(batch, linear) for batch in batches(chosen)]))
         self._arrays, self.gamma_, self._n_features_out = landmarks.arrays(), landmarks.gamma, landmarks.size
         return self
 
@@ -276,7 +276,7 @@ class TextHasher(TransformerMixin, BaseEstimator):
             parts.append(terms_of(batch, plan))
             if batch.release:
                 batch.release()
-        terms = joined(parts)
+        terms = join_rows(parts)
         index = np.int32 if self.bits < 32 and terms.indptr[-1] < 2**31 else np.int64
         entries = (terms.values, terms.indices.astype(index), terms.indptr.astype(index))
         table = csr_matrix(entries, shape=(len(terms), 1 << self.bits))

@@ -158,7 +158,7 @@ class Columns:
         return hashes
 
     def bits(self, given: int | None, shift: int = 0) -> int:
-        """Those given or, where they are None, the fewest. Raises UsageError for too few."""
+        """The number of bits: the given one or, if it is None, the fewest possible. Raises UsageError for too few."""
         needed = self.fewest_bits(shift)
         if given is not None and given < needed:
             columns = f"{self.n_columns} columns"
@@ -177,7 +177,7 @@ class Columns:
         return first_of(bits for bits in needed if distinct(hashes % 2 ** (bits - shift)))
 
     def room(self, slots: int) -> int:
-        """How many columns in no namespace there may be beside the constant."""
+        """The number of columns without namespace that there may be beside the constant."""
         return CONSTANT_HASH % slots if self.n_columns <= CONSTANT_HASH else slots
 
 
@@ -191,7 +191,7 @@ def distinct(values: np.ndarray) -> bool:
 
 
 def first_of(bits: Iterable[int]) -> int:
-    found = next(iter(bits), None)
-    if found is None:
+    first = next(iter(bits), None)
+    if first is None:
         raise UsageError(f"even with {MOST} bits some columns share a slot")
-    return found
+    return first

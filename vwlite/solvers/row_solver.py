@@ -51,11 +51,11 @@ class Rows:
             self.plan.weights = self.weights
 
     def batches(self) -> Iterator[Batch]:
-        """Of one pass. Raises DataError, Interrupted."""
+        """The batches of one pass. Raises DataError, Interrupted."""
         raise NotImplementedError
 
     def count_terms(self) -> None:
-        """What ``--weight`` needs to know of all examples, where it is not known already."""
+        """Count the terms of all examples for ``--weight``, if they are not counted yet."""
         if self.weights.waiting:
             for batch in self.batches():
                 self.weights.count(batch)
@@ -237,14 +237,14 @@ class RowModel(Generic[C, S]):
             config, features = built(cls.config_type, header[cls.learner]), built(FeatureConfig, header["features"])
             names = name_index_from_arrays(arrays, features.bits) if header["names"] else None
             solution = cls.solution_from(header, arrays, config, features)
-            kept = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
-            Rows(features, header["seen"]).plan.load(kept)
+            own = {name: array for name, array in arrays.items() if name.startswith("term_") or name in PLAN_ARRAYS}
+            Rows(features, header["seen"]).plan.load(own)
             data = {name: header[name] for name in ("kind", "columns") if name in header}
-            return cls(config, features, solution, header["seen"], data, names, kept)
+            return cls(config, features, solution, header["seen"], data, names, own)
         except ModelError:
             raise
         except (KeyError, ValueError, UsageError) as error:
-            raise ModelError(f"{path} is no model of this version's {command} ({error})") from error
+            raise ModelError(f"{path} is not a model of this version's {command} ({error})") from error
 
 
 class RowSolver(Solver):

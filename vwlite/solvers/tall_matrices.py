@@ -12,10 +12,10 @@ TINY = 1e-12  # eigenvalues below this share of the largest one are rounding err
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """a' b, float64, of tall matrices."""
-    found = np.zeros((a.shape[1], b.shape[1]))
+    product = np.zeros((a.shape[1], b.shape[1]))
     for begin in range(0, len(a), CHUNK):
-        found += a[begin : begin + CHUNK].astype(np.float64).T @ b[begin : begin + CHUNK].astype(np.float64)
-    return found
+        product += a[begin : begin + CHUNK].astype(np.float64).T @ b[begin : begin + CHUNK].astype(np.float64)
+    return product
 
 
 def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -38,8 +38,8 @@ def inverse_root(square: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     eigenvalues, ascending.
     """
     values, vectors = eigenpairs((square + square.T) / 2)
-    kept = values > TINY * max(float(values[-1]), 1e-300)
-    return vectors[:, kept] / np.sqrt(values[kept]), values
+    positive = values > TINY * max(float(values[-1]), 1e-300)
+    return vectors[:, positive] / np.sqrt(values[positive]), values
 
 
 def orthonormal(y: np.ndarray) -> tuple[np.ndarray, float, float]:

@@ -73,8 +73,7 @@ class Archive:
 
     def damaged(self, why: str) -> ModelError:
         return ModelError(
-            f"{self.path} is damaged ({why}): restore this {self.format.noun} from a copy "
-            "or make it anew"
+            f"{self.path} is damaged ({why}): restore this {self.format.noun} from a copy or make it again"
         )
 
     def pieces(self, name: str) -> Iterator[memoryview]:
@@ -171,7 +170,7 @@ class Archive:
         try:
             header = json.loads(data, parse_int=_whole, parse_float=_finite, parse_constant=_finite)
         except (ValueError, RecursionError) as error:
-            raise self.damaged("its header is no JSON") from error
+            raise self.damaged("its header is not JSON") from error
         if not isinstance(header, dict) or header.get("kind") != self.format.name:
             raise self.damaged("its header is of another kind")
         number, newest = header.get("format"), self.format.version
@@ -234,8 +233,8 @@ def _open(path: str, format: FileFormat) -> tuple[BinaryIO, int]:
     try:
         status = os.stat(path)
         if not stat.S_ISREG(status.st_mode):
-            what = "is a directory" if stat.S_ISDIR(status.st_mode) else "is not a regular file"
-            raise ModelError(f"{path} {what}: give the file of a vwlite {format.noun}")
+            problem = "is a directory" if stat.S_ISDIR(status.st_mode) else "is not a regular file"
+            raise ModelError(f"{path} {problem}: give the file of a vwlite {format.noun}")
         file = open(path, "rb")  # noqa: SIM115 (the archive closes it)
         return file, os.fstat(file.fileno()).st_size
     except OSError as error:

@@ -110,13 +110,13 @@ def written_anywhere(file: IO[bytes]) -> Iterator[IO[bytes]]:
     import tempfile
 
     try:
-        made = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
+        temporary = tempfile.TemporaryFile()  # noqa: SIM115 (only its own errors are caught)
     except OSError as error:
         raise OutputError(f"cannot write a temporary file: {error.strerror}") from None
-    with made:
-        yield made
-        made.seek(0)
-        shutil.copyfileobj(made, file, 1 << 20)
+    with temporary:
+        yield temporary
+        temporary.seek(0)
+        shutil.copyfileobj(temporary, file, 1 << 20)
 
 
 @contextlib.contextmanager
@@ -131,7 +131,7 @@ def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]
 
 
 @contextlib.contextmanager
-def unflushed(path: str) -> Iterator[IO[bytes]]:
+def temporary_file(path: str) -> Iterator[IO[bytes]]:
     """A temporary file, which need not outlast the machine. Raises OutputError."""
     with _explained(path), open(path, "wb") as file:
         yield file
@@ -159,7 +159,7 @@ class PendingFile:
     def __init__(self, path: str, like: str | None = None, cleans: bool = True) -> None:
         """``like``: as ``beside_output`` has it. ``cleans``: remove what killed processes left. Raises OutputError."""
         self.path, self.process = path, os.getpid()
-        self.target = os.path.realpath(path) if like is None else unfollowed(path)
+        self.target = os.path.realpath(path) if like is None else real_path_of_entry(path)
         # kept open because the lock on it keeps _remove_stale of other processes from deleting the file
         self.descriptor, self.temporary = _create(path, self.target, path if like is None else like, cleans)
 
@@ -232,7 +232,7 @@ def rename(old: str, new: str) -> None:
             os.close(folder)
 
 
-def unfollowed(path: str) -> str:
+def real_path_of_entry(path: str) -> str:
     """The real path of the entry ``path`` itself: links among its folders are followed, one of its own name is not."""
     folder, name = os.path.split(path)
     return os.path.join(os.path.realpath(folder), name)

@@ -183,17 +183,17 @@ def layout(archive: Archive, name: str, entry: dict) -> Layout:
         sparse = f"{name}.{SLOTS}" in archive.specs
         first = archive.specs[f"{name}.{columns[0]}"]
         rows = first.shape[0] if sparse else slots
-        found = Layout(name, slots, stride, columns, rows, sparse)
-        specs = [archive.specs[member] for member in found.members]
+        layout = Layout(name, slots, stride, columns, rows, sparse)
+        specs = [archive.specs[member] for member in layout.members]
     except (KeyError, TypeError, IndexError) as error:
         raise archive.damaged(f"the table {name}") from error
     dtypes = ["<f4"] * len(columns) + ["<u4"] * sparse
     fits = type(slots) is int and type(stride) is int and 0 < slots <= MAX_SLOTS
-    fits = fits and len(columns) <= stride <= 1 << 30 and len(set(found.members)) == len(dtypes)
+    fits = fits and len(columns) <= stride <= 1 << 30 and len(set(layout.members)) == len(dtypes)
     declared = [(dtype, (rows,)) for dtype in dtypes]
     if not fits or [(spec.dtype, spec.shape) for spec in specs] != declared:
         raise archive.damaged(f"the table {name}")
-    return found
+    return layout
 
 
 def read_table(archive: Archive, stored: Layout, grows: bool = False, needed: int | None = None) -> Table:
@@ -260,12 +260,12 @@ def _zeros(archive: Archive, stored: Layout, stride: int, grows: bool = False) -
 def matrix(rows: Any, name: str, shape: tuple[int, int]) -> np.ndarray:
     """float64[shape] of finite numbers from JSON data. Raises ValueError."""
     try:
-        found = np.array(rows, np.float64)
+        values = np.array(rows, np.float64)
     except TypeError as error:
         raise ValueError(f"{name} are no numbers") from error
-    if found.shape != shape or not np.isfinite(found).all():
+    if values.shape != shape or not np.isfinite(values).all():
         raise ValueError(f"{name} are damaged")
-    return found
+    return values
 
 
 def numbers(arrays: Arrays, name: str, like: type, shape: tuple[int, ...]) -> np.ndarray:

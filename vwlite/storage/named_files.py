@@ -25,7 +25,7 @@ SHARD = "shard"  # the option with which a model's file is to hold a delta
 MAGIC = re.compile(r"[*?\[]")  # what a pattern of names has
 
 
-def expanded(name: str) -> list[str]:
+def expand_name(name: str) -> list[str]:
     """The files that the name of data stands for, sorted by their names: those in a folder, or those that a pattern of
     the shell (``days/*.gz``, ``**`` for folders within folders) matches; otherwise the name itself.
 
@@ -39,18 +39,18 @@ def expanded(name: str) -> list[str]:
         except OSError as error:
             raise InputMissing(f"cannot read the folder {name}: {error.strerror}") from None
         listed = [one.path for one in there if one.is_file() or one.is_symlink()]  # no pipes or devices
-        found = sorted(one for one in listed if not one.endswith(tuple(KINDS)))
-        if not found:
+        paths = sorted(one for one in listed if not one.endswith(tuple(KINDS)))
+        if not paths:
             raise InputMissing(f"the folder {name} has no file to read (hidden files and folders in it do not count)")
-        return found
+        return paths
     if not MAGIC.search(name) or os.path.lexists(name):
         return [name]
     from glob import glob  # which few command lines need
 
-    found = sorted(one for one in glob(name, recursive=True) if not one.endswith(tuple(KINDS)))
-    if not found:
+    paths = sorted(one for one in glob(name, recursive=True) if not one.endswith(tuple(KINDS)))
+    if not paths:
         raise InputMissing(f"no file matches {name}")
-    files = (file for one in found for file in expanded(one))
+    files = (file for one in paths for file in expand_name(one))
     return list({os.path.normpath(file): file for file in files}.values())  # ``**`` matches folders and their files
 
 
@@ -143,15 +143,15 @@ class PredictionFile(FileToWrite):
 
 
 class DifficultyModel(FileToRead):
-    """What may be ``margin:MODEL`` or ``loss:MODEL``."""
+    """A value that may be ``margin:MODEL`` or ``loss:MODEL``."""
 
     def path(self, value: str) -> str | None:
-        what, _, model = value.partition(":")
-        return model or None if what in OF_PREDICTIONS else None
+        kind, _, model = value.partition(":")
+        return model or None if kind in OF_PREDICTIONS else None
 
 
 class LandmarkFile(FileToRead):
-    """What is ``KERNEL:FILE``, or ``KERNEL:N``, which names none."""
+    """A value ``KERNEL:FILE``, or ``KERNEL:N``, which names no file."""
 
     def path(self, value: str) -> str | None:
         path = value.partition(":")[2]
@@ -165,20 +165,20 @@ class NamesInFile(tuple[str, ...]):
 
     @classmethod
     def of(cls, names: Iterable[str], path: str) -> NamesInFile:
-        found = cls(names)
-        found.path = path
-        return found
+        names_in_file = cls(names)
+        names_in_file.path = path
+        return names_in_file
 
 
 class NamesFile(FileToRead):
-    """What are names, or a file with one in each line."""
+    """A value of names, or of a file with one in each line."""
 
     def values(self, given: Any) -> Iterable[str]:
         return (given.path,) if isinstance(given, NamesInFile) else ()
 
 
 class SchedulerFile(FileToRead):
-    """What may be an address."""
+    """A value that may be an address."""
 
     def path(self, value: str) -> str | None:
         return value if os.path.isfile(value) else None
@@ -193,7 +193,7 @@ OTHERS: dict[str, NamedFile] = {  # by ``read_as``
 
 
 def file_named_by(one: Option) -> NamedFile | None:
-    """What an option's value names; None: no file."""
+    """The kind of file that an option's value names; None: no file."""
     if one.writes:
         return (PredictionFile if one.writes == "predictions" else FileToWrite)(one.writes, *one.beside)
     if one.reads:
@@ -202,7 +202,7 @@ def file_named_by(one: Option) -> NamedFile | None:
 
 
 def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, Any]) -> tuple[list[File], list[File]]:
-    """What a run reads, and what it writes.
+    """The files that a run reads, and those that it writes.
 
     ``named``: what may be named, by a value or several, and the option as it is typed. ``values``: of all options.
     Raises UsageError for URLs where none can be.
@@ -241,6 +241,6 @@ def models_of_passes(model: str, files: list[File]) -> list[File]:
     names = {os.path.basename(file.path) for file in files if os.path.realpath(os.path.dirname(file.path)) == here}
     if os.path.isdir(here):
         names.update(os.listdir(here))
-    found = sorted(filter(numbered.fullmatch, names))
+    numbered_names = sorted(filter(numbered.fullmatch, names))
     called = f"the model of a pass of -f {model}"
-    return [File(os.path.join(folder, one), "model", called, beside=True) for one in found]
+    return [File(os.path.join(folder, one), "model", called, beside=True) for one in numbered_names]

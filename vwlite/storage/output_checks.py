@@ -14,7 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from vwlite.errors import Locked, OutputError, UsageError
-from vwlite.storage.atomic_file import check_writable, claim, descriptor_of, is_replaceable, output_error, unfollowed
+from vwlite.storage.atomic_file import (
+    check_writable,
+    claim,
+    descriptor_of,
+    is_replaceable,
+    output_error,
+    real_path_of_entry,
+)
 
 # Suffixes of files whose name is derived from that of another.
 LOCK, CHECKPOINT, BEST, LEDGER, CACHE = ".lock", ".ckpt", ".ckpt.best", ".ledger", ".cache"
@@ -66,7 +73,7 @@ class File(NamedTuple):
 
     def future_identity(self) -> Identity:
         """The identity of a file that does not exist yet: its folder and the name that it will have."""
-        path = unfollowed(self.path) if self.replaces_links else os.path.realpath(self.path)
+        path = real_path_of_entry(self.path) if self.replaces_links else os.path.realpath(self.path)
         folder, name = os.path.split(path)
         try:
             status = os.stat(folder)
@@ -249,7 +256,7 @@ def check_is_lock(descriptor: int, name: str) -> None:
     status = os.fstat(descriptor)
     regular = stat.S_ISREG(status.st_mode) and status.st_nlink < 2
     if not (regular and LOCK_CONTENT.fullmatch(os.pread(descriptor, 64, 0))):
-        raise OutputError(f"cannot write {name}: the file is there and is no lock of a model; give -f another name")
+        raise OutputError(f"cannot write {name}: the file exists and is not the lock of a model; give -f another name")
 
 
 def _sentence(path: str, name: str, wait: float) -> str:

@@ -67,11 +67,11 @@ def with_stride(values: np.ndarray, stride: int) -> np.ndarray:
 
 def set_slots(values: np.ndarray, column: int = 0) -> np.ndarray:
     """int64[n] ascending: the slots where the column is not 0."""
-    found = [
+    slots = [
         np.flatnonzero(values[begin:end, column]) + begin
         for begin, end, _ in written_chunks(values)
     ]
-    return np.concatenate([np.zeros(0, np.int64), *found])
+    return np.concatenate([np.zeros(0, np.int64), *slots])
 
 
 def any_set(values: np.ndarray, column: int) -> bool:

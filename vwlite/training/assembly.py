@@ -45,12 +45,12 @@ class NameCollector(Listener):
         self.book.add(batch, self.plan, begin, end)
 
     def ahead(self, batch: Batch) -> None:
-        """Of a batch that is learned from later, without its names."""
+        """Read the names of a batch that is learned later, without its names."""
         self.book.add_ahead(self.plan.extend(batch), self.plan)
 
 
 class LearningParts:
-    """What a run that learns is made of, wherever its batches come from."""
+    """The parts of a run that learns, wherever its batches come from."""
 
     def __init__(
         self,
@@ -72,8 +72,8 @@ class LearningParts:
         self.policy = malformed_line_policy(config, learner, model, bad_lines, say, plan=plan, insist=insist)
         self.counters = Counters(config.output.progress, has_simple_labels(learner))
         self.names = names = names_of(config, learner, plan, model)
-        kept = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
-        self.writer = (writer or ModelWriter)(config, learner, plan, self.counters, **kept)
+        saved = {"names": names and names.book, "labels": self.policy.labels, "ledger": ledger, "model": model}
+        self.writer = (writer or ModelWriter)(config, learner, plan, self.counters, **saved)
 
 
 def malformed_line_policy(
@@ -118,7 +118,7 @@ def pairs_by_position(config: RunConfig) -> bool:
 
 
 def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) -> list[Audit | GroupAudit]:
-    """What shows an audit, if one is asked for. Raises UsageError where the learner has none."""
+    """The listeners of an audit, if one is asked for. Raises UsageError where the learner has none."""
     if not config.output.audit:
         return []
     check_terms("--audit", learner, learner.config.supports_audit)
@@ -144,7 +144,7 @@ def check_terms(what: str, learner: Learner, has_sums: bool) -> None:
 
 
 def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | None = None) -> NameCollector | None:
-    """What collects the names of features where the run keeps them, beside those of the model it goes on from."""
+    """The collector of names of features, if the run keeps them, beside those of the initial model."""
     if not (config.output.invert_hash or config.output.names):
         return None
     from vwlite.features.name_index import NameIndex
@@ -154,23 +154,23 @@ def names_of(config: RunConfig, learner: Learner, plan: Plan, model: Restored | 
 
 
 class PairedSides:
-    """Of the dot products of ``plan``."""
+    """The sides of the dot products of ``plan``."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.numbers = np.array(plan.pairs, np.int32).reshape(-1)
 
     def faults(self, batch: Batch) -> dict[int, str]:
-        """By row, what is wrong with it. Raises MemoryError."""
+        """The faults, by row. Raises MemoryError."""
         sizes = np.zeros((len(batch), len(self.numbers)), np.uint32)
         group_sizes(batch, self.plan, self.numbers, sizes)
         left, right = sizes[:, ::2], sizes[:, 1::2]
-        found = {}
+        faults = {}
         for row in np.flatnonzero((left != right).any(axis=1)).tolist():
             pair = int(np.argmax(left[row] != right[row]))
-            told = f"sides of {left[row, pair]} and {right[row, pair]} features"
-            found[row] = f"--dotproduct {self.plan.config.dotproduct[pair]} has {told}, --rank 0 needs as many"
-        return found
+            sides = f"sides of {left[row, pair]} and {right[row, pair]} features"
+            faults[row] = f"--dotproduct {self.plan.config.dotproduct[pair]} has {sides}, --rank 0 needs as many"
+        return faults
 
 
 class MalformedLineCheck(Listener):
@@ -338,8 +338,8 @@ class NumberedSides(Listener):
 
     def pass_read(self, number: int) -> None:
         for value, size in self.found.items():
-            found = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
-            self.display.note(f"{found}: if they are numbered latent features, --rank 0 pairs them in their order")
+            finding = f"--dotproduct {value} has {size} features on each side, in every line the same ones together"
+            self.display.note(f"{finding}: if they are numbered latent features, --rank 0 pairs them in their order")
         self.found = {}
 
     def state(self) -> dict[str, list[Any]]:

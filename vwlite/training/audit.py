@@ -17,7 +17,7 @@ from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_NAME
-from vwlite.features.name_index import RowNames, first_slots, rows_alone, shifted, without_stop
+from vwlite.features.name_index import RowNames, first_slots, rows_alone, shift_slots, without_stop
 from vwlite.features.term_weights import terms_of, terms_of_row
 from vwlite.learners.base import label_range
 from vwlite.learners.explore import BanditGroups
@@ -99,7 +99,7 @@ def audit_of_rows(batch: Batch, plan: Plan, learner: Gd, results: Results, rows:
     tags = batch.tag_start, batch.tag_end, batch.text if len(batch.text) else None
     small = learner.config.takes_any_unit
     heads = format_predictions(shown, wanted, *tags, int(rows[0]), len(shown), small=small)
-    slots = shifted(terms.indices, learner.layout[0], plan.bits)
+    slots = shift_slots(terms.indices, learner.layout[0], plan.bits)
     return items(learner, names, slots, terms.values, edges, heads)
 
 
@@ -118,21 +118,21 @@ def names_of_rows(batch: Batch, plan: Plan, rows: np.ndarray, sizes: np.ndarray)
 def audit_text(
     batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, bytes], line_now: Callable[[int], bytes]
 ) -> bytes:
-    """Of each prediction that made up that for the row just run: the prediction, its tag, and the class's line.
+    """For each prediction behind that of the row just run: the prediction, its tag, and the class's line.
 
     ``lines``, by class, are of before the row was learned; ``line_now`` tells one of afterwards. As in Vowpal Wabbit's
     audits predictions are clipped but the link is not applied.
     """
     tag = batch.tag_start[row : row + 1], batch.tag_end[row : row + 1]
     text = batch.text if len(batch.text) else None
-    shown = b""
+    line_text = b""
     for number, learned, prediction in learner.reported_predictions(results, row, lines):
         value = np.full(1, prediction, np.float32)
         line = line_now(number) if learned else lines[number]
         flags, small = batch.flags[row : row + 1], learner.config.takes_any_unit
-        shown += format_predictions(value, flags, *tag, text, 0, 1, small=small)
-        shown += line + b"\n"
-    return shown
+        line_text += format_predictions(value, flags, *tag, text, 0, 1, small=small)
+        line_text += line + b"\n"
+    return line_text
 
 
 def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0) -> bytes:
@@ -142,7 +142,7 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
     learning is adaptive. ``plan`` must have seen the row's namespaces. Raises MemoryError.
     """
     names, slots, values = row_terms(batch, with_all_linear(plan), row)
-    return items_line(learner, names, shifted(slots, learner.layout[0], plan.bits) + np.uint32(number), values)
+    return items_line(learner, names, shift_slots(slots, learner.layout[0], plan.bits) + np.uint32(number), values)
 
 
 def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> bytes:
@@ -260,11 +260,11 @@ class GroupAudit(Listener):
 
 
 class ActionAudit(GroupAudit):
-    """Of the actions of a group, which may have several scores."""
+    """The audit of the actions of a group, which may have several scores."""
 
     def show_score(self, row: int, place: int, score: float) -> None:  # type: ignore[override]
         terms = self.terms(row, with_all_linear(self.plan))
-        slots = shifted(terms.slots, self.learner.layout[0], self.plan.bits) + np.uint32(place)
+        slots = shift_slots(terms.slots, self.learner.layout[0], self.plan.bits) + np.uint32(place)
         self.show_terms(row, terms._replace(slots=slots), score)
 
 

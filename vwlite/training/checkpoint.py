@@ -85,7 +85,7 @@ class Partial:
                 self.writer.write_bytes(piece)
                 left -= len(piece)
         if left:
-            raise ModelError(f"{self.path} lacks predictions of the stopped run: start anew, without --resume")
+            raise ModelError(f"{self.path} lacks predictions of the stopped run: start again without --resume")
         self.kept = size
 
     def remove(self) -> None:
@@ -132,9 +132,9 @@ class Checkpoint:
         return os.path.exists(self.path)
 
     def remark_on_standing(self) -> None:
-        """Of a run that begins anew although there is one."""
+        """Print a note if a new run ignores an existing checkpoint."""
         if self.stands:
-            self.say(f"training begins anew; --resume would have gone on with {self.path}, left by a stopped run")
+            self.say(f"training starts again; --resume would have continued from {self.path}, left by a stopped run")
 
     def load(self, read: Callable[[str], Read]) -> Read | None:
         """What to go on from, as ``read`` makes it of the file's path, None when there is no checkpoint.
@@ -155,7 +155,7 @@ class Checkpoint:
             raise ModelError(f"{self.path} is a model, not a checkpoint")
         check_same(self.path, run.get("told"), self.options)
         if not are_still(run["inputs"], self.found):
-            raise ModelError(f"the input has changed since {self.path} was written: start anew, without --resume")
+            raise ModelError(f"the input has changed since {self.path} was written: start again without --resume")
         self.written = True
         return run
 
@@ -187,8 +187,7 @@ class Checkpoint:
 
     @contextlib.contextmanager
     def saving(self, save: Callable[[], bool]) -> Iterator[None]:
-        """Within, a run that is stopped leaves a checkpoint, and what ends it says so. ``save`` answers whether there
-        is one.
+        """A context in which a stopped run writes a checkpoint and says so. ``save`` returns whether it wrote one.
         """
         try:
             yield
@@ -223,8 +222,8 @@ class CheckpointWriter(Listener):
         except VwliteError:
             raise
         except (KeyError, ValueError) as error:
-            raise ModelError(f"{checkpoint.path} is no checkpoint of this version ({error})") from error
-        checkpoint.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")
+            raise ModelError(f"{checkpoint.path} is not a checkpoint of this version ({error})") from error
+        checkpoint.say(f"continuing after {run.position.skip} examples of pass {run.passes_done + 1}")
 
     def between(self) -> None:
         if self.checkpoint.due:
@@ -287,8 +286,8 @@ def check_same(path: str, then: Any, now: dict[str, Any]) -> None:
     for name in {**then, **now}:
         if then.get(name) != now.get(name):
             raise UsageError(
-                f"--resume goes on with the command that was stopped, but {name} was {then.get(name)} there and is "
-                f"{now.get(name)} here: give the same options, or start anew without --resume ({path})"
+                f"--resume continues the command that was stopped, but {name} was {then.get(name)} there and is "
+                f"{now.get(name)} here: give the same options, or start again without --resume ({path})"
             )
 
 

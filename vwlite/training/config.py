@@ -34,7 +34,7 @@ class ProgressRule(NamedTuple):
 
 @config
 class OutputConfig(Config):
-    """What a run leaves behind and says. Paths are None when not wanted."""
+    """The outputs and messages of a run. Paths are None when not wanted."""
 
     model: str | None = option(
         None, "Write the model there.", section="Output", spelled=("-f", "--final_regressor"), key="model",
@@ -70,7 +70,7 @@ class OutputConfig(Config):
         False, "Also write MODEL.1, MODEL.2, ... after each pass.", section="Output", needs=("model",)
     )
     predict_only_model: bool = option(
-        False, "A smaller model that cannot go on learning.", section="Output", needs=("model",)
+        False, "A smaller model that cannot be trained further.", section="Output", needs=("model",)
     )
     audit: bool = option(
         False, "Print every example's features and weights.", spelled=("-a", "--audit"), vw_only=True
@@ -233,7 +233,7 @@ class CurriculumConfig(Config):
         return self.order is not None and self.steps is None
 
     def share(self, number: int, passes: int) -> float:
-        """Of the examples, in pass ``number`` (from 1) of ``passes``."""
+        """The share of the examples in pass ``number`` (from 1) of ``passes``."""
         full = self.passes or min(max((passes + 1) // 2, 2), passes)
         return 1.0 if number >= full else self.start + (1 - self.start) * (number - 1) / (full - 1)
 
@@ -243,7 +243,7 @@ class CurriculumConfig(Config):
         return math.ceil(1 / self.start - 1e-9)
 
     def share_of_step(self, number: int) -> float:
-        """Of the examples of step ``number``, from 1."""
+        """The share of the examples of step ``number``, from 1."""
         return 1.0 if number >= self.last_step else number * self.start
 
 
@@ -287,7 +287,7 @@ class RunConfig(Config):
             option = self.learner.option
             raise UsageError(f"--curriculum does not go with --{option}, which needs the same examples in every pass")
         if self.learner.only_answers and self.output.raw_predictions and not self.vw_compat:
-            raise UsageError("--raw_predictions: a tree of classes has but its answers (-p)")
+            raise UsageError("--raw_predictions: a tree of classes has only its answers (-p)")
         if self.vw_compat and self.learner.vw_difference:
             raise UsageError(f"{self.learner.vw_difference} (use 'vwlite train')")
         if self.input.class_weights and self.learner.multiline:

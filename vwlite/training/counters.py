@@ -203,7 +203,7 @@ class Counters:
         return {name: value for name, value in self.state().items() if name in _TOTALS}
 
     def state(self) -> dict[str, float | int | None]:
-        """What a model header keeps: numbers, None for NaN (a label not seen yet)."""
+        """The counters for a model header: numbers, None for NaN (a label not seen yet)."""
         return {name: _plain(name, getattr(self, name)) for name in _SAVED}
 
     def restore(self, state: dict[str, float | int | None]) -> None:

@@ -55,7 +55,8 @@ class Ranking:
         self.config, self.order, self.seed, self.report = config, order, seed, report
 
     def admit(self, share: float, number: int, always: np.ndarray | None) -> Admitted:
-        """Of rows of which a share takes part, for the ``number``-th time; rows where ``always``, uint8[rows], is set
+        """The rows that take part for the ``number``-th time, a share of all; rows where ``always``, uint8[rows], is
+        set
         do in any case, unweighted.
         """
         weights = self.weights(share)
@@ -79,9 +80,9 @@ class Ranking:
                 ranked = np.clip(above + 0.5, 0, 1)
             else:
                 ranked = 1 / (1 + np.exp(-above))
-        found = np.empty(rows)
-        found[self.order] = ranked
-        return found
+        weights = np.empty(rows)
+        weights[self.order] = ranked
+        return weights
 
 
 class Curriculum(Ranking):
@@ -93,7 +94,7 @@ class Curriculum(Ranking):
         self.number = 0
 
     def admitted(self, number: int, passes: int, always: np.ndarray | None) -> Admitted:
-        """What takes part in pass ``number``; ``always`` as in ``admit``."""
+        """The rows that take part in pass ``number``; ``always`` as in ``admit``."""
         self.number = number
         return self.admit(self.config.share(number, passes), number, always)
 
@@ -152,13 +153,13 @@ def fill_missing(values: np.ndarray, by: str, note: Callable[[str], None], rows:
 def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> list[np.ndarray]:
     """Per batch float64[rows], larger is harder; NaN for rows without the namespace."""
     if by == "rarest":
-        counts = sum(map(counted, batches))
+        counts = sum(map(feature_counts, batches))
         return [rarity(counts, hashes(batch), ends(batch)) for batch in batches]
     return [*map(measure_of(by, features), batches)]
 
 
 class Difficulties:
-    """Of rows whose batches are not kept: ``add`` each, then ``values``."""
+    """Difficulties of rows whose batches are not kept: ``add`` each batch, then call ``values``."""
 
     def __init__(self, by: str, features: FeatureConfig) -> None:
         """Raises as ``measure_of``."""
@@ -171,7 +172,7 @@ class Difficulties:
         if self.measure:
             self.found.append(self.measure(batch))
         else:
-            self.counts += counted(batch)
+            self.counts += feature_counts(batch)
             self.terms.append((hashes(batch), ends(batch)))
 
     def values(self) -> np.ndarray:
@@ -191,7 +192,7 @@ def measure_of(by: str, features: FeatureConfig) -> Callable[[Batch], np.ndarray
         raw = of.encode("utf-8", "surrogateescape")
         wanted = hash_name(raw, features.hash_seed, features.hash == "all")
         return lambda batch: values_of(raw[0], wanted, batch)
-    return predicted(of, losses_of if kind == "loss" else margins)
+    return difficulty_of_predictions(of, losses_of if kind == "loss" else margins)
 
 
 def ends(batch: Batch) -> np.ndarray:
@@ -203,23 +204,23 @@ def hashes(batch: Batch) -> np.ndarray:
     return batch.feature_hash & np.uint32((1 << HASH_BITS) - 1)
 
 
-def counted(batch: Batch) -> np.ndarray:
+def feature_counts(batch: Batch) -> np.ndarray:
     """int64[2**HASH_BITS]: how often each feature is there."""
     return np.bincount(hashes(batch), minlength=1 << HASH_BITS)
 
 
 def rarity(counts: np.ndarray, hashed: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """float64[rows], minus the count of each row's rarest feature; ``hashed`` and ``edges`` of a batch."""
-    return -reduced(np.minimum, counts[hashed].astype(float), edges, np.inf)
+    return -reduce_rows(np.minimum, counts[hashed].astype(float), edges, np.inf)
 
 
-def reduced(function: np.ufunc, values: np.ndarray, edges: np.ndarray, empty: float) -> np.ndarray:
+def reduce_rows(function: np.ufunc, values: np.ndarray, edges: np.ndarray, empty: float) -> np.ndarray:
     """``function`` over the values of each row, between ``edges``, int64[rows + 1]; ``empty`` for rows without any."""
-    found = np.full(len(edges) - 1, empty)
+    values_of_rows = np.full(len(edges) - 1, empty)
     full = np.flatnonzero(np.diff(edges))
     if len(full):
-        found[full] = function.reduceat(values[: edges[-1]], edges[full])
-    return found
+        values_of_rows[full] = function.reduceat(values[: edges[-1]], edges[full])
+    return values_of_rows
 
 
 def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
@@ -228,12 +229,12 @@ def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
     ours = (batch.namespace_char[: len(sizes)] == letter) & (batch.namespace_hash[: len(sizes)] == name)
     wanted = np.repeat(ours, sizes)
     edges = ends(batch)
-    values = reduced(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), edges, 0.0)
-    present = reduced(np.logical_or, wanted, edges, 0.0)
+    values = reduce_rows(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), edges, 0.0)
+    present = reduce_rows(np.logical_or, wanted, edges, 0.0)
     return np.where(present != 0, values, np.nan)
 
 
-def predicted(
+def difficulty_of_predictions(
     path: str, difficulty: Callable[[Learner, Batch, Results], np.ndarray]
 ) -> Callable[[Batch], np.ndarray]:
     """Gives what ``difficulty`` makes of a model's predictions, float64 of the rows of a batch."""
@@ -345,7 +346,7 @@ class StepwiseCurriculum(StepRanking):
             self.check_missing()
 
     def step(self, batches: list[Batch]) -> Iterator[Batch]:
-        """What takes part of all rows of a step."""
+        """The rows of a step that take part."""
         rows, numbers = Rows(batches), np.concatenate([batch.numbers for batch in batches])
         admitted = self.admit(self.difficulty(batches, len(rows)), self.held(numbers))
         for batch in admitted.reweighted(rows.chosen(admitted.rows)):
@@ -368,7 +369,7 @@ class StepwiseCurriculum(StepRanking):
         return np.nan_to_num(difficulty)
 
     def check_missing(self) -> None:
-        """After the last row that is ranked. Raises UsageError where none has the namespace."""
+        """Check the namespace after the last ranked row. Raises UsageError where none has the namespace."""
         by = f"--curriculum-by {self.config.by}"
         if self.missing and self.missing == self.rows:
             raise UsageError(f"{by}: none of the {self.rows} lines that are ranked has a namespace of this whole name")

@@ -112,7 +112,7 @@ class FileBatches:
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
-        """What was read of each file, digested; see ``Inputs.contents``."""
+        """The digests of what was read of each file; see ``Inputs.contents``."""
         return self.inputs.contents
 
     @property
@@ -138,7 +138,7 @@ class FileBatches:
             yield batch
 
     def held_out_batches(self, inputs: Inputs) -> Iterator[Batch]:
-        """Those of the file that passes are measured on."""
+        """The batches of the held-out file."""
         if inputs.ready:
             yield from map(self.policy.relabel, inputs.cached())
             return
@@ -204,7 +204,7 @@ class FileBatches:
         return input.shuffle_first or (input.shuffle and self.passes_before + number > 1)
 
     def chosen(self, number: int) -> Iterator[Batch]:
-        """What the curriculum has for pass ``number``; what is held out is there in every pass."""
+        """The batches of the curriculum for pass ``number``; held-out rows are in every pass."""
         rows, input = self.inputs.at_random(), self.config.input
         if self.curriculum is None:
             from vwlite.training.curriculum import of_batches  # which other runs need not
@@ -216,12 +216,12 @@ class FileBatches:
         return admitted.reweighted(rows.chosen(admitted.rows, input.threads))
 
     def stepwise(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """What the curriculum has of the batches of the first pass."""
+        """The batches of the first pass by the steps of the curriculum."""
         from vwlite.training.curriculum import StepwiseCurriculum
 
         config = self.config
-        told = (config.curriculum, config.input.seed, config.features, self.display.note)
-        curriculum = StepwiseCurriculum(*told, lambda numbers: self.holdout.mark(len(numbers), numbers))
+        settings = (config.curriculum, config.input.seed, config.features, self.display.note)
+        curriculum = StepwiseCurriculum(*settings, lambda numbers: self.holdout.mark(len(numbers), numbers))
         return curriculum.chosen(map(self.looked_at, batches))
 
     def looked_at(self, batch: Batch) -> Batch:

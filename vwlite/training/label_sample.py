@@ -25,7 +25,7 @@ SQUARES = ("squared", "classic")  # of which sums are kept, and no labels
 
 
 class ClassCounts(Listener):
-    """How much the examples of each class weigh, in the first pass and without those held out."""
+    """The weight of the examples of each class, in the first pass and without those held out."""
 
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
@@ -75,7 +75,7 @@ class Labels:
         self.kept: list[tuple[np.ndarray, ...]] = []  # marks, labels and their importance
 
     def add(self, label: np.ndarray, importance: np.ndarray, used: np.ndarray) -> None:
-        """Those ``used``, bool[n], of labels float32[n]."""
+        """Add the labels, float32[n], where ``used``, bool[n]."""
         weights = importance[used].astype(float)
         weight = weights.sum()
         if self.sums and weight > 0:
@@ -110,10 +110,10 @@ class Labels:
     def best(self) -> tuple[float, float] | None:
         """The best constant and its loss; None where there is none that is finite."""
         if self.sums:
-            found = (self.mean, self.squares / self.weight) if self.weight else None
+            best = (self.mean, self.squares / self.weight) if self.weight else None
         else:
-            found = fitted_constant(self.loss, *self.columns()[1:]) if self.size else None
-        return found if found and np.isfinite(found).all() else None
+            best = fitted_constant(self.loss, *self.columns()[1:]) if self.size else None
+        return best if best and np.isfinite(best).all() else None
 
     def loss_of(self, constant: float) -> float:
         """The average loss of a constant prediction, before the link; 0 where there is no label."""
@@ -164,16 +164,16 @@ class LabelSample(Listener):
     @cached_property
     def best(self) -> tuple[float | None, float] | None:
         """The best constant, None of several outputs, and its loss, summed over outputs; None where it is not known."""
-        found = [one.best for one in self.learned if one.weight]
-        if not self.whole or not found or None in found:
+        best = [one.best for one in self.learned if one.weight]
+        if not self.whole or not best or None in best:
             return None
         if len(self.learned) == 1:
-            return found[0]
+            return best[0]
         return None, self.summed(self.learned, self.weights[0])
 
     @property
     def held_loss(self) -> float | None:
-        """What the best constant has on the examples held out; None where it is not known."""
+        """The loss of the best constant on the held-out examples; None if it is not known."""
         return self.summed(self.held, self.weights[1]) if self.best and self.weights[1] else None
 
     def summed(self, labels: Sequence[Labels], weight: float) -> float:
@@ -186,9 +186,9 @@ def columns_of(batch: Batch, begin: int, end: int, outputs: int) -> np.ndarray:
     """float32[outputs, end - begin], NaN where a row has no label of an output."""
     if batch.lists is None:
         return batch.label[None, begin:end].repeat(outputs, axis=0)
-    found = np.full((outputs, len(batch)), np.nan, np.float32)
-    found[batch.lists.indices, batch.lists.owner] = batch.lists.values
-    return found[:, begin:end]
+    columns = np.full((outputs, len(batch)), np.nan, np.float32)
+    columns[batch.lists.indices, batch.lists.owner] = batch.lists.values
+    return columns[:, begin:end]
 
 
 MIN_EXAMPLES = 100  # fewer examples give no warning

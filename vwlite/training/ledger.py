@@ -37,7 +37,7 @@ def ledger_path(model: str) -> str:
 
 
 def model_digest(path: str) -> str:
-    """What a model file ends with; empty where there is none."""
+    """The digest at the end of a model file; empty if there is none."""
     try:
         with open(path, "rb") as file:
             file.seek(-min(DIGITS, os.fstat(file.fileno()).st_size), os.SEEK_END)
@@ -47,7 +47,7 @@ def model_digest(path: str) -> str:
 
 
 def read(model: str) -> list[Entry]:
-    """What the model ``model`` has learned, as far as its ledger knows. Raises ModelError when that is damaged."""
+    """The entries of the ledger of ``model``. Raises ModelError when that is damaged."""
     return _models(ledger_path(model)).get(model_digest(model), [])
 
 
@@ -56,7 +56,7 @@ def doubt(model: str) -> str:
     path = ledger_path(model)
     if os.path.exists(path):
         return f"{path} does not know {model}, which went on without it or is another model"
-    return f"there is no {path}, which would tell what {model} has learned"
+    return f"there is no {path}, which records what {model} has learned"
 
 
 def _models(path: str) -> dict[str, list[Entry]]:
@@ -64,14 +64,14 @@ def _models(path: str) -> dict[str, list[Entry]]:
         with open(path, encoding="utf-8") as file:
             content = json.load(file)
         if isinstance(content, dict) and content.get("format", FORMAT) not in FORMATS:
-            raise ModelError(f"{path} was written by another version of vwlite: remove it to go on without it")
+            raise ModelError(f"{path} was written by another version of vwlite: remove it to continue without it")
         require(content, LedgerFile, "the ledger")
     except FileNotFoundError:
         return {}
     except ModelError:
         raise
     except (OSError, ValueError, RecursionError) as error:
-        raise ModelError(f"{path} is damaged: remove it to go on without knowing what was learned") from error
+        raise ModelError(f"{path} is damaged: remove it to continue without a record of what was learned") from error
     return content["models"]
 
 
@@ -85,7 +85,7 @@ class Source(Protocol):
 
 
 class Ledger:
-    """What a run learns, and what its model had learned before: ``known``."""
+    """The files that a run learns, and those that its model had learned before: ``known``."""
 
     def __init__(self, model: str, known: list[Entry], paths: tuple[str, ...], whole: bool = True) -> None:
         """``model``: the file to be written. Take it before reading, so that a change meanwhile is noticed later."""
@@ -104,7 +104,7 @@ class Ledger:
         return [*self.known, *({**entry, "text": text, "lines": count} for entry, (text, count) in learned)]
 
     def write(self, digest: str) -> None:
-        """Of the model with this digest, which is about to get its name. Raises OutputError."""
+        """Write the ledger of the model with this digest, which is about to get its name. Raises OutputError."""
         entries, path = self.entries(), ledger_path(self.model)
         if not entries:
             return
@@ -122,7 +122,7 @@ SAMPLE, SAMPLES = 1 << 16, 16  # in ledgers of format 1
 
 
 class Seen(NamedTuple):
-    """What an input was learned as; ``grown``: there is more behind it now."""
+    """The known file that an input is; ``grown``: it has more lines now."""
 
     entry: Entry
     grown: bool = False
@@ -143,13 +143,13 @@ class Seen(NamedTuple):
         return f"{path} was learned before{name}{part}{lines}{samples}"
 
 
-def seen(known: Sequence[Entry], paths: Sequence[str]) -> dict[str, Seen]:
-    """Those of ``paths`` that are known, whatever they are called and compressed with. Raises as reading them does."""
-    found = {}
+def known_files(known: Sequence[Entry], paths: Sequence[str]) -> dict[str, Seen]:
+    """The known files of ``paths``, whatever their names and compression. Raises as reading them does."""
+    by_path = {}
     for path, now in zip(paths, fingerprint(paths), strict=True) if known else ():
         if now and (one := same_status(known, now) or same_text(known, path) or same_samples(known, path, now["size"])):
-            found[path] = one
-    return found
+            by_path[path] = one
+    return by_path
 
 
 def same_status(known: Sequence[Entry], now: dict[str, Any]) -> Seen | None:
@@ -228,7 +228,7 @@ class RunFiles:
         return cls(values.get("initial"), values.get("model"), request.config(CheckpointConfig), remarks)
 
     def locked(self) -> AbstractContextManager[None]:
-        """Within, nobody else writes the model. Raises Locked, OutputError."""
+        """A context in which no other process writes the model. Raises Locked, OutputError."""
         return lock(self.model, self.restart.lock_wait) if self.model else nullcontext()
 
     def settle_initial(self) -> None:
@@ -236,7 +236,7 @@ class RunFiles:
         initial, model = self.initial, self.model
         same = initial and model and os.path.realpath(initial) == os.path.realpath(model)
         if same and self.restart.skip_seen and not os.path.lexists(initial):
-            self.remarks.say(f"there is no {initial} yet: training begins at the start")
+            self.remarks.say(f"there is no {initial} yet: training starts from the beginning")
             self.initial = None
 
     def read_ledger(self, stopped: list[Entry] | None = None) -> None:
@@ -255,7 +255,7 @@ class RunFiles:
 
     def unseen(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """The inputs but for those that were learned before, where these are to be skipped."""
-        again, skip = seen(self.known, paths), self.restart.skip_seen
+        again, skip = known_files(self.known, paths), self.restart.skip_seen
         skipped = {path for path, one in again.items() if skip and one.whole}
         for path, one in again.items():
             tell = self.remarks.say if path in skipped else self.remarks.warn
@@ -275,12 +275,12 @@ class RunFiles:
         return bool(self.model) and is_replaceable(self.model)
 
     def ledger(self, paths: tuple[str, ...], whole: bool = True) -> Ledger | None:
-        """Of a run that is about to read these inputs, all of them or a part."""
+        """The ledger of a run that is about to read these inputs, all of them or a part."""
         return Ledger(self.model, self.known, paths, whole) if self.keeps_record else None
 
 
 def advice(one: Seen, skip: bool) -> str:
-    """What becomes of an input that was learned before, and what would be better."""
+    """Advice on an input that was learned before."""
     if one.grown:
         return ": all of it is learned again; give what is new a file of its own"
     if one.whole:

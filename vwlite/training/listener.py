@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the command line's help, which needs no NumPy, has a displa
 
 
 class Run(Protocol):
-    """What listeners see of the run: ``vwlite.training.trainer.Trainer``."""
+    """The interface of a run for listeners: ``vwlite.training.trainer.Trainer``."""
 
     learner: Learner
     plan: Plan
@@ -59,7 +59,7 @@ class Listener:
         """The last pass has ended."""
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the listener, JSON data with keys of its own."""
+        """The state of the listener in a checkpoint, JSON data with keys of its own."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ class Listener:
 
 
 class FileRead(NamedTuple):
-    """What was read of an input; None where it was not counted. ``digest``: of the whole text, decompressed."""
+    """Counts of an input that was read; None where they are not known. ``digest``: of the whole text, decompressed."""
 
     path: str
     lines: int | None = None
@@ -89,33 +89,33 @@ class Display:
     """Where the lines of a run go; this one shows nothing."""
 
     def line(self, text: str) -> None:
-        """Of the header, the progress table, the summary, or a note; may be several."""
+        """Print a line of the header, the progress table, the summary, or a note; may be several lines."""
 
     def message(self, text: str) -> None:
         """Something that the user should know, whatever is shown of the run."""
 
     def remark(self, text: str) -> None:
-        """The same, but for those who want to hear of errors only."""
+        """Print a message, unless only errors are to be shown."""
 
     def note(self, text: str) -> None:
-        """The same beside the table; nothing where ``text`` is empty."""
+        """Print a note beside the table; nothing if ``text`` is empty."""
         if text:
             self.line(f"note: {text}")
 
     def start(self, size: int | None) -> None:
-        """There are ``size`` bytes to be read, None: nobody knows."""
+        """``size``: the number of bytes to be read, None: not known."""
 
     def advance(self, size: int) -> None:
         """``size`` more bytes were read."""
 
     def advance_rows(self, number: int, rows: int, total: int | None) -> None:
-        """So many more rows of pass ``number`` came from elsewhere than text, of ``total``, if that is known."""
+        """Advance by ``rows`` rows of pass ``number`` that are not from text, of ``total``, if that is known."""
 
     def step(self, done: int, total: int | None, unit: str) -> None:
         """``done`` steps of a solver were made, of ``total``, if that is known; ``unit``: what a step is."""
 
     def files(self, read: list[FileRead]) -> None:
-        """What was read of each input, when the last of it was."""
+        """Report the inputs when all of each has been read."""
 
     def audit(self, data: bytes) -> None:
         """Lines of an audit."""
@@ -148,11 +148,12 @@ class Monitor:
         """Figures of the history that stand in no table."""
 
     def step(self, done: int, total: int | None = None) -> None:
-        """``done`` steps of ``total`` were made; None: nobody knows of how many."""
+        """``done`` of ``total`` steps were made; None: the total is not known."""
 
     @contextmanager
     def update(self) -> Iterator[None]:
-        """Within, what ``Solver.state`` tells changes. A request to stop waits for the end, where a checkpoint may be
+        """A context in which the result of ``Solver.state`` changes. A request to stop waits for the end, where a
+        checkpoint may be
         written. Raises Interrupted.
         """
         yield

@@ -94,7 +94,7 @@ class Run(TypedDict):
 
 
 class Header(Node):
-    """Of a learner of ``vwlite.learners``."""
+    """The header of a learner of ``vwlite.learners``."""
 
     learner: str
     config: dict
@@ -118,7 +118,7 @@ class Header(Node):
 
 
 class LogLinear(TypedDict):
-    """Of a log-linear model: of two classes, which is a ``Header`` as well, or of labels with names."""
+    """The header of a log-linear model: of two classes, which is a ``Header`` as well, or of labels with names."""
 
     learner: str
     labels: NotRequired[list[str]]
@@ -142,7 +142,7 @@ class PositionHeader(TypedDict):
 
 
 class TargetHeader(TypedDict):
-    """Of a model of ``vwlite aso train``; with Theta's fields where it has one."""
+    """The header of a model of ``vwlite aso train``; with Theta's fields if it has one."""
 
     classes: list[str]
     several: bool
@@ -155,7 +155,7 @@ class TargetHeader(TypedDict):
 
 
 class TasksHeader(TypedDict):
-    """Of a model of ``vwlite aso tasks``."""
+    """The header of a model of ``vwlite aso tasks``."""
 
     task: str
     tasks: list[str]
@@ -180,13 +180,13 @@ class Stored(NamedTuple):
     features: FeatureConfig
 
 
-def stored(path: str) -> Stored:
-    """What a learner's model says of itself, without its arrays. Raises ModelError, InputMissing."""
-    return sound(path, model_file.read_header(path))
+def read_stored(path: str) -> Stored:
+    """The header of a learner's model, without its arrays. Raises ModelError, InputMissing."""
+    return check_header(path, model_file.read_header(path))
 
 
-def sound(path: str, header: dict[str, Any]) -> Stored:
-    """What a header of the file ``path`` says. Raises ModelError where that is not as it is declared."""
+def check_header(path: str, header: dict[str, Any]) -> Stored:
+    """The checked header of the file ``path``. Raises ModelError if it is not as declared."""
     kind = learner_class(str(header.get("learner")))
     try:
         require(header, Header, "header")
@@ -198,13 +198,13 @@ def sound(path: str, header: dict[str, Any]) -> Stored:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+        raise ModelError(f"{path} is not a model of this version's learners ({error})") from error
     return Stored(header, kind, config, features)
 
 
 @contextmanager
 def of_the_model(path: str) -> Iterator[None]:
-    """Around what only the model's own options can make fail: no UsageError, since nobody typed them."""
+    """A context in which UsageError becomes ModelError, since the options are those of the model."""
     try:
         yield
     except UsageError as error:
@@ -250,7 +250,7 @@ def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:
 
 
 def check(path: str, one: Option, value: Any, old: Any) -> None:
-    if value == old or (repeated(one, value) and sorted(value) == sorted(old)):
+    if value == old or (is_repeated(one, value) and sorted(value) == sorted(old)):
         return
     made = f"with {as_typed(one, old)}" if old or (old == 0 and old is not False) else "without it"
     raise UsageError(f"{as_typed(one, value)} contradicts {path}, which was made {made}")
@@ -260,11 +260,11 @@ def as_typed(one: Option, value: Any) -> str:
     if value is True:
         return one.display_name
     values = [f"{x:g}" if isinstance(x, float) else str(x) for x in (value if isinstance(value, tuple) else (value,))]
-    if not repeated(one, value):
+    if not is_repeated(one, value):
         values = [",".join(values)]
     return " ".join(f"{one.display_name} {x}" for x in values)
 
 
-def repeated(one: Option, value: Any) -> bool:
+def is_repeated(one: Option, value: Any) -> bool:
     """Whether several values were typed one by one; else they are in an order that matters."""
     return isinstance(value, tuple) and one.read_as != "per_output"

@@ -23,7 +23,7 @@ from vwlite.training.model_header import (
     check_loss,
     check_shape,
     of_the_model,
-    stored,
+    read_stored,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def restore(
     tables of more than ``max_memory`` GiB.
     """
     try:
-        header, kind, config, features = stored(path)
+        header, kind, config, features = read_stored(path)
         if learner_name:
             kind = learner_class(learner_name)
         if confident and config.levels:
@@ -100,7 +100,7 @@ def restore(
             feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
         check_shape(path, config, learner_changes)
         if not vw_compat and learning:
-            features, feature_changes = refrozen(features, feature_changes)
+            features, feature_changes = change_frozen(features, feature_changes)
             check_features(path, features, feature_changes)
             check_loss(path, config, loss_changes or {})
             check_learner(path, config, learner_changes)
@@ -136,7 +136,7 @@ def restore(
     except VwliteError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no model of this version's learners ({error})") from error
+        raise ModelError(f"{path} is not a model of this version's learners ({error})") from error
 
 
 def plan_of(config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> Plan:
@@ -157,27 +157,27 @@ def plan_of(config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = 
 
 def arrays_of_features(header: Mapping[str, Any], features: FeatureConfig) -> list[str]:
     """The names of the arrays that a model keeps of how its features are made. A run loads what its model needs."""
-    found: list[str] = []
+    names: list[str] = []
     if features.weight != "none":
         from vwlite.features.term_weights import ARRAYS
 
-        found += ARRAYS
+        names += ARRAYS
     if features.landmarks or features.has_gamma:
         from vwlite.features.landmarks import arrays_of
 
-        found += arrays_of(features)
+        names += arrays_of(features)
     if features.theta:
         from vwlite.features.theta import kept_arrays
 
-        found += kept_arrays(header)
+        names += kept_arrays(header)
     if features.centred:
         from vwlite.features.group_columns import CENTRED
 
-        found += CENTRED
-    return found
+        names += CENTRED
+    return names
 
 
-def refrozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:
+def change_frozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:
     """The features with what ``--freeze`` changes of them, and what else was typed.
 
     Where parts of a model stand, interactions may be added to one that has none of their kind.
@@ -255,7 +255,7 @@ def start(
 def go_on(path: str, model: Restored, typed: Mapping[str, Any]) -> None:
     """Let options that differ from the model's take the place of what it had come to."""
     if not model.header["resumable"]:
-        raise ModelError(f"{path} cannot go on learning: it was saved with --predict_only_model")
+        raise ModelError(f"{path} cannot be trained further: it was saved with --predict_only_model")
     config, old = model.learner.config, model.header["config"]
     if "learning_rate" in typed and typed["learning_rate"] != old["learning_rate"]:
         model.learner.set(rate=config.initial_learning_rate)

@@ -56,14 +56,14 @@ class BestPass:
             yield opened
 
     def place(self, path: str) -> str:
-        """Where the file for ``path`` is now. Raises ModelError when somebody took it away."""
+        """Where the file for ``path`` is now. Raises ModelError if it was removed."""
         if path in self.waiting:
             return self.waiting[path].temporary
         target = os.path.realpath(path)
         for place in (kept_path(path), target):  # a run that ended while files took their names has named some
             if digest_of(place) == self.kept[path]:
                 return place
-        raise ModelError(f"{kept_path(path)}, of the best pass, is gone or was changed: start anew, without --resume")
+        raise ModelError(f"{kept_path(path)}, of the best pass, is gone or was changed: start again without --resume")
 
     def take_names(self) -> None:
         """All of the files. Raises OutputError, ModelError."""
@@ -77,15 +77,16 @@ class BestPass:
         self.kept = {}
 
     def go_on(self, kept: dict[str, str], targets: list[str]) -> None:
-        """With what a stopped run kept. Raises UsageError for other targets than that had, ModelError for devices."""
+        """Continue with the files that a stopped run kept. Raises UsageError for other targets than that had,
+        ModelError for devices."""
         if not kept:
             return
         if set(kept) != set(targets):
             outputs = ", ".join(kept)
-            raise UsageError(f"--resume goes on with the command that was stopped, whose outputs were {outputs}")
+            raise UsageError(f"--resume continues the command that was stopped, whose outputs were {outputs}")
         for path, digest in kept.items():
             if not digest:
-                raise ModelError(f"what the best pass had for {path} is gone: start anew, without --resume")
+                raise ModelError(f"what the best pass had for {path} is gone: start again without --resume")
         self.kept = dict(kept)
 
     def keep(self) -> dict[str, str]:
@@ -97,14 +98,14 @@ class BestPass:
         return self.kept
 
     def drop(self) -> None:
-        """Those that are not kept."""
+        """Remove the files that are not kept."""
         for file in self.waiting.values():
             file.drop()
         self.waiting = {}
 
 
 class Spooled:
-    """What is to go to a device or a pipe, until then in a file without a name."""
+    """Output to a device or a pipe, held in a file without a name until the end."""
 
     temporary = ""
 
@@ -136,7 +137,7 @@ def kept_path(path: str) -> str:
 
 
 def digest_of(path: str) -> str:
-    """Of a file's content; empty for what is no file that can be read, links among it."""
+    """The digest of a file; empty for anything but a readable regular file, links included."""
     digest = mmh3_x64_128()
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
@@ -148,7 +149,7 @@ def digest_of(path: str) -> str:
 
 
 def remove_kept(path: str) -> None:
-    """What a stopped run kept for ``path``."""
+    """Remove the files that a stopped run kept for ``path``."""
     with contextlib.suppress(OSError):
         os.unlink(kept_path(path))
 
@@ -301,7 +302,7 @@ class ModelWriter(Listener):
             ) from None
 
     def header(self, resumable: bool = True, names: bool = False) -> dict[str, Any]:
-        """What the model says of itself, as JSON data; ``names``: it keeps those of its features."""
+        """The header of the model, as JSON data; ``names``: the model has the names of its features."""
         return {
             **self.learner.header(),
             "features": self.config.features.header(),
@@ -316,7 +317,7 @@ class ModelWriter(Listener):
         }
 
     def saved_counters(self) -> dict[str, float | int | None]:
-        """What the model says of its examples: nothing that depends on where a run was stopped and resumed."""
+        """The counters in the model, without those that depend on where a run was stopped and resumed."""
         return (self.totals or self.counters).totals()
 
     def write_text(self, path: str, names: dict[int, str] | None, open_output: OpenOutput) -> None:

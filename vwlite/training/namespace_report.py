@@ -47,17 +47,17 @@ class Sightings:
                 self.met = bytes(sorted({*self.met, *new}))
 
     def notes(self, pairs: Iterable[tuple[str, str]] = ()) -> list[str]:
-        """What is to be said at the end; ``pairs`` are options that did nothing, with their values."""
+        """The notes at the end; ``pairs`` are options that did nothing, with their values."""
         return [*self.of_random_features(), *self.of_theta(), *self.warnings(pairs)]
 
     def of_random_features(self) -> list[str]:
-        """What they are made with where that was not typed."""
-        random, asked, told = self.plan.random, self.features.random_features, []
+        """The notes on settings of random features that were not typed."""
+        random, asked, notes = self.plan.random, self.features.random_features, []
         if asked and not asked.endswith(f":{random.size}"):
-            told.append(f"--random_features {asked} makes {random.size}, a multiple of {STEP}")
+            notes.append(f"--random_features {asked} makes {random.size}, a multiple of {STEP}")
         if self.features.finds_gamma and random and random.gamma is not None:
-            told.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
-        return told
+            notes.append(f"--gamma {random.gamma:g} is that of the {'random features' if asked else 'landmarks'}")
+        return notes
 
     def of_theta(self) -> list[str]:
         """That it does nothing, where a run of a few lines has ended all the same."""
@@ -69,24 +69,24 @@ class Sightings:
         """A sentence for every option that did nothing, or dropped everything."""
         if not self.wanted or not self.met:
             return []
-        seen = f"(seen: {' '.join(map(shown, self.met))})"
+        seen = f"(seen: {' '.join(map(namespace_text, self.met))})"
         lines = [
-            f"{option} {value} never matched: no line has {needed(value)} {seen}{self.hint(option, value)}"
+            f"{option} {value} never matched: no line has {needed_part(value)} {seen}{self.hint(option, value)}"
             for option, value in (*self.unmatched_crossings(), *pairs)
         ]
         seen_letters = {int(self.plan.redefine[letter]) for letter in self.met}
         lines += [
-            f"--lrq {value} never matched: no line has {needed(value[:2])} {seen}"
+            f"--lrq {value} never matched: no line has {needed_part(value[:2])} {seen}"
             for value in self.factored
             if not seen_letters.issuperset(decode_letters(value)[:2])
         ]
         lines += [
-            f"--random_of {chr(letter)} never matched: no line has {shown(letter)} {seen}"
+            f"--random_of {chr(letter)} never matched: no line has {namespace_text(letter)} {seen}"
             for letter in (np.flatnonzero(self.plan.random.of).tolist() if self.plan.random else ())
             if letter not in seen_letters
         ]
         lines += [
-            f"--{option} {name} never matched: no line has {needed(f'{name},{name}')} {seen}"
+            f"--{option} {name} never matched: no line has {needed_part(f'{name},{name}')} {seen}"
             for option in ("freeze", "centred")
             for name in getattr(self.features, option)
             if name not in (*PARTS, "_")
@@ -100,7 +100,7 @@ class Sightings:
             met = set(self.met) if option == "--redefine" else seen_letters
             if missing := [letter for letter in dict.fromkeys(letters) if letter not in met]:
                 partly = "never matched" if met.isdisjoint(letters) else "is read letter by letter"
-                absent = listed(list(map(shown, missing)), all_of=False)
+                absent = list_names(list(map(namespace_text, missing)), all_of=False)
                 lines.append(f"{option} {value} {partly}: no line has {absent} {seen}{self.hint(option, value)}")
         return lines
 
@@ -118,16 +118,16 @@ class Sightings:
             yield "--redefine", value, b"" if b":" in letters else letters
 
     def hint(self, option: str, value: str) -> str:
-        """What to type where a column of a table was taken for a namespace."""
+        """A hint if a column of a table was taken for a namespace."""
         if not self.columns:
             return ""
-        from vwlite.data.columns import quoted, read_columns  # which runs on text need not
+        from vwlite.data.columns import quote_name, read_columns  # which runs on text need not
 
         spaces = read_columns(self.columns).spaces
         columns = {one.name for some in spaces.values() for one in some} - set(spaces)
         for name in (value, *value.split(",")):
             if name in columns:
-                typed = quoted(name)
+                typed = quote_name(name)
                 what = f"ignore={typed} leaves it out" if option == "--ignore" else f"{typed}={typed} makes it one"
                 return f"; {name} is a column, no namespace: in --columns {what}"
         return ""
@@ -184,18 +184,19 @@ class NamespaceReport(Listener):
         ]
 
 
-def shown(character: int) -> str:
+def namespace_text(character: int) -> str:
     """A namespace as the user knows it."""
     return "the anonymous one" if character == ANONYMOUS else ascii(chr(character))[1:-1]
 
 
-def needed(value: str) -> str:
-    """What a line would have to have."""
+def needed_part(value: str) -> str:
+    """The part of a line that an option needs."""
     names = value.split(",") if "," in value else list(dict.fromkeys(value.replace(":", "")))
-    return listed([shown(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)], all_of=True)
+    texts = [namespace_text(ord(name)) if len(name) == 1 else name for name in dict.fromkeys(names)]
+    return list_names(texts, all_of=True)
 
 
-def listed(names: list[str], all_of: bool) -> str:
+def list_names(names: list[str], all_of: bool) -> str:
     """``all_of`` them are meant, or any."""
     if len(names) < 2:
         return "".join(names) or "namespaces to cross"
@@ -205,7 +206,7 @@ def listed(names: list[str], all_of: bool) -> str:
 
 @dataclass(eq=False, repr=False)
 class Side:
-    """What was met of a namespace; ``group`` as ``--dotproduct`` and ``--lrq`` name it."""
+    """Figures of a namespace in the data; ``group`` as ``--dotproduct`` and ``--lrq`` name it."""
 
     name: str
     group: int
@@ -265,20 +266,20 @@ class NumberSides(Listener):
     def pass_read(self, number: int) -> None:
         for side in self.sides if self.watching else ():
             if side.is_number and side.low < side.high:
-                told = f"namespace {side.name} has one feature, with different values: if they are ids"
-                self.display.note(f"{told}, {self.remedy(side)}")
+                note = f"namespace {side.name} has one feature, with different values: if they are ids"
+                self.display.note(f"{note}, {self.remedy(side)}")
             elif side.size > LARGE:
-                told = f"namespace {side.name} has values up to {side.size:g}, for which one learning rate is too large"
-                self.display.note(f"{told}: {self.cure}divide them, to about 1")
+                note = f"namespace {side.name} has values up to {side.size:g}, for which one learning rate is too large"
+                self.display.note(f"{note}: {self.cure}divide them, so that they are about 1")
         self.watching = False
 
     def remedy(self, side: Side) -> str:
         if self.columns:
-            from vwlite.data.columns import quoted, read_columns  # which runs on text need not
+            from vwlite.data.columns import quote_name, read_columns  # which runs on text need not
 
             for space, some in read_columns(self.columns).spaces.items():
                 if covers(side.name, space):
-                    return f"--columns {quoted(space)}={quoted(some[0].name)}:text"
+                    return f"--columns {quote_name(space)}={quote_name(some[0].name)}:text"
         return f"make them names: {side.high:g}, not id:{side.high:g}"
 
     def state(self) -> dict[str, Any]:
@@ -298,7 +299,7 @@ def sides_of(config: RunConfig, plan: Plan) -> Iterator[tuple[str, int]]:
 
 
 FIRST_LOOK = 10_000  # examples, and twice as many for each further look
-MIXED = 0.5  # share of the changes of a random order: with so many at a look, nothing more is counted
+MIXED = 0.5  # share of the changes of a random order from which on data count as shuffled
 
 
 class SortedLabels(Listener):
@@ -327,8 +328,8 @@ class SortedLabels(Listener):
                 self.look *= 2
 
     def pass_read(self, number: int) -> None:
-        if number == 1 and self.watching and (found := self.order.sorted_by_label()):
-            self.display.note(f"{found}; what is learned last counts most: shuffle them, or --shuffle-first")
+        if number == 1 and self.watching and (sentence := self.order.sorted_by_label()):
+            self.display.note(f"{sentence}; the last examples count most: shuffle them, or --shuffle-first")
         self.watching = False
 
     def state(self) -> dict[str, Any]:
@@ -361,7 +362,7 @@ class SharedSlots(Listener):
         self.distinct = None
 
     def remark(self, distinct: HashSet) -> str:
-        """What is to be said, if anything."""
+        """The remark, empty for none."""
         shares = distinct.shared(range(self.bits, MAX_BITS + 1))
         if shares[self.bits] <= MAX_SHARE:
             return ""

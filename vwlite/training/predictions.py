@@ -97,7 +97,8 @@ def open_predictions(
     fill_gaps: bool = False,
     only: int = 0,
 ) -> list[Predictions]:
-    """Those asked for, in files that ``closing`` closes; ``as_raw``: predictions are written as raw ones are.
+    """The listeners that write the predictions of ``output``, in files that ``closing`` closes; ``as_raw``:
+    predictions are written as raw ones are.
 
     The others as ``Predictions`` has them.
 
@@ -173,7 +174,7 @@ SETS = "MULTILABEL"
 
 
 def label_kind(learner: Learner) -> str:
-    """By vw's names; ``NUMBERS`` of learners of several outputs."""
+    """The kind of labels, by vw's names; ``NUMBERS`` for several outputs."""
     return learner.description[1]
 
 
@@ -193,7 +194,7 @@ def shown_label(learner: Any, batch: Batch, row: int) -> str:
 
 
 class Drawing:
-    """What draws the actions of one event after the other."""
+    """A generator of actions for one event after the other."""
 
     def next(self) -> float | None:
         """A number in [0, 1) for the next event; None for its best action."""
@@ -323,7 +324,7 @@ class PredictionArrays(Listener):
         self.parts.append(answers_of(self.learner, batch, results, rows, self.raw))
 
     def result(self) -> Answers:
-        """Of all rows: an array of one dtype, or a list where answers are lists."""
+        """The answers for all rows: an array of one dtype, or a list where answers are lists."""
         if any(isinstance(part, list) for part in self.parts):
             return [answer for part in self.parts for answer in part]
         parts = [part for part in self.parts if len(part)] or [no_answer_of(self.learner, self.raw)[:0]]
@@ -367,7 +368,7 @@ class Unmoved(Listener):
 
 
 def without_features(learner: Learner, plan: Plan, text: TextFormat) -> float:
-    """What a line without features has, before clip and link."""
+    """The prediction for a line without features, before clip and link."""
     batch, results = parse_text(b"|", text), Results()
     results.reserve(1)
     learner.run(batch, plan, results, 0, 1)

@@ -59,7 +59,7 @@ def _ratio(total: float, weight: float) -> float:
 
 
 def _loss(value: float, small: bool) -> str:
-    """With six decimals or, where these would be 0 and where the number is too long, in eight characters."""
+    """A loss with six decimals or, if these would be 0 or the number is too long, in eight characters."""
     return f"{value:.2e}" if small and (0 < abs(value) < SMALL or LARGE <= abs(value) < math.inf) else f"{value:.6f}"
 
 
@@ -139,7 +139,7 @@ MOST = 512  # rows of the progress table that wait
 
 
 class Header(Listener):
-    """What Vowpal Wabbit prints before its table."""
+    """The lines that Vowpal Wabbit prints before its table."""
 
     def __init__(self, config: RunConfig, source: FileBatches, display: Display) -> None:
         self.config, self.source, self.display = config, source, display
@@ -155,7 +155,7 @@ class Header(Listener):
             self.display.line(line)
 
     def advice(self, run: Run) -> str:
-        """Of a table that a new model is to learn in one pass: what else to type."""
+        """Advice for a new model of a table that is learned in one pass: options to add."""
         config, (loss, passes) = self.config, self.source.inputs.advised
         plain = config.learning and not config.vw_compat and config.learner.learner == Gd.name and run.passes == 1
         if not plain or config.features.centred or not (passes or "logistic" in loss):
@@ -300,7 +300,7 @@ class ProgressTable(Counting):
 
 
 class Summary(Listener):
-    """What Vowpal Wabbit prints at the end."""
+    """The summary that Vowpal Wabbit prints at the end."""
 
     small = False  # whether small numbers have digits
 
@@ -353,15 +353,15 @@ def best_constant_of(learner: Learner, counters: Counters, labels: LabelSample |
     config = learner.config.loss
     if has_simple_labels(learner) and config.soft and (best := best_log_odds(config, counters.labels())):
         return best
-    found = vw_constant_of(learner, counters)
+    constant = vw_constant_of(learner, counters)
     differ = counters.labels().second is not None or bool(output_names(learner))
-    if labels and differ and (found is None or found[1] is None) and (best := labels.best):
-        return (found or best)[0], best[1]
-    return found
+    if labels and differ and (constant is None or constant[1] is None) and (best := labels.best):
+        return (constant or best)[0], best[1]
+    return constant
 
 
 class OwnSummary(Summary):
-    """With a note where the model was no better than one number for all examples."""
+    """A summary with a note if the model was no better than one number for all examples."""
 
     small = True
 
@@ -371,15 +371,15 @@ class OwnSummary(Summary):
 
     @property
     def remedy(self) -> str:
-        """What the note adds of numbers that are learned as they are."""
+        """The advice in the note for numbers that are learned as they are."""
         config = self.learner.config
         if config.label_units != "raw" or not config.loss.label_spread:
             return ""
         return "; labels are learned as they are: divide large ones, or raise -l"
 
     def baseline(self) -> list[tuple[str, float | str]]:
-        found = self.classes and self.classes.majority
-        return [("majority class", found[0]), ("majority class's loss", found[1])] if found else []
+        majority = self.classes and self.classes.majority
+        return [("majority class", majority[0]), ("majority class's loss", majority[1])] if majority else []
 
     def end(self) -> None:
         super().end()

@@ -35,7 +35,7 @@ Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, 
 
 
 class Solver:
-    """What learns in a loop of its own over all of its data. It is made before anything is opened or written, from a
+    """A learner with a loop of its own over all of its data. It is made before anything is opened or written, from a
     request and the model to go on from: what is refused leaves no trace.
     """
 
@@ -62,7 +62,7 @@ class Solver:
         raise NotImplementedError
 
     def state(self) -> Content:
-        """What ``restore`` goes on from, as it was after the last ``Monitor.update``."""
+        """The state that ``restore`` takes, as of the last ``Monitor.update``."""
         raise NotImplementedError
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -76,15 +76,15 @@ class Solver:
         raise NotImplementedError
 
     def report(self) -> dict[str, Any]:
-        """What ``--json`` says of the result."""
+        """The result in ``--json``."""
         raise NotImplementedError
 
     def options(self) -> dict[str, Any] | None:
-        """What it says of the options that are in effect; None: as they were given."""
+        """The options in effect in ``--json``; None: as they were given."""
         return None
 
     def notes(self) -> Iterable[str]:
-        """What is odd about data and result."""
+        """Notes on unusual data and results."""
         return ()
 
 
@@ -106,7 +106,7 @@ class Reader:
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Within, inputs can be opened; they are closed at its end."""
+        """A context in which inputs can be opened; they are closed at its end."""
         with ExitStack() as closing:
             closing.callback(self.close)
             closing.enter_context(self.policy.keeping())
@@ -154,7 +154,7 @@ class Reader:
         self.bad[block.path] = self.bad.get(block.path, 0) + bad
         left = self.expected[0] - self.size
         if 0 < left <= len(content) and zlib.crc32(content[:left], self.checksum) != self.expected[1]:
-            raise ModelError("the input is not what the stopped run read: start anew, without --resume")
+            raise ModelError("the input is not what the stopped run read: start again without --resume")
         self.size += len(content)
         self.checksum = zlib.crc32(content, self.checksum)
         self.display.advance(block.size)
@@ -166,7 +166,7 @@ class Reader:
     def check_end(self) -> None:
         """Raises ModelError where there was less than ``expect`` was called with."""
         if 0 < self.size < self.expected[0]:
-            raise ModelError("the input is shorter than what the stopped run read: start anew, without --resume")
+            raise ModelError("the input is shorter than what the stopped run read: start again without --resume")
 
     @property
     def contents(self) -> dict[str, dict[str, Any]]:
@@ -192,7 +192,7 @@ class Reader:
 
 
 class StoppedRun(TypedDict):
-    """What the checkpoint of a solver says of its run."""
+    """The record of the run in the checkpoint of a solver."""
 
     told: dict
     inputs: list[InputRead | None]
@@ -290,7 +290,7 @@ class RunMonitor(DisplayMonitor):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solved:
-    """What a finished run has come to."""
+    """The result of a finished run."""
 
     solver: Solver
     history: list[dict[str, Any]]
@@ -356,7 +356,7 @@ def go_on(solver: Solver, monitor: RunMonitor, stopped: model_file.Model) -> Non
         monitor.restore(stopped)
         solver.fit(monitor)
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{monitor.checkpoint.path} is no checkpoint of this version ({error})") from error
+        raise ModelError(f"{monitor.checkpoint.path} is not a checkpoint of this version ({error})") from error
 
 
 def save(path: str, content: Content, ledger: Ledger | None, reader: Reader) -> None:

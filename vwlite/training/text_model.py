@@ -59,7 +59,8 @@ def write_readable(
 
 
 def write_regularizer(path: str, learner: Gd, features: FeatureConfig) -> None:
-    """Of every slot a line ``2 slot:strength``, of the regularisation, and ``2 slot + 1:weight``, as vw's bfgs does."""
+    """Write lines ``2 slot:strength``, of the regularisation, and ``2 slot + 1:weight`` for each slot, as vw's bfgs
+    does."""
     strength = f"{2 * learner.config.l2:g}"
     with atomic_output(path) as file:
         head = "".join(f"{line}\n" for line in header(learner, features, predict_only=True))
@@ -135,12 +136,12 @@ def update_options(learner: Gd) -> dict[str, Any]:
         if getattr(config, name, False):
             rule = {name: True}
     return rule | {
-        "learning_rate": "" if rate is None else widened(rate),
-        "power_t": "" if config.power_t == 0.5 else widened(config.power_t),
+        "learning_rate": "" if rate is None else double_text(rate),
+        "power_t": "" if config.power_t == 0.5 else double_text(config.power_t),
     }
 
 
-def widened(value: float) -> str:
+def double_text(value: float) -> str:
     """A single-precision number with the digits of a double."""
     return f"{float(np.float32(value)):.15g}"
 
@@ -148,7 +149,7 @@ def widened(value: float) -> str:
 def state_lines(
     learner: Gd, counters: Mapping[str, float | int | None]
 ) -> Iterator[tuple[str, float | int]]:
-    """What learning goes on from, by Vowpal Wabbit's names."""
+    """The state for further training, by Vowpal Wabbit's names."""
     low, high = label_range(learner)
     yield "initial_t", learner.start_time
     norm_sum, norm_weight = learner.first_norms
@@ -287,5 +288,5 @@ def support_line(place: Place, numbers: str, bound: bool) -> bytes:
 
 
 def support_of(path: str, learner: Any) -> Listener:
-    """What writes the support vectors of ``learner``."""
+    """The listener that writes the support vectors of ``learner``."""
     return (SupportVectors if hasattr(learner, "store") else KernelSupportVectors)(path, learner)

@@ -40,7 +40,7 @@ Figures = dict[str, Any]  # by name
 
 
 class TrainResult(NamedTuple):
-    """What a finished run has come to."""
+    """The result of a finished run."""
 
     parts: LearningParts  # what has learned and counted
     passes: int  # made
@@ -52,7 +52,7 @@ class TrainResult(NamedTuple):
     labels: LabelSample | None  # of which the best constant is known
     classes: ClassCounts | None  # of which the majority is known
     history: list[Figures]  # entries of ``vwlite.training.counters.History``
-    by_file: list[Figures]  # figures of each file before it was learned; empty where nobody asked for them
+    by_file: list[Figures]  # figures of each file before it was learned; empty without --progressive-by-file
 
 
 def train(
@@ -197,7 +197,7 @@ class Training:
         return [listener for listener in listeners if listener]
 
     def support(self) -> Listener | None:
-        """What writes the support vectors, if they are asked for."""
+        """The listener that writes the support vectors, if they are asked for."""
         if not self.config.output.support:
             return None
         from vwlite.training.text_model import support_of  # which most runs do without

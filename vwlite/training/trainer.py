@@ -43,7 +43,7 @@ class Position:
         if first:
             self.add(batch.label[:first])
             if self.rows == self.skip and self.checksum != self.expected:
-                raise ModelError("the input is not what the stopped run read: start anew, without --resume")
+                raise ModelError("the input is not what the stopped run read: start again without --resume")
         self.add(batch.label[first:end])
 
     def add(self, labels) -> None:
@@ -59,7 +59,7 @@ class Position:
         """Begin to count anew. Raises ModelError when the input ended too early."""
         if not self.reached:
             raise ModelError(
-                f"the input has {self.rows} examples, fewer than the stopped run read: start anew, without --resume"
+                f"the input has {self.rows} examples, fewer than the stopped run read: start again without --resume"
             )
         self.__init__()
 
@@ -101,10 +101,10 @@ def row_ranges(batch: Batch, plan: Plan, row_by_row: bool = False, first: int = 
 
 def at_first_rows_of_groups(new: dict[int, list[int]], batch: Batch) -> dict[int, list[int]]:
     """``new_namespaces`` with the first row of its group in place of each row."""
-    found: dict[int, list[int]] = {}
+    rows_of_groups: dict[int, list[int]] = {}
     for row, characters in new.items():
-        found.setdefault(first_of_group(batch, row), []).extend(characters)
-    return found
+        rows_of_groups.setdefault(first_of_group(batch, row), []).extend(characters)
+    return rows_of_groups
 
 
 class BatchSource(Protocol):
@@ -170,7 +170,7 @@ class Trainer:
                 listener.end()
 
     def count_terms(self) -> None:
-        """What the weights of terms need to know of all examples."""
+        """Count the terms of all examples for their weights."""
         source = cast(ReadAhead, self.source)
         with closing(source.ahead_of_passes()) as batches:
             for batch in batches:
@@ -203,7 +203,7 @@ class Trainer:
         return settle_gamma(self.plan, batches)
 
     def extended(self, batch: Batch) -> Batch:
-        """With Theta's features. Raises as ``Plan.extend``."""
+        """The batch with the features of Theta. Raises as ``Plan.extend``."""
         return self.plan.extend(batch, self.learner.learning)
 
     def learn(self, batch: Batch) -> None:

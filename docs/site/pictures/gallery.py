@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from pictures.drawing import BLUE, ORANGE, Drawing
-from vwlite.reporting.charts import DASHED, DIAGONAL, widened
+from vwlite.reporting.charts import DASHED, DIAGONAL, wide_axis
 from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, axis
 
 BAR = 44  # height of a bar with its name
@@ -59,10 +59,10 @@ def chart(spec: dict) -> str:
         xs = [x for x in xs if x >= last / 1000]
     across = axis(spec["x"], xs, logarithmic, whole=True)
     if spec.get("diagonal"):
-        whole = widened("", [*xs, *ys])
+        whole = wide_axis("", [*xs, *ys])
         across, up = Axis(spec["x"], whole.low, whole.high), Axis(spec["y"], whole.low, whole.high)
     else:
-        up = widened(spec["y"], list(ys))
+        up = wide_axis(spec["y"], list(ys))
     drawn = Chart(spec["title"], across, up)
     if spec.get("diagonal"):
         drawn.line([(up.low, up.low), (up.high, up.high)], GREY, **DIAGONAL)

@@ -11,7 +11,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError
 from vwlite.features.config import ApplyConfig
-from vwlite.solvers.aso.apply import PATIENCE, applied
+from vwlite.solvers.aso.apply import PATIENCE, apply_theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import text_format
@@ -36,14 +36,14 @@ def apply(theta, tmp_path_factory):
         path.write_bytes(text.encode())
         inputs = Inputs(InputConfig((str(path),), block_size=block_size), text_format())
         policy = BadLines(None, None, BadLinesConfig(max_ratio=1))
-        return b"".join(applied(theta, inputs, policy, ApplyConfig(**options))).decode()
+        return b"".join(apply_theta(theta, inputs, policy, ApplyConfig(**options))).decode()
 
     return apply
 
 
 def expected(theta, values, config):
     """{namespace: {number: value}} of a row {name: value}, from the columns of Theta's arrays."""
-    found = {}
+    result = {}
     for group, name in enumerate(theta.names):
         product = np.zeros(min(len(theta.values[group]), config.dim or 99))
         length = np.sqrt(sum((value * weight(theta, word)) ** 2 for word, value in values.items()))
@@ -52,8 +52,8 @@ def expected(theta, values, config):
                 product += values[word] * weight(theta, word) / length * theta.matrix[place, : len(product)]
         size = np.linalg.norm(product) if config.unit else 1
         if product.any():
-            found[f"theta_{name}"] = dict(enumerate(config.scale * product / size))
-    return found
+            result[f"theta_{name}"] = dict(enumerate(config.scale * product / size))
+    return result
 
 
 def weight(theta, word):
@@ -77,10 +77,10 @@ def test_features_are_products_with_theta(apply, theta, rows, unit, scale, dim):
     lines = ["|w " + " ".join(f"{word}:{value}" for word, value in row.items()) for row in rows]
     out = apply("\n".join(lines) + "\n", unit=unit, scale=scale, dim=dim).splitlines()
     for line, row, before in zip(out, rows, lines, strict=True):
-        found, made = added(line), expected(theta, row, ApplyConfig(unit=unit, scale=scale, dim=dim))
-        assert line.startswith(before) and found.keys() == made.keys()
+        actual, made = added(line), expected(theta, row, ApplyConfig(unit=unit, scale=scale, dim=dim))
+        assert line.startswith(before) and actual.keys() == made.keys()
         for name, values in made.items():
-            assert found[name] == pytest.approx({at: x for at, x in values.items() if x}, abs=1e-4)
+            assert actual[name] == pytest.approx({at: x for at, x in values.items() if x}, abs=1e-4)
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=30), st.integers(1, 200), st.booleans())

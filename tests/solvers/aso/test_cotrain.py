@@ -11,7 +11,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.cotrain import cotrain, drawn, held_out, most_confident, surest
+from vwlite.solvers.aso.cotrain import cotrain, draw_classes, held_out, most_confident, surest
 from vwlite.solvers.aso.sgd import Targets, solve
 from vwlite.training.listener import Monitor
 
@@ -78,9 +78,9 @@ def test_the_surest_have_their_best_class(scores, count, mask):
 
 def test_classes_are_drawn_as_often_as_the_labels_have_them():
     prior, count = np.array([0.5, 0.0, 0.2, 0.3]), 20000
-    shares = np.bincount(list(drawn(prior, count, 7)), minlength=4) / count
+    shares = np.bincount(list(draw_classes(prior, count, 7)), minlength=4) / count
     assert (abs(shares - prior) <= 4 * np.sqrt(prior * (1 - prior) / count)).all()
-    assert list(drawn(prior, 50, 7)) == list(drawn(prior, 50, 7)) != list(drawn(prior, 50, 8))
+    assert list(draw_classes(prior, 50, 7)) == list(draw_classes(prior, 50, 7)) != list(draw_classes(prior, 50, 8))
 
 
 def test_held_out_examples_are_a_share_of_all():
@@ -143,8 +143,8 @@ def test_the_answer_is_the_sum_of_the_views(corpus):
         alone = type(both.weights)(*(np.zeros(shape, np.float32) for shape in ((int(seen.sum()), 3), (0, 3), 3)))
         made = Targets(both_targets(few, both), both.classes.names)
         solve(TARGET.solver, Rows(own.terms, own.importance, own.extra), made, alone)
-        found = both.weights.w[seen]
-        assert found.shape == alone.w.shape and np.corrcoef(found.ravel(), alone.w.ravel())[0, 1] > 0.99
+        actual = both.weights.w[seen]
+        assert actual.shape == alone.w.shape and np.corrcoef(actual.ravel(), alone.w.ravel())[0, 1] > 0.99
 
 
 def both_targets(few, target):
@@ -154,11 +154,11 @@ def both_targets(few, target):
 
 
 def test_the_result_does_not_depend_on_threads_and_does_on_the_seed(corpus):
-    found = [
+    actual = [
         trained(corpus, target=TargetConfig(SolverConfig(passes=5, threads=threads, seed=seed))).target.weights.w
         for threads, seed in ((1, 0), (2, 0), (1, 1))
     ]
-    assert np.array_equal(found[0], found[1]) and not np.array_equal(found[0], found[2])
+    assert np.array_equal(actual[0], actual[1]) and not np.array_equal(actual[0], actual[2])
 
 
 def test_a_proposed_label_counts_by_its_weight(corpus):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracle import label_viterbi
 
 from vwlite.interrupts import STOP, Interrupted
-from vwlite.solvers.aso.label_features import Decoder, are_phrases, broken, labels_before, of_phrases
+from vwlite.solvers.aso.label_features import Decoder, are_phrases, first_broken, labels_before, of_phrases
 
 
 def ends(sizes):
@@ -27,7 +27,7 @@ def test_no_sequence_of_labels_is_better(pairs, triples, seed, labels, sizes):
     score, allowed = numbers(tokens, labels), (rng.random((labels + 1, labels)) < 0.8).astype(np.uint8)
     pair = numbers(tokens, labels + 1, labels) if pairs else None
     triple = numbers(labels + 1, labels + 1, labels) if triples else None
-    found = Decoder(allowed, triple).best(score, ends(sizes), pair)
+    actual = Decoder(allowed, triple).best(score, ends(sizes), pair)
     for first, last in zip(ends(sizes)[:-1], ends(sizes)[1:], strict=True):
         if first == last:
             continue
@@ -35,7 +35,7 @@ def test_no_sequence_of_labels_is_better(pairs, triples, seed, labels, sizes):
         of_pairs = None if pair is None else pair[own]
         best, total = label_viterbi.best(score[own], of_pairs, triple, allowed)
         if best is not None:
-            mine = found[own].tolist()
+            mine = actual[own].tolist()
             assert label_viterbi.total(mine, score[own], of_pairs, triple, allowed) == total
 
 
@@ -52,19 +52,19 @@ def test_a_beam_finds_what_its_twin_finds(seed, labels, sizes, beam):
         for shape in ((sum(sizes), labels), (sum(sizes), labels + 1, labels), (labels + 1, labels + 1, labels))
     )
     allowed = (rng.random((labels + 1, labels)) < 0.8).astype(np.uint8)
-    found = Decoder(allowed, triple, beam).best(score, ends(sizes), pair)
+    actual = Decoder(allowed, triple, beam).best(score, ends(sizes), pair)
     for first, last in zip(ends(sizes)[:-1], ends(sizes)[1:], strict=True):
         own = slice(first, last)
         expected = label_viterbi.beam_search(score[own], pair[own], triple, allowed, beam)
         if expected is not None:
-            assert found[own].tolist() == expected
+            assert actual[own].tolist() == expected
     if beam >= labels * (labels + 1):
         exact = Decoder(allowed, triple).best(score, ends(sizes), pair)
         for first, last in zip(ends(sizes)[:-1], ends(sizes)[1:], strict=True):
             own = slice(first, last)
             totals = [
                 label_viterbi.total(names[own].tolist(), score[own], pair[own], triple, allowed)
-                for names in (found, exact)
+                for names in (actual, exact)
             ]
             assert totals[0] == totals[1]
 
@@ -79,10 +79,10 @@ def test_phrases():
 
 def test_broken_phrases():
     names, sequence = ["O", "B-A", "I-A"], np.array([0, 2, 4])
-    assert broken(names, np.array([1, 2, 0, 1]), sequence) is None
-    assert broken(names, np.array([1, 2, 2, 2]), sequence) == 2
-    assert broken(names, np.array([1, 2, 0, 2]), sequence) == 3
-    assert broken(names, np.array([-1, 2, -1, 2]), sequence) is None
+    assert first_broken(names, np.array([1, 2, 0, 1]), sequence) is None
+    assert first_broken(names, np.array([1, 2, 2, 2]), sequence) == 2
+    assert first_broken(names, np.array([1, 2, 0, 2]), sequence) == 3
+    assert first_broken(names, np.array([-1, 2, -1, 2]), sequence) is None
     assert labels_before(np.array([1, 2, 0, 2]), sequence, 3).tolist() == [3, 1, 3, 0]
 
 

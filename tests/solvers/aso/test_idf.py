@@ -35,10 +35,10 @@ def parsed(rows):
 @given(ROWS, ROWS, st.integers(1, 3), st.booleans())
 def test_values_are_those_of_plain_python(learned, others, least, unit):
     words = parsed(learned).vocabulary(least, idf=True)
-    found = weights(learned, least)
-    assert dict(zip([*words.names, None], words.idf.tolist(), strict=True)) == pytest.approx(found, abs=1e-6)
+    actual = weights(learned, least)
+    assert dict(zip([*words.names, None], words.idf.tolist(), strict=True)) == pytest.approx(actual, abs=1e-6)
     made = parsed(others).rows(words, unit).terms
-    expected = [weighted(row, found, unit) for row in others]
+    expected = [weighted(row, actual, unit) for row in others]
     for number, row in enumerate(expected):
         place = slice(made.indptr[number], made.indptr[number + 1])
         got = {words.names[at]: value for at, value in zip(made.indices[place], made.values[place], strict=True)}
@@ -47,10 +47,10 @@ def test_values_are_those_of_plain_python(learned, others, least, unit):
 
 @given(st.lists(st.integers(0, 50), max_size=9))
 def test_what_fewer_rows_hold_weighs_more(held):
-    found = inverse_frequencies(np.array(held, int), 50)
-    assert (found >= 0).all() and found[-1] == found.max()
+    actual = inverse_frequencies(np.array(held, int), 50)
+    assert (actual >= 0).all() and actual[-1] == actual.max()
     for one, count in enumerate(held):
-        assert all(found[one] > found[other] for other, more in enumerate(held) if more > count)
+        assert all(actual[one] > actual[other] for other, more in enumerate(held) if more > count)
 
 
 def test_problems_are_made_of_weighted_values():

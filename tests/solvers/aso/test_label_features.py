@@ -39,8 +39,8 @@ def test_tables_score_what_rows_would(kinds, seed, labels, sizes):
     expected = np.zeros((count, labels))
     np.add.at(expected, more.owner[new], more.values[new, None] * weights[more.indices[new] - len(WORDS)])
     pairs, triples = features.pairs(rows, weights), features.triples(weights)
-    found = pairs[np.arange(count), one] + (0 if triples is None else triples[two, one])
-    assert np.allclose(found, expected, atol=1e-6) and (triples is None) == ("y2" not in kinds)
+    actual = pairs[np.arange(count), one] + (0 if triples is None else triples[two, one])
+    assert np.allclose(actual, expected, atol=1e-6) and (triples is None) == ("y2" not in kinds)
 
 
 def test_labels_that_are_not_known_make_no_feature():

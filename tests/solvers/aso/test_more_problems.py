@@ -9,7 +9,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.solvers.aso.auxiliary import behaviour, read_aux
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.problem_list import as_text, holding, read_condition, read_list
-from vwlite.solvers.aso.train import learn, prepared
+from vwlite.solvers.aso.train import learn, prepare_problems
 
 SPACES = {"l": "abcd", "m": "abcde", "r": "vwxyz"}
 
@@ -33,7 +33,7 @@ def line(row, label=""):
 
 def made(tmp_path, rows, aux, labelled=None, **more):
     config = LearnConfig((read_aux(aux),), least=1, **more)
-    return prepared(config, corpus(tmp_path, map(line, rows)), labelled)
+    return prepare_problems(config, corpus(tmp_path, map(line, rows)), labelled)
 
 
 def positives(one):
@@ -65,16 +65,16 @@ def test_values_above_a_number_of_random_halves(tmp_path):
     assert (one.seen ^ other.seen).all() and one.kinds[0] == "more:1/1" and other.kinds[0] == "more:1/2"
     hidden = [(words.spaces[words.space[at]], words.names[at]) for at in np.flatnonzero(~one.seen)]
     expected = [{n for n, row in enumerate(rows) if row.get(feature, 0) > 1} for feature in hidden]
-    found = [set(one.made.positive.owner[one.made.positive.indices == p].tolist()) for p in range(len(one.kinds))]
-    assert sorted(map(sorted, found)) == sorted(sorted(rows) for rows in expected if len(rows) >= 2)
+    actual = [set(one.made.positive.owner[one.made.positive.indices == p].tolist()) for p in range(len(one.kinds))]
+    assert sorted(map(sorted, actual)) == sorted(sorted(rows) for rows in expected if len(rows) >= 2)
 
 
 @pytest.mark.parametrize(("k", "seed"), [(2, 1), (3, 2), (7, 3)])
 def test_ranges_of_scores(k, seed):
     scores = np.random.default_rng(seed).normal(size=(50, 3))
-    found = behaviour(read_aux(f"range:{k}"), scores, ["a", "b", "c"], 99)
-    owner, problem = found.positive.owner, found.positive.indices
-    got = {name: set(owner[problem == place].tolist()) for place, name in enumerate(found.names)}
+    actual = behaviour(read_aux(f"range:{k}"), scores, ["a", "b", "c"], 99)
+    owner, problem = actual.positive.owner, actual.positive.indices
+    got = {name: set(owner[problem == place].tolist()) for place, name in enumerate(actual.names)}
     assert got == ranges(scores.tolist(), ["a", "b", "c"], k)
 
 
@@ -92,8 +92,8 @@ def test_pivots_say_most_of_the_labels(tmp_path, spaces, seed):
     assert len(hidden) == 3 and hidden <= features
     assert sorted((information(known, labels, f) for f in hidden), reverse=True) == pytest.approx(ranked[:3])
     presence = [{n for n, row in enumerate(rows) if f in row} for f in hidden]
-    found = [set(one.made.positive.owner[one.made.positive.indices == p].tolist()) for p in range(len(one.kinds))]
-    assert sorted(map(sorted, found)) == sorted(map(sorted, of_two(dict(enumerate(presence))).values()))
+    actual = [set(one.made.positive.owner[one.made.positive.indices == p].tolist()) for p in range(len(one.kinds))]
+    assert sorted(map(sorted, actual)) == sorted(map(sorted, of_two(dict(enumerate(presence))).values()))
 
 
 @pytest.mark.parametrize("typed", [["m=a|b"], ["m!=[ab]"], ["m=a", "r!=v"], ["l=.*"]])

@@ -25,9 +25,9 @@ def small(monkeypatch):
 
 
 def corpus(lines):
-    found = Corpus(BadLines(None, None))
-    found.add(parse_text("\n".join(lines).encode(), text_format()))
-    return found
+    result = Corpus(BadLines(None, None))
+    result.add(parse_text("\n".join(lines).encode(), text_format()))
+    return result
 
 
 def texts(count, seed, words=14):

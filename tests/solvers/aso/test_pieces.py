@@ -33,13 +33,13 @@ def test_rows_of_length_one(sizes, seed, chunk):
     rows = rows_of(sizes, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sparse_rows, "CHUNK", chunk)
-        found = rows.unit().terms.values
+        actual = rows.unit().terms.values
     expected = []
     for row in range(len(sizes)):
         own = rows.terms.values[rows.terms.row(row)].astype(np.float64)
         expected += (own / np.sqrt((own**2).sum())).astype(np.float32).tolist()
-    assert found.dtype == np.float32 and found.tolist() == pytest.approx(expected, rel=1e-7)
-    assert found.tobytes() == rows.unit().terms.values.tobytes()
+    assert actual.dtype == np.float32 and actual.tolist() == pytest.approx(expected, rel=1e-7)
+    assert actual.tobytes() == rows.unit().terms.values.tobytes()
 
 
 @given(sizes=SIZES, seed=st.integers(0, 2**32 - 1), chunk=st.integers(1, 10), k=st.integers(1, 3))

@@ -23,8 +23,8 @@ def test_labels_are_those_that_a_look_at_all_examples_finds(seed, sizes, most):
     rng = np.random.default_rng(seed)
     sequence, count = offsets(sizes), sum(sizes)
     words, labels = rng.integers(4, size=count).astype(np.uint64), rng.integers(-1, 3, size=count)
-    found = labels_given(words, labels, sequence, most)
-    assert found.tolist() == given_before(words.tolist(), labels.tolist(), sequence.tolist(), most)
+    actual = labels_given(words, labels, sequence, most)
+    assert actual.tolist() == given_before(words.tolist(), labels.tolist(), sequence.tolist(), most)
 
 
 @given(seed=st.integers(0, 2**32 - 1), sizes=SIZES, most=st.integers(1, 5), cuts=st.sets(st.integers(1, 11)))
@@ -42,13 +42,13 @@ def test_sequences_are_decoded_with_what_was_found_before_in_whatever_parts(seed
         before = given_before(words[:end], [*expected, *[0] * (end - begin)], sequence[sequence <= end], most)
         own = slice(begin, end)
         expected += label_viterbi.best(score[own] + table[before[own]], pair[own], None, allowed)[0]
-    recall, found = Recall(most), []
+    recall, actual = Recall(most), []
     edges = [0, *sorted(cut for cut in cuts if cut < len(sizes)), len(sizes)]
     for first, last in pairwise(edges):
         own = slice(sequence[first], sequence[last])
         piece = score[own], sequence[first : last + 1] - sequence[first], pair[own]
-        found += one_by_one(Decoder(allowed), piece, recall.meet(words[own]), recall, table).tolist()
-    assert found == expected
+        actual += one_by_one(Decoder(allowed), piece, recall.meet(words[own]), recall, table).tolist()
+    assert actual == expected
 
 
 def test_words_are_what_examples_have_in_the_namespace(tmp_path):

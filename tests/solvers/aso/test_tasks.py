@@ -12,7 +12,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.task_data import Task, fitted, solved, task_rows
+from vwlite.solvers.aso.task_data import Task, fit_task, solve_task, task_rows
 from vwlite.solvers.aso.tasks import Rounds, learn_tasks, load_tasks, save_tasks
 from vwlite.training.listener import Monitor
 
@@ -39,9 +39,9 @@ def tasks_of(x, y, penalty=0.1):
 
 
 def alternated(tasks, p, **options):
-    found = Rounds(tasks, np.ones(p, bool), TasksConfig(**options), Monitor())
-    found.run()
-    return found.u, found.theta, found.of_unknown_tasks(), found.bias, found.objectives
+    actual = Rounds(tasks, np.ones(p, bool), TasksConfig(**options), Monitor())
+    actual.run()
+    return actual.u, actual.theta, actual.of_unknown_tasks(), actual.bias, actual.objectives
 
 
 @pytest.mark.parametrize("n", [1, 3, 12, 40])
@@ -53,7 +53,7 @@ def test_a_task_is_solved_as_by_least_squares(n, h, constant):
     theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
     own, root = np.arange(8) * 2, np.sqrt(weight)
     task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.3)
-    w, v, bias, value = solved(task, theta, constant)
+    w, v, bias, value = solve_task(task, theta, constant)
     expected = optimum(x, y, weight, theta[own], 0.3, constant)
     assert value == pytest.approx(expected[3], rel=1e-5, abs=1e-9)
     np.testing.assert_allclose(w, expected[0], atol=1e-5)
@@ -74,12 +74,12 @@ def test_the_objective_is_equation_8_and_never_rises(seed):
 def test_a_common_part_never_raises_the_objective_and_is_found(dim):
     x, y, true = problem(5, m=40, p=12, n=8)
     shift = np.arange(12.0)
-    found = {}
+    actual = {}
     for centre in (False, True):
         how = {"dim": dim, "iterations": 200, "tolerance": 0, "centre": centre, "constant": False}
-        _, _, found[centre], _, objectives = alternated(tasks_of(x, y + x @ shift), 12, **how)
+        _, _, actual[centre], _, objectives = alternated(tasks_of(x, y + x @ shift), 12, **how)
         assert all(later <= before * (1 + 1e-9) for before, later in pairwise(objectives))
-    assert np.linalg.norm(found[True] - (true.mean(1) + shift)) < 0.15 * np.linalg.norm(shift)
+    assert np.linalg.norm(actual[True] - (true.mean(1) + shift)) < 0.15 * np.linalg.norm(shift)
 
 
 def test_it_stops_where_a_round_gains_little():
@@ -91,14 +91,14 @@ def test_it_stops_where_a_round_gains_little():
 
 def test_what_tasks_share_makes_the_error_a_tenth():
     """200 tasks of 20 examples and 50 inputs, error against the noiseless target."""
-    found = {"independent": [], 1: [], 10: []}
+    actual = {"independent": [], 1: [], 10: []}
     for seed in range(3):
         x, y, true = problem(seed)
-        for name in found:
+        for name in actual:
             how = {"dim": 0} if name == "independent" else {"iterations": name}
             u, *_ = alternated(tasks_of(x, y), 50, constant=False, **how)
-            found[name].append(((u - true) ** 2).sum(0).mean())
-    mean = {name: np.mean(errors) for name, errors in found.items()}
+            actual[name].append(((u - true) ** 2).sum(0).mean())
+    mean = {name: np.mean(errors) for name, errors in actual.items()}
     assert mean["independent"] > 2.5 and mean[1] < 0.44 and mean[10] < 0.3
 
 
@@ -202,7 +202,7 @@ def test_a_task_of_two_classes_is_solved_as_by_newton_steps(n, h, constant):
     theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
     own, root, common = np.arange(8) * 2, np.sqrt(weight), 0.1 * rng.normal(size=20)
     task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.05)
-    w, v, bias, value, score = fitted(task, theta, constant, common, np.zeros(n))
+    w, v, bias, value, score = fit_task(task, theta, constant, common, np.zeros(n))
     expected = logistic_optimum(x, y, weight, theta[own], 0.05, constant, x @ common[own])
     assert value == pytest.approx(expected, rel=1e-4)
     np.testing.assert_allclose(score, x @ (w + theta[own] @ v + common[own]) + bias, atol=1e-9)
@@ -220,7 +220,7 @@ def test_modified_huber_loss_has_no_slope_where_a_task_is_solved(n, h):
     theta = np.linalg.qr(rng.normal(size=(20, max(h, 1))))[0][:, :h]
     own, root, common = np.arange(8) * 2, np.sqrt(weight), 0.1 * rng.normal(size=20)
     task = Task(x * root[:, None], y * root, root, own, float(weight.sum()), 0.05)
-    w, v, bias, value, score = fitted(task, theta, True, common, np.zeros(n), "modified_huber")
+    w, v, bias, value, score = fit_task(task, theta, True, common, np.zeros(n), "modified_huber")
     np.testing.assert_allclose(score, x @ (w + theta[own] @ v + common[own]) + bias, atol=1e-9)
     margin, share = y * score, weight / weight.sum()
     losses = [(1 - m) ** 2 if 1 > m >= -1 else -4 * m if m < -1 else 0.0 for m in margin.tolist()]

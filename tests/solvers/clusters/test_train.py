@@ -13,7 +13,7 @@ from vwlite._native import nearest_means
 from vwlite.data.batch import Csr, offsets
 from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
 from vwlite.solvers.clusters.model import MiniBatch, split
-from vwlite.solvers.clusters.numbered_rows import Piece, scalable, trimmed
+from vwlite.solvers.clusters.numbered_rows import Piece, scalable, trim_weights
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.row_solver import Part
 from vwlite.training.listener import Monitor
@@ -60,13 +60,13 @@ def test_the_average_distance_never_rises(rows, clusters, spherical, seeding, se
     weight = draw.integers(1, 4, rows).astype(np.float32)
     said = History()
     config = ClusterConfig(clusters, spherical, seeding=seeding, seed=seed)
-    found = Lloyd(config, Source(x, weight), None, 2**30, 2).run(said)
+    actual = Lloyd(config, Source(x, weight), None, 2**30, 2).run(said)
     told = [row["average_squared_distance"] for row in said.rows]
     assert all(after <= before * (1 + 1e-5) + 1e-9 for before, after in pairwise(told))
-    assert found.totals[0].sum() == rows and found.totals[1].sum() == weight.sum()
-    assert (found.totals[0] > 0).all() and np.isfinite(found.means).all()
+    assert actual.totals[0].sum() == rows and actual.totals[1].sum() == weight.sum()
+    assert (actual.totals[0] > 0).all() and np.isfinite(actual.means).all()
     if spherical:
-        assert np.linalg.norm(found.means, axis=0) == pytest.approx(np.ones(clusters), rel=1e-5)
+        assert np.linalg.norm(actual.means, axis=0) == pytest.approx(np.ones(clusters), rel=1e-5)
 
 
 @given(st.integers(1, 30), st.integers(1, 40), st.integers(0, 2**32 - 1), st.data())
@@ -76,19 +76,19 @@ def test_kernels_are_the_twin(rows, clusters, seed, data):
     means, weight = draw.normal(size=(11, clusters)).astype(np.float32), draw.integers(0, 3, rows).astype(np.float32)
     terms, squares = csr(x), (means.astype(float) ** 2).sum(axis=0)
     arrays = terms.indptr, terms.indices, terms.values
-    cluster, found, cut = np.full(rows, -1, np.int32), np.zeros(rows), data.draw(st.integers(0, rows))
+    cluster, actual, cut = np.full(rows, -1, np.int32), np.zeros(rows), data.draw(st.integers(0, rows))
     for begin, end in ((cut, rows), (0, cut)):
-        nearest_means.assign(*arrays, means, np.ones(clusters), squares, cluster, found, begin, end)
-    wanted = nearest(x.astype(float).tolist(), means.T.astype(float).tolist())
-    assert found == pytest.approx(np.array([one for _, one in wanted]), rel=1e-5, abs=1e-5)
+        nearest_means.assign(*arrays, means, np.ones(clusters), squares, cluster, actual, begin, end)
+    expected = nearest(x.astype(float).tolist(), means.T.astype(float).tolist())
+    assert actual == pytest.approx(np.array([one for _, one in expected]), rel=1e-5, abs=1e-5)
     every = np.zeros((rows, clusters))
     nearest_means.distances(*arrays, means, squares, every)
-    assert (every[np.arange(rows), cluster] == found).all() and (every.min(axis=1) == found).all()
+    assert (every[np.arange(rows), cluster] == actual).all() and (every.min(axis=1) == actual).all()
     sums, totals = np.zeros((11, clusters)), np.zeros((3, clusters))
-    nearest_means.add_members(*arrays, weight, cluster, found, sums, totals)
+    nearest_means.add_members(*arrays, weight, cluster, actual, sums, totals)
     member = (np.arange(clusters) == cluster[:, None]) * weight[:, None]
     assert sums == pytest.approx(x.T.astype(float) @ member, abs=1e-9)
-    assert totals == pytest.approx(np.array([(member > 0).sum(axis=0), member.sum(axis=0), found @ member]), abs=1e-9)
+    assert totals == pytest.approx(np.array([(member > 0).sum(axis=0), member.sum(axis=0), actual @ member]), abs=1e-9)
 
 
 def test_kernels_refuse_what_does_not_fit():
@@ -139,10 +139,10 @@ def test_batches_in_the_order_of_the_data_are_the_twin(rows, clusters, size, sph
     examples = x[:, np.sort(solver.rows.rows.slots)].astype(float).tolist()
     examples = [unit(row) for row in examples] if spherical else examples
     wanted, average = mini_batch(examples, weight, means, size, spherical)
-    found = (solver.sums * solver.scale).T[:, np.argsort(solver.rows.rows.slots)]
-    assert found == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
+    actual = (solver.sums * solver.scale).T[:, np.argsort(solver.rows.rows.slots)]
+    assert actual == pytest.approx(np.array(wanted), rel=1e-4, abs=1e-4)
     assert cost == pytest.approx(average, rel=1e-4, abs=1e-4)
-    assert solver.squares == pytest.approx((found**2).sum(axis=1), rel=1e-5)
+    assert solver.squares == pytest.approx((actual**2).sum(axis=1), rel=1e-5)
 
 
 @given(st.lists(st.integers(0, 9), max_size=8), st.integers(1, 12))
@@ -150,17 +150,17 @@ def test_pieces_are_cut_to_one_size(lengths, size):
     x = np.arange(1, sum(lengths) + 1, dtype=np.float32)[:, None]
     cuts = np.cumsum(lengths, dtype=int)[:-1] if lengths else []
     pieces = [Piece(csr(part), part[:, 0]) for part in np.split(x, cuts)]
-    found = list(split(pieces, size))
-    assert all(len(piece.weight) == size for piece in found[:-1])
-    assert all(0 < len(piece.weight) <= size for piece in found)
+    actual = list(split(pieces, size))
+    assert all(len(piece.weight) == size for piece in actual[:-1])
+    assert all(0 < len(piece.weight) <= size for piece in actual)
     for of in (lambda piece: piece.weight, lambda piece: piece.terms.values):
-        assert np.concatenate([np.zeros(0), *map(of, found)]).tolist() == x[:, 0].tolist()
+        assert np.concatenate([np.zeros(0), *map(of, actual)]).tolist() == x[:, 0].tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1), st.floats(0, 0.5))
 def test_what_is_trimmed_is_the_farthest_share(rows, share):
     weight, distance = (np.array(one, np.float32) for one in zip(*rows, strict=True))
-    left = trimmed(weight, distance, share)
+    left = trim_weights(weight, distance, share)
     gone = (left == 0) & (weight > 0)
     assert (left[~gone] == weight[~gone]).all() and weight[gone].sum() <= share * float(weight.sum())
     kept = left > 0

@@ -34,12 +34,12 @@ def differences(queries, labels):
 
 def wanted_pairs(queries, labels, share):
     """As many of the largest differences as the share, or all of the largest one; equal ones go together."""
-    found = differences(queries, labels)
-    for least in sorted(set(found.values())):
-        far = [pair for pair, difference in found.items() if difference >= least]
-        if len(far) <= share * len(found):
+    actual = differences(queries, labels)
+    for least in sorted(set(actual.values())):
+        far = [pair for pair, difference in actual.items() if difference >= least]
+        if len(far) <= share * len(actual):
             return far
-    return [pair for pair, difference in found.items() if difference == max(found.values())]
+    return [pair for pair, difference in actual.items() if difference == max(actual.values())]
 
 
 def index_of(queries, labels, importance=None, sampling="pairs"):
@@ -93,18 +93,18 @@ def test_pairs_of_far_labels(labels, queries, share, sampling, weighted):
     whole = index_of(queries, labels)
     if not len(whole.query_start):
         return
-    found = differences(queries, labels)
-    assert whole.count(5e-324) == len(found)
-    for difference in set(found.values()):
-        assert whole.count(difference) == sum(other >= difference for other in found.values())
-    wanted = wanted_pairs(queries, labels, share)
-    assert whole.count(least_difference(whole, share)) == len(wanted)
+    actual = differences(queries, labels)
+    assert whole.count(5e-324) == len(actual)
+    for difference in set(actual.values()):
+        assert whole.count(difference) == sum(other >= difference for other in actual.values())
+    expected = wanted_pairs(queries, labels, share)
+    assert whole.count(least_difference(whole, share)) == len(expected)
     index = far(queries, labels, share, importance, sampling)
     weights = np.ones(len(labels)) if importance is None else importance
-    assert index.candidates == pytest.approx(sum(weights[i] * weights[j] for i, j in wanted))
+    assert index.candidates == pytest.approx(sum(weights[i] * weights[j] for i, j in expected))
     for step, pair in enumerate(index.draw(7 * PHI % 2**64, 1, 40).tolist(), 1):
         assert pair == drawn_plainly(index, 7, step)
-        assert tuple(sorted(index.row[pair].tolist())) in wanted
+        assert tuple(sorted(index.row[pair].tolist())) in expected
 
 
 @pytest.mark.parametrize("sampling", ["pairs", "query"])

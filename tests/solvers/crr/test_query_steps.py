@@ -135,14 +135,14 @@ def test_it_raises_its_metric_where_pairs_contradict_each_other(tmp_path, pairin
             a, b = rng.normal(size=2)
             label = 2.0 if a > 1.3 else 1.0 if b - 0.7 * a > 0 else 0.0
             rows.append((label, query, {0: float(np.float32(a)), 1: float(np.float32(b))}))
-    found = {}
+    actual = {}
     for kind in ("all", pairing):
         more = {"truncate": 3} if "@" in metric and kind != "all" else {}
         w = trained(tmp_path, as_svmlight(rows), kind="svmlight", pairing=kind, **more)[0].weights[:2, 0]
         scores = np.array([x[0] * w[0] + x[1] * w[1] for _, _, x in rows], np.float32)
         columns = (np.array([q for _, q, _ in rows], np.uint64), np.array([y for y, _, _ in rows], np.float32), scores)
-        found[kind] = Ranking(*columns, np.ones(len(rows), np.float32)).measure(metric)
-    assert found[pairing] > found["all"] + (0.01 if "ndcg" in metric else -0.001)
+        actual[kind] = Ranking(*columns, np.ones(len(rows), np.float32)).measure(metric)
+    assert actual[pairing] > actual["all"] + (0.01 if "ndcg" in metric else -0.001)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=4, max_size=30), st.integers(0, 9))

@@ -175,11 +175,11 @@ def test_with_l1_it_approaches_the_minimum_and_its_zeros(tmp_path, alpha):
     rows = [(float(np.clip(round(y + 2 * x.get(0, 0) - x.get(1, 0)), 0, 4)), q, x) for y, q, x in rows]
     how = {"alpha": alpha, "penalty": 0.1, "l1": 0.15, "steps": 1_000_000}
     learner, _, _ = trained(tmp_path, as_svmlight(rows), kind="svmlight", **how)
-    found, best = learner.weights[[*range(12), CONSTANT], 0], penalised_optimum(rows, alpha, 0.1, 0.15)
-    np.testing.assert_allclose(found, best, atol=0.01)
+    actual, best = learner.weights[[*range(12), CONSTANT], 0], penalised_optimum(rows, alpha, 0.1, 0.15)
+    np.testing.assert_allclose(actual, best, atol=0.01)
     assert 2 <= np.count_nonzero(best) <= 9
-    np.testing.assert_array_equal(found[abs(best) > 0.02] != 0, True)
-    assert np.count_nonzero(found[best == 0]) <= 1
+    np.testing.assert_array_equal(actual[abs(best) > 0.02] != 0, True)
+    assert np.count_nonzero(actual[best == 0]) <= 1
 
 
 def squared_optimum(rows, alpha, penalty):
@@ -209,8 +209,8 @@ def small_population(weights=None, sampling="pairs"):
 def chi_square(people, expected, draws=400_000):
     """The statistic over unordered pairs of rows, and its degrees of freedom."""
     rows = np.sort(people.row[people.draw(12345, 1, draws)], axis=1)
-    found, counts = np.unique(rows, axis=0, return_counts=True)
-    seen = {tuple(pair): count for pair, count in zip(found.tolist(), counts.tolist(), strict=True)}
+    actual, counts = np.unique(rows, axis=0, return_counts=True)
+    seen = {tuple(pair): count for pair, count in zip(actual.tolist(), counts.tolist(), strict=True)}
     assert set(seen) <= set(expected)
     total = sum(expected.values())
     wanted = {pair: weight * draws / total for pair, weight in expected.items()}

@@ -42,11 +42,11 @@ def test_it_is_the_plain_graph(tmp_path_factory, texts, combine, block_size):
     edges = read(path, block_size)
     nodes, wanted = edges_of(texts, combine)
     assert [name.decode() for name in edges.names.all()] == nodes
-    found = undirected(edges, combine)
-    made = dict(zip(zip(found.low.tolist(), found.high.tolist(), strict=True), found.weight.tolist(), strict=True))
+    actual = undirected(edges, combine)
+    made = dict(zip(zip(actual.low.tolist(), actual.high.tolist(), strict=True), actual.weight.tolist(), strict=True))
     assert made == pytest.approx(wanted)
-    connected = found.connected(len(nodes))
-    graph = graph_of(found, connected)
+    connected = actual.connected(len(nodes))
+    graph = graph_of(actual, connected)
     k = np.array(matrix_of(wanted, len(nodes)))[np.ix_(connected, connected)]
     dense = np.zeros_like(k)
     dense[np.repeat(np.arange(len(graph)), np.diff(graph.indptr)), graph.index] = graph.value

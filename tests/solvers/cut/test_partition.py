@@ -22,9 +22,9 @@ def dense(graph):
 @st.composite
 def states(draw):
     """A graph and a partition of its nodes, some clusters of which may be empty."""
-    found = draw(entries)
-    assume(any(weight for _, _, weight in found))
-    graph = graph_from(*zip(*found, strict=True), nodes=10)
+    actual = draw(entries)
+    assume(any(weight for _, _, weight in actual))
+    graph = graph_from(*zip(*actual, strict=True), nodes=10)
     clusters = draw(st.integers(2, 4))
     numbers = st.integers(0, clusters - 1)
     cluster = draw(st.lists(numbers, min_size=len(graph), max_size=len(graph)))
@@ -41,14 +41,14 @@ def test_the_cost_is_cut_over_volume(state):
 def test_a_step_takes_the_nearest_centres(state, shift, threads):
     graph, cluster, clusters = state
     with ThreadPoolExecutor(threads) as pool:
-        found = Alternation(graph, shift, threads).step(partition_of(graph, cluster, clusters), shift, pool)
-    for own, taken, distance in zip(cluster, found, distances(dense(graph), cluster.tolist(), shift), strict=True):
+        actual = Alternation(graph, shift, threads).step(partition_of(graph, cluster, clusters), shift, pool)
+    for own, taken, distance in zip(cluster, actual, distances(dense(graph), cluster.tolist(), shift), strict=True):
         nearest = min(distance.values())
         if taken == own:  # which may be its cluster's last
-            assert distance[own] < nearest + 1e-9 or (found == own).sum() == 1
+            assert distance[own] < nearest + 1e-9 or (actual == own).sum() == 1
         else:
             assert distance[taken] < nearest + 1e-9
-    assert {*found.tolist()} == {*cluster.tolist()}
+    assert {*actual.tolist()} == {*cluster.tolist()}
 
 
 @given(states())
@@ -88,10 +88,10 @@ def test_a_cluster_keeps_the_node_that_is_farthest_elsewhere():
 @given(st.integers(1, 6), st.integers(0, 99))
 def test_every_mean_of_k_means_has_points(clusters, seed):
     points = np.array([[0.0], [0], [1], [1], [1], [5]])
-    found = kmeans(points, np.ones(6), clusters, Random(seed))
-    assert {*found.tolist()} == {*range(clusters)}
+    actual = kmeans(points, np.ones(6), clusters, Random(seed))
+    assert {*actual.tolist()} == {*range(clusters)}
     if clusters == 3:
-        assert {frozenset(np.flatnonzero(found == j).tolist()) for j in range(3)} == {
+        assert {frozenset(np.flatnonzero(actual == j).tolist()) for j in range(3)} == {
             frozenset({0, 1}),
             frozenset({2, 3, 4}),
             frozenset({5}),
@@ -102,6 +102,6 @@ def test_every_mean_of_k_means_has_points(clusters, seed):
 def test_k_means_ends_where_neither_rows_nor_means_change(seed):
     draw = np.random.default_rng(seed)
     points, weight = draw.normal(size=(40, 3)), draw.random(40) + 0.1
-    found = kmeans(points, weight, 4, Random(seed))
-    means = np.stack([np.average(points[found == j], axis=0, weights=weight[found == j]) for j in range(4)])
-    assert (((points[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == found).all()
+    actual = kmeans(points, weight, 4, Random(seed))
+    means = np.stack([np.average(points[actual == j], axis=0, weights=weight[actual == j]) for j in range(4)])
+    assert (((points[:, None] - means) ** 2).sum(axis=2).argmin(axis=1) == actual).all()

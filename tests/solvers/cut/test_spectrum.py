@@ -5,7 +5,7 @@ import pytest
 from graph_case import blocks, graph_from
 
 from vwlite.solvers.cut import graph as module
-from vwlite.solvers.cut.graph import Products, iterated, spectrum, start
+from vwlite.solvers.cut.graph import Products, iterate, spectrum, start
 from vwlite.training.listener import Monitor
 
 
@@ -26,10 +26,10 @@ def test_the_first_eigenvector_is_the_root_of_the_degrees_with_eigenvalue_one():
     products = Products(graph, 1, Monitor())
     nothing = np.zeros((len(graph), 0))
     with products.pool:
-        found = iterated(products, start(nothing, 3, seed=1), nothing, 3, 1000)
-    first = found.vectors[:, 0] * np.sign(found.vectors[0, 0])
+        actual = iterate(products, start(nothing, 3, seed=1), nothing, 3, 1000)
+    first = actual.vectors[:, 0] * np.sign(actual.vectors[0, 0])
     root = np.sqrt(graph.degree / graph.degree.sum())
-    assert found.values[0] == pytest.approx(1, abs=1e-6)
+    assert actual.values[0] == pytest.approx(1, abs=1e-6)
     assert np.abs(first - root).max() < 1e-6 * root.max()
 
 
@@ -38,29 +38,29 @@ def test_the_others_are_those_of_the_whole_decomposition(nodes, monkeypatch):
     """Small graphs are decomposed whole, larger ones iterated."""
     graph = some_graph(nodes)
     values, vectors = np.linalg.eigh(dense(graph))
-    found = spectrum(graph, 3, Monitor())
-    assert (found.products > 0) == (nodes > module.WHOLE) and found.error <= 1e-6
-    assert found.values == pytest.approx(values[::-1][1:4], abs=1e-9)
-    angles = np.linalg.svd(vectors[:, ::-1][:, 1:4].T @ found.vectors)[1]
+    actual = spectrum(graph, 3, Monitor())
+    assert (actual.products > 0) == (nodes > module.WHOLE) and actual.error <= 1e-6
+    assert actual.values == pytest.approx(values[::-1][1:4], abs=1e-9)
+    angles = np.linalg.svd(vectors[:, ::-1][:, 1:4].T @ actual.vectors)[1]
     assert angles == pytest.approx(np.ones(3), abs=1e-8)
-    assert np.abs(found.vectors.T @ found.vectors - np.eye(3)).max() < 1e-12
-    assert np.abs(found.vectors.T @ np.sqrt(graph.degree)).max() < 1e-9
-    assert (found.vectors[np.abs(found.vectors).argmax(axis=0), range(3)] > 0).all()
+    assert np.abs(actual.vectors.T @ actual.vectors - np.eye(3)).max() < 1e-12
+    assert np.abs(actual.vectors.T @ np.sqrt(graph.degree)).max() < 1e-9
+    assert (actual.vectors[np.abs(actual.vectors).argmax(axis=0), range(3)] > 0).all()
 
 
 def test_a_ring_whose_eigenvalues_lie_close():
     """They are cosines, each but the first twice (Chung, Spectral Graph Theory, 1997)."""
     nodes = 700
     around = np.arange(nodes)
-    found = spectrum(graph_from(around, (around + 1) % nodes), 4, Monitor(), most=100_000)
-    assert found.values == pytest.approx(np.cos(2 * np.pi * np.array([1, 1, 2, 2]) / nodes), abs=1e-9)
+    actual = spectrum(graph_from(around, (around + 1) % nodes), 4, Monitor(), most=100_000)
+    assert actual.values == pytest.approx(np.cos(2 * np.pi * np.array([1, 1, 2, 2]) / nodes), abs=1e-9)
 
 
 def test_components_have_eigenvalues_of_one():
     draw = np.random.default_rng(3)
     parts = [np.array(blocks(draw, 300, 1, 3000, 0)) + 300 * part for part in range(3)]
-    found = spectrum(graph_from(*np.concatenate(parts, axis=1)), 4, Monitor())
-    assert found.values[:2] == pytest.approx([1, 1], abs=1e-9) and found.values[2] < 0.9
+    actual = spectrum(graph_from(*np.concatenate(parts, axis=1)), 4, Monitor())
+    assert actual.values[:2] == pytest.approx([1, 1], abs=1e-9) and actual.values[2] < 0.9
 
 
 def test_a_graph_with_two_sides_and_a_complete_one():
@@ -74,8 +74,8 @@ def test_a_graph_with_two_sides_and_a_complete_one():
 
 def test_it_stops_at_so_many_products_and_says_how_far_it_is():
     around = np.arange(5000)
-    found = spectrum(graph_from(around, (around + 1) % 5000), 2, Monitor(), most=30)
-    assert found.products == 30 and found.error > 1e-6
+    actual = spectrum(graph_from(around, (around + 1) % 5000), 2, Monitor(), most=30)
+    assert actual.products == 30 and actual.error > 1e-6
 
 
 def test_bytes_do_not_depend_on_threads():

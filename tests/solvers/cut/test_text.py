@@ -65,10 +65,10 @@ def test_rows_are_divided_by_their_degrees(weighted, source):
     weight = np.arange(90) % 3 if weighted else np.ones(90, int)
     rows = source(text_of(x, weight))
     rows.count_terms()
-    found = [part for part in rows.parts()]
+    actual = [part for part in rows.parts()]
     degree = x @ (weight @ x)
-    assert np.concatenate([part.weight for part in found]) == pytest.approx(weight * degree, rel=1e-6)
-    sums = np.concatenate([np.bincount(part.terms.owner, part.terms.values, len(part.terms)) for part in found])
+    assert np.concatenate([part.weight for part in actual]) == pytest.approx(weight * degree, rel=1e-6)
+    sums = np.concatenate([np.bincount(part.terms.owner, part.terms.values, len(part.terms)) for part in actual])
     assert sums == pytest.approx(x.sum(axis=1) / degree, rel=1e-6)
     assert rows.examples == (weight > 0).sum()
 
@@ -77,13 +77,13 @@ def test_eigenvectors_are_those_of_the_graph(source):
     x = matrix()
     rows = source(text_of(x))
     rows.count_terms()
-    found = eigenvectors(rows, 8, 0, MEMORY, 1, Monitor())
+    actual = eigenvectors(rows, 8, 0, MEMORY, 1, Monitor())
     k, degree = graph_of(x)
     root = np.sqrt(degree)
     values, vectors = np.linalg.eigh(k / root / root[:, None])
-    assert found.values[0] == pytest.approx(1, abs=1e-6)
-    assert found.values == pytest.approx(values[::-1][:8], abs=1e-4)
-    q = found.rows * root[:, None]
+    assert actual.values[0] == pytest.approx(1, abs=1e-6)
+    assert actual.values == pytest.approx(values[::-1][:8], abs=1e-4)
+    q = actual.rows * root[:, None]
     assert np.abs(np.abs(q[:, 0]) - root / np.linalg.norm(root)).max() < 1e-6
     angles = np.linalg.svd(vectors[:, ::-1][:, :3].T @ q[:, :3])[1]
     assert angles == pytest.approx(np.ones(3), abs=1e-4)
@@ -91,9 +91,9 @@ def test_eigenvectors_are_those_of_the_graph(source):
 
 def test_groups_are_found(source):
     x = matrix(300, 30)
-    found = clusters_of(source(text_of(x)), 3)
+    clusters = clusters_of(source(text_of(x)), 3)
     k, _ = graph_of(x)
-    own, true = (cost(k.tolist(), one.tolist(), 3) for one in (found, np.arange(300) % 3))
+    own, true = (cost(k.tolist(), one.tolist(), 3) for one in (clusters, np.arange(300) % 3))
     assert own == pytest.approx(true, rel=0.02)
 
 
@@ -114,8 +114,8 @@ def test_the_partition_does_not_depend_on_threads_and_batches(source):
 
 
 def test_lines_without_features_are_of_the_first_cluster(source):
-    found = clusters_of(source("|w a\n|w\n\n|w b\n|w a a\n|w b\n"), 2)
-    assert found[[1, 2]].tolist() == [0, 0] and found[0] == found[4] != found[3] == found[5]
+    clusters = clusters_of(source("|w a\n|w\n\n|w b\n|w a a\n|w b\n"), 2)
+    assert clusters[[1, 2]].tolist() == [0, 0] and clusters[0] == clusters[4] != clusters[3] == clusters[5]
 
 
 def test_one_feature_makes_no_clusters_but_no_error(source):

@@ -47,8 +47,8 @@ def test_steps_are_the_twins(shape, key, first, data):
         at, other = drawn(key, number, len(begin), known)
         losses += by_formula.step(text[begin[at] : begin[at] + window].tolist(), other, 0.1, 0.05)
     assert total == pytest.approx(losses, rel=1e-3, abs=1e-3)
-    found = made.words, made.inputs[:, :hidden], made.bias[:hidden], made.output[:hidden]
-    for one, wanted in zip(found, by_formula.arrays, strict=True):
+    actual = made.words, made.inputs[:, :hidden], made.bias[:hidden], made.output[:hidden]
+    for one, wanted in zip(actual, by_formula.arrays, strict=True):
         assert one == pytest.approx(wanted, rel=2e-3, abs=2e-4)
     assert not made.inputs[:, hidden:].any() and not made.output[hidden:].any() and not made.bias[hidden:].any()
 
@@ -73,10 +73,10 @@ def test_ranks_are_the_twins(shape, seed):
     window, _, hidden, words = shape
     made, text = network(*shape, seed=seed), text_of(words, 20, seed)
     begin = np.arange(0, 20 - window)
-    found = np.zeros(len(begin))
-    assert window_network.rank(made, text, begin, found, STOP) == STATUS["OK"]
+    actual = np.zeros(len(begin))
+    assert window_network.rank(made, text, begin, actual, STOP) == STATUS["OK"]
     by_formula = twin(made, hidden)
-    for at, one in zip(begin.tolist(), found.tolist(), strict=True):
+    for at, one in zip(begin.tolist(), actual.tolist(), strict=True):
         of = text[at : at + window].tolist()
         right = by_formula.score(of)
         scores = np.array([by_formula.score([*of[:-1], word]) for word in range(words) if word != of[-1]])

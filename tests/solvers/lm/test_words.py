@@ -43,8 +43,8 @@ def test_vocabulary_and_windows_are_the_twins(lines, limit, size, data):
     assert different == len(twin.vocabulary(lines, None))
     assert (text == text_of(blocks_of(lines, 1 << 20), "words", words)).all()
     known = data.draw(st.integers(0, len(words)))
-    found = [text[at : at + size].tolist() for at in windows_of(text, size, known).tolist()]
-    assert found == twin.windows(lines, words.texts, size, known)
+    actual = [text[at : at + size].tolist() for at in windows_of(text, size, known).tolist()]
+    assert actual == twin.windows(lines, words.texts, size, known)
 
 
 def test_windows_with_unknown_words_can_be_told_from_ends_of_lines():

@@ -33,8 +33,8 @@ def test_best_sequence_and_marginals(edge, corpus, seed):
     sequences = twins(problem)
     for twin, start in zip(sequences, problem.sequence.tolist(), strict=False):
         scores = dict(twin.paths(w))
-        found = tuple(best[start : start + len(twin.true)].tolist())
-        assert scores[found] == pytest.approx(max(scores.values()), abs=1e-12)  # of equal ones any
+        actual = tuple(best[start : start + len(twin.true)].tolist())
+        assert scores[actual] == pytest.approx(max(scores.values()), abs=1e-12)  # of equal ones any
     np.testing.assert_allclose(marginals, np.concatenate([twin.marginals(w) for twin in sequences]), atol=1e-12)
 
 

@@ -113,9 +113,9 @@ def test_a_range_makes_a_feature_of_each_length():
 
 def test_chunks_nearby():
     chunks = b"the B-NP\nbig I-NP\ndog I-NP\nbarks B-VP\n. O\n! O\n"
-    found = text("k:%k[0,1]\nl:%k[-1,1]\nr:%k[1,1]", chunks, no_labels=True).splitlines()
-    assert found[1] == "|k the big dog |r barks" and found[3] == "|k barks |l the big dog |r ."
-    assert found[4] == "|k . |l barks |r !"
+    lines = text("k:%k[0,1]\nl:%k[-1,1]\nr:%k[1,1]", chunks, no_labels=True).splitlines()
+    assert lines[1] == "|k the big dog |r barks" and lines[3] == "|k barks |l the big dog |r ."
+    assert lines[4] == "|k . |l barks |r !"
 
 
 DOCUMENTS = b"-DOCSTART- O\n\nEU I-ORG\nUN B-ORG\n\n-DOCSTART- O\nto O\n"
@@ -147,8 +147,8 @@ def test_plain_lines():
         ("U:%s[0,0,4-2]", "from 1 to"),
         ("U:%p[0,0,1-9999999999]", "from 1 to"),
         ("U:%m[0,0,3]", "not like %m"),
-        ('U:%m[0,0,"("]', "no regular expression"),
-        ('U:%m[0,0,"a{99999999999}"]', "no regular expression"),
+        ('U:%m[0,0,"("]', "not a regular expression"),
+        ('U:%m[0,0,"a{99999999999}"]', "not a regular expression"),
         ("U:%p[0,0,x]", "has a % that is not like"),
     ],
 )

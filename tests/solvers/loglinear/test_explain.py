@@ -36,14 +36,14 @@ def taught(tmp_path, run_here):
 def test_sums_of_the_answers_are_the_score_of_the_path(order, corpus, taught):
     tagger = taught(text_of(corpus, edge=True), "--model", "crf", "--edge", "e", "--order", order)
     for part in tagger.run():
-        found = list(tagger.of_part(part, None, None))
-        assert len(found) == len(part.best)
+        actual = list(tagger.of_part(part, None, None))
+        assert len(actual) == len(part.best)
         for twin, begin in zip(twins(part.chains), part.chains.sequence.tolist(), strict=False):
             end = begin + len(twin.state)
             path = tuple(part.best[begin:end].tolist())
             score = sum(tagger.weights[number] * value for number, value in twin.counts(path).items())
-            assert sum(one.sums[0].value for one in found[begin:end]) == pytest.approx(score, abs=1e-9)
-        for one in found:
+            assert sum(one.sums[0].value for one in actual[begin:end]) == pytest.approx(score, abs=1e-9)
+        for one in actual:
             check(one, tagger.pairs.names)
 
 
@@ -69,8 +69,8 @@ def test_probabilities_are_those_of_the_scores(taught, run_here):
         label, *chances, tag = answer.split()
         assert (one["prediction"], one["tag"], one["location"]) == (label, tag, f"d:{number + 1}")
         powers = {s["name"]: math.exp(s["value"]) for s in one["sums"]}
-        wanted = {name: power / sum(powers.values()) for name, power in powers.items()}
-        assert {c.split(":")[0]: float(c.split(":")[1]) for c in chances} == pytest.approx(wanted, abs=1e-5)
+        expected = {name: power / sum(powers.values()) for name, power in powers.items()}
+        assert {c.split(":")[0]: float(c.split(":")[1]) for c in chances} == pytest.approx(expected, abs=1e-5)
     terms = [term["name"] for s in examples[0]["sums"] for term in s["terms"]]
     assert "a^w0" in terms and tagger.pairs.names == ["x", "y", "z"]
 
@@ -78,10 +78,10 @@ def test_probabilities_are_those_of_the_scores(taught, run_here):
 def test_text_of_a_sequence(run_here, tmp_path):
     (tmp_path / "d").write_text("B 'one |w the the\nI |w dog\n\nB |w a\nI |w cat\n" * 9)
     run_here("l1", "d", "-f", "m", "--quiet", "--l1", "0.1", "--model", "crf")
-    shown = run_here("explain", "-i", "m", "d", "--top", 5).stdout.split("\n\n")
-    assert shown[0].startswith("d:1  one  prediction B\n  B  sum ") and "            2  w^the" in shown[0]
-    assert "            1  after B" in shown[1] and shown[1].startswith("d:2  prediction I\n")
-    assert shown[2].startswith("d:4  prediction B\n") and "after" not in shown[2]
+    completed = run_here("explain", "-i", "m", "d", "--top", 5).stdout.split("\n\n")
+    assert completed[0].startswith("d:1  one  prediction B\n  B  sum ") and "            2  w^the" in completed[0]
+    assert "            1  after B" in completed[1] and completed[1].startswith("d:2  prediction I\n")
+    assert completed[2].startswith("d:4  prediction B\n") and "after" not in completed[2]
     (tmp_path / "odd").write_text("|w dog\n|w x:nan\n|w the\n")
     done = run_here("explain", "-i", "m", "odd", "--max-bad-ratio", 0, status=65)
     assert "odd:2:" in done.stderr and done.stdout.count("prediction") == 2
@@ -90,5 +90,5 @@ def test_text_of_a_sequence(run_here, tmp_path):
 def test_what_such_models_cannot_take_is_refused(run_here, tmp_path):
     (tmp_path / "d").write_text("one |a x\ntwo |a y\n" * 5)
     run_here("l1", "d", "-f", "m", "--quiet", "--model", "multinomial")
-    said = run_here("predict", "-i", "m", "d", "--audit", status=2).stderr
-    assert "--audit does not go with a model of named labels: use 'vwlite explain'" in said
+    stderr = run_here("predict", "-i", "m", "d", "--audit", status=2).stderr
+    assert "--audit does not go with a model of named labels: use 'vwlite explain'" in stderr

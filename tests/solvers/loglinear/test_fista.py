@@ -46,8 +46,8 @@ def test_a_shrunk_vector_is_the_nearest_of_its_norm(name, v, by, other):
     def cost(w):
         return float((w - v) @ (w - v)) / 2 + by * norm.value(w)
 
-    found = norm.shrunk(v, by)
-    assert cost(found) <= cost(other) + 1e-9 and cost(found) <= cost(found + other / 1000) + 1e-9
+    actual = norm.shrunk(v, by)
+    assert cost(actual) <= cost(other) + 1e-9 and cost(actual) <= cost(actual + other / 1000) + 1e-9
     assert float(v @ other) <= norm.dual(v) * norm.value(other) + 1e-9
 
 
@@ -62,8 +62,8 @@ def test_rows_are_shrunk_as_the_twin_does(v, by):
 @pytest.mark.parametrize("name", NORMS)
 def test_a_round_bowl_ends_at_its_shrunk_centre(name, centre, scale, penalty):
     norm = NORMS[name]
-    found = minimise(squares(centre, np.full(len(centre), scale)), np.zeros(len(centre)), norm, penalty).weights
-    np.testing.assert_allclose(found, norm.shrunk(centre, penalty / scale), atol=1e-3)
+    actual = minimise(squares(centre, np.full(len(centre), scale)), np.zeros(len(centre)), norm, penalty).weights
+    np.testing.assert_allclose(actual, norm.shrunk(centre, penalty / scale), atol=1e-3)
 
 
 @given(centre=VECTOR, scale=VECTOR.map(lambda v: np.abs(v) + 0.01), penalty=st.floats(0.1, 3))
@@ -92,14 +92,14 @@ def test_the_twin_finds_the_same_minimum(model, edge):
     penalty, start = 0.3, np.zeros(part.problem.weights)
     expected = oracle.minimise(gradient, start, 3.0, 2500, lambda v, by: oracle.shrunk(rows, v, penalty * by))
     norm = norm_of(L1Config(model=model, edge=edge, solver="fista", group=True), part.problem)
-    found = minimise(likelihood(part), start, norm, penalty, 1e-7)
-    np.testing.assert_allclose(found.weights, expected, atol=0.02)
+    actual = minimise(likelihood(part), start, norm, penalty, 1e-7)
+    np.testing.assert_allclose(actual.weights, expected, atol=0.02)
     value = -sum(part.problem.weight[row] * chains[row].log_likelihood(expected) for row in part.rows)
-    assert found.value == pytest.approx(value + penalty * sum(oracle.lengths(rows, expected)), rel=1e-6)
-    lengths = np.array(oracle.lengths(rows, found.weights))
+    assert actual.value == pytest.approx(value + penalty * sum(oracle.lengths(rows, expected)), rel=1e-6)
+    lengths = np.array(oracle.lengths(rows, actual.weights))
     assert 0 < np.count_nonzero(lengths) < len(rows)
     vanished = {row for row, length in enumerate(lengths) if not length}
-    assert all((found.weights[rows[row]] != 0).any() for row in range(len(rows)) if row not in vanished)
+    assert all((actual.weights[rows[row]] != 0).any() for row in range(len(rows)) if row not in vanished)
 
 
 def test_single_weights_have_the_optimum_of_owlqn():

@@ -153,11 +153,11 @@ def test_steps_of_the_best_labelling(loss, cost, own, part_of, edge, seed):
     for number in range(2):
         sgd.run_pass(problem, rows)
         for row in rows[order_of(len(rows), config.seed, number)]:
-            found = oracle.losses(chains[row], w, own)
-            path = max(found, key=found.get)
+            actual = oracle.losses(chains[row], w, own)
+            path = max(actual, key=actual.get)
             d, importance = oracle.difference(chains[row], path, problem.weights), problem.weight[row]
             eta = config.initial_learning_rate / (1 + number + (steps % len(rows)) / len(rows))
-            w = w + d * (eta * importance if loss == "margin" else sizes[loss](d, found[path], importance))
+            w = w + d * (eta * importance if loss == "margin" else sizes[loss](d, actual[path], importance))
             total, steps = total + w, steps + 1
     np.testing.assert_allclose(sgd.kept()[1], w, atol=1e-9)
     np.testing.assert_allclose(sgd.weights, total / steps, atol=1e-9)
@@ -208,11 +208,11 @@ def test_the_best_label_sequences_are_those_of_enumeration(part_of, edge, seed, 
     for row, one in enumerate(twins(problem)):
         expected = sorted(one.paths(w), key=lambda path: -path[1])[:count]
         chances = one.chances(w)
-        found = [tuple(path) for path in labels[:, starts[row] : starts[row + 1]].tolist()][: len(expected)]
-        assert found == [path for path, _ in expected]
-        np.testing.assert_allclose(raw[: len(found), row], [score for _, score in expected], atol=1e-9)
-        np.testing.assert_allclose(np.exp(scores[: len(found), row]), [chances[path] for path in found], rtol=1e-9)
-        assert (scores[len(found) :, row] == -np.inf).all()
+        actual = [tuple(path) for path in labels[:, starts[row] : starts[row + 1]].tolist()][: len(expected)]
+        assert actual == [path for path, _ in expected]
+        np.testing.assert_allclose(raw[: len(actual), row], [score for _, score in expected], atol=1e-9)
+        np.testing.assert_allclose(np.exp(scores[: len(actual), row]), [chances[path] for path in actual], rtol=1e-9)
+        assert (scores[len(actual) :, row] == -np.inf).all()
 
 
 def test_of_equal_label_sequences_all_are_found():

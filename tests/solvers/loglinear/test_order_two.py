@@ -3,7 +3,7 @@
 import pytest
 from l1_case import chain_part
 
-from vwlite.solvers.loglinear.problems import widened
+from vwlite.solvers.loglinear.problems import merge_pairs
 
 from .test_labellings import drawn
 
@@ -28,7 +28,7 @@ def test_sequences_of_one_token_have_no_pairs_of_labels():
 def test_weights_keep_their_places_where_labels_and_pairs_are_added():
     old = chain_part("X |w a\nY |w b\nX |w a\n\n", order=2).problem.pairs
     new = chain_part("X |w a\nY |w b\nZ |w c\nX |w a\nX |w a\n\n", order=2).problem.pairs
-    wide = widened(old, new)
+    wide = merge_pairs(old, new)
     places = old.positions_in(wide)
     triples = places[old.first_triple :] - wide.first_triple
     names = [(wide.previous[3 + row], wide.names[label]) for row, label in (divmod(one, 3) for one in triples.tolist())]

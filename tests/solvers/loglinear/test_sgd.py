@@ -77,8 +77,8 @@ def test_chains(penalty, edge, corpus, l1):
 
     # in symmetrical corpora weights are 0 but for rounding, of which the naive penalty takes the sign
     start = np.random.default_rng(1).normal(size=part.problem.weights) if penalty == "naive" else 0.0
-    found = learned(part, config, start=start).weights
-    np.testing.assert_allclose(found, twin(part, config, gradient, start), atol=1e-10)
+    actual = learned(part, config, start=start).weights
+    np.testing.assert_allclose(actual, twin(part, config, gradient, start), atol=1e-10)
 
 
 @pytest.mark.parametrize("edge", [False, True])
@@ -89,14 +89,14 @@ def test_rows_of_chains(edge, dense, corpus, l1, rate):
     part = chain_part(text_of(corpus, edge), edge=("e",) if edge else (), dense=dense)
     sequences, rows = twins(part.problem), proximal.rows_by(rows_of(part.problem.pairs))
     config = L1Config(model="crf", l1=l1, group=True, learning_rate=0.3, rate=rate)
-    found = learned(part, config)
+    actual = learned(part, config)
 
     def gradient(w, row):
         return part.problem.weight[row] * sequences[row].gradient(w)
 
-    np.testing.assert_allclose(found.weights, twin(part, config, gradient, rows=rows), atol=1e-10)
+    np.testing.assert_allclose(actual.weights, twin(part, config, gradient, rows=rows), atol=1e-10)
     for row in rows:
-        assert found.weights[row].all() or not found.weights[row].any()
+        assert actual.weights[row].all() or not actual.weights[row].any()
 
 
 AFTER = st.sampled_from([None, 0, 1, 7, 99])
@@ -113,10 +113,10 @@ def test_the_mean_of_two_classes(rows, after, rate):
         np.add.at(dense[row], problem.terms.indices[here], problem.terms.values[here])
     config = L1Config(penalty="none", average=True, average_after=after, rate=rate, passes=PASSES, learning_rate=0.7)
     expected = twin(part, config, oracle.logistic_gradient(dense, problem.label))
-    found = learned(part, config)
-    np.testing.assert_allclose(found.weights, expected, atol=1e-10)
+    actual = learned(part, config)
+    np.testing.assert_allclose(actual.weights, expected, atol=1e-10)
     last = learned(part, L1Config(penalty="none", rate=rate, learning_rate=0.7)).weights
-    np.testing.assert_array_equal(found.kept()[1], last)
+    np.testing.assert_array_equal(actual.kept()[1], last)
 
 
 @pytest.mark.parametrize("edge", [False, True])

@@ -50,29 +50,29 @@ def ranked(config, places, difficulty, seed):
 
 def wanted(config, start, difficulty, seed):
     """For each pass its rows in their order, with their weights."""
-    everything, found = [*range(len(difficulty))], []
+    everything, result = [*range(len(difficulty))], []
     for number in range(1, PASSES + 1):
         places = order_of(len(difficulty), seed, number - 1).tolist()
         if config.by_pass:
             order = ranked(config, everything, difficulty, seed)
             share = plain.share(number, PASSES, start)
             drawn = draws(config, len(difficulty), seed, number)
-            found.append(plain.taken(places, order, share, config.weights, WIDTH, drawn))
+            result.append(plain.taken(places, order, share, config.weights, WIDTH, drawn))
         elif number == 1:
-            found.append(within(config, start, difficulty, seed, places))
+            result.append(within(config, start, difficulty, seed, places))
         else:
-            found.append([(place, 1) for place in places])
-    return found
+            result.append([(place, 1) for place in places])
+    return result
 
 
 def within(config, start, difficulty, seed, places):
-    found = []
+    result = []
     for number, begin in enumerate(range(0, len(places), config.steps), 1):
         step, share = places[begin : begin + config.steps], min(number * start, 1)
         drawn = draws(config, len(step), seed, number)
         drawn = None if drawn is None or share == 1 else dict(zip(step, drawn, strict=True))
-        found += plain.taken(step, ranked(config, step, difficulty, seed), share, config.weights, WIDTH, drawn)
-    return found
+        result += plain.taken(step, ranked(config, step, difficulty, seed), share, config.weights, WIDTH, drawn)
+    return result
 
 
 def mean(stage):

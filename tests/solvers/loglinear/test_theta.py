@@ -17,7 +17,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
 from vwlite.features.theta import FeatureMap, digest_of
-from vwlite.solvers.aso.apply import applied
+from vwlite.solvers.aso.apply import apply_theta
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import text_format
@@ -54,18 +54,18 @@ def test_batches_have_the_columns_of_the_text_that_apply_writes(theta, tmp_path_
     (folder / "text").write_text("\n".join([*lines, "k |w a |v a"]) + "\n")
     policy = BadLines(None, None)
     with closing(Inputs(InputConfig((str(folder / "text"),)), text_format())) as inputs:
-        (folder / "more").write_bytes(b"".join(applied(theta, inputs, policy, config)))
+        (folder / "more").write_bytes(b"".join(apply_theta(theta, inputs, policy, config)))
     made = FeatureMap(theta.kept(config), config, "")
     for one, other in zip(batches(folder / "text", names=True), batches(folder / "more", names=True), strict=True):
-        found = made.extend(one)
+        actual = made.extend(one)
         for name in ("row_namespace", "namespace_char", "namespace_hash", "namespace_start", "feature_hash"):
-            assert getattr(found, name).tolist() == getattr(other, name).tolist(), name
-        assert found.value == pytest.approx(other.value, rel=1e-5)
-        for place in range(len(found.value)):
-            assert name_at(found, "start", "end", place) == name_at(other, "start", "end", place)
-        for place in range(len(found.namespace_char)):
+            assert getattr(actual, name).tolist() == getattr(other, name).tolist(), name
+        assert actual.value == pytest.approx(other.value, rel=1e-5)
+        for place in range(len(actual.value)):
+            assert name_at(actual, "start", "end", place) == name_at(other, "start", "end", place)
+        for place in range(len(actual.namespace_char)):
             ends = ("namespace_start", "namespace_end")
-            assert name_at(found, *ends, place) == name_at(other, *ends, place)
+            assert name_at(actual, *ends, place) == name_at(other, *ends, place)
 
 
 def name_at(batch, start, end, place):

@@ -23,8 +23,8 @@ MATRIX = st.tuples(st.integers(0, 99), st.integers(1, 6), st.integers(1, 6)).map
 @given(MATRIX, st.floats(0.01, 4))
 def test_singular_values_are_shrunk_as_the_twin_does(matrix, by):
     norm = Trace(matrix.shape)
-    found = norm.shrunk(matrix.reshape(-1), by)
-    np.testing.assert_allclose(found.reshape(matrix.shape), oracle.of_low_rank(matrix, by), atol=1e-7)
+    actual = norm.shrunk(matrix.reshape(-1), by)
+    np.testing.assert_allclose(actual.reshape(matrix.shape), oracle.of_low_rank(matrix, by), atol=1e-7)
     assert norm.value(matrix.reshape(-1)) == pytest.approx(np.linalg.norm(matrix, "nuc"), abs=1e-6)
     assert norm.dual(matrix.reshape(-1)) == pytest.approx(np.linalg.norm(matrix, 2))
 
@@ -54,9 +54,9 @@ def test_a_planted_rank_is_found_and_the_optimum_is_that_of_plain_steps():
     trained = learned(part, config)
     expected, value = oracle.softmax(x, problem.label, PENALTY, 500)
     assert -trained.history[-1]["objective"] * len(x) == pytest.approx(value, rel=1e-4)
-    found = trained.weights.reshape(expected.shape)
-    assert np.linalg.matrix_rank(found, tol=1e-6) == np.linalg.matrix_rank(expected, tol=1e-6) == 3
-    np.testing.assert_allclose(found, expected, atol=1e-2)
+    actual = trained.weights.reshape(expected.shape)
+    assert np.linalg.matrix_rank(actual, tol=1e-6) == np.linalg.matrix_rank(expected, tol=1e-6) == 3
+    np.testing.assert_allclose(actual, expected, atol=1e-2)
 
 
 def test_an_initial_model_must_have_all_weights():

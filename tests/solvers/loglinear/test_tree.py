@@ -22,13 +22,13 @@ def test_a_chain_as_a_tree_is_a_chain(edge, seed):
     w, rows = drawn(chain.problem, seed), chain.rows
     branched = straight.problem.only(rows)
     branched.tree.order[:] = [0, 1, 2, 3, 4, 0, 0, 1]
-    found = []
+    actual = []
     for problem in (chain.problem, straight.problem, branched):
         gradient = np.zeros(problem.weights)
-        found.append((problem.likelihood(w, rows, gradient), gradient, *problem.decode(w, marginals=True)))
-    for one, other in zip(found[0], found[1], strict=True):
+        actual.append((problem.likelihood(w, rows, gradient), gradient, *problem.decode(w, marginals=True)))
+    for one, other in zip(actual[0], actual[1], strict=True):
         np.testing.assert_array_equal(one, other)
-    for one, other in zip(found[0], found[2], strict=True):
+    for one, other in zip(actual[0], actual[2], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
@@ -51,11 +51,11 @@ def nodes(*tags):
 
 
 def test_trees_from_tags():
-    found = tree_of(nodes("b^a", "a", "c^b", "a", "b^a", "x"), np.array([0, 3, 5, 6]))
-    assert found.parent.tolist() == [1, -1, 0, -1, 0, -1]
-    assert found.order.tolist() == [1, 0, 2, -1, 0, -1]
-    assert tokens_before(np.array([0, 3, 5, 6]), found).tolist() == [1, -1, 0, -1, 3, -1]
-    part = found.take(np.array([3, 4]))
+    actual = tree_of(nodes("b^a", "a", "c^b", "a", "b^a", "x"), np.array([0, 3, 5, 6]))
+    assert actual.parent.tolist() == [1, -1, 0, -1, 0, -1]
+    assert actual.order.tolist() == [1, 0, 2, -1, 0, -1]
+    assert tokens_before(np.array([0, 3, 5, 6]), actual).tolist() == [1, -1, 0, -1, 3, -1]
+    part = actual.take(np.array([3, 4]))
     assert part.parent.tolist() == [-1, 0] and part.order.tolist() == [-1, 0]
 
 
@@ -86,9 +86,9 @@ def test_what_is_no_tree(tags):
 def test_parents_come_first(seed):
     choice = np.random.default_rng(seed)
     parents = random_parents(choice, int(choice.integers(1, 30)))
-    found = tree_of(nodes(*(tag[1:] for tag in tags_of(parents))), np.array([0, len(parents)]))
-    assert found.parent.tolist() == parents
-    order = found.order.tolist()
+    actual = tree_of(nodes(*(tag[1:] for tag in tags_of(parents))), np.array([0, len(parents)]))
+    assert actual.parent.tolist() == parents
+    order = actual.order.tolist()
     if order[0] < 0:
         assert parents == list(range(-1, len(parents) - 1))
         return

@@ -14,10 +14,10 @@ from vwlite.features import theta as theta_file
 from vwlite.features.config import ApplyConfig
 from vwlite.options import fields_of
 from vwlite.solvers.aso import problem_list
-from vwlite.solvers.aso.apply import applied, as_text, topics, write_arrays
+from vwlite.solvers.aso.apply import apply_theta, as_text, topics, write_arrays
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.options import check_labelled, input_of, problem_config
-from vwlite.solvers.aso.train import prepared
+from vwlite.solvers.aso.train import prepare_problems
 from vwlite.training.prediction_writer import PredictionWriter
 
 
@@ -27,7 +27,7 @@ def run_problems(arguments: dict[str, Any]) -> int:
     check_labelled(request, config)
     (corpus, _), path = read(arguments, paths_of(arguments)), arguments["labeled"]
     labelled = read({**arguments, "bad_lines": None}, (path,))[0] if path else None
-    _, _, problems = prepared(config, corpus, labelled)
+    _, _, problems = prepare_problems(config, corpus, labelled)
     sys.stdout.write(problem_list.as_text(row for one in problems for row in one.listed()))
     return 0
 
@@ -41,7 +41,7 @@ def inputs_of(
 ) -> Inputs:
     """``paths`` None: the files that were typed. ``data``: how the model's were read."""
     values = {**arguments, "files": paths_of(arguments) if paths is None else paths}
-    return Inputs(input_of(values, data, build.typed()), text_format())
+    return Inputs(input_of(values, data, build.typed_options()), text_format())
 
 
 def read(
@@ -71,7 +71,7 @@ def run_apply(arguments: dict[str, Any]) -> int:
         opened.enter_context(policy.keeping())
         writer = opened.enter_context(PredictionWriter(arguments["out"]))
         inputs = inputs_of(arguments)
-        for text in applied(theta, inputs, policy, config):
+        for text in apply_theta(theta, inputs, policy, config):
             writer.write_bytes(text)
             if writer.broken:
                 return 141

@@ -69,7 +69,7 @@ def run(arguments: dict[str, Any]) -> int:
     bits = arguments["bits"]
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
-    features = FeatureConfig(**run_configs.feature_changes(build.typed()))
+    features = FeatureConfig(**run_configs.feature_changes(build.typed_options()))
     text = text_format(features, skip_malformed=True, names=True)
     inputs = Inputs(input_config(arguments), text)
     asked = reader_of(arguments)
@@ -90,8 +90,8 @@ def run(arguments: dict[str, Any]) -> int:
     report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *of_labels, *of_columns]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
-    for found in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
-        tell(found)
+    for note in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
+        tell(note)
     if arguments["shows_command"]:
         if labelled:
             print(command_for(arguments, report, inputs.advised[1]))
@@ -120,7 +120,7 @@ def command_for(arguments: dict[str, Any], report: dict[str, Any], passes: str) 
         options = "--loss_function logistic"
     verb = "l1" if options.startswith("vwlite l1 ") else "train"
     options = options.removeprefix("vwlite l1 ")
-    typed = build.typed()
+    typed = build.typed_options()
     beside = [("--format", typed.get("kind")), ("--columns", typed.get("columns"))]
     beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
     words = [word for option, value in beside if value for word in (option, shlex.quote(value))]
@@ -130,7 +130,7 @@ def command_for(arguments: dict[str, Any], report: dict[str, Any], passes: str) 
 
 
 def reader_of(arguments: dict[str, Any]) -> Numbers | None:
-    """Of the labels that the options tell of, None where they tell nothing. Raises UsageError."""
+    """The reader of the labels that the options name, None if they name none. Raises UsageError."""
     asked = [name for name in ASKED if arguments[name]]
     names = arguments["named_labels"] or ()
     if len(asked) > 1:
@@ -162,7 +162,7 @@ def read(inputs: Inputs, looks: Looks, policy: BadLines, chances: LoggedChances)
 
 
 def curves(report: Mapping[str, Any]) -> str:
-    """What learns many classes of few numbers, such as places; empty for other data."""
+    """The option that learns curves between many classes of few numbers, such as places; empty for other data."""
     classes, numbers, values = report["classes"] or 0, report["distinct_features"], report["values"]
     measured = values["count"] and values["ones"] <= SHARE_OF_ONES * values["count"] and numbers <= FEW_NUMBERS
     of_classes = (report["learn_with"] or "").startswith("--oaa")
@@ -204,17 +204,17 @@ def table(report: dict[str, Any], bits: int, advised: Sequence[str]) -> list[str
 def labels(report: dict[str, Any]) -> str:
     if report["label_min"] is None and not report["classes"]:
         return f"none, read as {report['labels_are']}"
-    what = report["labels_are"]
+    description = report["labels_are"]
     if report["classes"]:
         unit = "sequences" if report["labels_are"] == SEQUENCES else "groups"
         parts = "" if report["groups"] is None else f", {report['groups']} {unit}"
-        one_and_more = ("action", "actions") if what in (DECISIONS, DECISION_GROUPS) else ("class", "classes")
-        what += f" ({report['classes']} {one_and_more[report['classes'] > 1]}{parts})"
+        one_and_more = ("action", "actions") if description in (DECISIONS, DECISION_GROUPS) else ("class", "classes")
+        description += f" ({report['classes']} {one_and_more[report['classes'] > 1]}{parts})"
     if report["labels"] is not None:
-        return f"{what}; " + ", ".join(f"{escaped(label)}: {count}" for label, count in report["labels"].items())
+        return f"{description}; " + ", ".join(f"{escaped(label)}: {count}" for label, count in report["labels"].items())
     if report["classes"]:
-        return what
-    return f"{what}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
+        return description
+    return f"{description}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
 
 
 def decisions(found: Mapping[str, Any], actions: float | None) -> str:

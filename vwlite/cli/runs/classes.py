@@ -18,10 +18,10 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
-from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
 from vwlite.solvers.aso import model_file, tagger
-from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measured, shown_scores
+from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measure_answers, shown_scores
 from vwlite.solvers.aso.classifier import Target
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.tagger import tagger_of
@@ -41,7 +41,7 @@ def predict(arguments: dict[str, Any]) -> int:
         policy = policy_for(arguments, to_the_end=True, reading=reading)
         opened.enter_context(policy.keeping())
         writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
-        for some in scored(target, inputs_of(arguments, data=target.data).texts(), policy):
+        for some in score_examples(target, inputs_of(arguments, data=target.data).texts(), policy):
             for writer, show in writers:
                 writer.write_bytes(some.lines(show(target, some)))
             if all(writer.broken for writer, _ in writers):
@@ -80,12 +80,12 @@ class Examples:
         return b"".join(line + b"\n" for line in lines)
 
 
-def scored(
+def score_examples(
     target: Target, parts: Iterable[Parsed], policy: BadLines
 ) -> Iterator[Examples] | Iterator[tagger.Answers]:
     """The examples as they come; those of a model of sequences in whole sequences."""
     if target.sequences:
-        return tagger.tagged(tagger_of(target), parts, policy)
+        return tagger.tag_sequences(tagger_of(target), parts, policy)
     return one_by_one(target, parts, policy)
 
 
@@ -123,14 +123,14 @@ def report_of(
     if not (corpus.label >= 0).any():
         raise DataError("there is no labelled example to measure the model on")
     if with_tags is None:
-        return measured(target, corpus, asked)
-    report = tagger.measured(with_tags, corpus, scheme, "conll" in (asked or ()))
+        return measure_answers(target, corpus, asked)
+    report = tagger.measure_tagger(with_tags, corpus, scheme, "conll" in (asked or ()))
     report = choose(report, report, asked)
     return report | report.pop("conll", {})
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    """Of each class its strongest words."""
+    """Print the strongest words of each class."""
     refuse_options("kind", *UNSUPPORTED)
     target = model_file.load_target(arguments["model"])
     facts: dict[str, Any] = {
@@ -158,7 +158,7 @@ def inspect(arguments: dict[str, Any]) -> int:
 
 
 def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any]]]:
-    """By class the features of Theta of the largest weights, as ``group/row``, rows from 1 on."""
+    """The features of Theta with the largest weights, by class, as ``group/row``, rows from 1 on."""
     if target.theta is None:
         return {name: [] for name in target.classes.names}
     groups = zip(target.theta.names, target.theta.values, strict=True)
@@ -171,7 +171,7 @@ def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any
 
 
 def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
-    """Of a model of ``vwlite aso train``."""
+    """The metric of a model of ``vwlite aso train``."""
     target, policy = model_file.load_target(path), build.bad_lines_policy({})
     inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
 

@@ -14,14 +14,14 @@ from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import CLUSTERS, as_table, names_of
-from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.landmarks import chosen_lines
 from vwlite.learners import ELSEWHERE
 from vwlite.options import USUAL_MEMORY, Request
 from vwlite.solvers.clusters.model import ClusterModel, centre_lines
-from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measured, strongest
+from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measure_clusters, strongest
 from vwlite.solvers.cut.find import DegreeRows
 from vwlite.solvers.row_solver import RowSource
 from vwlite.training.listener import DisplayMonitor
@@ -62,7 +62,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     refuse_options(model=DESCRIPTION)
     asked = chosen_metrics(arguments["metrics"])
     with open_assignment(arguments) as (assignment, source, kind):
-        report = measured(assignment, source, kind)
+        report = measure_clusters(assignment, source, kind)
     report = choose(report, names_of(CLUSTERS), asked) if asked else report
     return show_report(arguments["json_path"], report, as_table(report))
 
@@ -70,15 +70,15 @@ def evaluate(arguments: dict[str, Any]) -> int:
 def inspect(arguments: dict[str, Any]) -> int:
     refuse_options(model=DESCRIPTION)
     model = ClusterModel.load(arguments["model"])
-    facts, found = model.facts(), strongest(model, arguments["top"])
+    facts, features = model.facts(), strongest(model, arguments["top"])
     facts.pop("sizes")
     lines = [inspection_text({"learner": ClusterModel.learner, **facts}, [])]
     lines.append(f"\n{'cluster':>7} {'examples':>9} {'distance':>9}  strongest features")
-    for number, one in enumerate(found):
+    for number, one in enumerate(features):
         distance = "n.a." if one["average_squared_distance"] is None else f"{one['average_squared_distance']:.4g}"
         words = feature_values(one["features"])
         lines.append(f"{number:7} {one['examples']:9} {distance:>9}  {words}".rstrip())
-    return show_report(arguments["json_path"], {**facts, "top": found}, "\n".join(lines))
+    return show_report(arguments["json_path"], {**facts, "top": features}, "\n".join(lines))
 
 
 def landmarks(arguments: dict[str, Any]) -> int:

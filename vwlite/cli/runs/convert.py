@@ -15,7 +15,7 @@ from vwlite.data.blocks import blocks, check_inputs
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.label_forms import FORMS, NUMBERS, form_of_inputs
-from vwlite.data.plain_text import as_name, decoded, names_of_sets, text_of_crfsuite, text_of_fasttext, text_of_libffm
+from vwlite.data.plain_text import as_name, decode, names_of_sets, text_of_crfsuite, text_of_fasttext, text_of_libffm
 from vwlite.data.text_writer import SvmlightWriter, TextWriter
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
@@ -35,12 +35,12 @@ ANYWHERE = ("format", "files", "out", "config_file")
 
 
 def run(arguments: dict[str, Any]) -> int:
-    format, typed = arguments["format"], build.typed()
+    format, typed = arguments["format"], build.typed_options()
     elsewhere = {option for known in OF_FORMATS.values() for option in known}
     for name in typed:
         goes = name in OF_FORMATS[format] if format in OF_FORMATS else name not in elsewhere
         if name not in ANYWHERE and not goes:
-            raise UsageError(f"{build.spelled(name)} does not go with {format}")
+            raise UsageError(f"{build.spelling_of(name)} does not go with {format}")
     if "bits" in typed and arguments["to"] != "svmlight":
         raise UsageError("-b does nothing without --to svmlight")
     writer = LineWriter(arguments) if format in OF_FORMATS else RowWriter(arguments)
@@ -101,19 +101,19 @@ class LineWriter:
         self.names = [as_name(name) for name in arguments["named_labels"] or ()]
 
     def choose(self, columns: int) -> list[Template]:
-        """Those asked for, or the usual ones of the first file."""
+        """The templates of --template, or the default ones for the first file."""
         if self.templates is None:
             self.templates = read_templates(usual(columns))
         return self.templates
 
     def texts(self, path: str) -> Iterator[str]:
-        """What becomes of a file. Raises DataError."""
-        lines, shown = lines_of(path), display_name(path)
+        """The converted lines of a file. Raises DataError."""
+        lines, name = lines_of(path), display_name(path)
         if self.format == "conll":
-            return convert(lines, shown, self.choose, self.how)
+            return convert(lines, name, self.choose, self.how)
         if self.format == "fasttext":
-            return text_of_fasttext(lines, shown, self.names)
-        return (text_of_libffm if self.format == "libffm" else text_of_crfsuite)(lines, shown)
+            return text_of_fasttext(lines, name, self.names)
+        return (text_of_libffm if self.format == "libffm" else text_of_crfsuite)(lines, name)
 
     def write(self, file: IO[bytes]) -> None:
         """Raises DataError for input without a sentence or an example, and malformed lines."""
@@ -138,8 +138,8 @@ def lines_of(path: str) -> Iterator[bytes]:
 
 
 def templates_of(name: str) -> list[Template]:
-    """Of a file, or ready-made ones. Raises UsageError, InputMissing."""
+    """The templates of a file, or built-in ones. Raises UsageError, InputMissing."""
     if name in READY:
         return read_templates(READY[name])
     check_inputs((name,))
-    return read_templates(decoded(whole_input(name)))
+    return read_templates(decode(whole_input(name)))

@@ -28,14 +28,14 @@ def run(arguments: dict[str, Any]) -> int:
         raise UsageError("--scheme is of phrases, which models of label sequences find: 'vwlite l1 --model crf'")
     changes = {**evaluation_changes(arguments["initial"], arguments), **typed_vector_options()}
     config, model = build.open_model(arguments, changes)
-    shown = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
+    display = {"quiet": arguments["quiet"], "display": Bar(arguments["quiet"], to_stdout=False)}
     asked = {"asked": arguments["metrics"], "qid": arguments["qid"]}
     asked["valued"] = ValueConfig(**fields_of(ValueConfig, arguments))
-    others = {name: opened(arguments, name) for name in ("against", "regressor")}
+    others = {name: open_other_model(arguments, name) for name in ("against", "regressor")}
     ranking = {"ranking": RankingConfig(**fields_of(RankingConfig, arguments)), **others}
     if isinstance(model.learner, LoggedDecisions):
-        asked["learned"] = learned(arguments["initial"], config.input.paths)
-    report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **shown)
+        asked["learned"] = learned_files(arguments["initial"], config.input.paths)
+    report = measure(config, model, bad_lines_config(arguments), **asked, **ranking, **display)
     if not arguments["quiet"]:
         tell_of_constant(report, config.learner)
         tell_of_majority(report)
@@ -63,7 +63,7 @@ def tell_of_majority(report: Mapping[str, Any]) -> None:
         say(f"note: always giving the most frequent answer has a higher accuracy, {majority:g}")
 
 
-def opened(arguments: dict[str, Any], option: str) -> Opened | None:
+def open_other_model(arguments: dict[str, Any], option: str) -> Opened | None:
     """The model to compare with, or of costs. Raises UsageError for standard input, which cannot be read twice."""
     if (path := arguments[option]) is None:
         return None
@@ -71,14 +71,14 @@ def opened(arguments: dict[str, Any], option: str) -> Opened | None:
         raise UsageError(f"--{option} reads the data twice, which standard input does not allow: give a file")
     changes = {**evaluation_changes(path, arguments), **typed_vector_options()}
     config, model = build.open_model({**arguments, "initial": path}, changes)
-    known = learned(path, config.input.paths) if isinstance(model.learner, LoggedDecisions) else ()
+    known = learned_files(path, config.input.paths) if isinstance(model.learner, LoggedDecisions) else ()
     return Opened(config, model, known)
 
 
-def learned(model: str, paths: Sequence[str]) -> list[str]:
+def learned_files(model: str, paths: Sequence[str]) -> list[str]:
     """Sentences of what the model has learned of these files, as far as its ledger knows."""
     files = [path for path in paths if os.path.isfile(path)]
     try:
-        return [one.describe(path) for path, one in ledger.seen(ledger.read(model), files).items()]
+        return [one.describe(path) for path, one in ledger.known_files(ledger.read(model), files).items()]
     except ModelError:
         return []

@@ -29,15 +29,15 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model(arguments)
     config = replace(config, output=replace(config.output, names=True))
     bad_lines, quiet = bad_lines_config(arguments), arguments["quiet"]
-    shown = {"quiet": quiet, "display": Bar(quiet, to_stdout=True)}
+    display = {"quiet": quiet, "display": Bar(quiet, to_stdout=True)}
     most = {"top": arguments["top"], "classes": arguments["classes"]}
-    explain(config, model, output(arguments["json_path"]), bad_lines, **most, **shown)
+    explain(config, model, output(arguments["json_path"]), bad_lines, **most, **display)
     return 0
 
 
 @contextmanager
 def output(path: str | None) -> Iterator[Show]:
-    """What writes explanations: as text to standard output, and as JSON to ``path`` if it is given.
+    """A writer of explanations: as text to standard output, and as JSON to ``path`` if it is given.
 
     With the path ``-`` only JSON is written, to standard output. A JSON file is created when it is complete.
     """
@@ -56,7 +56,7 @@ def output(path: str | None) -> Iterator[Show]:
 
 
 def text_writer() -> Show:
-    """What prints explanations as paragraphs, separated by empty lines."""
+    """A function that prints explanations as paragraphs, separated by empty lines."""
     separator = ""
 
     def show(explanation: Explanation) -> None:

@@ -76,7 +76,7 @@ def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
     if "singular_values" in header:
         facts["singular_values"] = " ".join(f"{value:g}" for value in header["singular_values"])
     width = max(map(len, facts))
-    lines = [f"{name:<{width}}  {shown(value)}" for name, value in facts.items()]
+    lines = [f"{name:<{width}}  {value_text(value)}" for name, value in facts.items()]
     if top:
         of_classes = any("class" in entry for entry in top)
         classes = [f"  {escaped(entry.get('class', ''))}" if of_classes else "" for entry in top]
@@ -88,7 +88,7 @@ def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     if value is None:
         return "n.a."
     if isinstance(value, bool):
@@ -96,5 +96,5 @@ def shown(value: Any) -> str:
     if isinstance(value, dict):
         return json.dumps(value)
     if isinstance(value, list):
-        return " ".join(map(shown, value))
+        return " ".join(map(value_text, value))
     return f"{value:g}" if isinstance(value, float) else escaped(str(value))

@@ -32,11 +32,11 @@ def run_rank(arguments: dict[str, Any]) -> int:
         raise UsageError("-p - does not go with the table on standard output: give -p a file")
     with open_reader(build.request()) as reader:
         text = text_of(reader.plain_text(InputConfig(paths_of(arguments))), model.config.tokens, model.words)
-    found = rank(config, model.network, text)
+    ranking = rank(config, model.network, text)
     if arguments["predictions"]:
         with PredictionWriter(arguments["predictions"]) as writer:
-            writer.write_bytes(b"".join(b"%g\n" % one for one in found.rank.tolist()))
-    facts = found.facts()
+            writer.write_bytes(b"".join(b"%g\n" % one for one in ranking.rank.tolist()))
+    facts = ranking.facts()
     return show_report(arguments["json_path"], facts, as_table(facts))
 
 
@@ -54,8 +54,8 @@ def run_features(arguments: dict[str, Any]) -> int:
     model = LmModel.load(arguments["initial"])
     config = FeaturesConfig(**fields_of(FeaturesConfig, arguments))
     paths, quiet = paths_of(arguments), arguments["quiet"]
-    with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as shown, ExitStack() as opened:
-        policy = build.bad_lines_policy(arguments, shown.say, to_the_end=True, watch=shown.part)
+    with Reading(quiet, paths, to_stdout=arguments["predictions"] == "-") as reading, ExitStack() as opened:
+        policy = build.bad_lines_policy(arguments, reading.say, to_the_end=True, watch=reading.part)
         opened.enter_context(policy.keeping())
         writer = opened.enter_context(PredictionWriter(arguments["predictions"]))
         parts = block_parser.read(paths, text_format(), threads=available_cores())

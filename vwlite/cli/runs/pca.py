@@ -38,9 +38,9 @@ evaluate = predict
 def inspect(arguments: dict[str, Any]) -> int:
     refuse_options(model=ELSEWHERE[PcaModel.learner].what)
     model = PcaModel.load(arguments["model"])
-    facts, found = model.facts(), top_features(model, arguments["top"])
+    facts, features = model.facts(), top_features(model, arguments["top"])
     facts.pop("singular_values")
     lines = [inspection_text({"learner": PcaModel.learner, **facts}, [])]
     lines.append(f"\n{'value':>12}  component's strongest features")
-    lines += [f"{one['singular_value']:12.6g}  {feature_values(one['features'])}" for one in found]
-    return show_report(arguments["json_path"], {**facts, "components": found}, "\n".join(lines))
+    lines += [f"{one['singular_value']:12.6g}  {feature_values(one['features'])}" for one in features]
+    return show_report(arguments["json_path"], {**facts, "components": features}, "\n".join(lines))

@@ -89,7 +89,7 @@ def outputs_of_each(arguments: Mapping[str, Any], pattern: str) -> dict[str, str
         raise UsageError(f"--each {pattern} has neither {PATH} nor {NAME}, as in '{PATH}.pred' or 'out/{NAME}.pred'")
     beside = {"predictions": "-p", "raw_predictions": "-r", "audit": "--audit", "bad_lines": "--bad-lines"}
     for name, option in beside.items():
-        if name in build.typed():
+        if name in build.typed_options():
             raise UsageError(f"--each and {option} do not go together: one is of each input, the other of all")
     inputs = tuple(dict.fromkeys(arguments["files"]))
     for path in inputs or ("-",):
@@ -123,7 +123,7 @@ def check_sample(arguments: Mapping[str, Any]) -> None:
     """Raises UsageError for what is written in the place of actions."""
     for name in ("audit", "scores", "raw", "answer"):
         if arguments["sample"] is not None and arguments[name]:
-            raise UsageError(f"--sample and {build.spelled(name)} do not go together: drop one")
+            raise UsageError(f"--sample and {build.spelling_of(name)} do not go together: drop one")
 
 
 def check_with_labels(arguments: Mapping[str, Any]) -> None:
@@ -131,7 +131,7 @@ def check_with_labels(arguments: Mapping[str, Any]) -> None:
     beside = () if arguments["jsonl"] else ("confidence", "importance_to")
     for name in ("audit", "sample", *beside):
         if arguments["with_labels"] and arguments[name] not in (None, False):
-            raise UsageError(f"--with-labels and {build.spelled(name)} do not go together: drop one")
+            raise UsageError(f"--with-labels and {build.spelling_of(name)} do not go together: drop one")
 
 
 def check_jsonl(arguments: Mapping[str, Any]) -> None:
@@ -143,6 +143,6 @@ def check_jsonl(arguments: Mapping[str, Any]) -> None:
 
 def beside_audit(path: str) -> str | None:
     """Where predictions go when an audit goes to standard output: nowhere unless a file is named."""
-    if path in STDOUT and "predictions" in build.typed():
+    if path in STDOUT and "predictions" in build.typed_options():
         raise UsageError("--audit writes to standard output: name a file for -p, or drop it")
     return None if path in STDOUT else path

@@ -24,7 +24,7 @@ from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.memory import parsed_text
-from vwlite.data.plain_text import decoded, words_of
+from vwlite.data.plain_text import decode, words_of
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.catalogue import Neighbours
 from vwlite.evaluation.config import RecommendConfig
@@ -53,10 +53,10 @@ def read_for(
     chosen = {name: value for name, value in typed.items() if name != "kind" or not named}
     config = input_config({**arguments, "files": paths, "kind": kind}).like(model.header, chosen)
     columns = read_columns(config.columns) if config.kind in TABLES else None
-    return replace(config, columns=str(eased(columns, needed)) if columns else "")
+    return replace(config, columns=str(allow_missing(columns, needed)) if columns else "")
 
 
-def eased(columns: Columns, needed: set[str]) -> Columns:
+def allow_missing(columns: Columns, needed: set[str]) -> Columns:
     """The columns of namespaces that are not ``needed`` may be missing."""
     spaces = {
         space: some if space in needed else tuple(replace(one, optional=True) for one in some)
@@ -88,7 +88,7 @@ class People:
             self.lines.append(text_of(features, self.model))
             return
         rows = [row_of(feature, self.columns, self.model, self.config) for feature in features]
-        self.lines.append(json.dumps({**merged(rows), TAG: ",".join(features).replace(" ", "_")}))
+        self.lines.append(json.dumps({**merge_rows(rows), TAG: ",".join(features).replace(" ", "_")}))
 
     def opened(self) -> Open:
         config = in_json(self.config, self.columns) if self.columns else replace(self.config, kind="vw", columns="")
@@ -115,18 +115,18 @@ def of_features(features: list[str], model: Restored, config: InputConfig) -> Op
 
 
 def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str], None]) -> Open:
-    """An example for each line of a file that is not blank; ``tell`` gets those with what the model has not met.
+    """An example for each non-blank line of a file; ``tell`` is called for lines with features the model does not know.
 
-    Raises DataError for a line that is no list of features, and where the model has met none.
+    Raises DataError for a line that is no list of features, and if the model knows no line.
     """
-    people, asked = People(model, config), 0
+    people, count = People(model, config), 0
     name = display_name(path)
-    lines = decoded(whole_input(path)).split("\n")
+    lines = decode(whole_input(path)).split("\n")
     for number, line in enumerate(lines, 1):
         features = words_of(line)
         if not features:
             continue
-        asked += 1
+        count += 1
         if not all(map(is_feature, features)):
             raise DataError(f"{name}:{number}: a line has features like user=u17, with blanks between")
         try:
@@ -136,9 +136,9 @@ def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str
         except UsageError as error:
             raise DataError(f"{name}:{number}: {error}") from None
     if not people.lines:
-        raise DataError(f"{name}: the model has met nobody of {asked} lines")
-    if left := asked - len(people.lines):
-        tell(f"{left} of {asked} lines of {name} have no list")
+        raise DataError(f"{name}: the model knows no person of its {count} lines")
+    if left := count - len(people.lines):
+        tell(f"{left} of {count} lines of {name} have no list")
     return people.opened()
 
 
@@ -148,12 +148,12 @@ def in_json(config: InputConfig, columns: Columns) -> InputConfig:
     return replace(config, kind="jsonl", columns=str(replace(columns, roles=roles)))
 
 
-def merged(rows: list[Row]) -> Row:
+def merge_rows(rows: list[Row]) -> Row:
     """One row; members of a namespace come together."""
-    found: Row = {}
+    namespaces: Row = {}
     for name, value in chain.from_iterable(row.items() for row in rows):
-        found[name] = {**found.get(name, {}), **value} if isinstance(value, dict) else value
-    return found
+        namespaces[name] = {**namespaces.get(name, {}), **value} if isinstance(value, dict) else value
+    return namespaces
 
 
 def text_of(features: list[str], model: Restored) -> str:
@@ -169,7 +169,7 @@ def text_of(features: list[str], model: Restored) -> str:
 
 
 def unmet(feature: str) -> Unmet:
-    return Unmet(f"{feature}: the model has not met this feature")
+    return Unmet(f"{feature}: the model does not know this feature")
 
 
 def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig) -> Row:
@@ -183,20 +183,21 @@ def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig)
 
 
 def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
-    """What ``column=value`` may mean: of a namespace of one column, this; ``namespace=column^value`` as lists show;
-    of JSON also ``namespace=name`` or ``namespace=name=value``. Raises UsageError for a column that is not there, or is
-    no number.
+    """The rows that ``column=value`` may mean: of a namespace of one column, this; ``namespace=column^value`` as
+    lists show;
+    of JSON also ``namespace=name`` or ``namespace=name=value``. Raises UsageError for a column that is not there, or
+    is not a number.
     """
     name, _, value = feature.partition("=")
     known = {one.name: one for some in columns.spaces.values() for one in some}
     alone = columns.spaces.get(name, ())
     column = known.get(name) or (alone[0] if len(alone) == 1 else None)
-    shown = value.partition("^")[0]
-    listed = any(one.name == shown and one.type != NUMBER for one in alone) and shown != value
+    namespace = value.partition("^")[0]
+    listed = any(one.name == namespace and one.type != NUMBER for one in alone) and namespace != value
     if column and not (listed and column.type == NUMBER):
         yield {column.name: number(feature, value) if column.type == NUMBER else value}
     if listed:
-        yield {shown: cell_of(value)}
+        yield {namespace: cell_of(value)}
     elif column:
         return
     elif columns.rest == IGNORE:
@@ -239,7 +240,7 @@ Show = Callable[[Recommendations | None], None]
 
 
 def run(arguments: dict[str, Any]) -> int:
-    check_option_effects(build.typed(), build.declared())
+    check_option_effects(build.typed_options(), build.declared_options())
     if module_for(arguments["initial"], arguments["memory"]):
         raise UsageError(f"recommend does not go with {describe_model(arguments['initial'])}")
     features = [value for value in arguments["people"] if is_feature(value)]
@@ -248,7 +249,7 @@ def run(arguments: dict[str, Any]) -> int:
     asked |= {"--test": arguments["test"], "--near": arguments["near"]}
     others = [name for name, value in asked.items() if value]
     if len(others) > 1:
-        raise UsageError(f"{others[0]} and {others[1]} each say for whom: give one of them")
+        raise UsageError(f"{others[0]} and {others[1]} both name the persons: give one of them")
     if arguments["near"]:
         return tell_neighbours(arguments)
     if not arguments["of"]:
@@ -257,7 +258,7 @@ def run(arguments: dict[str, Any]) -> int:
     config, model = build.open_model({**arguments, "files": test or files})
     how, bad_lines = RecommendConfig(**fields_of(RecommendConfig, arguments)), bad_lines_config(arguments)
     people, items = spaces_of(model, config.input, how.of.partition(",")[0])
-    of_pairs = partial(read_for, arguments, model=model, typed=build.typed(), needed=people | items)
+    of_pairs = partial(read_for, arguments, model=model, typed=build.typed_options(), needed=people | items)
     shown: dict[str, Any] = {
         "quiet": arguments["quiet"],
         "display": Bar(arguments["quiet"], to_stdout=not test),
@@ -274,7 +275,7 @@ def run(arguments: dict[str, Any]) -> int:
     elif arguments["for_file"]:
         opened = of_file(arguments["for_file"], model, config.input, say)
     elif config.input.kind in TABLES:
-        columns = eased(read_columns(config.input.columns), people)
+        columns = allow_missing(read_columns(config.input.columns), people)
         config = replace(config, input=replace(config.input, columns=str(columns)))
     names = names_for(arguments, model)
     shown["by_id"] = bool(features or arguments["for_file"])
@@ -295,12 +296,12 @@ def opening(config: InputConfig) -> Open:
 
 
 def tell_neighbours(arguments: dict[str, Any]) -> int:
-    """Of every feature of --near the features that are nearest to it. Raises UsageError for one that has no vector."""
-    idle = {"of", *IDLE_BESIDE_NEAR} & {*build.typed()}
+    """Print the nearest features of each feature of --near. Raises UsageError for one that has no vector."""
+    idle = {"of", *IDLE_BESIDE_NEAR} & {*build.typed_options()}
     if idle:
-        raise UsageError(f"{build.spelled(min(idle))} does nothing with --near: drop it")
+        raise UsageError(f"{build.spelling_of(min(idle))} does nothing with --near: drop it")
     _, model = build.open_model(arguments)
-    names, known, found = names_for(arguments, model), {}, []
+    names, known, lists = names_for(arguments, model), {}, []
     for feature in arguments["near"]:
         space, _, name = feature.partition("=")
         if space not in known:
@@ -308,15 +309,15 @@ def tell_neighbours(arguments: dict[str, Any]) -> int:
         items = known[space].near(slot_near(name, space, known[space], model), arguments["top"])
         if items is None:
             raise UsageError(f"--near {feature}: the model has learned no vector of this feature")
-        found.append(Recommendations("", feature, [Recommendation(*item) for item in items]))
+        lists.append(Recommendations("", feature, [Recommendation(*item) for item in items]))
     with output(arguments["json_path"]) as show:
-        for one in found:
+        for one in lists:
             show(one)
     return 0
 
 
 def slot_near(name: str, space: str, features: Neighbours, model: Restored) -> int:
-    """Of a name as lists show it, or as text has it. Raises UsageError for a name that text cannot hold."""
+    """The slot of a name as lists show it, or as it is in text. Raises UsageError for a name that text cannot hold."""
     if name in features.names:
         return int(features.slots[features.names.index(name)])
     return describe.slot_of(model.learner, model.features, name, space)

@@ -7,11 +7,11 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.build import describe_model, evaluation_changes, module_for
 from vwlite.cli.output import Bar
-from vwlite.cli.runs.evaluate import learned
+from vwlite.cli.runs.evaluate import learned_files
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.learners.abilities import LoggedDecisions
 from vwlite.reporting import charts, curves
-from vwlite.reporting.charts import Tested, tested
+from vwlite.reporting.charts import Tested, measure_model
 from vwlite.reporting.page import page
 from vwlite.reporting.runs import Run, read_runs
 from vwlite.storage.atomic_file import atomic_output
@@ -31,20 +31,21 @@ def run(arguments: dict[str, Any]) -> int:
     if arguments["text"]:
         sys.stdout.write(as_text(runs))
     if out:
-        text = page(runs, measured(arguments) if tests else None, (initial, *tests))
+        text = page(runs, measure_test(arguments) if tests else None, (initial, *tests))
         write(out, text.encode("utf-8", "replace"))
     return 0
 
 
-def measured(arguments: dict[str, Any]) -> Tested:
+def measure_test(arguments: dict[str, Any]) -> Tested:
     if module_for(arguments["initial"], arguments["memory"]):
-        what = describe_model(arguments["initial"])
-        raise UsageError(f"report --test does not go with {what}: 'vwlite evaluate --json' measures it")
+        kind = describe_model(arguments["initial"])
+        raise UsageError(f"report --test does not go with {kind}: 'vwlite evaluate --json' measures it")
     changes = evaluation_changes(arguments["initial"], arguments)
     config, model = build.open_model({**arguments, "files": arguments["tests"]}, changes)
     display = Bar(arguments["quiet"], to_stdout=False)
-    known = learned(arguments["initial"], config.input.paths) if isinstance(model.learner, LoggedDecisions) else []
-    return tested(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
+    logged = isinstance(model.learner, LoggedDecisions)
+    known = learned_files(arguments["initial"], config.input.paths) if logged else []
+    return measure_model(config, model, arguments["initial"], bad_lines_config(arguments), display, known)
 
 
 def write(path: str, page: bytes) -> None:
@@ -70,8 +71,8 @@ def as_text(runs: list[Run]) -> str:
             parts.append("\n".join([escaped(f"{run.name}: value up to a place of the log"), *lines]))
     if not parts:
         raise DataError(
-            "no run tells how its training went on, or what a policy costs: 'vwlite train --json', 'vwlite l1 --json'"
-            " and 'vwlite evaluate --value --json' do"
+            "no report has the progress of a training, or the cost of a policy: 'vwlite train --json', "
+            "'vwlite l1 --json' and 'vwlite evaluate --value --json' write such"
         )
     return "\n\n".join(parts) + "\n"
 

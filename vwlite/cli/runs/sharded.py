@@ -34,10 +34,11 @@ def learn_shard(request: Request) -> int:
     check_run(config)
     for name in BESIDE_SHARD:
         if arguments[name]:
-            raise UsageError(f"{build.spelled(name)} does not go with --shard: begin the shard again")
+            raise UsageError(f"{build.spelling_of(name)} does not go with --shard: begin the shard again")
     changed = [name for name in typed if name not in (*OF_DATA, *OF_OUTPUT)]
     if model and changed:
-        raise UsageError(f"{build.spelled(changed[0])} beside -i would be another base for each shard: give it before")
+        option = build.spelling_of(changed[0])
+        raise UsageError(f"{option} beside -i would be another base for each shard: give it before")
     base = arguments["initial"] if model else base_of(config, of)
     delta = learn(base, plan(config.input.paths, of)[number - 1], config.input, request.config(BadLinesConfig))
     if not config.output.quiet:

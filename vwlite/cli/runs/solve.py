@@ -48,7 +48,7 @@ def open_model_rows(
 
     ``predicting``: the share of malformed lines is checked at the end, not while reading.
     """
-    input = input_config(arguments).like(model.data, build.typed())
+    input = input_config(arguments).like(model.data, build.typed_options())
     policy = build.bad_lines_policy(arguments, say, to_the_end=predicting)
     text = text_format(model.features, skip_malformed=True)
     inputs = Inputs(input, text.of_words() if has_words(input.kind) else text)

@@ -34,14 +34,14 @@ def open_tagger(
     ``predicting``: malformed lines get an output line, too; ``names``: read feature names; ``supported``: see
     ``refuse_options``.
     """
-    if "audit" in build.typed():
+    if "audit" in build.typed_options():
         raise UsageError("--audit does not go with a model of named labels: use 'vwlite explain'")
     refuse_options("raw_predictions", "scores", supported=(*supported, "scheme"))
     model = model_file.load(arguments["initial"])
     policy = build.bad_lines_policy(arguments, say, to_the_end=predicting)
     closing.enter_context(policy.keeping())
     past = model.past
-    input = input_config(arguments).like({"kind": past.kind, "columns": past.columns}, build.typed())
+    input = input_config(arguments).like({"kind": past.kind, "columns": past.columns}, build.typed_options())
     return made(model, read_batches(model, input, policy, names)), policy
 
 

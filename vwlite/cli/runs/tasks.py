@@ -12,7 +12,7 @@ from vwlite.cli.runs.classes import Examples
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
-from vwlite.evaluation.metric_table import chosen as chosen_metrics
+from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners import ELSEWHERE
 from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.task_data import probabilities
@@ -53,7 +53,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 
 def inspect(arguments: dict[str, Any]) -> int:
-    """Of each row of Theta its strongest features."""
+    """Print the strongest features of each row of Theta."""
     refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["model"])
     facts: dict[str, Any] = {"learner": TASKS, "tasks": len(model.tasks), "features": len(model.words)}

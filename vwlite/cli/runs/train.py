@@ -23,7 +23,7 @@ KEPT = ("model", "readable_model", "invert_hash", "predictions", "raw_prediction
 
 
 def simulate() -> int:
-    """What ``vwlite simulate`` does."""
+    """Run ``vwlite simulate``."""
     request = build.request()
     if not (request.values["cbify"] or request.values["cbify_ldf"]):
         raise UsageError("--actions N says how many actions there are, --cbify_ldf that they are the lines of a group")
@@ -35,7 +35,7 @@ def run(arguments: dict[str, Any]) -> int:
     request = build.request()
     check_option_effects(request.given, request.known, continuing=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
-        say("nothing will be kept of this training: -f MODEL keeps the model")
+        say("the model will not be saved: give -f MODEL to save it")
     if arguments["folds"] and (arguments["shard"] or arguments["workers"] or arguments["scheduler"]):
         raise UsageError("--folds does not go with shards")
     if arguments["shard"] or arguments["workers"] or arguments["scheduler"]:
@@ -76,14 +76,14 @@ def measure_folds(request: Request, count: int, learner: LearnerConfig) -> "Fold
 
     console = Console(request.values["quiet"])
     console.line("")
-    found = train_folds(request, count, console.line)
-    shown = Console(console.quiet and bool(request.values["json_path"]))  # what was asked for, even of a quiet run
-    shown.line(as_table({f"{count} folds, each measured by a model of the others": found.summary()}))
+    scores = train_folds(request, count, console.line)
+    report = Console(console.quiet and bool(request.values["json_path"]))  # what was asked for, even of a quiet run
+    report.line(as_table({f"{count} folds, each measured by a model of the others": scores.summary()}))
     if not console.quiet:
-        means = found.report()["mean"]
+        means = scores.report()["mean"]
         tell_of_constant(means, learner)
         tell_of_majority(means)
-    return found
+    return scores
 
 
 def write_run(path: str, done: TrainResult | None, measured: "FoldScores | None") -> None:

@@ -93,12 +93,12 @@ def score_model(path: str, tests: list[str], metric: str, scheme: str | None = N
 
 
 def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
-    """Of a model of named labels; ``f1`` is that of phrases."""
+    """The metric of a model of named labels; ``f1`` is that of phrases."""
     model = model_file.load(path)
     alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
-    made = tagger.Tagger(model, tagger.read_batches(model, alike, build.bad_lines_policy({})))
-    crf = bool(made.pairs.transitions)
-    return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
+    tagged = tagger.Tagger(model, tagger.read_batches(model, alike, build.bad_lines_policy({})))
+    crf = bool(tagged.pairs.transitions)
+    return tagger.measure(tagged, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
 
 
 OF_DATA = {"kind": "--format", "columns": "--columns"}
@@ -132,16 +132,16 @@ def with_names(fixed: list[str], files: list[str]) -> list[str]:
     """The same with the names of classes that trials would find, those of all of ``files``."""
     with command_of("train").make_context("train", [*files, *fixed], parent=click.Context(cli, info_name="vwlite")):
         request = build.request()
-    found = with_classes(request, be_silent)
-    if found is request:
+    words = with_classes(request, be_silent)
+    if words is request:
         return fixed
-    count = next(str(found.given[key]) for key in counts_of_classes(found))
+    count = next(str(words.given[key]) for key in counts_of_classes(words))
     counted = [count if word == AUTO else word.replace(f"={AUTO}", f"={count}") for word in fixed]
-    return [*counted, "--named_labels", ",".join(found.given["named_labels"])]
+    return [*counted, "--named_labels", ",".join(words.given["named_labels"])]
 
 
 def in_its_place(files: Sequence[str], columns: str | None) -> str:
-    """What is to be typed in place of ``files``, which are items of columns where their quotes were left out."""
+    """A hint on what to type in place of ``files``, which are items of --columns without their quotes."""
     if columns and all("=" in one for one in files):
         return f"tune itself takes --columns, in quotes: --columns {shlex.quote(' '.join([columns, *files]))}"
     return "name data as FILE of tune"
@@ -160,7 +160,7 @@ def check_varied(option: str, command: str) -> None:
 
 
 def models_in(words: list[str], vary: Sequence[Dimension], name: str) -> Iterator[tuple[NamedFile, list[str], str]]:
-    """What is passed on and may name a model all the same, as ``vwlite.storage.named_files.files_of`` has it."""
+    """Options that are passed on and may name a model, as ``vwlite.storage.named_files.files_of`` has it."""
     values, _, _ = command_of(name).make_parser(context(name)).parse_args(list(words))
     for param in command_of(name).params:
         if param.name == THETA:
@@ -207,7 +207,7 @@ class TrialRunner:
 
     @contextmanager
     def stopping(self) -> Iterator[None]:
-        """What ends the block with an error ends the trials that still run."""
+        """A context that ends the running trials if an error ends it."""
         try:
             yield
         except BaseException:
@@ -215,7 +215,7 @@ class TrialRunner:
             raise
 
     def run(self, trial: Trial, passes: int) -> float:
-        """Raises TrialFailed, with what the command would say, when it fails or the metric is no number."""
+        """Raises TrialFailed, with what the command would say, when it fails or the metric is not a number."""
         model = str(self.folder / f"{trial.number}-{passes}.model")
         words = [*self.files, *self.fixed, *trial.options, *length(self.command, passes)]
         failed, score = None, None
@@ -254,7 +254,7 @@ class TrialRunner:
 
 
 def failure(error: Exception) -> TrialFailed:
-    """What the command would have ended with."""
+    """The error that the command would have ended with."""
     try:
         line, status = sentence_of(error)
     except Exception:
@@ -287,7 +287,7 @@ def run(arguments: dict[str, Any]) -> int:
     files = list(arguments["files"])
     if not files or "-" in files or "-" in config.tests:
         raise UsageError("tune reads its data many times: name files, not standard input")
-    of_data = {name: value for name, value in build.typed().items() if name in OF_DATA}
+    of_data = {name: value for name, value in build.typed_options().items() if name in OF_DATA}
     fixed = read_fixed(config.fixed, of_data, config.command)
     dimensions = [Dimension.read(text) for text in config.vary or usual_space(config, fixed, files)]
     guard(click.get_current_context(), models_in(fixed, dimensions, config.command))
@@ -317,8 +317,8 @@ def run(arguments: dict[str, Any]) -> int:
         if arguments["model"]:
             atomic_copy(bench.model, arguments["model"])
     if arguments["json_path"]:
-        found = {"metric": config.metric, "best": best.number, "passes": passes, "score": best.scores[passes]}
-        write_json(arguments["json_path"], {**found, "trials": [entry(trial) for trial in search.trials]})
+        report = {"metric": config.metric, "best": best.number, "passes": passes, "score": best.scores[passes]}
+        write_json(arguments["json_path"], {**report, "trials": [entry(trial) for trial in search.trials]})
     if arguments["json_path"] != "-":
         words = [*words_of(config.command), *files, *fixed, *best.options, *length(config.command, passes)]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
@@ -326,7 +326,7 @@ def run(arguments: dict[str, Any]) -> int:
 
 
 def usual_space(config: TuneConfig, fixed: list[str], files: Sequence[str]) -> list[str]:
-    """What is varied without ``--vary``: the usual options of the command that are not fixed, and that the learner
+    """The space without ``--vary``: the usual options of the command that are not fixed, and that the learner
     takes. Raises UsageError.
     """
     command, train = config.command, config.command == "train"
@@ -358,9 +358,9 @@ def refusal(command: str, words: list[str]) -> str:
             request = build.request()
         check_option_effects(request.given, request.known)
         if command == "crr":
-            crr.configured(request)
+            crr.configure(request)
         elif command == "l1":
-            loglinear.configured(request, None)
+            loglinear.configure(request, None)
         else:
             for key in counts_of_classes(request):
                 request = request.having({key: 2}) if request.given[key] == AUTO else request
@@ -379,18 +379,18 @@ def points_of(config: TuneConfig, dimensions: list[Dimension]) -> tuple[Iterable
     """The points to try, and how many. Raises UsageError, ExtraMissing."""
     for option in (dimension.option for dimension in dimensions):
         check_varied(option, config.command)
-        if config.metric == "loss" and spelled(option) in OF_LOSS:
+        if config.metric == "loss" and spelling_of(option) in OF_LOSS:
             raise UsageError(f"--vary: losses of different {option} do not compare; measure by another --metric")
     if config.sampler == "random":
         trials = draw(dimensions, config.trials, config.seed)
         if not trials:
             raise UsageError("--vary leaves nothing to try but the defaults: give an option more than one value")
         return [trials], len(trials)
-    from vwlite.evaluation.tuning import estimated
+    from vwlite.evaluation.tuning import propose_trials
 
-    return estimated(dimensions, config.trials, config.seed, config.metric), config.trials
+    return propose_trials(dimensions, config.trials, config.seed, config.metric), config.trials
 
 
-def spelled(option: str) -> str:
+def spelling_of(option: str) -> str:
     """``-`` within a long option's name is ``_``."""
     return "--" + option[2:].replace("-", "_") if option.startswith("--") else option

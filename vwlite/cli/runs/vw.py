@@ -30,7 +30,7 @@ from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.output_checks import lock
 from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
 from vwlite.training.counters import Counters, parse_progress
-from vwlite.training.model_header import stored
+from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, begin_learner, plan_of, restore
 from vwlite.training.vw_run import VwLog, run_like_vw
 
@@ -75,7 +75,7 @@ class Log:
 
 
 def run(arguments: dict[str, Any]) -> int:
-    typed = build.typed()
+    typed = build.typed_options()
     if full_names := typed.pop("experimental_full_name_interactions", ()):
         names = tuple(value.replace("|", ",") for value in full_names)
         typed["interactions"] = (*typed.get("interactions", ()), *names)
@@ -223,7 +223,8 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
 
 
 def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
-    """What is typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with any."""
+    """The options typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with
+    any."""
     if not {"bfgs", "conjugate_gradient"} & {*typed}:
         typed = {name: value for name, value in typed.items() if name != "no_bias_regularization"}
     if "csoaa_ldf" in typed or "wap_ldf" in typed:
@@ -281,7 +282,7 @@ def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises UsageError for what does not go with it.
     """
-    model = stored(typed["initial"]) if "initial" in typed else None
+    model = read_stored(typed["initial"]) if "initial" in typed else None
     made = bool(model and isinstance(model.config, VwRankConfig))
     if not made and ("rank" not in typed or {"dotproduct", "outputs", "initial"} & {*typed}):
         return typed
@@ -290,10 +291,10 @@ def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
         if name in typed:
             raise UsageError(f"--{name} does not go with --rank, vw's matrix factorisation")
     pairs = tuple(pair for name in CROSSINGS for pair in typed.get(name, ()))
-    kept = {name: value for name, value in typed.items() if name not in ("rank", *IDLE_WITH_RANK)}
+    others = {name: value for name, value in typed.items() if name not in ("rank", *IDLE_WITH_RANK)}
     given = model.config if model and made else None
     rank = typed.get("rank", given and given.vw_rank)
-    return {**kept, "vw_rank": rank, "vw_pairs": pairs or (given.vw_pairs if given else ())}
+    return {**others, "vw_rank": rank, "vw_pairs": pairs or (given.vw_pairs if given else ())}
 
 
 def own_loss(typed: dict[str, Any]) -> dict[str, Any]:
@@ -321,28 +322,28 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
 
     A learner that vw does not have keeps all of them.
     """
-    made = stored(path)
-    kept = made.header
-    if not (made.config.in_vw and config.learner.in_vw):
+    stored_model = read_stored(path)
+    header = stored_model.header
+    if not (stored_model.config.in_vw and config.learner.in_vw):
         typed_changes = run_configs.learner_changes(typed), run_configs.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, vw_compat=True, max_memory=config.max_memory, **changed)
-    given, kind = config.learner, type(made.config)
+    given, kind = config.learner, type(stored_model.config)
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
     changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
     changes |= run_configs.learner_changes(typed)
     for name in ("csoaa_rank", "rank_all", "scores", "no_bias_regularization"):  # vw takes them with any model
-        if made.config.only_answers or not hasattr(made.config, name):
+        if stored_model.config.only_answers or not hasattr(stored_model.config, name):
             changes.pop(name, None)
-    if not made.config.own_loss:
+    if not stored_model.config.own_loss:
         changes["loss"] = LossConfig(**run_configs.loss_changes(typed))
     features = {name: one.default for name, one in in_vw_models(FeatureConfig, "forgotten")}
     features |= run_configs.feature_changes(typed)
     for name, _ in in_vw_models(FeatureConfig, "added"):
         if name in features:
-            features[name] = (*features[name], *getattr(made.features, name))
-    lines = [(name, kept["config"].get(name, "")) for name in ("csoaa_ldf", "wap_ldf")]
-    for name, old in (("link", made.config.link), ("affix", made.features.affix), *lines):
+            features[name] = (*features[name], *getattr(stored_model.features, name))
+    lines = [(name, header["config"].get(name, "")) for name in ("csoaa_ldf", "wap_ldf")]
+    for name, old in (("link", stored_model.config.link), ("affix", stored_model.features.affix), *lines):
         if typed.get(name, old) != old and old not in ("", "identity"):
             raise UsageError(f"--{name} {typed[name]} contradicts {path}, which was made with --{name} {old}")
     if "initial" not in typed:  # a mask's model: its weights, not its options
@@ -355,7 +356,7 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
         path,
         learning=config.learning,
         vw_compat=True,
-        learner_name=given.learner if kept["learner"] in given.continues else None,
+        learner_name=given.learner if header["learner"] in given.continues else None,
         learner_changes=changes,
         feature_changes=features,
         dropped={name: one.default for name, one in in_vw_models(GdConfig, "resumable") if name not in typed},

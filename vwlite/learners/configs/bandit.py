@@ -69,12 +69,12 @@ class LoggedConfig(GdConfig):
 
     @property
     def weight_sets(self) -> int:
-        """How many sets of weights an action has."""
+        """The number of sets of weights of an action."""
         return 2 if self.learned_type == "dr" else 1
 
     @property
     def vw_sets(self) -> int:
-        """How many sets vw has."""
+        """The number of sets in vw."""
         return self.weight_sets
 
     @property
@@ -125,7 +125,7 @@ class BanditConfig(LoggedConfig):
 
     @property
     def learned_type(self) -> str:
-        """Of actions that are valued as in vw ``dr`` where the type is not ``ips``."""
+        """The type by which actions are valued: as in vw ``dr`` unless it is ``ips``."""
         return "dr" if self.eval_ and self.cb_type != "ips" else self.cb_type
 
 

@@ -103,7 +103,7 @@ class LearnerConfig(Config):
 
     @property
     def vw_advice(self) -> str:
-        """What ``vwlite train`` has in place of the learner, as ``vwlite vw`` notes it. Empty for most."""
+        """A note of ``vwlite vw`` on what ``vwlite train`` has in place of the learner. Empty for most."""
         return ""
 
     @property
@@ -186,7 +186,7 @@ def show_classes(what: str, loss: str, needed: str) -> Mapping[str, object]:
 
 
 def no_scores(what: str) -> UsageError:
-    return UsageError(f"--{what}: a tree of classes has but its answers, neither scores nor probabilities")
+    return UsageError(f"--{what}: a tree of classes has only its answers, neither scores nor probabilities")
 
 
 def check_loss(loss: str, needed: str, instead: str) -> None:
@@ -238,8 +238,8 @@ def check_levels(config: Any) -> None:
     if not config.supports_levels:
         raise UsageError(f"--levels does not go with --{config.option}: its predictions are no numbers near a level")
     if len(values) < 2 or not all(low < high for low, high in pairwise(values)):
-        shown = ",".join(f"{value:g}" for value in values)
-        raise UsageError(f"--levels takes two numbers or more, ascending and each once, not {shown}")
+        levels = ",".join(f"{value:g}" for value in values)
+        raise UsageError(f"--levels takes two numbers or more, ascending and each once, not {levels}")
     if config.binary:
         raise UsageError("--levels and --binary do not go together: the answer is one or the other")
     if config.loss.loss.two_classes and not config.loss.soft:

@@ -147,5 +147,5 @@ class KsvmConfig(GdConfig):
 
     @property
     def strength(self) -> float:
-        """Of regularisation: 1 / C."""
+        """The strength of regularisation, 1 / C."""
         return self.l2 or 1.0

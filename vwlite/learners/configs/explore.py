@@ -114,14 +114,14 @@ class ExplorationConfig(LoggedConfig):
 
     @property
     def vw_sets(self) -> int:
-        """How many sets vw has."""
+        """The number of sets in vw."""
         if not self.cover:
             return self.weight_sets
         return self.cover + 1 if self.cb_type == "ips" else 2 * self.cover + 2
 
     @property
     def simulation(self) -> Mapping[str, object]:
-        """What the kernel plays with labels that tell the costs of all actions, or with a log."""
+        """The settings of the kernel for a simulation with labels of all costs, or with a log."""
         return {"simulated": 0, "right": 0.0, "wrong": 1.0, "valued": False, "target_rate": -1.0, "ratio": 0.0}
 
     def to_show(self, what: str) -> Mapping[str, object]:

@@ -129,7 +129,7 @@ class GdConfig(LearnerConfig):
 
     @property
     def usual_label_units(self) -> str:
-        """What ``vwlite train`` takes beside the other options where ``--label-units`` is not typed."""
+        """The default of ``--label-units`` in ``vwlite train`` beside the other options."""
         others = (*UPDATE_OPTIONS, "ftrl", "constant", "initial_weight")
         return "raw" if self.raw_because or any(getattr(self, name) for name in others) else "spread"
 

@@ -100,12 +100,12 @@ class LabelVectorsConfig(PerClassConfig):
 
     @property
     def vector_length(self) -> int:
-        """How many numbers a label's vector has; 0: there are none."""
+        """The length of a label's vector; 0: there are none."""
         return self.rank
 
     @property
     def sets(self) -> int:
-        """How many labels have vectors."""
+        """The number of labels with vectors."""
         return self.count
 
 
@@ -223,7 +223,7 @@ class LflConfig(LabelVectorsConfig):
 
     @property
     def sets(self) -> int:
-        """How many labels have vectors."""
+        """The number of labels with vectors."""
         return self.multiclass - (self.base_label is not None)
 
     def to_show(self, what: str) -> Mapping[str, object]:

@@ -87,7 +87,7 @@ class OutputsConfig(GdConfig):
 
     @property
     def names(self) -> Sequence[str]:
-        """What the outputs are called: numbers from 1 unless they have names."""
+        """The names of the outputs: numbers from 1 unless they have names."""
         return self.named_outputs or list(map(str, range(1, self.outputs + 1)))
 
     def to_show(self, what: str) -> Mapping[str, object]:

@@ -133,7 +133,8 @@ class PerClassConfig(GdConfig):
 
     def to_show(self, what: str) -> Mapping[str, object]:
         if self.csoaa and what == "probabilities":
-            raise UsageError("--probabilities: costs are none; --scores shows the cost predicted of every class")
+            raise UsageError("--probabilities: costs are not probabilities; --scores shows the predicted cost of "
+            "every class")
         if not self.oaa and what != "probabilities":
             return {**CLASS_SCORES_OFF, "as_raw": True}
         return {**show_classes(what, self.loss.name, "logistic"), "oaa_subsample": 0}
@@ -156,7 +157,7 @@ class PerClassConfig(GdConfig):
 
     @property
     def models(self) -> int:
-        """How many sets of weights there are."""
+        """The number of sets of weights."""
         return self.count
 
     @property

@@ -14,7 +14,7 @@ from vwlite.learners.configs.per_class import EnsembleConfig, PerClassConfig, cl
 from vwlite.options import again, config, option
 
 WHY_NOT = {
-    **dict.fromkeys(("probabilities", "scores"), "a tree has but its answer; --oaa has them"),
+    **dict.fromkeys(("probabilities", "scores"), "a tree has only its answer; --oaa has them"),
     "oaa_subsample": "contests are between few classes anyway; --oaa takes it",
     "binary": "it answers with classes",
     "cs_absolute_loss": "labels have no costs; --csoaa takes it",
@@ -123,7 +123,7 @@ class FilterTreeConfig(EnsembleConfig):
         object.__setattr__(self, "named_labels", tuple(self.named_labels))
         if self.probabilities or self.scores or self.oaa_subsample or self.binary:
             refused = "--probabilities, --scores, --oaa_subsample and --binary"
-            raise UsageError(f"--filter_tree does not go with {refused}: a tree has but its answer, --oaa has them")
+            raise UsageError(f"--filter_tree does not go with {refused}: a tree has only its answer; --oaa has them")
         if self.base.levels:
             raise UsageError(f"--levels does not go with --{self.option}: answers are classes")
         if getattr(self.base, "negatives", 0):
@@ -198,7 +198,7 @@ class ScoringTreeConfig(LabelVectorsConfig):
 
     def to_show(self, what: str) -> Mapping[str, object]:
         if self.costs and what == "probabilities":
-            raise UsageError("--probabilities: costs are none; --scores shows the score of every class")
+            raise UsageError("--probabilities: costs are not probabilities; --scores shows the score of every class")
         return show_classes(what, self.loss.name, "logistic")
 
     @property

@@ -27,7 +27,7 @@ Answers = Callable[[Target, Scored], list[bytes]]  # a line for each row, withou
 def check_probabilities(target: Target, asked: str) -> None:
     """Raises UsageError for a loss whose scores tell none."""
     if target.config.solver.loss == "hinge":
-        raise UsageError(f"{asked} needs a model of another loss: scores of --loss_function hinge tell none")
+        raise UsageError(f"{asked} needs a model of another loss: the scores of --loss_function hinge have none")
 
 
 def probabilities(target: Target, scores: np.ndarray) -> np.ndarray:
@@ -54,13 +54,13 @@ def margins(target: Target, scores: np.ndarray) -> np.ndarray:
     return best[:, 1] - best[:, 0]
 
 
-def encoded(target: Target) -> list[bytes]:
+def encoded_names(target: Target) -> list[bytes]:
     return [name.encode("utf-8", "surrogateescape") for name in target.classes.names]
 
 
 def chosen_names(target: Target, some: Scored) -> list[bytes]:
     """The class of each row; with several the classes, ``-`` for none."""
-    names = encoded(target)
+    names = encoded_names(target)
     return [b",".join(names[p] for p in np.flatnonzero(row).tolist()) or b"-" for row in some.chosen]
 
 
@@ -79,10 +79,10 @@ def answers_of(kind: str, top: int | None) -> Answers:
     def beside(target: Target, some: Scored) -> list[bytes]:
         names, scores = chosen_names(target, some), some.scores
         if kind == "confidence":
-            shown = [f"{margin:.6g}".encode() for margin in margins(target, scores).tolist()]
+            columns = [f"{margin:.6g}".encode() for margin in margins(target, scores).tolist()]
         else:
-            shown = by_class(target, probabilities(target, scores) if kind == "probabilities" else scores, top)
-        return [b" ".join(pair) for pair in zip(names, shown, strict=True)]
+            columns = by_class(target, probabilities(target, scores) if kind == "probabilities" else scores, top)
+        return [b" ".join(pair) for pair in zip(names, columns, strict=True)]
 
     return {"names": chosen_names, "raw": shown_scores}.get(kind, beside)
 
@@ -97,21 +97,22 @@ SEVERAL = (*UNASKED, "hamming_loss", "auc", "log_loss")
 def agreement(
     chosen: np.ndarray, true: np.ndarray, importance: np.ndarray, meant: np.ndarray | None = None
 ) -> dict[str, float | int]:
-    """Of ``chosen`` and ``true`` bool[n, classes]: accuracy; with several classes an example also micro-averages.
+    """Agreement of ``chosen`` and ``true``, bool[n, classes]: accuracy; with several classes an example also
+    micro-averages.
 
     ``meant`` int64[n]: how many classes the labels name, those among them that the model does not know; None: one each.
     """
     weight = importance.astype(np.float64)
     hits = float((weight * (chosen & true).sum(1)).sum())
     count = np.ones(len(weight)) if meant is None else meant
-    said, named = float((weight * chosen.sum(1)).sum()), float((weight * count).sum())
+    predicted, named = float((weight * chosen.sum(1)).sum()), float((weight * count).sum())
     report: dict[str, float | int] = {"examples": len(weight)}
     exact = (chosen == true).all(1) & (true.sum(1) == count)
     report["accuracy"] = float((weight * exact).sum() / weight.sum())
     if meant is not None:
-        report["micro_precision"] = hits / said if said else 0.0
+        report["micro_precision"] = hits / predicted if predicted else 0.0
         report["micro_recall"] = hits / named if named else 0.0
-    report["micro_f1"] = 2 * hits / (said + named) if said + named else 0.0
+    report["micro_f1"] = 2 * hits / (predicted + named) if predicted + named else 0.0
     if meant is not None:
         report["macro_f1"] = float(np.nan_to_num(of_labels(chosen, true, weight)["macro_f1"]))
     return report
@@ -170,22 +171,22 @@ class Measured:
         return table.report(names, len(every))
 
 
-def measured(target: Target, corpus: Corpus, names: list[str] | None) -> dict[str, Any]:
+def measure_answers(target: Target, corpus: Corpus, names: list[str] | None) -> dict[str, Any]:
     """The metrics by name; of None those of ``UNASKED`` that there are. Raises UsageError for unknown ones."""
     offered = SEVERAL if target.classes.several else ONE
     if unknown := [name for name in names or () if name not in offered]:
         choose({}, offered, unknown)
-    labelled, made = labels_of(corpus, target.classes)
+    labelled, labels = labels_of(corpus, target.classes)
     true = np.zeros((len(labelled), len(target.classes.names)), bool)
-    true[made.positive.owner, made.positive.indices] = True
+    true[labels.positive.owner, labels.positive.indices] = True
     importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
     scores = target.scores(corpus)[labelled]
     texts = [corpus.texts[label] for label in corpus.label[labelled].tolist()]
-    found = Measured(target, scores, target.chosen(scores), true, importance, texts)
-    report = found.basic()
+    outcomes = Measured(target, scores, target.chosen(scores), true, importance, texts)
+    report = outcomes.basic()
     if names is None:
-        most = {} if target.classes.several else {"majority_accuracy": found.of_classes([])["majority_accuracy"]}
+        most = {} if target.classes.several else {"majority_accuracy": outcomes.of_classes([])["majority_accuracy"]}
         return choose(report | most, (*UNASKED[:2], *most, *UNASKED[2:]), None)
-    more: dict[str, Callable[[], float]] = {"auc": found.auc, "log_loss": found.log_loss}
+    more: dict[str, Callable[[], float]] = {"auc": outcomes.auc, "log_loss": outcomes.log_loss}
     report |= {name: more[name]() for name in more if name in names}
-    return choose(report | found.of_classes(names), offered, names)
+    return choose(report | outcomes.of_classes(names), offered, names)

@@ -16,7 +16,7 @@ from vwlite.solvers.aso.corpus import Corpus
 from vwlite.storage.atomic_file import atomic_output
 
 
-def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
+def apply_theta(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig) -> Iterator[bytes]:
     """The text of each part, every example followed by its features of Theta; all other lines are as they came.
 
     Rows of tables become lines of text. A group GROUP has a namespace ``theta_GROUP``, its features are numbered from
@@ -30,12 +30,12 @@ def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig)
         batch = policy.examine(part)
         corpus = Corpus(policy, tags=True, names=False)
         corpus.add(batch)
-        found = corpus.rows(theta.words)
-        known, lines, examples = known + len(found.terms.indices), lines + part.lines, examples + len(found)
-        features = theta.project(found, theta.words, config.scale, config.unit)
+        known_rows = corpus.rows(theta.words)
+        known, lines, examples = known + len(known_rows.terms.indices), lines + part.lines, examples + len(known_rows)
+        features = theta.project(known_rows, theta.words, config.scale, config.unit)
         rows = np.flatnonzero(batch.flags & BLANK == 0)
         text = writer.lines(batch) if writer else bytes(memoryview(part.block.data)[: part.block.size])
-        held.append(extended(text, rows if writer else batch.line[rows], shown(theta, features)))
+        held.append(append_tails(text, rows if writer else batch.line[rows], feature_texts(theta, features)))
         if batch.release:
             batch.release()
         if known:
@@ -49,7 +49,7 @@ def applied(theta: Theta, inputs: Inputs, policy: BadLines, config: ApplyConfig)
     policy.finish()
 
 
-def extended(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
+def append_tails(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
     """``text`` with ``tails`` at the ends of the lines whose numbers are ``owners``."""
     lines = text.split(b"\n")
     for line, tail in zip(owners.tolist(), tails, strict=True):
@@ -58,7 +58,7 @@ def extended(text: bytes, owners: np.ndarray, tails: list[bytes]) -> bytes:
     return b"\n".join(lines)
 
 
-def shown(theta: Theta, features: np.ndarray) -> list[bytes]:
+def feature_texts(theta: Theta, features: np.ndarray) -> list[bytes]:
     """float32[n, sum of h] as namespaces of text, 6 digits of each value."""
     tails = [b""] * len(features)
     begin = 0
@@ -81,7 +81,7 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
     As in the paper a feature stands where it is largest: in the row where its entry, of all of its entries, has the
     greatest size, taken relative to the row's own largest entry.
     """
-    found = []
+    groups = []
     for number, values in enumerate(theta.values):
         own = np.flatnonzero(theta.group == number)
         if not len(own):
@@ -95,8 +95,8 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
                 order = np.argsort(-sign * matrix[:, row], kind="stable")[:AMONG]
                 places = [p for p in order.tolist() if sign * matrix[p, row] > 0 and (home[p] == row or row == 0)]
                 entry[name] = [theta.words.names[own[place]] for place in places[:count]]
-            found.append(entry)
-    return found
+            groups.append(entry)
+    return groups
 
 
 def as_text(found: list[dict[str, Any]]) -> str:

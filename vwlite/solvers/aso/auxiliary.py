@@ -81,13 +81,13 @@ def number_of(kind: str, text: str) -> tuple[int, float]:
 
 @dataclass(slots=True)
 class View:
-    """What is seen and what is predicted: bool[p] each."""
+    """A view: the features that are seen and those that are predicted, bool[p] each."""
 
     seen: np.ndarray
     hidden: np.ndarray
 
 
-def mixed(keys: np.ndarray, seed: int) -> np.ndarray:
+def mix_keys(keys: np.ndarray, seed: int) -> np.ndarray:
     """uint64: a seeded hash of each key (the finaliser of splitmix64)."""
     return mix64(keys.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64))
 
@@ -106,12 +106,12 @@ def halves(words: Vocabulary, seed: int, named: Collection[str] = ()) -> np.ndar
     Raises UsageError where the text has none of these.
     """
     if named:
-        wanted = frozenset(named)
-        found = np.array([name in wanted for name in words.names], bool)
-        if not found.any():
+        names = frozenset(named)
+        view = np.array([name in names for name in words.names], bool)
+        if not view.any():
             raise UsageError("--view-words: no feature of the text has one of these names")
-        return found
-    return (mixed(words.key, seed) & np.uint64(1)).astype(bool)
+        return view
+    return (mix_keys(words.key, seed) & np.uint64(1)).astype(bool)
 
 
 def views(aux: Aux, words: Vocabulary, seed: int, named: Collection[str] = ()) -> list[View]:
@@ -133,13 +133,13 @@ def views(aux: Aux, words: Vocabulary, seed: int, named: Collection[str] = ()) -
 def most_positive(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str], most: int) -> Targets:
     """The ``most`` problems with most positives, earlier ones first among equals; at least 2 positives each."""
     counts = np.bincount(problem, minlength=len(names))
-    kept = np.argsort(-counts, kind="stable")[:most]
-    kept = np.sort(kept[counts[kept] >= 2])
+    chosen = np.argsort(-counts, kind="stable")[:most]
+    chosen = np.sort(chosen[counts[chosen] >= 2])
     number = np.full(len(names), -1)
-    number[kept] = np.arange(len(kept))
+    number[chosen] = np.arange(len(chosen))
     own = number[problem]
-    made = targets(owner[own >= 0], own[own >= 0], rows, [names[place] for place in kept.tolist()])
-    return replace(made, feature=kept)
+    problems = targets(owner[own >= 0], own[own >= 0], rows, [names[place] for place in chosen.tolist()])
+    return replace(problems, feature=chosen)
 
 
 def most_frequent(rows: Rows, view: View, words: Vocabulary, most: int, k: int = 1) -> Targets:
@@ -168,12 +168,12 @@ def present(rows: Rows, view: View, words: Vocabulary, most: int, above: float |
 
 def held(rows: Rows, view: View, above: float | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows and their hidden features, with ``above`` those of larger values."""
-    kept = view.hidden[rows.terms.indices]
-    hidden = rows.terms.keep(kept if above is None else kept & (rows.terms.values > above))
+    visible = view.hidden[rows.terms.indices]
+    hidden = rows.terms.keep(visible if above is None else visible & (rows.terms.values > above))
     return hidden.owner, hidden.indices
 
 
-def combined(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -> Targets:
+def joint_problems(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -> Targets:
     """Which pairs of a feature of each of the two namespaces ``joint`` a row has, named ``one+other``."""
     one, other = (rows.terms.keep(in_spaces(words, (space,))[rows.terms.indices]) for space in joint)
     times = other.sizes[one.owner]  # each feature of the first meets all of the second
@@ -186,7 +186,7 @@ def combined(rows: Rows, words: Vocabulary, joint: tuple[str, ...], most: int) -
 
 
 def behaviour(aux: Aux, scores: np.ndarray, classes: list[str], most: int) -> Targets:
-    """What a classifier makes of the rows: its ``scores`` float[n, classes]. Raises UsageError."""
+    """Problems from the behaviour of a classifier: its ``scores`` float[n, classes]. Raises UsageError."""
     n, count = scores.shape
     bands, k = (aux.k, 1) if aux.kind == "range" else (len(EDGES) + 1, aux.k)
     if k > count:

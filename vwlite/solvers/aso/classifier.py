@@ -12,7 +12,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
 from vwlite.options import USUAL_MEMORY, check_memory
-from vwlite.solvers.aso.auxiliary import mixed
+from vwlite.solvers.aso.auxiliary import mix_keys
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Position, Stopped, Targets, solve, targets, zero_weights
@@ -27,7 +27,7 @@ MIN_POSITIVE = 5  # fewest positive examples for which a label gets a cut of its
 def folds_of(rows: int, seed: int) -> np.ndarray:
     """int64[rows]: the fold of each row. Rows are assigned in the order of a hash, so that folds are equally large."""
     fold = np.empty(rows, np.int64)
-    fold[np.argsort(mixed(np.arange(rows), seed), kind="stable")] = np.arange(rows) % min(FOLDS, rows)
+    fold[np.argsort(mix_keys(np.arange(rows), seed), kind="stable")] = np.arange(rows) % min(FOLDS, rows)
     return fold
 
 

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, FIRST, Batch, LabelVocabulary, Names, joined, offsets, tag_of
+from vwlite.data.batch import BLANK, FIRST, Batch, LabelVocabulary, Names, join_rows, offsets, tag_of
 from vwlite.data.block_parser import read
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError, escaped
-from vwlite.features.sparse_rows import Rows, Vocabulary, features_of, inverse_frequencies, merged, rows_over
+from vwlite.features.sparse_rows import Rows, Vocabulary, features_of, inverse_frequencies, merge_features, rows_over
 from vwlite.solvers.aso.label_features import words_in
 
 
@@ -64,7 +64,7 @@ class Corpus:
         if self.space:
             self.held.append(words_in(batch, owner, places, len(rows), self.space))
         label = self.book.numbers(batch)[rows].astype(np.int64)
-        self.parts.append(merged(owner, keys, values, len(rows)))
+        self.parts.append(merge_features(owner, keys, values, len(rows)))
         self.columns.append((label, batch.importance[rows].copy()))
         ends = np.flatnonzero(~taken | (batch.flags & FIRST != 0))
         self.empty.append(np.searchsorted(rows, ends))
@@ -80,16 +80,17 @@ class Corpus:
                 self.known[key] = name_of(batch.text, batch.names, place, seg)
 
     def vocabulary(self, least: int = 1, idf: bool = False, without: Collection[str] = ()) -> Vocabulary:
-        """Of the features that at least ``least`` rows hold, with ``idf`` with weights by how many do. ``without``:
+        """The vocabulary of the features of at least ``least`` rows, with weights by their frequency if ``idf``.
+        ``without``:
         names that are left out.
         """
-        found, counts = np.unique(self.keys, return_counts=True)
+        unique_keys, counts = np.unique(self.keys, return_counts=True)
         keep = counts >= least
-        rare = len(found) - int(keep.sum())
+        rare = len(unique_keys) - int(keep.sum())
         if without:
             stopped = frozenset(without)
-            keep &= [self.known[key][1] not in stopped for key in found.tolist()]
-        keys, counts = found[keep], counts[keep]
+            keep &= [self.known[key][1] not in stopped for key in unique_keys.tolist()]
+        keys, counts = unique_keys[keep], counts[keep]
         pairs = [self.known[key] for key in keys.tolist()]
         spaces = sorted({space for space, _ in pairs})
         place = {space: number for number, space in enumerate(spaces)}
@@ -99,21 +100,21 @@ class Corpus:
 
     def subset(self, keep: np.ndarray) -> "Corpus":
         """The rows of ``keep`` (bool[n]), without tags."""
-        found = Corpus(self.policy)
-        found.book = self.book
+        subset = Corpus(self.policy)
+        subset.book = self.book
         sizes, keys, values = (np.concatenate(column) for column in zip(*self.parts, strict=True))
         entries = np.repeat(keep, sizes)
-        found.parts = [(sizes[keep], keys[entries], values[entries])]
-        found.columns = [tuple(np.concatenate(column)[keep] for column in zip(*self.columns, strict=True))]
-        found.known = self.known
-        return found
+        subset.parts = [(sizes[keep], keys[entries], values[entries])]
+        subset.columns = [tuple(np.concatenate(column)[keep] for column in zip(*self.columns, strict=True))]
+        subset.known = self.known
+        return subset
 
     def followed_by(self, other: "Corpus") -> "Corpus":
         """The rows of both, without tags; labels are those of neither."""
-        found = Corpus(self.policy)
-        found.parts, found.columns = [*self.parts, *other.parts], [*self.columns, *other.columns]
-        found.known = {**self.known, **other.known}
-        return found
+        corpus = Corpus(self.policy)
+        corpus.parts, corpus.columns = [*self.parts, *other.parts], [*self.columns, *other.columns]
+        corpus.known = {**self.known, **other.known}
+        return corpus
 
     @property
     def keys(self) -> np.ndarray:
@@ -145,17 +146,17 @@ class Corpus:
 
         Raises DataError for a negative value where ``words`` have weights.
         """
-        found, count = [], 0
+        parts, count = [], 0
         for (sizes, keys, values), (_, importance) in zip(self.parts, self.columns, strict=True):
             if words.idf is not None:
                 self.check_sign(sizes, keys, values, count)
-            found.append(rows_over(words, sizes, keys, values, importance, unit))
+            parts.append(rows_over(words, sizes, keys, values, importance, unit))
             count += len(sizes)
         importance = np.concatenate([importance for _, importance in self.columns])
-        return Rows(joined([one.terms for one in found]), importance, np.zeros((count, 0), np.float32))
+        return Rows(join_rows([one.terms for one in parts]), importance, np.zeros((count, 0), np.float32))
 
     def check_sign(self, sizes: np.ndarray, keys: np.ndarray, values: np.ndarray, before: int) -> None:
-        """Of a part, ``before`` which there are so many rows."""
+        """Raise DataError for a negative value in a part that ``before`` rows precede."""
         negative = np.flatnonzero(values < 0)
         if len(negative):
             first = negative[0]

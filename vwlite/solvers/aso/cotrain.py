@@ -17,12 +17,12 @@ import numpy as np
 from vwlite._native import shuffle as gather
 from vwlite.config_check import require
 from vwlite.data.batch import Classes
-from vwlite.data.batch import joined as behind
+from vwlite.data.batch import join_rows as behind
 from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
 from vwlite.options import USUAL_MEMORY, check_memory
-from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
+from vwlite.solvers.aso.auxiliary import halves, in_spaces, mix_keys
 from vwlite.solvers.aso.classifier import (
     Target,
     check_idf,
@@ -86,9 +86,9 @@ def views_of(
     return seen if len(seen) == 2 else [seen[0], ~seen[0]]
 
 
-def drawn(prior: np.ndarray, count: int, seed: int) -> Iterator[int]:
+def draw_classes(prior: np.ndarray, count: int, seed: int) -> Iterator[int]:
     """``count`` classes, drawn by the shares ``prior``, float64[classes]."""
-    uniform = mixed(np.arange(count, dtype=np.uint32), seed) / 2.0**64
+    uniform = mix_keys(np.arange(count, dtype=np.uint32), seed) / 2.0**64
     return iter(np.minimum(np.searchsorted(np.cumsum(prior), uniform, "right"), len(prior) - 1).tolist())
 
 
@@ -163,7 +163,7 @@ class Cotrainer:
             before = free.copy()
             if self.config.select == "prior":
                 seed = self.solver.seed + len(self.views) * self.rounds + number
-                chosen = most_confident(own, free, drawn(self.prior, self.config.step, seed))
+                chosen = most_confident(own, free, draw_classes(self.prior, self.config.step, seed))
             else:
                 chosen = surest(own, free, self.config.step)
             for place, label in chosen:
@@ -220,8 +220,8 @@ def rounds_of(
     words = merge_vocabularies(labelled.vocabulary(), unlabelled.vocabulary(idf=target.idf))
     words = merge_vocabularies(words, theta.words) if theta else words
     seen, count = views_of(config, spaces, words, seed), len(classes.names)
-    what = f"the weights of {count:,} classes and {len(words):,} features"
-    check_memory(4.0 * (len(seen) + 1) * len(words) * count, memory, what, "are the labels names of classes?")
+    weights_text = f"the weights of {count:,} classes and {len(words):,} features"
+    check_memory(4.0 * (len(seen) + 1) * len(words) * count, memory, weights_text, "are the labels names of classes?")
     if (unlabelled.label >= 0).any():
         say("the labels of the unlabelled examples are not used")
     if target.theta_scale is None:
@@ -230,17 +230,18 @@ def rounds_of(
     def rows_of(corpus: Corpus) -> Rows:
         return with_shared(corpus.rows(words, target.unit), words, theta, target)
 
-    own, label = judged(rows_of(labelled), labelled, classes)
+    own, label = test_rows(rows_of(labelled), labelled, classes)
     held = held_out(len(own), config.holdout, seed)
     judges = {"holdout": (own.take(held), label[held])} if len(held) else {}
     if config.holdout and not judges:
         say("no labelled example was held out, so the model is that of the last round")
     if test is not None:
-        judges["accuracy"] = judged(rows_of(test), test, classes)
-    kept = np.setdiff1d(np.arange(len(own)), held)
-    if len(np.unique(label[kept])) < 2:
+        judges["accuracy"] = test_rows(rows_of(test), test, classes)
+    remaining = np.setdiff1d(np.arange(len(own)), held)
+    if len(np.unique(label[remaining])) < 2:
         raise DataError("what is not held out has examples of one class only: a smaller --holdout leaves more")
-    run = prepared(config, target.solver, own.take(kept), label[kept], rows_of(unlabelled), seen, count, say)
+    rest = rows_of(unlabelled)
+    run = prepare_rounds(config, target.solver, own.take(remaining), label[remaining], rest, seen, count, say)
 
     def figures(weights: Weights) -> dict[str, Any]:
         shares = {name: accuracy(weights, *one) for name, one in judges.items()}
@@ -249,15 +250,15 @@ def rounds_of(
     return Rounds(run, figures, list(judges), monitor, lambda weights: Target(classes, words, weights, theta, target))
 
 
-def judged(rows: Rows, corpus: Corpus, classes: Classes) -> tuple[Rows, np.ndarray]:
+def test_rows(rows: Rows, corpus: Corpus, classes: Classes) -> tuple[Rows, np.ndarray]:
     """The rows of ``corpus`` that have a label, and its class, int64; ``NO_CLASS``: not of ``classes``."""
-    labelled, made = labels_of(corpus, classes)
+    labelled, labels = labels_of(corpus, classes)
     label = np.full(len(labelled), NO_CLASS, np.int64)
-    label[made.positive.owner] = made.positive.indices
+    label[labels.positive.owner] = labels.positive.indices
     return rows.take(labelled), label
 
 
-def prepared(
+def prepare_rounds(
     config: CotrainConfig, solver: SolverConfig, own: Rows, label: np.ndarray, others: Rows, seen: list[np.ndarray],
     classes: int, say: Callable[[str], None],
 ) -> Cotrainer:  # fmt: skip
@@ -275,7 +276,7 @@ def prepared(
 
 
 class RoundsState(TypedDict):
-    """How far a stopped run had come; ``waiting``: the rows that no round has looked at."""
+    """The progress of a stopped run; ``waiting``: the rows that no round has looked at."""
 
     history: list[dict]
     best: Natural
@@ -329,7 +330,7 @@ class Rounds:
         self.over = self.added == 0
 
     def state(self) -> Stopped:
-        """What ``restore`` takes. Arrays that change are copied."""
+        """The state that ``restore`` takes. Arrays that change are copied."""
         work = self.work
         header = {
             "history": list(self.history), "best": self.best, "added": self.added, "waiting": len(work.waiting),
@@ -365,7 +366,7 @@ def weight_arrays(name: str, weights: Weights) -> dict[str, np.ndarray]:
 
 
 def weights_from(name: str, arrays: Mapping[str, Any], like: Weights) -> Weights:
-    """Of the same shapes as others. Raises KeyError, ValueError."""
+    """Weights of the same shapes as ``like``. Raises KeyError, ValueError."""
 
 
     def read(one: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -17,7 +17,7 @@ from vwlite.features.hashing import hash_name
 from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import NO_MEMORY
-from vwlite.solvers.aso.auxiliary import in_spaces, mixed
+from vwlite.solvers.aso.auxiliary import in_spaces, mix_keys
 
 RECALL = "y-prev*"
 VALUE = 0.05  # of each, beside a row of length 1: what guesses were made of is to count less than the words
@@ -155,7 +155,7 @@ def words_in(batch: Batch, owner: np.ndarray, places: np.ndarray, rows: int, spa
     named &= ~np.isin(batch.namespace_char, np.array(NAMELESS, np.uint8))
     own = named[np.searchsorted(batch.namespace_start, places, "right") - 1]
     sums = np.zeros(rows, np.uint64)
-    np.add.at(sums, owner[own], mixed(batch.feature_hash[places[own]], 0))
+    np.add.at(sums, owner[own], mix_keys(batch.feature_hash[places[own]], 0))
     return sums
 
 
@@ -169,8 +169,8 @@ class Recall:
 
     def meet(self, words: np.ndarray) -> np.ndarray:
         """int64: the places of these words, -1 for ``NO_WORD``. Places of before do not hold any longer."""
-        kept = self.given >= self.now - self.most
-        old, label, given = self.word[kept], self.label[kept], self.given[kept]
+        recent = self.given >= self.now - self.most
+        old, label, given = self.word[recent], self.label[recent], self.given[recent]
         self.word = np.unique(np.concatenate((old, words[words != NO_WORD])))
         self.label, self.given = np.full(len(self.word), -1), np.full(len(self.word), -1 - self.most)
         place = np.searchsorted(self.word, old)
@@ -196,12 +196,12 @@ def labels_given(words: np.ndarray, label: np.ndarray, sequence: np.ndarray, mos
 
     ``sequence`` int64: where sequences begin, the number of rows last.
     """
-    recall, found = Recall(most), np.full(len(words), -1)
+    recall, labels = Recall(most), np.full(len(words), -1)
     place = recall.meet(words)
     for begin, end in zip(sequence[:-1].tolist(), sequence[1:].tolist(), strict=True):
-        found[begin:end] = recall.labels(place[begin:end])
+        labels[begin:end] = recall.labels(place[begin:end])
         recall.end(place[begin:end], label[begin:end])
-    return found
+    return labels
 
 
 def are_phrases(names: Sequence[str]) -> bool:
@@ -226,7 +226,7 @@ def allowed_by(names: Sequence[str]) -> np.ndarray:
     return of_phrases(names) if are_phrases(names) else np.ones((len(names) + 1, len(names)), np.uint8)
 
 
-def broken(names: Sequence[str], label: np.ndarray, sequence: np.ndarray) -> int | None:
+def first_broken(names: Sequence[str], label: np.ndarray, sequence: np.ndarray) -> int | None:
     """The first token whose label, int[tokens], may not follow that before it; labels below 0 are not known."""
     allowed = of_phrases(names)
     before = labels_before(label, sequence, len(names))

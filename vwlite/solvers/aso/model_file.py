@@ -9,7 +9,7 @@ from vwlite.config_check import built, require
 from vwlite.data.batch import Classes
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
-from vwlite.features.theta import opened, theta_from, theta_parts
+from vwlite.features.theta import open_theta, theta_from, theta_parts
 from vwlite.options import USUAL_MEMORY
 from vwlite.solvers.aso.classifier import Target, check_room, labels_of, merge_vocabularies, with_shared
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
@@ -49,7 +49,7 @@ def content(target: Target, facts: dict[str, Any]) -> tuple[dict[str, Any], dict
 
 def load_target(path: str) -> Target:
     """Raises ModelError."""
-    header, arrays = opened(path, TARGET, "made by vwlite aso train")
+    header, arrays = open_theta(path, TARGET, "made by vwlite aso train")
     try:
         require(header, TargetHeader, "header")
         words, theta = words_from("word", arrays, header["spaces"]), None
@@ -79,7 +79,7 @@ def load_target(path: str) -> Target:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no model of this version's aso train ({error})") from error
+        raise ModelError(f"{path} is not a model of this version's aso train ({error})") from error
 
 
 UNSEEN = -1.0  # bias of a class that no example had: with no weights the best score of the others' examples
@@ -89,8 +89,8 @@ def check_position(target: Target, path: str) -> None:
     """Raises UsageError for a model that does not tell where its learning stopped."""
     if target.position is None:
         raise UsageError(
-            f"{path} cannot learn on: models of an earlier version, of aso cotrain, --threshold tuned and "
-            "--decode viterbi keep no place to go on from"
+            f"{path} cannot be trained further: models of an earlier version, of aso cotrain, --threshold tuned and "
+            "--decode viterbi do not store where training stopped"
         )
 
 
@@ -104,38 +104,38 @@ def learn_on(
     the others. Raises UsageError where weights would take more bytes than ``memory`` and for labels that do not go with
     how sequences are decoded, DataError, Diverged.
     """
-    classes = extended(target.classes, corpus, new_classes)
+    classes = extend_classes(target.classes, corpus, new_classes)
     words = merge_vocabularies(corpus.vocabulary(), target.words)
     check_room(classes, words, memory)
-    labelled, made = labels_of(corpus, classes)
+    labelled, labels = labels_of(corpus, classes)
     if not len(labelled):
         raise DataError("there is no labelled example to learn from")
     at, config = replace(target.position), target.config
-    weights = widened(target, words, len(classes.names))
+    weights = widen_weights(target, words, len(classes.names))
     rows = with_shared(corpus.rows(words, config.unit).take(labelled), words, target.theta, config)
     before = stopped.take_up(weights, at) if stopped else 0
-    solve(solver, rows, made, weights, monitor, at, before, stopped)
+    solve(solver, rows, labels, weights, monitor, at, before, stopped)
     config = replace(config, solver=replace(solver, passes=at.passes))
-    found = replace(target, classes=classes, words=words, weights=weights, config=config, position=at)
-    if found.sequences:
-        found.sequences = replace_decoding(
-            found.sequences, classes.names, classes_of(corpus, found), corpus.sequence
+    trained = replace(target, classes=classes, words=words, weights=weights, config=config, position=at)
+    if trained.sequences:
+        trained.sequences = replace_decoding(
+            trained.sequences, classes.names, classes_of(corpus, trained), corpus.sequence
         )
-    return found
+    return trained
 
 
-def extended(classes: Classes, corpus: Corpus, new_classes: bool) -> Classes:
-    """With those of the labels that were not there. Raises DataError for them without ``new_classes``."""
+def extend_classes(classes: Classes, corpus: Corpus, new_classes: bool) -> Classes:
+    """The classes, and those of labels that are new. Raises DataError for new ones without ``new_classes``."""
     texts = corpus.texts
     used = Classes.of([texts[label] for label in np.unique(corpus.label[corpus.label >= 0]).tolist()], classes.several)
     new = [name for name in used.names if name not in classes.index]
     if new and not new_classes:
         more = f" and {len(new) - 1} more" if len(new) > 1 else ""
-        raise DataError(f"the model has no class {new[0]}{more}: --new-classes takes new ones in")
+        raise DataError(f"the model has no class {new[0]}{more}: --new-classes adds new classes")
     return Classes([*classes.names, *new], classes.several)
 
 
-def widened(target: Target, words: Vocabulary, classes: int) -> Weights:
+def widen_weights(target: Target, words: Vocabulary, classes: int) -> Weights:
     """The model's weights over more features and classes."""
     old, count = target.weights, len(target.classes.names)
     weights = zero_weights(len(words), len(old.v), classes)

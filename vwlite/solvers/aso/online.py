@@ -13,7 +13,7 @@ from vwlite.solvers.aso.auxiliary import Aux, View, frequent, held, views
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Passes, Targets, targets
-from vwlite.solvers.aso.train import Problems, decomposed, grouped, make_problems, solved, state_memory
+from vwlite.solvers.aso.train import Problems, decompose, group_features, make_problems, solve_problems, state_memory
 from vwlite.training.listener import Monitor
 
 SPAN = 4096  # examples between two looks at features that were not known
@@ -41,10 +41,10 @@ class Part:
 
     def seen(self, words: Vocabulary, seed: int) -> np.ndarray:
         """bool[p]: what the problems are predicted from. Raises ValueError for a view that is not there."""
-        found = views(self.aux, words, seed)
-        if self.number >= len(found):
+        masks = views(self.aux, words, seed)
+        if self.number >= len(masks):
             raise ValueError("the views of its problems")
-        self.view = found[self.number]
+        self.view = masks[self.number]
         return self.view.seen
 
     def meet(self, words: Vocabulary, seed: int, most: int) -> None:
@@ -52,7 +52,7 @@ class Part:
         keys = words.key[self.seen(words, seed)]
         new = keys[~np.isin(keys, self.keys)]
         self.keys = np.concatenate((self.keys, new))
-        self.weights.w = widened(self.weights.w, len(self.keys), most)
+        self.weights.w = widen_table(self.weights.w, len(self.keys), most)
         order = np.argsort(self.keys)
         self.row = np.zeros(len(words), np.uint32)
         self.row[words.find(self.keys[order])] = order
@@ -96,7 +96,7 @@ class WholeStep(Weights):
     stop = bytes(1)
 
 
-def widened(table: np.ndarray, rows: int, most: int) -> np.ndarray:
+def widen_table(table: np.ndarray, rows: int, most: int) -> np.ndarray:
     """A table of at least this number of rows; those of now come first, zeros follow.
 
     It has ``most`` rows at once, which take no memory before they are written to.
@@ -144,16 +144,17 @@ class Newcomers:
             self.names.setdefault(key, known[key])
 
     def take(self, most: int) -> dict[int, tuple[tuple[str, str], int]]:
-        """Those that had enough, the ``most`` of the smallest hashes: names and counts. They are unknown no more."""
+        """Remove and return the features with enough examples, the ``most`` of the smallest hashes: names and
+        counts."""
         taken = sorted(self.names)[:most]
         counts = self.count[np.searchsorted(self.key, np.array(taken, np.uint32))].tolist()
-        found = {key: (self.names[key], count) for key, count in zip(taken, counts, strict=True)}
-        kept = ~np.isin(self.key, np.array(sorted(self.names), np.uint32))
-        self.key, self.count, self.names = self.key[kept], self.count[kept], {}
-        return found
+        taken_features = {key: (self.names[key], count) for key, count in zip(taken, counts, strict=True)}
+        remaining = ~np.isin(self.key, np.array(sorted(self.names), np.uint32))
+        self.key, self.count, self.names = self.key[remaining], self.count[remaining], {}
+        return taken_features
 
 
-def joined(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tuple[Vocabulary, np.ndarray]:
+def add_words(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tuple[Vocabulary, np.ndarray]:
     """``words`` with new ones, and the places of all in the two, one behind the other."""
     spaces = sorted({*words.spaces, *(space for (space, _), _ in new.values())})
     number = {space: place for place, space in enumerate(spaces)}
@@ -170,7 +171,7 @@ def joined(words: Vocabulary, new: dict[int, tuple[tuple[str, str], int]]) -> tu
 
 @dataclass(slots=True)
 class Stream:
-    """What has been learned of a text so far, and goes on. ``examples``: all that were learned."""
+    """The state of learning from a text. ``examples``: all that were learned."""
 
     config: LearnConfig
     most: int  # features
@@ -215,7 +216,7 @@ class Stream:
             part.fold()
         new = self.newcomers.take(self.most - len(self.words))
         if new:
-            self.words, order = joined(self.words, new)
+            self.words, order = add_words(self.words, new)
             self.presence = np.concatenate((self.presence, [count for _, count in new.values()]))[order]
             self.meet()
 
@@ -224,21 +225,21 @@ class Stream:
             part.meet(self.words, self.config.solver.seed, self.most)
 
     def theta(self, say: Callable[[str], None]) -> Theta:
-        group, names = grouped(self.config, self.words)
+        group, names = group_features(self.config, self.words)
         empty = Theta(self.words, group, np.zeros((len(self.words), 0), np.float32), names, [np.zeros(0)] * len(names))
         tables = [(part.view.seen, Decomposed(part, self.config.positive)) for part in self.parts]
-        return decomposed(self.config, tables, empty, say)
+        return decompose(self.config, tables, empty, say)
 
 
 def spans(corpora: Iterable[Corpus], first: int) -> Iterator[Corpus]:
     """The same examples in corpora of ``first``, then of ``SPAN`` or, at the end, fewer."""
-    left, wanted = None, first
+    left, size = None, first
     for corpus in corpora:
         left = corpus if left is None else left.followed_by(corpus)
-        while len(left.label) >= wanted:
-            own = np.arange(len(left.label)) < wanted
+        while len(left.label) >= size:
+            own = np.arange(len(left.label)) < size
             yield left.subset(own)
-            left, wanted = left.subset(~own), SPAN
+            left, size = left.subset(~own), SPAN
             left.known = {key: left.known[key] for key in np.unique(left.keys).tolist()}
     if left is not None and len(left.label):
         yield left
@@ -247,7 +248,7 @@ def spans(corpora: Iterable[Corpus], first: int) -> Iterator[Corpus]:
 def begun(
     config: LearnConfig, most: int, corpus: Corpus, monitor: Monitor
 ) -> Stream:
-    """What the first examples of a text, which are in memory, make of it. Raises as ``learn``."""
+    """A stream that begins with the first examples of a text, which are in memory. Raises as ``learn``."""
     if not len(corpus.label):
         raise DataError("there is no example to learn from")
     words, say = corpus.vocabulary(config.least, config.idf), monitor.remark
@@ -255,7 +256,7 @@ def begun(
     say(f"{len(words)} features; {words.rare} that fewer than {config.least} examples have are left out")
     stream = Stream(config, max(most, len(words)), words, rows.presence(len(words)), [], len(rows))
     stream.newcomers.add(corpus.keys[words.find(corpus.keys) < 0], config.least, corpus.known)
-    group, _ = grouped(config, words)
+    group, _ = group_features(config, words)
     empty = Theta(words, group, np.zeros((len(words), 0), np.float32), [], [])
     problems = {aux: make_problems(replace(config, aux=(aux,)), rows, words, corpus, None) for aux in config.aux}
     state_memory(config, [one for several in problems.values() for one in several], stream.most / len(words), say)
@@ -273,14 +274,14 @@ def part_of(
     """The problems of a view, learned from the rows in memory."""
     seen_by = [view.seen for view in views(aux, words, config.solver.seed)]
     number = next(place for place, seen in enumerate(seen_by) if (seen == one.seen).all())
-    weights, _ = solved(config, rows, one, empty, None, monitor)
+    weights, _ = solve_problems(config, rows, one, empty, None, monitor)
     step = config.solver.passes * int((rows.select(one.seen).terms.sizes > 0).sum())
     source = words.key[one.made.feature]
     return Part(aux, number, one.kinds[0], one.made.names, source, words.key[one.seen], weights, step)
 
 
-def skipped(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
-    """What comes after so many examples. Raises ModelError where there are not so many."""
+def skip_examples(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
+    """The corpora without the first ``examples`` examples. Raises ModelError if there are fewer."""
     left = examples
     for corpus in corpora:
         count = len(corpus.label)
@@ -288,4 +289,4 @@ def skipped(corpora: Iterable[Corpus], examples: int) -> Iterator[Corpus]:
             yield corpus.subset(np.arange(count) >= left) if left else corpus
         left = max(left - count, 0)
     if left:
-        raise ModelError("the text is shorter than what was learned of it: start anew, without --resume")
+        raise ModelError("the text is shorter than what was learned of it: start again without --resume")

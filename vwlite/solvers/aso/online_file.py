@@ -8,7 +8,7 @@ import numpy as np
 from vwlite.config_check import Between, Double, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
-from vwlite.features.theta import THETA, opened, theta_from
+from vwlite.features.theta import THETA, open_theta, theta_from
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.online import SPAN, Newcomers, Part, Stream
 from vwlite.storage.model_file import numbers
@@ -17,7 +17,7 @@ Natural = Annotated[int, Between(0, 2**63 - 1)]
 
 
 class Options(TypedDict):
-    """Those of the command that are settled when learning begins, by their keys."""
+    """The options of the command that are settled when learning begins, by their keys."""
 
     aux: list[str]
     group: NotRequired[list[str]]
@@ -35,7 +35,7 @@ class Options(TypedDict):
 
 
 class PartHeader(TypedDict):
-    """Of the problems of a view."""
+    """The header of the problems of a view."""
 
     aux: Natural  # place among the kinds
     number: Natural
@@ -57,7 +57,7 @@ class StreamHeader(TypedDict):
 
 
 class Facts(TypedDict):
-    """Of the report; the problems are gone on with."""
+    """Figures of the report, which a continued run adds to."""
 
     listed: list[list]
 
@@ -73,8 +73,8 @@ def content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], di
     parts = []
     for place, part in enumerate(stream.parts):
         arrays |= {f"u_{place}": part.table(), f"bias_{place}": part.weights.bias, f"source_{place}": part.source}
-        told = {"kind": part.kind, "names": part.names, "step": part.step, "scale": part.scale}
-        parts.append({"aux": stream.config.aux.index(part.aux), "number": part.number, **told})
+        record = {"kind": part.kind, "names": part.names, "step": part.step, "scale": part.scale}
+        parts.append({"aux": stream.config.aux.index(part.aux), "number": part.number, **record})
     header = {
         "options": options, "parts": parts, "examples": stream.examples, "since": stream.since,
         "waiting_spaces": waiting.spaces, "idf": stream.words.idf is not None,
@@ -92,20 +92,20 @@ def waiting_words(new: Newcomers) -> Vocabulary:
 
 def kept_options(path: str) -> dict[str, Any]:
     """The options that a file says its learning had. Raises ModelError, UsageError where it keeps no weights."""
-    header, _ = opened(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
+    header, _ = open_theta(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
     if "stream" not in header:
-        raise UsageError(f"{path} keeps no weights to go on with: aso learn --online --keep-weights writes them")
+        raise UsageError(f"{path} has no weights to continue with: aso learn --online --keep-weights writes them")
     try:
         require(header["stream"], StreamHeader, "stream")
     except ValueError as error:
-        raise damaged(path, error) from error
-    found: dict[str, Any] = header["stream"]["options"]
-    return found
+        raise damaged_error(path, error) from error
+    options: dict[str, Any] = header["stream"]["options"]
+    return options
 
 
 def load(path: str, config: LearnConfig, most: int) -> Stream:
     """Raises ModelError."""
-    header, arrays = opened(path, THETA, "made by vwlite aso learn")
+    header, arrays = open_theta(path, THETA, "made by vwlite aso learn")
     try:
         require(header["aso"], Facts, "aso")
         listed = header["aso"]["listed"]
@@ -113,18 +113,18 @@ def load(path: str, config: LearnConfig, most: int) -> Stream:
     except ModelError:
         raise
     except (KeyError, ValueError, UsageError) as error:
-        raise damaged(path, error) from error
+        raise damaged_error(path, error) from error
 
 
-def stopped(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What ``resumed`` goes on from."""
+def stream_content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The content of a checkpoint, for ``resume_stream``."""
     header, arrays = content(stream, options)
     header |= {"listed": stream.listed, "theta_spaces": stream.words.spaces}
     return header, {**arrays, **word_arrays("theta", stream.words)}
 
 
-def resumed(header: Mapping[str, Any], arrays: Mapping[str, Any], config: LearnConfig, most: int) -> Stream:
-    """Raises KeyError, ValueError, UsageError for what is not of ``stopped``."""
+def resume_stream(header: Mapping[str, Any], arrays: Mapping[str, Any], config: LearnConfig, most: int) -> Stream:
+    """Raises KeyError, ValueError, UsageError for what is not of ``stream_content``."""
     require(header["theta_spaces"], list[str], "theta_spaces")
     return stream_from(header, arrays, words_from("theta", dict(arrays), header["theta_spaces"]), config, most)
 
@@ -132,19 +132,19 @@ def resumed(header: Mapping[str, Any], arrays: Mapping[str, Any], config: LearnC
 def stream_from(
     header: Mapping[str, Any], arrays: Mapping[str, Any], words: Vocabulary, config: LearnConfig, most: int
 ) -> Stream:
-    told = header["stream"]
-    require(told, StreamHeader, "stream")
+    record = header["stream"]
+    require(record, StreamHeader, "stream")
     require(header["listed"], list[list], "listed")
     arrays = dict(arrays)
-    waiting = words_from("waiting", arrays, told["waiting_spaces"])
+    waiting = words_from("waiting", arrays, record["waiting_spaces"])
     presence = numbers(arrays, "presence", np.int64, (len(words),))
-    stream = Stream(config, most, words, presence, [], told["examples"], told["since"], newcomers_from(arrays))
+    stream = Stream(config, most, words, presence, [], record["examples"], record["since"], newcomers_from(arrays))
     stream.listed = header["listed"]
     pairs = zip(waiting.key.tolist(), waiting.space.tolist(), waiting.names, strict=True)
     stream.newcomers.names = {key: (waiting.spaces[space], name) for key, space, name in pairs}
     if not np.isin(waiting.key, stream.newcomers.key).all():
         raise ValueError("features that wait")
-    stream.parts = [part_from(config, words, one, place, arrays) for place, one in enumerate(told["parts"])]
+    stream.parts = [part_from(config, words, one, place, arrays) for place, one in enumerate(record["parts"])]
     stream.meet()
     return stream
 
@@ -156,24 +156,25 @@ def newcomers_from(arrays: dict[str, Any]) -> Newcomers:
     return Newcomers(key, numbers(arrays, "new_count", np.uint32, (len(key),)))
 
 
-def part_from(config: LearnConfig, words: Vocabulary, told: PartHeader, place: int, arrays: dict[str, Any]) -> Part:
-    if told["aux"] >= len(config.aux):
+def part_from(config: LearnConfig, words: Vocabulary, record: PartHeader, place: int, arrays: dict[str, Any]) -> Part:
+    if record["aux"] >= len(config.aux):
         raise ValueError("the kinds of its problems")
-    count, aux = len(told["names"]), config.aux[told["aux"]]
+    count, aux = len(record["names"]), config.aux[record["aux"]]
     source = numbers(arrays, f"source_{place}", np.uint32, (count,))
     w = numbers(arrays, f"u_{place}", np.float32, (-1, count))
     bias = numbers(arrays, f"bias_{place}", np.float32, (count,))
     weights = Weights(np.require(w, requirements="W"), np.zeros((0, count), np.float32), np.array(bias))
     nothing = np.zeros(0, np.uint32)
     part = Part(
-        aux, told["number"], told["kind"], told["names"], source, nothing, weights, told["step"], told["scale"]
+        aux, record["number"], record["kind"], record["names"], source, nothing, weights, record["step"],
+        record["scale"]
     )
     seen = part.seen(words, config.solver.seed)
-    if not count or len(w) != int(seen.sum()) or (words.find(source) < 0).any() or not told["scale"] > 0:
+    if not count or len(w) != int(seen.sum()) or (words.find(source) < 0).any() or not record["scale"] > 0:
         raise ValueError("the weights of its problems")
     part.keys = words.key[seen]
     return part
 
 
-def damaged(path: str, error: Exception) -> ModelError:
-    return ModelError(f"{path} is no Theta of this version ({error})")
+def damaged_error(path: str, error: Exception) -> ModelError:
+    return ModelError(f"{path} is not a Theta of this version ({error})")

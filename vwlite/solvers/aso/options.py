@@ -56,7 +56,7 @@ def solver_config(request: Request, **more: Any) -> SolverConfig:
 
 
 def problem_config(request: Request) -> LearnConfig:
-    """What decides which problems there are."""
+    """The configuration that decides the problems."""
     values = request.values
     return request.config(
         LearnConfig,
@@ -93,14 +93,14 @@ def learn_config(request: Request) -> LearnConfig:
 
 def kept_options(request: Request, path: str) -> dict[str, Any]:
     """The options of the weights that the file keeps. Raises UsageError for one given otherwise, ModelError."""
-    kept = online_file.kept_options(path)
+    stored = online_file.kept_options(path)
     for name in online_file.Options.__annotations__:
-        if name in request.given and plain(request.given[name]) != kept.get(name):
+        if name in request.given and plain(request.given[name]) != stored.get(name):
             raise UsageError(f"{request.spelled(name)} contradicts {path}, which was learned with another: drop it")
-    return kept
+    return stored
 
 
-def continued(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:
+def continued_config(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:
     """Raises ModelError."""
     try:
         given = {name: options.get(name, value) for name, value in request.given.items()}

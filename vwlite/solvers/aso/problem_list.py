@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from vwlite.data.input_stream import whole_input
-from vwlite.data.plain_text import decoded
+from vwlite.data.plain_text import decode
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Targets, targets
-from vwlite.solvers.loglinear.crfpp_templates import compiled
+from vwlite.solvers.loglinear.crfpp_templates import compile_regex
 
 HEAD = ("kind", "problem", "positives", "features")
 
@@ -41,7 +41,7 @@ def read_list(path: str) -> frozenset[tuple[str, str]]:
     Names are compared as they are written. Raises DataError.
     """
     chosen = set()
-    for number, line in enumerate(decoded(whole_input(path)).split("\n"), 1):
+    for number, line in enumerate(decode(whole_input(path)).split("\n"), 1):
         fields = line.rstrip("\r").split("\t")
         if fields == [""] or fields == list(HEAD) or line.startswith("-"):
             continue
@@ -53,7 +53,7 @@ def read_list(path: str) -> frozenset[tuple[str, str]]:
     return frozenset(chosen)
 
 
-def kept(made: Targets, kind: str, chosen: frozenset[tuple[str, str]]) -> Targets:
+def keep_chosen(made: Targets, kind: str, chosen: frozenset[tuple[str, str]]) -> Targets:
     """The problems of one kind that are in a list."""
     own = np.array([(escaped(kind), escaped(name)) in chosen for name in made.names], bool)
     number = np.cumsum(own) - 1
@@ -78,7 +78,7 @@ def read_condition(text: str) -> Condition:
     if not sign or not pattern:
         raise UsageError(f"--where takes NS=REGEX or NS!=REGEX, not {text!r}")
     try:
-        return Condition(space.removesuffix("!"), compiled(pattern), not space.endswith("!"), text)
+        return Condition(space.removesuffix("!"), compile_regex(pattern), not space.endswith("!"), text)
     except UsageError as error:
         raise UsageError(f"--where {text!r}: {error}") from error
 
@@ -93,11 +93,13 @@ def holding(corpus: Corpus, conditions: Sequence[Condition]) -> Corpus:
         if one.space not in named:
             there = ", ".join(sorted(map(escaped, named)))
             raise DataError(f"--where {one.text}: nothing is in namespace {one.space!r} (there are {there})")
-        found = [k for k, (space, name) in corpus.known.items() if space == one.space and one.pattern.fullmatch(name)]
-        if not found:
+        features = [
+            key for key, (space, name) in corpus.known.items() if space == one.space and one.pattern.fullmatch(name)
+        ]
+        if not features:
             raise DataError(f"--where {one.text}: no feature of namespace {one.space!r} has such a name")
         holds = np.zeros(len(keep), bool)
-        holds[owner[np.isin(keys, np.array(found, np.uint32))]] = True
+        holds[owner[np.isin(keys, np.array(features, np.uint32))]] = True
         keep &= holds == one.wanted
     if not keep.any():
         raise DataError(f"--where {' --where '.join(one.text for one in conditions)}: no example is like that")

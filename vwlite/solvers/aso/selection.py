@@ -17,7 +17,7 @@ from vwlite.evaluation.tuning import Dimension
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.theta import Theta
 from vwlite.interrupts import raise_if_stopped
-from vwlite.solvers.aso.auxiliary import mixed
+from vwlite.solvers.aso.auxiliary import mix_keys
 from vwlite.solvers.aso.classifier import check_idf, classes_in, labels_of, merge_vocabularies, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
@@ -51,15 +51,15 @@ class Point:
     @property
     def score(self) -> float:
         """Micro-averaged F, which is the accuracy where there is one class a label."""
-        hits, said, meant = self.counts.sum(1)
-        return float(2 * hits / (said + meant)) if said + meant else 0.0
+        hits, predicted, meant = self.counts.sum(1)
+        return float(2 * hits / (predicted + meant)) if predicted + meant else 0.0
 
     @property
     def influence(self) -> np.ndarray:
         """float64[n]: what each example adds to the score, to first order, times the number of examples."""
-        hits, said, meant = self.counts
-        middle = (said + meant).mean()
-        return (2 * hits - self.score * (said + meant)) / middle if middle else hits
+        hits, predicted, meant = self.counts
+        middle = (predicted + meant).mean()
+        return (2 * hits - self.score * (predicted + meant)) / middle if middle else hits
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -97,21 +97,21 @@ def words_of(options: dict[str, Any]) -> str:
 
 def read_vary(texts: Sequence[str], theta: bool) -> dict[str, list[Any]]:
     """The values to try, by field. Raises UsageError for what cannot vary."""
-    found: dict[str, list[Any]] = {}
+    values_by_field: dict[str, list[Any]] = {}
     for text in texts:
         dimension = Dimension.read(text)
         option = dimension.option.replace("_", "-")
         if option not in SPELLED:
             raise UsageError(f"--vary: {dimension.option} cannot vary here; {', '.join(SPELLED)} can")
         name = SPELLED[option]
-        if name in found:
+        if name in values_by_field:
             raise UsageError(f"--vary has {option} twice")
         if name in OF_THETA and not theta:
             raise UsageError(f"--vary {option} does nothing without --theta")
         if not dimension.choices:
             raise UsageError(f"--vary takes values like '{option} A|B|C' here, not {text!r}")
-        found[name] = [value_of(option, name, word) for word in dict.fromkeys(dimension.choices)]
-    return found
+        values_by_field[name] = [value_of(option, name, word) for word in dict.fromkeys(dimension.choices)]
+    return values_by_field
 
 
 def value_of(option: str, name: str, word: str) -> Any:
@@ -154,13 +154,13 @@ def folds_of(corpus: Corpus, labelled: np.ndarray, made: Targets, folds: int, se
     if folds > len(labelled):
         raise UsageError(f"--folds {folds}: there are only {len(labelled)} labelled examples")
     label = corpus.label[labelled]
-    keys = mixed(labelled.astype(np.uint64), seed)
+    keys = mix_keys(labelled.astype(np.uint64), seed)
     order = np.lexsort((keys, label))
-    found = np.empty(len(labelled), np.int64)
-    found[order] = np.arange(len(labelled)) % folds
+    result = np.empty(len(labelled), np.int64)
+    result[order] = np.arange(len(labelled)) % folds
     counts = np.bincount(made.positive.indices, minlength=len(made.names))
-    found[made.positive.owner[counts[made.positive.indices] < 2]] = EVERY
-    return found
+    result[made.positive.owner[counts[made.positive.indices] < 2]] = EVERY
+    return result
 
 
 @dataclass(slots=True)
@@ -203,19 +203,19 @@ class Data:
 
     def gathered(self, counts: list[np.ndarray]) -> np.ndarray:
         """The counts of all folds of a point, in the order of examples. Raises ValueError for those of other folds."""
-        found = np.zeros((3, len(self.folds)))
+        totals = np.zeros((3, len(self.folds)))
         for fold, one in enumerate(counts):
-            found[:, self.folds == fold] = one
-        return found[:, self.folds != EVERY]
+            totals[:, self.folds == fold] = one
+        return totals[:, self.folds != EVERY]
 
 
-def prepared(
+def prepare_data(
     corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool, dims: Iterable[int], folds: int
 ) -> Data:
     """Raises UsageError, DataError."""
     check_idf(theta, config)
     classes: Classes = classes_in(corpus, several)
-    labelled, made = labels_of(corpus, classes)
+    labelled, labels = labels_of(corpus, classes)
     own = corpus.vocabulary(idf=config.idf and theta is None)
     plain = corpus.rows(own, config.unit).take(labelled)
     weighted, shared = plain, {}
@@ -225,7 +225,7 @@ def prepared(
         unscaled = replace(config, theta_scale=1.0)
         shared = {dim: with_shared(whole, words, theta.cut(dim), unscaled).extra for dim in dims}
         weighted = whole.select(whole.presence(len(words)) > 0)
-    return Data(plain, weighted, shared, made, folds_of(corpus, labelled, made, folds, config.solver.seed), several)
+    return Data(plain, weighted, shared, labels, folds_of(corpus, labelled, labels, folds, config.solver.seed), several)
 
 
 def select(
@@ -242,7 +242,7 @@ def select(
         config = replace(config, theta_scale=scale_for(int((corpus.label >= 0).sum())))
     points = points_of(vary, theta, config, selection.dim)
     dims = {point.dim for point in points if point.dim is not None}
-    data = prepared(corpus, theta, config, several, dims, selection.folds)
+    data = prepare_data(corpus, theta, config, several, dims, selection.folds)
     if not (data.folds != EVERY).any():
         raise DataError("--folds: no class has two examples, so that nothing can be measured")
     jobs = [(point, fold) for point in points for fold in range(selection.folds)]

@@ -25,7 +25,7 @@ class Targets:
 
 
 def targets(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str]) -> Targets:
-    """From pairs of row and problem, in any order; a pair given twice counts once."""
+    """Targets from pairs of row and problem, in any order; a pair given twice counts once."""
     pairs = np.unique(owner.astype(np.int64) * max(len(names), 1) + problem)
     owner, problem = np.divmod(pairs, max(len(names), 1))
     indptr = offsets(np.bincount(owner, minlength=rows))
@@ -51,7 +51,7 @@ def zero_weights(features: int, shared: int, problems: int) -> Weights:
 
 @dataclass(slots=True)
 class Rates:
-    """What the kernel takes of a SolverConfig."""
+    """The settings of a SolverConfig for the kernel."""
 
     loss: int
     penalty: float
@@ -89,10 +89,10 @@ class Stopped:
             return 0
         made = self.at.passes - at.passes
         for name in ("w", "v", "bias"):
-            found, kept = getattr(weights, name), getattr(self.weights, name)
-            if found.shape != kept.shape or made < 0:
+            array, kept = getattr(weights, name), getattr(self.weights, name)
+            if array.shape != kept.shape or made < 0:
                 raise ValueError("its weights")
-            found[:] = kept
+            array[:] = kept
         at.passes, at.steps = self.at.passes, self.at.steps
         return made
 

@@ -29,11 +29,11 @@ from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.cotrain import Cotrained, Rounds, rounds_of
 from vwlite.solvers.aso.label_features import recalled_space
 from vwlite.solvers.aso.model_file import check_position, learn_on
-from vwlite.solvers.aso.online import SPAN, Stream, begun, skipped, spans
+from vwlite.solvers.aso.online import SPAN, Stream, begun, skip_examples, spans
 from vwlite.solvers.aso.options import (
     check_labelled,
     check_train,
-    continued,
+    continued_config,
     input_of,
     kept_options,
     learn_config,
@@ -44,7 +44,7 @@ from vwlite.solvers.aso.options import (
 )
 from vwlite.solvers.aso.selection import select
 from vwlite.solvers.aso.tagger import train_sequences
-from vwlite.solvers.aso.tasks import FIGURE, TaskLearning, TaskModel, compared
+from vwlite.solvers.aso.tasks import FIGURE, TaskLearning, TaskModel, compare_figures
 from vwlite.solvers.aso.train import Alternation, Learned
 from vwlite.storage import model_file as container
 from vwlite.training.listener import Monitor
@@ -59,7 +59,7 @@ State = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 class AsoSolver(Solver):
-    """What they have in common: texts in memory, of labels that are names, with the names of features."""
+    """The base class of the solvers of aso: texts in memory, of labels that are names, with the names of features."""
 
     stopped: State | None = None  # what a stopped run goes on from
     facts: dict[str, Any]  # of the learning, once it is over
@@ -96,7 +96,7 @@ class AsoSolver(Solver):
 
     @property
     def data(self) -> dict[str, str]:
-        """What the model keeps of how its data were read; nothing of text."""
+        """How the data were read, for the model; empty for text."""
         return self.input.kept if self.input.kind != "vw" else {}
 
     def beside(self, reader: Reader, path: str, tags: bool = False) -> Corpus:
@@ -165,7 +165,7 @@ class LearnOnline(AsoSolver):
                 raise UsageError(f"{request.spelled(name)} does not go with {'-i' if initial else '--online'}")
         if initial:
             self.kept = kept_options(request, initial)
-            self.config, self.most = continued(request, self.kept, initial)
+            self.config, self.most = continued_config(request, self.kept, initial)
             return
         self.config, self.most = learn_config(request), self.online.max_features
         check_kinds(self.config.aux)
@@ -192,7 +192,7 @@ class LearnOnline(AsoSolver):
         text, self.before, say = self.corpora(), 0, monitor.remark
         if self.stopped:
             stream, self.before = self.resumed(*self.stopped)
-            pieces = spans(skipped(text, stream.examples - self.before), SPAN - stream.since)
+            pieces = spans(skip_examples(text, stream.examples - self.before), SPAN - stream.since)
         elif self.initial:
             stream = online_file.load(self.initial, self.config, self.most)
             pieces, self.before = spans(text, SPAN - stream.since), stream.examples
@@ -215,7 +215,7 @@ class LearnOnline(AsoSolver):
     def resumed(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Stream, int]:
         """Raises KeyError, ValueError."""
         try:
-            stream = online_file.resumed(header, arrays, self.config, self.most)
+            stream = online_file.resume_stream(header, arrays, self.config, self.most)
         except UsageError as error:
             raise ValueError(str(error)) from error
         if not 0 <= header["before"] <= stream.examples:
@@ -223,7 +223,7 @@ class LearnOnline(AsoSolver):
         return stream, header["before"]
 
     def state(self) -> Content:
-        header, arrays = online_file.stopped(self.stream, self.kept)
+        header, arrays = online_file.stream_content(self.stream, self.kept)
         return {**header, "before": self.before}, arrays
 
     def content(self) -> Content:
@@ -256,12 +256,12 @@ class TrainClasses(AsoSolver):
         self.progress = Progress.restore(*self.stopped) if self.stopped else Progress()
         more: dict[str, Any] = {"memory": self.memory, "monitor": monitor, "stopped": self.progress.stopped}
         if selection.folds:
-            found = select(self.text, theta, config, selection, self.several, monitor, self.progress.counts)
-            for line in found.said():
+            selected = select(self.text, theta, config, selection, self.several, monitor, self.progress.counts)
+            for line in selected.said():
                 monitor.line(line)
-            chosen = {"selection": found.facts(selection.folds)}
-            config, theta = found.chosen.config, theta if found.chosen.dim else None
-            selection = replace(selection, dim=found.chosen.dim)
+            chosen = {"selection": selected.facts(selection.folds)}
+            config, theta = selected.chosen.config, theta if selected.chosen.dim else None
+            selection = replace(selection, dim=selected.chosen.dim)
         theta = theta.cut(selection.dim) if theta and selection.dim else theta
         if self.how.sequences:
             self.target = train_sequences(self.text, theta, config, self.how, **more)
@@ -383,10 +383,10 @@ class Tasks(AsoSolver):
         self.facts = {"examples": len(self.text.label), "tasks": len(self.model.tasks)}
         self.facts["objective"] = self.model.objectives
         if self.test:
-            self.facts["test"] = figures = compared(self.model, self.text, self.test)
+            self.facts["test"] = figures = compare_figures(self.model, self.text, self.test)
             for name, figure in figures.items():
-                told = f"{FIGURE[self.config.loss]} {figure:.6g}"
-                monitor.remark(f"{name}: {told} on {self.request.values['test']}")
+                measured = f"{FIGURE[self.config.loss]} {figure:.6g}"
+                monitor.remark(f"{name}: {measured} on {self.request.values['test']}")
 
     def state(self) -> Content:
         return self.work.rounds.complete

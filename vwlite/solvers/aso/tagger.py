@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, joined
+from vwlite.data.batch import BLANK, join_rows
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
@@ -15,7 +15,7 @@ from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.features.theta import Theta
 from vwlite.options import GIB, USUAL_MEMORY, check_memory
 from vwlite.solvers.aso.answers import agreement
-from vwlite.solvers.aso.auxiliary import mixed
+from vwlite.solvers.aso.auxiliary import mix_keys
 from vwlite.solvers.aso.classifier import Target, labels_of, train
 from vwlite.solvers.aso.config import SequenceConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
@@ -25,7 +25,7 @@ from vwlite.solvers.aso.label_features import (
     Recall,
     allowed_by,
     are_phrases,
-    broken,
+    first_broken,
     label_features,
     labels_before,
     labels_given,
@@ -70,7 +70,7 @@ class Tagger:
         self.check_length(int(np.diff(sequence).max(initial=0)))
         if self.labels is None or self.weights is None:
             return self.decoder.best(scores, sequence)
-        found, given = [], self.labels.recalled(self.weights)
+        labels, given = [], self.labels.recalled(self.weights)
         place = None if given is None else recall.meet(words)
         for first, last in self.pieces(sequence):
             begin, end = sequence[first], sequence[last]
@@ -78,10 +78,10 @@ class Tagger:
             pair = self.labels.pairs(own, self.weights)
             piece = scores[begin:end], sequence[first : last + 1] - begin, pair
             if place is None:
-                found.append(self.decoder.best(*piece))
+                labels.append(self.decoder.best(*piece))
             else:
-                found.append(one_by_one(self.decoder, piece, place[begin:end], recall, given))
-        return np.concatenate(found) if found else np.zeros(0, np.int32)
+                labels.append(one_by_one(self.decoder, piece, place[begin:end], recall, given))
+        return np.concatenate(labels) if labels else np.zeros(0, np.int32)
 
     def pieces(self, sequence: np.ndarray) -> Iterator[tuple[int, int]]:
         """Sequences at a time, as first one and one past the last."""
@@ -95,7 +95,7 @@ class Tagger:
             first = last
 
     def check_length(self, tokens: int) -> None:
-        """Raises DataError for a sequence that has so many and still goes on."""
+        """Raises DataError if a sequence of this length does not fit into memory."""
         count = len(self.target.classes.names)
         if 4.0 * tokens * count * (count + 1) * (1 if self.labels is None else 2) > USUAL_MEMORY:
             raise DataError(
@@ -119,7 +119,7 @@ def one_by_one(
 
 
 def tagger_of(target: Target) -> Tagger:
-    """Of a model of sequences. Raises ValueError for one whose parts do not fit together."""
+    """The tagger of a model of sequences. Raises ValueError for one whose parts do not fit together."""
     how, names, weights = target.sequences, target.classes.names, target.label_weights
     if how is None or (how.decode == "viterbi") != (weights is not None) or how.decode is None:
         raise ValueError("how its labels are chosen")
@@ -154,29 +154,29 @@ def train_sequences(
 
 def classes_of(corpus: Corpus, target: Target) -> np.ndarray:
     """int64[n]: the class of each row, -1 where it has none that is known."""
-    labelled, made = labels_of(corpus, target.classes)
+    labelled, labels = labels_of(corpus, target.classes)
     label = np.full(len(corpus.label), -1, np.int64)
-    label[labelled[made.positive.owner]] = made.positive.indices
+    label[labelled[labels.positive.owner]] = labels.positive.indices
     return label
 
 
 def replace_decoding(
     how: SequenceConfig, names: list[str], label: np.ndarray, sequence: np.ndarray
 ) -> SequenceConfig:
-    """With a decoding that goes with the labels. Raises UsageError where they do not go with the one asked for."""
-    wrong = broken(names, label, sequence) if are_phrases(names) else None
+    """The configuration with a decoding that fits the labels. Raises UsageError if the chosen one does not."""
+    wrong = first_broken(names, label, sequence) if are_phrases(names) else None
     if how.decode is None:
-        return replaced(how, decode="bio" if are_phrases(names) and wrong is None else "none")
+        return replace_config(how, decode="bio" if are_phrases(names) and wrong is None else "none")
     if how.decode == "bio" and not are_phrases(names):
         other = next(name for name in names if not are_phrases([name]))
         raise UsageError(f"--decode bio needs labels O, B-X and I-X, and there is {other}")
     if how.decode != "none" and wrong is not None:
         raise UsageError(
-            f"--decode {how.decode}: {names[label[wrong]]} of example {wrong + 1} goes on with no phrase; "
+            f"--decode {how.decode}: {names[label[wrong]]} of example {wrong + 1} continues no phrase; "
             "'vwlite convert conll --iob2' lets phrases begin with B-"
         )
     if how.decode == "viterbi":
-        return replaced(
+        return replace_config(
             how, label_features=how.label_features or KINDS,
             label_noise=NOISE if how.label_noise is None else how.label_noise,
             recall=how.recall or (REMEMBERED if recalled_space(how.label_features) else None),
@@ -184,7 +184,7 @@ def replace_decoding(
     return how
 
 
-def replaced(how: SequenceConfig, **changes: object) -> SequenceConfig:
+def replace_config(how: SequenceConfig, **changes: object) -> SequenceConfig:
     fields = {name: getattr(how, name) for name in how.OPTIONS}
     return SequenceConfig(**{**fields, **changes})
 
@@ -198,11 +198,11 @@ def with_label_features(target: Target, corpus: Corpus, label: np.ndarray, memor
     rows, sequence = target.rows(corpus), corpus.sequence
     features = label_features(read_kinds(how.label_features), count, target.words)
     need = 8.0 * (len(target.words) + int(features.starts[-1])) * count
-    what = f"the weights of label features of {count:,} classes"
-    check_memory(need, memory, what, "fewer --label-features need less")
+    weights_text = f"the weights of label features of {count:,} classes"
+    check_memory(need, memory, weights_text, "fewer --label-features need less")
     seen = label
     if how.label_noise:  # a share of guesses, as there will be nothing else when labels are predicted
-        chance = mixed(np.arange(len(label), dtype=np.uint32), solver.seed + 1) / 2.0**64
+        chance = mix_keys(np.arange(len(label), dtype=np.uint32), solver.seed + 1) / 2.0**64
         seen = np.where((chance < how.label_noise) & (label >= 0), guesses(target, rows, label, sequence), label)
     one = labels_before(seen, sequence, count)
     two = labels_before(one, sequence, count)
@@ -210,11 +210,11 @@ def with_label_features(target: Target, corpus: Corpus, label: np.ndarray, memor
     given = labels_given(corpus.words, seen, sequence, how.recall) if how.recall else None
     more = features.added(rows, one, two, len(target.words), given).take(learned)
     weights = zero_weights(len(target.words) + int(features.starts[-1]), rows.extra.shape[1], count)
-    made = targets(np.arange(len(learned)), label[learned], len(learned), target.classes.names)
-    solve(solver, more, made, weights)
+    problems = targets(np.arange(len(learned)), label[learned], len(learned), target.classes.names)
+    solve(solver, more, problems, weights)
     own, table = weights.w[: len(target.words)], weights.w[len(target.words) :]
-    found = Weights(own.copy(), weights.v, weights.bias)
-    return replace(target, weights=found, label_weights=table.copy(), position=None)
+    trained = Weights(own.copy(), weights.v, weights.bias)
+    return replace(target, weights=trained, label_weights=table.copy(), position=None)
 
 
 def guesses(target: Target, rows: Rows, label: np.ndarray, sequence: np.ndarray) -> np.ndarray:
@@ -225,8 +225,8 @@ def guesses(target: Target, rows: Rows, label: np.ndarray, sequence: np.ndarray)
     for number in (0, 1):
         own = np.flatnonzero((half == number) & (label >= 0) & (rows.importance > 0))
         weights = zero_weights(len(target.words), rows.extra.shape[1], len(names))
-        made = targets(np.arange(len(own)), label[own], len(own), names)
-        solve(target.config.solver, rows.take(own), made, weights)
+        problems = targets(np.arange(len(own)), label[own], len(own), names)
+        solve(target.config.solver, rows.take(own), problems, weights)
         others = np.flatnonzero(half != number)
         scores[others] = weights.scores(rows.take(others))
     return Decoder(allowed_by(names)).best(scores, sequence).astype(np.int64)
@@ -257,7 +257,7 @@ def behind(parts: list[Stretch]) -> Stretch:
     columns = np.concatenate([row.importance for row in rows]), np.concatenate([row.extra for row in rows])
     kind, tags = np.concatenate([part.kind for part in parts]), [tag for part in parts for tag in part.tags]
     words = np.concatenate([part.words for part in parts])
-    return Stretch(kind, Rows(joined([row.terms for row in rows]), *columns), tags, words)
+    return Stretch(kind, Rows(join_rows([row.terms for row in rows]), *columns), tags, words)
 
 
 def stretches(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Stretch]:
@@ -301,14 +301,15 @@ class Answers:
     stretch: Stretch
 
     def lines(self, shown: list[bytes]) -> bytes:
-        """What is ``shown`` of an example and its tag; nothing for an empty line, ``nan`` for a malformed one."""
+        """The lines of answers: ``shown`` and the tag of each example; nothing for an empty line, ``nan`` for a
+        malformed one."""
         answers = iter(b" ".join(filter(None, pair)) for pair in zip(shown, self.stretch.tags, strict=True))
         kinds = self.stretch.kind[self.stretch.kind != BREAK].tolist()
         out = [next(answers) if kind == LINE else b"nan" if kind == BAD else b"" for kind in kinds]
         return b"".join(line + b"\n" for line in out)
 
 
-def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
+def tag_sequences(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Answers]:
     """Raises as ``stretches``."""
     recall = tagger.recall()
     for stretch in stretches(tagger, parts, policy):
@@ -318,7 +319,7 @@ def tagged(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> Iterato
         yield Answers(tagger.target.weights.scores(stretch.rows), chosen, stretch)
 
 
-def measured(
+def measure_tagger(
     tagger: Tagger, corpus: Corpus, scheme: str | None = None, phrases: bool = False
 ) -> dict[str, Any]:
     """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.
@@ -326,13 +327,13 @@ def measured(
     Phrases, by ``scheme``, are counted where labels mark any. Raises DataError where no example is labelled, UsageError
     for ``phrases`` asked of labels that mark none.
     """
-    labelled, made = labels_of(corpus, tagger.target.classes)
+    labelled, labels = labels_of(corpus, tagger.target.classes)
     if not len(labelled):
         raise DataError("there is no labelled example to measure the model on")
     names, sequence = tagger.target.classes.names, corpus.sequence
     best = tagger.best(tagger.target.rows(corpus), sequence, corpus.words, tagger.recall())
     true = np.zeros((len(labelled), len(names)), bool)
-    true[made.positive.owner, made.positive.indices] = True
+    true[labels.positive.owner, labels.positive.indices] = True
     chosen = np.arange(len(names)) == best[labelled, None]
     importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
     report: dict[str, Any] = {"sequences": len(sequence) - 1, **agreement(chosen, true, importance)}

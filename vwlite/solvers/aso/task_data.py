@@ -81,7 +81,7 @@ class Task:
     penalty: float
 
 
-def solved(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
+def solve_task(task: Task, theta: np.ndarray, constant: bool) -> tuple[np.ndarray, np.ndarray, float, float]:
     """w float64[q], v float64[h], intercept and least value of (1/n) |Xw + Zv + b - y|^2 + lambda |w|^2, Z = X Theta'.
 
     With A = X X' + n lambda I the residual is n lambda alpha, A alpha = y - [Z 1] g, and g solves the normal equations
@@ -127,7 +127,7 @@ TOLERANCE = 1e-9  # a step that lowers the value by a smaller share is the last
 FLAT = 1e-5  # the least curvature that is taken for one, where scores are large
 
 
-def fitted(
+def fit_task(
     task: Task, theta: np.ndarray, constant: bool, common: np.ndarray, score: np.ndarray, loss: str = "logistic"
 ) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray]:
     """w float64[q], v float64[h], intercept, value and scores float64[n], from the ``score`` of before.
@@ -150,29 +150,29 @@ def fitted(
         own = replace(
             task, x=task.x * root[:, None], y=labels, root=task.root * root, penalty=2 * task.penalty
         )  # fmt: skip
-        w, v, bias, _ = solved(own, theta, constant)
+        w, v, bias, _ = solve_task(own, theta, constant)
         return np.concatenate((w, v, [bias]))
 
     at = step(score, np.full(len(y), STEEPEST[loss]))
     best = value(at)
     for _ in range(STEPS):
         score = base + design @ at
-        at, now = lowered(value, at, step(score, np.maximum(curvatures(loss, score, y), FLAT)), best)
+        at, now = line_search(value, at, step(score, np.maximum(curvatures(loss, score, y), FLAT)), best)
         small, best = now >= best * (1 - TOLERANCE), now
         if small:
             break
     return at[:q], at[q : q + h], float(at[-1]), best, base + design @ at
 
 
-def lowered(
+def line_search(
     value: Callable[[np.ndarray], float], at: np.ndarray, goal: np.ndarray, best: float
 ) -> tuple[np.ndarray, float]:
     """The way to ``goal``, halved until its value is below ``best``, that of ``at``; ``at`` where none is."""
     size = 1.0
     for _ in range(HALVINGS):
         trial = at + size * (goal - at)
-        if (found := value(trial)) < best:
-            return trial, found
+        if (trial_value := value(trial)) < best:
+            return trial, trial_value
         size /= 2
     return at, best
 

@@ -14,7 +14,7 @@ from vwlite.config_check import Double, built, require
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.evaluation.metrics import LOG_LOSS_EPS
 from vwlite.features.sparse_rows import Vocabulary, word_arrays, words_from
-from vwlite.features.theta import opened
+from vwlite.features.theta import open_theta
 from vwlite.options import check_memory
 from vwlite.solvers.aso.config import OF_SIGNS, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
@@ -22,10 +22,10 @@ from vwlite.solvers.aso.task_data import (
     Task,
     TaskRows,
     features,
-    fitted,
+    fit_task,
     numbers_of,
     probabilities,
-    solved,
+    solve_task,
     task_names,
     task_rows,
 )
@@ -56,10 +56,10 @@ class TaskModel:
         return np.bincount(terms.owner, parts, len(task)) + self.bias[task]
 
 
-def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, names: list[str]) -> list[Task]:
+def gather_tasks(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, names: list[str]) -> list[Task]:
     """The tasks, of rows that have a label and are of some importance."""
     penalties = dict(config.penalties)
-    found = []
+    tasks = []
     usable = np.flatnonzero(np.isfinite(y) & (data.rows.importance > 0) & (data.task >= 0))
     usable = usable[np.argsort(data.task[usable], kind="stable")]
     edges = np.searchsorted(data.task[usable], np.arange(count + 1)).tolist()
@@ -72,12 +72,12 @@ def gathered(data: TaskRows, y: np.ndarray, count: int, config: TasksConfig, nam
         x[terms.owner, place.reshape(-1)] = terms.values
         penalty = penalties.get(names[number], config.penalty)
         size = float((root**2).sum())
-        found.append(Task(x * root[:, None], y[own] * root, root, held.astype(np.int64), size, penalty))
-    return found
+        tasks.append(Task(x * root[:, None], y[own] * root, root, held.astype(np.int64), size, penalty))
+    return tasks
 
 
 class RoundsState(TypedDict):
-    """How far a stopped run had come."""
+    """The progress of a stopped run."""
 
     objectives: list[Double]
     over: bool
@@ -111,8 +111,8 @@ class Rounds:
                 self.decompose()
             total = self.solve()
             self.monitor.history_row(round=number, objective=total)
-            shown = f"round {number}" if number else "without Theta"
-            self.monitor.remark(f"{shown}: objective {total:.6g}")
+            title = f"round {number}" if number else "without Theta"
+            self.monitor.remark(f"{title}: objective {total:.6g}")
             with self.monitor.update():
                 objectives.append(total)
                 near = number > 1 and objectives[-2] - total <= config.tolerance * objectives[-2]
@@ -134,11 +134,11 @@ class Rounds:
         total, self.v = 0.0, np.zeros((len(self.tasks), theta.shape[1]))
         for number, task in enumerate(self.tasks):
             if config.loss in OF_SIGNS:
-                fit = fitted(task, theta, config.constant, common, self.scores[number], config.loss)
+                fit = fit_task(task, theta, config.constant, common, self.scores[number], config.loss)
                 w, self.v[number], self.bias[number], value, self.scores[number] = fit
             else:
                 rest = replace(task, y=task.y - task.x @ common[task.own]) if config.centre else task
-                w, self.v[number], self.bias[number], value = solved(rest, theta, config.constant)
+                w, self.v[number], self.bias[number], value = solve_task(rest, theta, config.constant)
             self.u[:, number] = common + theta @ self.v[number]
             self.u[task.own, number] += w
             total += value
@@ -150,7 +150,7 @@ class Rounds:
         return mean
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes."""
+        """The state that ``restore`` takes."""
         arrays = {name: getattr(self, name).copy() for name in ("theta", "u", "bias", "v", "common")}
         scores = np.concatenate([np.zeros(0), *self.scores])
         return {"objectives": list(self.objectives), "over": self.over}, {**arrays, "scores": scores}
@@ -188,40 +188,40 @@ class TaskLearning:
         labelled = [name for name, one in zip(own_names, usable, strict=True) if name and one]
         names = sorted(set(labelled)) if not config.pooled else ["all"]
         if not labelled:
-            raise DataError(f"no labelled example names its task by {said(config.task)}")
+            raise DataError(f"no labelled example names its task by {task_source_text(config.task)}")
         if missing := {name for name, _ in config.penalties} - set(names):
             raise UsageError(f"--lambda-task {min(missing)}: there is no such task")
         for space in config.own:
             if space not in words.spaces:
                 there = ", ".join(words.spaces)
                 raise UsageError(f"--own {space}: no feature of the text is in it (there are {there})")
-        what = f"the weights of {len(names):,} tasks and {len(words):,} features"
-        check_memory(16.0 * len(words) * len(names), config.memory, what, "fewer features need less")
+        weights_text = f"the weights of {len(names):,} tasks and {len(words):,} features"
+        check_memory(16.0 * len(words) * len(names), config.memory, weights_text, "fewer features need less")
         data = task_rows(corpus, words, config.task, names)
         if config.pooled:
             data.task[:] = np.where(data.said, 0, -1)
         if left_out := int((~data.said).sum()):
-            say(f"{left_out} examples name no task by {said(config.task)} and are left out")
+            say(f"{left_out} examples name no task by {task_source_text(config.task)} and are left out")
         dim = 0 if config.pooled else min(config.dim, len(names))
         if dim < config.dim and not config.pooled:
             say(f"--dim {config.dim} is cut to {dim}, the number of tasks")
         shared = ~np.isin(words.space, [words.spaces.index(space) for space in config.own])
-        tasks = gathered(data, y, len(names), config, names)
+        tasks = gather_tasks(data, y, len(names), config, names)
         self.config, self.words, self.names = config, words, names
         self.rounds = Rounds(tasks, shared, replace(config, dim=dim), monitor)
 
     def run(self) -> TaskModel:
         """Make the rounds that are left. Raises Interrupted."""
         self.rounds.run()
-        found, config = self.rounds, self.config
-        others = found.u[:, 0] if config.pooled else found.of_unknown_tasks()
-        columns = np.hstack((found.u, others[:, None])).astype(np.float32)
-        every = np.append(found.bias, found.bias.mean()).astype(np.float32)
-        theta = found.theta.astype(np.float32)
-        return TaskModel(config, self.words, self.names, theta, columns, every, found.objectives)
+        rounds, config = self.rounds, self.config
+        others = rounds.u[:, 0] if config.pooled else rounds.of_unknown_tasks()
+        columns = np.hstack((rounds.u, others[:, None])).astype(np.float32)
+        every = np.append(rounds.bias, rounds.bias.mean()).astype(np.float32)
+        theta = rounds.theta.astype(np.float32)
+        return TaskModel(config, self.words, self.names, theta, columns, every, rounds.objectives)
 
 
-def said(source: str) -> str:
+def task_source_text(source: str) -> str:
     return "a tag" if source == "tag" else f"a feature of namespace {source}"
 
 
@@ -252,7 +252,7 @@ def content(model: TaskModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def load_tasks(path: str) -> TaskModel:
     """Raises ModelError."""
-    header, arrays = opened(path, TASKS, "made by vwlite aso tasks")
+    header, arrays = open_theta(path, TASKS, "made by vwlite aso tasks")
     try:
         require(header, TasksHeader, "header")
         words, config = words_from("word", arrays, header["spaces"]), built(TasksConfig, header["config"])
@@ -272,18 +272,18 @@ def load_tasks(path: str) -> TaskModel:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no model of this version's aso tasks ({error})") from error
+        raise ModelError(f"{path} is not a model of this version's aso tasks ({error})") from error
 
 
 FIGURE = {"squared": "mean squared error", **dict.fromkeys(OF_SIGNS, "accuracy")}
 
 
-def compared(model: TaskModel, corpus: Corpus, test: Corpus) -> dict[str, float]:
+def compare_figures(model: TaskModel, corpus: Corpus, test: Corpus) -> dict[str, float]:
     """The ``FIGURE`` of the model, and of every task by itself and of one model of all with the same options."""
     plain = replace(model.config, centre=False)
     others = {"independent": replace(plain, dim=0), "pooled": replace(plain, own=(), penalties=(), pooled=True)}
-    found = {"tasks": figure_of(model, test)[0]}
-    return found | {name: figure_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
+    figures = {"tasks": figure_of(model, test)[0]}
+    return figures | {name: figure_of(learn_tasks(corpus, other), test)[0] for name, other in others.items()}
 
 
 def rows_of(model: TaskModel, corpus: Corpus) -> TaskRows:

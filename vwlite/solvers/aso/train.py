@@ -18,9 +18,9 @@ from vwlite.solvers.aso.auxiliary import (
     View,
     behaviour,
     check_problems,
-    combined,
     halves,
     in_spaces,
+    joint_problems,
     most_frequent,
     most_positive,
     pivots,
@@ -30,7 +30,7 @@ from vwlite.solvers.aso.auxiliary import (
 from vwlite.solvers.aso.classifier import classes_in, fit, labels_of
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
-from vwlite.solvers.aso.problem_list import Listed, holding, kept
+from vwlite.solvers.aso.problem_list import Listed, holding, keep_chosen
 from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
 from vwlite.solvers.tall_matrices import leading
 from vwlite.storage.model_file import numbers
@@ -55,7 +55,7 @@ class Problems:
 
 @dataclass(slots=True)
 class Learned:
-    """What came of it: ``objectives`` after each iteration, summed over all problems."""
+    """The result of learning: ``objectives`` after each iteration, summed over all problems."""
 
     theta: Theta
     problems: list[Problems]
@@ -76,7 +76,7 @@ class Learned:
 
 
 class AlternationState(TypedDict):
-    """How far a stopped run had come; ``h``: rows of each group of Theta."""
+    """The progress of a stopped run; ``h``: rows of each group of Theta."""
 
     objectives: list[Double]
     done: Natural
@@ -94,14 +94,14 @@ class Alternation:
     def __init__(self, config: LearnConfig, corpus: Corpus, labelled: Corpus | None, monitor: Monitor) -> None:
         """Raises UsageError, DataError, Diverged."""
         self.config, self.monitor, say = config, monitor, monitor.remark
-        self.words, self.rows, self.problems = prepared(config, corpus, labelled)
+        self.words, self.rows, self.problems = prepare_problems(config, corpus, labelled)
         if self.words.rare:
             rare = f"{self.words.rare} that fewer than {config.least} examples have are left out"
             say(f"{len(self.words)} features; {rare}")
         for one in self.problems:
             positives = len(one.made.positive.indices)
             say(f"{len(one.made.names)} problems, {positives} positives, {int(one.seen.sum())} features seen")
-        group, names = grouped(config, self.words)
+        group, names = group_features(config, self.words)
         state_memory(config, self.problems, 2 if config.iterations == 1 else 3, say)
         matrix = np.zeros((len(self.words), 0), np.float32)
         self.theta = Theta(self.words, group, matrix, names, [np.zeros(0) for _ in names])
@@ -115,12 +115,13 @@ class Alternation:
         while len(self.objectives) < config.iterations and not self.settled:
             while self.done < len(self.problems):
                 number = self.done
-                u, own = solved(config, self.rows, self.problems[number], self.theta, self.weights[number], monitor)
+                before = self.weights[number]
+                u, own = solve_problems(config, self.rows, self.problems[number], self.theta, before, monitor)
                 if config.iterations == 1 and config.positive:
                     np.maximum(u.w, 0, out=u.w)
                 with monitor.update():
                     self.weights[number], self.done, self.total = u, number + 1, self.total + own
-            theta = decomposed(config, self.parts(), self.theta, monitor.remark)
+            theta = decompose(config, self.parts(), self.theta, monitor.remark)
             if config.iterations > 1:
                 number = len(self.objectives) + 1
                 monitor.history_row(iteration=number, objective=self.total)
@@ -146,7 +147,7 @@ class Alternation:
         return [(one.seen, np.maximum(u.w, 0) if several else u.w) for one, u in pairs]
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes."""
+        """The state that ``restore`` takes."""
         values = [len(one) for one in self.theta.values]
         header = {"objectives": self.objectives, "done": self.done, "total": self.total, "h": values}
         arrays = {"theta": self.theta.matrix, "values": np.concatenate([np.zeros(0), *self.theta.values])}
@@ -182,7 +183,7 @@ def learn(
     return Alternation(config, corpus, labelled, monitor or Monitor()).run()
 
 
-def prepared(
+def prepare_problems(
     config: LearnConfig, corpus: Corpus, labelled: Corpus | None
 ) -> tuple[Vocabulary, Rows, list[Problems]]:
     """The features, the rows that problems are made of, and the problems. Raises UsageError, DataError, Diverged."""
@@ -195,7 +196,7 @@ def prepared(
     return words, rows, make_problems(config, rows, words, corpus, labelled)
 
 
-def solved(
+def solve_problems(
     config: LearnConfig, rows: Rows, one: Problems, theta: Theta, before: Weights | None, monitor: Monitor
 ) -> tuple[Weights, float]:
     """u of all problems after w was learned with v = Theta u fixed, and the objective then."""
@@ -222,26 +223,26 @@ def solved(
     return weights, value
 
 
-def decomposed(
+def decompose(
     config: LearnConfig, parts: Sequence[tuple[np.ndarray, Any]], old: Theta, say: Callable[[str], None]
 ) -> Theta:
     """Theta of each group from the u, arrays, of all problems that see it."""
     tables, values = [], []
     for number, name in enumerate(old.names):
         own = old.group == number
-        u = gathered(parts, own)
+        u = gather_parts(parts, own)
         left, singular = leading(u, dict(config.dims).get(name, config.dim))
         tables.append((own, left))
         values.append(singular)
-        shown = " ".join(f"{value:.4g}" for value in singular[:10].tolist())
-        say(f"group {name}: {len(left)} features, h = {len(singular)}, singular values {shown} ...")
+        values_text = " ".join(f"{value:.4g}" for value in singular[:10].tolist())
+        say(f"group {name}: {len(left)} features, h = {len(singular)}, singular values {values_text} ...")
     matrix = np.zeros((len(old.group), max((len(v) for v in values), default=0)), np.float32)
     for own, left in tables:
         matrix[own, : left.shape[1]] = left
     return Theta(old.words, old.group, matrix, old.names, values)
 
 
-def gathered(parts: Sequence[tuple[np.ndarray, Any]], own: np.ndarray) -> np.ndarray:
+def gather_parts(parts: Sequence[tuple[np.ndarray, Any]], own: np.ndarray) -> np.ndarray:
     """float32[p of the group, problems]: u of the problems that see some of the group, 0 where they see nothing."""
     near = [(seen, u) for seen, u in parts if (own & seen).any()]
     if len(near) == 1 and near[0][0][own].all():  # no second copy of what may be large
@@ -266,15 +267,15 @@ def make_problems(
         for number, view in enumerate(pairs, 1):
             if not view.seen.any():
                 raise UsageError(f"--aux {aux.text} hides all features: none is left to predict from")
-            made = problems_of(config, aux, view, (rows, words, corpus, labelled))
-            check_problems(made, aux)
+            problems = problems_of(config, aux, view, (rows, words, corpus, labelled))
+            check_problems(problems, aux)
             kind = f"{aux.text}/{number}" if len(pairs) > 1 else aux.text
-            unknown -= {(escaped(kind), escaped(name)) for name in made.names}
-            made = made if config.chosen is None else kept(made, kind, config.chosen)
-            if made.names:
+            unknown -= {(escaped(kind), escaped(name)) for name in problems.names}
+            problems = problems if config.chosen is None else keep_chosen(problems, kind, config.chosen)
+            if problems.names:
                 _, several, kinds = by_seen.setdefault(view.seen.tobytes(), (view.seen, [], []))
-                several.append(made)
-                kinds += [kind] * len(made.names)
+                several.append(problems)
+                kinds += [kind] * len(problems.names)
     if unknown:
         raise DataError(f"--problems: this text and these --aux have no problem {' '.join(min(unknown))}")
     if not by_seen:
@@ -288,13 +289,13 @@ def labelled_rows(
     """Rows that have a class, and their classes. Raises UsageError."""
     if labelled is None:
         raise UsageError(f"--aux {aux.kind} needs --labeled FILE: {', '.join(LABELLED)} are made of labelled examples")
-    own, made = labels_of(labelled, classes_in(labelled, config.several))
-    return labelled.rows(words, unit=False).take(own), made
+    own, labels = labels_of(labelled, classes_in(labelled, config.several))
+    return labelled.rows(words, unit=False).take(own), labels
 
 
 def pivot_view(config: LearnConfig, aux: Aux, words: Vocabulary, labelled: Corpus | None) -> View:
-    known, made = labelled_rows(config, aux, words, labelled)
-    return pivots(aux, words, known, made, config.least)
+    known, labels = labelled_rows(config, aux, words, labelled)
+    return pivots(aux, words, known, labels, config.least)
 
 
 def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targets:
@@ -302,27 +303,27 @@ def problems_of(config: LearnConfig, aux: Aux, view: View, data: tuple) -> Targe
     if aux.kind in ("freq", "freq-k"):
         return most_frequent(rows, view, words, config.most, aux.k)
     if aux.joint:
-        return combined(rows, words, aux.joint, config.most)
+        return joint_problems(rows, words, aux.joint, config.most)
     if aux.kind in ("mask", "pivot"):
         return present(rows, view, words, max(config.most, aux.k))
     if aux.kind == "more":
         return present(rows, view, words, config.most, aux.above)
     if aux.kind == "labels":
-        labels, made = labels_of(corpus, Classes.of(corpus.texts, several=True))
-        return most_positive(labels[made.positive.owner], made.positive.indices, len(rows), made.names, config.most)
-    known, made = labelled_rows(config, aux, words, labelled)
+        labels, task = labels_of(corpus, Classes.of(corpus.texts, several=True))
+        return most_positive(labels[task.positive.owner], task.positive.indices, len(rows), task.names, config.most)
+    known, task = labelled_rows(config, aux, words, labelled)
     if aux.k == 0:  # the mean number of labels, as in the paper's section 7.2.2
-        aux = replace(aux, k=max(1, int(len(made.positive.indices) / len(known) + 0.5)))
+        aux = replace(aux, k=max(1, int(len(task.positive.indices) / len(known) + 0.5)))
     known, seen = known.select(view.hidden), rows.select(view.hidden)
     if config.unit:
         known, seen = known.unit(), seen.unit()
-    found = fit(known, made, config.target)
-    w = np.zeros((max(int(view.hidden.sum()), len(found.w)), len(made.names)), np.float32)
-    w[: len(found.w)] = found.w
-    return behaviour(aux, Weights(w, found.v, found.bias).scores(seen), made.names, config.most)
+    trained = fit(known, task, config.target)
+    w = np.zeros((max(int(view.hidden.sum()), len(trained.w)), len(task.names)), np.float32)
+    w[: len(trained.w)] = trained.w
+    return behaviour(aux, Weights(w, trained.v, trained.bias).scores(seen), task.names, config.most)
 
 
-def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
+def group_features(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[str]]:
     """int32[p] group of each feature and the groups' names: namespaces, or ``--group``s, by random view where split."""
     base, names = words.space.copy(), list(words.spaces)
     if config.groups:
@@ -343,6 +344,6 @@ def grouped(config: LearnConfig, words: Vocabulary) -> tuple[np.ndarray, list[st
 def state_memory(config: LearnConfig, problems: list[Problems], times: float, say: Callable[[str], None]) -> None:
     """Say what will be taken before it is, ``times`` the weights. Raises UsageError when that is more than allowed."""
     need = times * sum(4.0 * float(one.seen.sum()) * len(one.made.names) for one in problems)
-    what = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
-    say(f"{need / GIB:.2f} GiB of memory for {what}")
-    check_memory(need, config.memory, what, "fewer --max-problems, a larger --min-count or fewer --aux need less")
+    subject = f"the weights of {sum(len(one.made.names) for one in problems)} problems"
+    say(f"{need / GIB:.2f} GiB of memory for {subject}")
+    check_memory(need, config.memory, subject, "fewer --max-problems, a larger --min-count or fewer --aux need less")

@@ -60,5 +60,5 @@ class ClusterConfig(Config):
             raise UsageError("--cut is that of a graph of all examples: drop --trim")
 
     def kept(self) -> dict[str, Any]:
-        """What models and reports say of the options, as JSON data; of later ones only what is not usual."""
+        """The options in models and reports, as JSON data; later options only if they differ from the default."""
         return {name: value for name, value in asdict(self).items() if name not in LATER or value}

@@ -14,11 +14,11 @@ import numpy as np
 
 from vwlite._native import nearest_means
 from vwlite.config_check import Double
-from vwlite.data.batch import joined
+from vwlite.data.batch import join_rows
 from vwlite.features.config import FeatureConfig
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.numbered_rows import Piece, trimmed, uniform
+from vwlite.solvers.clusters.numbered_rows import Piece, trim_weights, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, project, squares_of
 from vwlite.solvers.row_solver import RowModel, Rows, check_slots
 from vwlite.storage.model_file import numbers
@@ -84,9 +84,9 @@ class MiniBatch(Lloyd):
                 self.ended = 2
                 self.move()
             self.assign_all(monitor)
-        found = self.clusters(self.passes)
-        monitor.line(f"{self.prefix}all: average squared distance {found.distance:.6g}")
-        return found
+        clusters = self.clusters(self.passes)
+        monitor.line(f"{self.prefix}all: average squared distance {clusters.distance:.6g}")
+        return clusters
 
     def end(self) -> None:
         """Means that do not move any more."""
@@ -104,7 +104,7 @@ class MiniBatch(Lloyd):
             if place < self.learned:
                 continue
             cluster, distance = self.nearest(batch)
-            terms, weight = batch.terms, trimmed(batch.weight, distance, self.config.trim)
+            terms, weight = batch.terms, trim_weights(batch.weight, distance, self.config.trim)
             arrays = terms.indptr, terms.indices, terms.values, weight, cluster, distance
             with monitor.update():
                 nearest_means.add_to_means(*arrays, self.sums, self.totals, self.means, self.lengths)
@@ -179,11 +179,11 @@ def split(pieces: Iterable[Piece], size: int) -> Iterator[Piece]:
 
 
 def together(pieces: list[Piece]) -> Piece:
-    return Piece(joined([one.terms for one in pieces]), np.concatenate([one.weight for one in pieces]))
+    return Piece(join_rows([one.terms for one in pieces]), np.concatenate([one.weight for one in pieces]))
 
 
 class Header(TypedDict):
-    """Of a model of ``vwlite cluster``."""
+    """The header of a model of ``vwlite cluster``."""
 
     cluster: dict
     features: dict
@@ -214,13 +214,13 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
         }
 
     def solution_content(self) -> Content:
-        found, cut = self.solution, self.config.cut
-        header = {"passes": found.passes, **({"normalised_cut": found.cut} if cut else {})}
+        clusters, cut = self.solution, self.config.cut
+        header = {"passes": clusters.passes, **({"normalised_cut": clusters.cut} if cut else {})}
         arrays = {
-            "cluster_slot": found.slots.astype(np.uint32),
-            "cluster_means": found.means,
-            "cluster_totals": found.totals,
-            **({"cluster_degree": found.total} if cut else {}),
+            "cluster_slot": clusters.slots.astype(np.uint32),
+            "cluster_means": clusters.means,
+            "cluster_totals": clusters.totals,
+            **({"cluster_degree": clusters.total} if cut else {}),
         }
         return header, arrays
 
@@ -236,13 +236,13 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
             raise ValueError("its totals")
         if not config.clusters:
             raise ValueError("no clusters")
-        found = Clusters(slots, means, totals, header["passes"])
+        clusters = Clusters(slots, means, totals, header["passes"])
         if config.cut:
-            found.cut = header["normalised_cut"]
-            found.total = numbers(arrays, "cluster_degree", np.float64, (len(slots),))
-            if (found.total < 0).any():
+            clusters.cut = header["normalised_cut"]
+            clusters.total = numbers(arrays, "cluster_degree", np.float64, (len(slots),))
+            if (clusters.total < 0).any():
                 raise ValueError("the sum of its examples")
-        return found
+        return clusters
 
 
 BATCH, PASSES = 1000, 5
@@ -254,10 +254,10 @@ def centre_lines(rows: Rows, count: int, seed: int, memory: float, threads: int,
     Raises DataError where there is no example, UsageError where there are fewer different ones than clusters.
     """
     config = ClusterConfig(clusters=count, batch=BATCH, passes=PASSES, seeding="random", seed=seed)
-    found = MiniBatch(config, rows, None, memory, threads).run(StepsOnly(monitor))
+    clusters = MiniBatch(config, rows, None, memory, threads).run(StepsOnly(monitor))
     lines = []
-    for mean in found.means.T:
+    for mean in clusters.means.T:
         there = mean.nonzero()[0]
-        pairs = zip(found.slots[there].tolist(), mean[there].tolist(), strict=True)
+        pairs = zip(clusters.slots[there].tolist(), mean[there].tolist(), strict=True)
         lines.append("| " + " ".join(f"{slot}:{value:.9g}" for slot, value in pairs))
     return [line.encode() for line in lines]

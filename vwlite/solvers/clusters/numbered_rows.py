@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
-from vwlite.data.batch import Csr, joined
+from vwlite.data.batch import Csr, join_rows
 from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.row_solver import Part, Rows, SlotRows
@@ -88,20 +88,20 @@ class NumberedRows:
     def whole(self) -> Piece:
         """All rows that are kept in memory, as one piece from now on."""
         if self.kept is None or len(self.kept) != 1:
-            terms, weight = joined([piece.terms for piece in self.kept or []]), self.weight
+            terms, weight = join_rows([piece.terms for piece in self.kept or []]), self.weight
             self.kept = [Piece(terms, weight)]
         return self.kept[0]
 
     def take(self, numbers: np.ndarray) -> Csr:
         """The rows of these numbers, ascending, by a pass over the data."""
-        found, begin = [], 0
+        parts, begin = [], 0
         for piece in self:
             end = begin + len(piece.weight)
             first, last = np.searchsorted(numbers, (begin, end)).tolist()
             if last > first:
-                found.append(piece.terms.take(numbers[first:last] - begin))
+                parts.append(piece.terms.take(numbers[first:last] - begin))
             begin = end
-        return joined(found)
+        return join_rows(parts)
 
 
 ROUNDS, SHARE = 5, 2  # of k-means||: candidates a round for each cluster
@@ -117,7 +117,7 @@ def uniform(numbers: np.ndarray, seed: int, *purposes: int) -> np.ndarray:
     return (bits.astype(np.float64) + 0.5) / 2**53
 
 
-def drawn(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarray:
+def draw_rows(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarray:
     """int64[count], ascending: rows drawn without replacement, as likely as their weights.
 
     Those of the smallest exponential times of these rates (Efraimidis and Spirakis, Information Processing Letters 97,
@@ -128,7 +128,7 @@ def drawn(weight: np.ndarray, count: int, seed: int, *purposes: int) -> np.ndarr
     return np.sort(np.argsort(times, kind="stable")[:count])
 
 
-def trimmed(weight: np.ndarray, distance: np.ndarray, share: float) -> np.ndarray:
+def trim_weights(weight: np.ndarray, distance: np.ndarray, share: float) -> np.ndarray:
     """The weights, 0 for the farthest rows, which have at most this share of them.
 
     Cuesta-Albertos, Gordaliza and Matran, Annals of Statistics 25 (1997).
@@ -144,9 +144,9 @@ def trimmed(weight: np.ndarray, distance: np.ndarray, share: float) -> np.ndarra
 
 def dense(rows: Csr, slots: int) -> np.ndarray:
     """float32[slots, rows]: the rows as columns."""
-    made = np.zeros((slots, len(rows)), np.float32)
-    made[rows.indices, rows.owner] = rows.values
-    return made
+    matrix = np.zeros((slots, len(rows)), np.float32)
+    matrix[rows.indices, rows.owner] = rows.values
+    return matrix
 
 
 def squares_of(rows: Csr) -> np.ndarray:
@@ -156,17 +156,17 @@ def squares_of(rows: Csr) -> np.ndarray:
 def scalable(
     rows: NumberedRows, nearest: Nearest, clusters: int, trim: float, seed: int, *purposes: int
 ) -> Csr:
-    """So many rows, by ``ROUNDS`` + 1 passes over the data and one for each drawing.
+    """Draw rows as first means, in ``ROUNDS`` + 1 passes over the data and one pass for each drawing.
 
-    None is of the farthest share ``trim`` when it is drawn.
+    Rows of the farthest share ``trim`` are not drawn.
     """
     weight, slots = rows.weight.astype(np.float64), len(rows.rows)
     distance, owner = np.full(len(weight), np.inf), np.zeros(len(weight), np.int64)
-    found = [rows.take(drawn(weight, 1, seed, *purposes))]
+    seeds = [rows.take(draw_rows(weight, 1, seed, *purposes))]
     known = 0
     for number in range(1, ROUNDS + 2):
-        if len(found[-1]):
-            means, squares = dense(found[-1], slots), squares_of(found[-1])
+        if len(seeds[-1]):
+            means, squares = dense(seeds[-1], slots), squares_of(seeds[-1])
             begin = 0
             for piece in rows:
                 part = slice(begin, begin + len(piece.weight))
@@ -175,24 +175,24 @@ def scalable(
                 owner[part] = np.where(closer, near + known, owner[part])
                 distance[part] = np.minimum(far, distance[part])
                 begin = part.stop
-        known += len(found[-1])
+        known += len(seeds[-1])
         if not np.isfinite(distance).all():  # distances from any means will not be
-            return rows.take(drawn(weight, clusters, seed, *purposes))
-        spread = trimmed(weight, distance, trim) * distance
+            return rows.take(draw_rows(weight, clusters, seed, *purposes))
+        spread = trim_weights(weight, distance, trim) * distance
         if number > ROUNDS or not spread.sum():
             break
         chance = spread * (SHARE * clusters / spread.sum())
-        found.append(rows.take(np.flatnonzero(uniform(np.arange(len(weight)), seed, *purposes, number) < chance)))
-    candidates = joined(found)
+        seeds.append(rows.take(np.flatnonzero(uniform(np.arange(len(weight)), seed, *purposes, number) < chance)))
+    candidates = join_rows(seeds)
     chosen = plus_plus(candidates, np.bincount(owner, weight, len(candidates)), slots, clusters, seed, *purposes)
-    missing = drawn(weight, clusters - len(chosen), seed, *purposes, ROUNDS + 1)
-    return joined([candidates.take(chosen), rows.take(missing)])
+    missing = draw_rows(weight, clusters - len(chosen), seed, *purposes, ROUNDS + 1)
+    return join_rows([candidates.take(chosen), rows.take(missing)])
 
 
 def plus_plus(
     candidates: Csr, weight: np.ndarray, slots: int, clusters: int, seed: int, *purposes: int
 ) -> np.ndarray:
-    """int64: at most so many of the candidates; fewer where the others are all where these are."""
+    """int64: the chosen candidates; fewer than asked for if all others coincide with these."""
     trials = 2 + int(math.log(clusters))
     squares = squares_of(candidates)
     chosen: list[int] = []
@@ -204,12 +204,12 @@ def plus_plus(
         at = uniform(np.arange(trials), seed, *purposes, ROUNDS + 2, len(chosen)) * total[-1]
         tried = np.minimum(np.searchsorted(total, at, side="right"), len(candidates) - 1)
         arrays = candidates.indptr, candidates.indices, candidates.values
-        found = np.empty((len(candidates), trials))
-        nearest_means.distances(*arrays, dense(candidates.take(tried), slots), squares[tried], found)
+        distances = np.empty((len(candidates), trials))
+        nearest_means.distances(*arrays, dense(candidates.take(tried), slots), squares[tried], distances)
         if chosen:
-            found = np.minimum(found, distance[:, None])
-        best = int((weight[:, None] * found).sum(axis=0).argmin())
+            distances = np.minimum(distances, distance[:, None])
+        best = int((weight[:, None] * distances).sum(axis=0).argmin())
         chosen.append(int(tried[best]))
-        distance = found[:, best]
+        distance = distances[:, best]
         distance[tried[best]] = 0
     return np.array(chosen, np.int64)

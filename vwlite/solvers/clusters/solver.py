@@ -40,9 +40,9 @@ class Cut(Lloyd):
                 self.source, config.clusters, config.seed, self.memory, self.threads, monitor
             )
             self.memory -= self.vectors.rows.nbytes
-        found = super().run(monitor)
-        monitor.line(f"normalised cut {found.cut:.6g}")
-        return found
+        clusters = super().run(monitor)
+        monitor.line(f"normalised cut {clusters.cut:.6g}")
+        return clusters
 
     def start(self, number: int) -> None:
         if self.before:
@@ -74,8 +74,8 @@ class Cut(Lloyd):
         return total
 
     def clusters(self, passes: int) -> Clusters:
-        found = super().clusters(passes)
-        return replace(found, cut=self.cut_of(self.cluster), total=self.source.total[found.slots])
+        clusters = super().clusters(passes)
+        return replace(clusters, cut=self.cut_of(self.cluster), total=self.source.total[clusters.slots])
 
 
 ENOUGH = 1e-6  # a pass that lowers the free energy by less, as a share of the squared distances, is the last
@@ -156,7 +156,7 @@ class Cluster(RowSolver):
     def configured(self, request: Request) -> ClusterConfig:
         config = request.config(ClusterConfig)
         if not config.clusters:
-            raise UsageError("-k N says how many clusters there are to be")
+            raise UsageError("-k N is needed: the number of clusters")
         if config.clusters == 1:
             raise UsageError("-k takes 2 to 100000, not 1")
         if config.cut and self.features.weight == "degree":
@@ -173,8 +173,8 @@ class Cluster(RowSolver):
 
     def read(self, reader: Reader) -> None:
         self.open(reader, again=True, kind=DegreeRows if self.config.cut else RowSource)
-        found = self.before.solution if self.before else None
-        self.method = method_of(self.config)(self.config, self.source, found, self.memory, self.input.threads)
+        solution = self.before.solution if self.before else None
+        self.method = method_of(self.config)(self.config, self.source, solution, self.memory, self.input.threads)
 
     def fit(self, monitor: Monitor) -> None:
         self.solution = self.method.run(monitor)
@@ -249,7 +249,7 @@ def lines_of(
         yield b"".join(line + b"\n" for line in lines)
 
 
-def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, Any]:
+def measure_clusters(assignment: Assignment, source: RowSource, kind: str) -> dict[str, Any]:
     """Examples, their weight, how far they are from the means, and how their clusters agree with their labels."""
     vocabulary, labels, clusters, weights = LabelVocabulary(), [np.zeros(0)], [np.zeros(0, np.int32)], [np.zeros(0)]
     total = distance = weighed = 0.0
@@ -271,13 +271,13 @@ def measured(assignment: Assignment, source: RowSource, kind: str) -> dict[str, 
 
 
 def strongest(model: ClusterModel, top: int) -> list[dict[str, Any]]:
-    """Of every cluster its examples, and the ``top`` features of the largest means, by name where there are names."""
+    """The examples of each cluster and its ``top`` features of the largest means, by name where there are names."""
     examples, weight, distance = model.solution.totals
-    found = []
+    entries = []
     for number, mean in enumerate(model.solution.means.T):
         order = np.argsort(-mean, kind="stable")[:top]
         order = order[mean[order] > 0]
         features = model.features_at(order, mean[order])
         average = float(distance[number] / weight[number]) if weight[number] else None
-        found.append({"examples": int(examples[number]), "average_squared_distance": average, "features": features})
-    return found
+        entries.append({"examples": int(examples[number]), "average_squared_distance": average, "features": features})
+    return entries

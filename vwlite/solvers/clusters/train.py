@@ -19,7 +19,7 @@ from vwlite.config_check import Double, require
 from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.options import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
-from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, drawn, scalable, trimmed
+from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, draw_rows, scalable, trim_weights
 from vwlite.solvers.row_solver import Rows, SlotRows
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
@@ -62,7 +62,7 @@ class Best(TypedDict):
 
 
 class State(TypedDict):
-    """How far a stopped run had come; ``cost`` None: no pass of this start is over."""
+    """The progress of a stopped run; ``cost`` None: no pass of this start is over."""
 
     restart: Natural
     going: bool
@@ -74,8 +74,8 @@ class State(TypedDict):
 
 
 def not_of_these_data(error: Exception) -> ModelError:
-    """Of what a stopped run has left."""
-    return ModelError(f"the checkpoint is not of these data ({error}): start anew, without --resume")
+    """The error for a checkpoint of other data."""
+    return ModelError(f"the checkpoint is not of these data ({error}): start again without --resume")
 
 
 def squares_of(means: np.ndarray, spherical: bool) -> np.ndarray:
@@ -105,8 +105,8 @@ class Lloyd:
     def room(self, slots: int) -> float:
         """Bytes left for rows. Raises UsageError for means of too many slots."""
         need = slots * (BYTES + 4 * (self.config.restarts > 1)) * self.config.clusters
-        what = f"{slots:,} slots that occur, {self.config.clusters} clusters"
-        check_memory(need, self.memory, what, "a smaller -k or -b needs less")
+        slots_text = f"{slots:,} slots that occur, {self.config.clusters} clusters"
+        check_memory(need, self.memory, slots_text, "a smaller -k or -b needs less")
         return self.memory - need
 
     def run(self, monitor: Monitor) -> Clusters:
@@ -128,17 +128,17 @@ class Lloyd:
                     self.start(self.restart)
                     with monitor.update():
                         self.going, self.passes, self.cost = True, 0, np.inf
-                found = self.alternate(monitor)
+                clusters = self.alternate(monitor)
                 with monitor.update():
-                    if self.best is None or found.distance < self.best.distance:
-                        self.best = found
+                    if self.best is None or clusters.distance < self.best.distance:
+                        self.best = clusters
                     self.restart, self.going = self.restart + 1, False
         if self.config.restarts > 1:
             monitor.line(f"kept: {self.shown(self.best.totals)}")
         return self.best
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes: the best means so far, and those that the next pass assigns examples to."""
+        """The state that ``restore`` takes: the best means so far, and those that the next pass assigns examples to."""
         best, header = self.best, {"restart": self.restart, "going": self.going, "passes": self.passes}
         arrays: dict[str, np.ndarray] = {}
         if best:
@@ -151,7 +151,7 @@ class Lloyd:
         return header, arrays
 
     def moving(self) -> dict[str, np.ndarray]:
-        """What a pass begins with, and what the last one came to."""
+        """The state at the beginning of a pass, and the result of the last one."""
         return {"means": self.means, "cluster": self.assigned, "totals": self.totals}
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -204,10 +204,10 @@ class Lloyd:
             self.means = np.zeros((slots, config.clusters), np.float32)
             self.means[self.rows.rows.find(self.before.slots)] = self.before.means
         elif config.seeding == "scalable":
-            found = scalable(self.rows, self.nearest_of, config.clusters, config.trim, config.seed, *others)
-            self.means = dense(found, slots)
+            seeds = scalable(self.rows, self.nearest_of, config.clusters, config.trim, config.seed, *others)
+            self.means = dense(seeds, slots)
         else:
-            chosen = drawn(self.rows.weight, config.clusters, config.seed, *others)
+            chosen = draw_rows(self.rows.weight, config.clusters, config.seed, *others)
             self.means = dense(self.rows.take(chosen), slots)
         self.forget()
 
@@ -247,7 +247,7 @@ class Lloyd:
 
     @property
     def prefix(self) -> str:
-        """Of lines, where there are several starts."""
+        """The prefix of lines, if there are several starts."""
         return f"start {self.restart + 1}, " if self.config.restarts > 1 else ""
 
     def check(self, cost: float) -> None:
@@ -255,7 +255,7 @@ class Lloyd:
             raise Diverged("distances are not finite numbers: features are too large")
 
     def shown(self, totals: np.ndarray) -> str:
-        """How far the examples are from the means, which Lloyd's alternation lowers."""
+        """The distance of the examples from the means, which Lloyd's alternation lowers."""
         return f"average squared distance {totals[2].sum() / totals[1].sum():.6g}"
 
     def assign_all(self, monitor: Monitor) -> int:
@@ -265,7 +265,7 @@ class Lloyd:
         self.totals[:] = 0
         if self.config.trim:
             distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
-            self.weight = trimmed(self.rows.weight, distances, self.config.trim)
+            self.weight = trim_weights(self.rows.weight, distances, self.config.trim)
         begin, changed = 0, 0
         monitor.step(begin, len(self.cluster))
         for piece in self.rows:
@@ -336,18 +336,18 @@ class Lloyd:
         return True
 
     def farthest(self, count: int) -> np.ndarray:
-        """int64, ascending: at most so many rows, none of them alone in its cluster, nor where its mean is."""
+        """int64, ascending: the rows farthest from their means, none of them alone in its cluster or at its mean."""
         distances = np.concatenate([self.nearest(piece)[1] for piece in self.rows])
         own = self.squares[self.cluster]
         distances[(self.weight <= 0) | (distances <= ROUNDING * own)] = 0
-        left, found = self.totals[0].copy(), []
+        left, rows = self.totals[0].copy(), []
         for row in np.argsort(-distances, kind="stable").tolist():
-            if len(found) == count or not distances[row]:
+            if len(rows) == count or not distances[row]:
                 break
             if left[self.cluster[row]] > 1:
                 left[self.cluster[row]] -= 1
-                found.append(row)
-        return np.sort(np.array(found, np.int64))
+                rows.append(row)
+        return np.sort(np.array(rows, np.int64))
 
     def move(self) -> None:
         """Means of the clusters' examples; where these come to nothing, the mean stays."""
@@ -374,6 +374,6 @@ def project(means: np.ndarray, radius: float | np.ndarray) -> None:
     for column in np.flatnonzero(size.sum(axis=0) > limits).tolist():
         falling = np.sort(size[:, column])[::-1]
         beyond = np.cumsum(falling) - limits[column]
-        kept = int(np.flatnonzero(falling * np.arange(1, len(falling) + 1) > beyond)[-1]) + 1
-        left = np.maximum(size[:, column] - beyond[kept - 1] / kept, 0)
+        support = int(np.flatnonzero(falling * np.arange(1, len(falling) + 1) > beyond)[-1]) + 1
+        left = np.maximum(size[:, column] - beyond[support - 1] / support, 0)
         means[:, column] = np.copysign(left, means[:, column])

@@ -68,7 +68,8 @@ class GradedLabels:
         return labels
 
     def settle(self) -> None:
-        """After the last label. Raises DataError when labels -1 are mixed with labels from 0."""
+        """Settle the kind of labels, after the last one. Raises DataError when labels -1 are mixed with labels from
+        0."""
         if self.loss.name != "logistic" or self.limited:
             if self.loss.name in ("hinge", "modified_huber"):
                 self.negative = -1.0 if self.low else 0.0 if self.zero else None
@@ -198,8 +199,8 @@ class TrainingSet:
 
     def difficulty(self, by: str) -> np.ndarray:
         """float64[rows], of a curriculum; before ``pair_index``."""
-        found = zip(difficulties(by, self.batches, self.features), self.columns["row"], strict=True)
-        return np.concatenate([np.zeros(0), *(values[rows] for values, rows in found)])
+        pairs = zip(difficulties(by, self.batches, self.features), self.columns["row"], strict=True)
+        return np.concatenate([np.zeros(0), *(values[rows] for values, rows in pairs)])
 
     def column(self, name: str) -> np.ndarray:
         parts = self.columns.pop(name)

@@ -96,7 +96,8 @@ class RowColumns:
     location: tuple[np.ndarray, np.ndarray]
 
     def index(self, sampling: str, rows: np.ndarray, weights: np.ndarray | None) -> PairIndex:
-        """Of some rows, int64[m], whose importance is multiplied by ``weights``, float32[n], if there are any."""
+        """The index of some rows, int64[m], whose importance is multiplied by ``weights``, float32[n], if there are
+        any."""
         batch, row = self.location
         importance = self.importance if weights is None else self.importance * weights
         columns = (self.queries[rows], self.labels[rows], importance[rows], (batch[rows], row[rows]))
@@ -110,7 +111,7 @@ def pair_index(
     location: tuple[np.ndarray, np.ndarray],
     sampling: str,
 ) -> PairIndex:
-    """From uint64[n] queries, float32[n] labels, float64[n] importance and ``location``, batch and row of each.
+    """The index of uint64[n] queries, float32[n] labels, float64[n] importance and ``location``, batch and row of each.
 
     Importance 2 means the same as the row given twice, in examples and in pairs.
     """

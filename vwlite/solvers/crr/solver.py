@@ -36,9 +36,9 @@ class Crr(Solver):
 
     def __init__(self, request: Request, initial: str | None) -> None:
         """Raises ModelError, UsageError for options that contradict the model's or one another."""
-        self.begun = continued(request, initial) if initial else None
+        self.begun = continue_model(request, initial) if initial else None
         model = self.begun.model if self.begun else None
-        self.config = self.begun.config if self.begun else configured(request)
+        self.config = self.begun.config if self.begun else configure(request)
         self.features = model.features if model else FeatureConfig(**request.changes(FeatureConfig))
         self.plan = model.plan if model else plan_of(self.features)
         if model is None:
@@ -98,7 +98,7 @@ class Crr(Solver):
         return self.data.sightings.notes()
 
 
-def configured(request: Request) -> CrrConfig:
+def configure(request: Request) -> CrrConfig:
     """The options of a new model. Raises UsageError."""
     loss, given = request.values["loss_function"], request.given
     limits = {name: given[name] for name in ("logistic_min", "logistic_max") if name in given}
@@ -113,7 +113,7 @@ def configured(request: Request) -> CrrConfig:
     return config
 
 
-def continued(request: Request, initial: str) -> Begun:
+def continue_model(request: Request, initial: str) -> Begun:
     """A model with what was given. Raises ModelError, UsageError for what contradicts it."""
     changes = request.changes(CrrConfig)
     if "qid" in request.given:

@@ -46,7 +46,7 @@ TABLE = f"{'steps':>12} {'regression':>12} {'pairwise':>12} {'steps/s':>10}\n{''
 
 
 class State(TypedDict):
-    """How far a stopped run had come."""
+    """The progress of a stopped run."""
 
     steps: Natural
 
@@ -105,7 +105,7 @@ class Descent:
         return stages.remaining(self.done, self.data.rows_of_index, self.difficulty, monitor.note)
 
     def make_steps(self, index: PairIndex, end: int, monitor: Monitor) -> None:
-        """As many as there are left up to ``end``."""
+        """Make the steps left up to ``end``."""
         most = FEW if self.config.takes_queries else CHUNK
         take_steps = query_steps.take_steps if self.config.takes_queries else kernel.take_steps
         while self.done < end:
@@ -127,9 +127,9 @@ class Descent:
         new, now = self.weights.state - self.shown, time.perf_counter()
         speed = (self.done - self.said[0]) / max(now - self.said[1], 1e-9)
         losses = {kind: mean_of(new, kind) for kind in ("example", "pair")}
-        told = " ".join(f"{'n.a.' if loss is None else f'{loss:.6f}':>12}" for loss in losses.values())
+        columns = " ".join(f"{'n.a.' if loss is None else f'{loss:.6f}':>12}" for loss in losses.values())
         figures = {"regression_loss": losses["example"], "pairwise_loss": losses["pair"]}
-        monitor.row(f"{self.done:12d} {told} {speed:10.3g}", **{"pass": 1, "steps": self.done, **figures})
+        monitor.row(f"{self.done:12d} {columns} {speed:10.3g}", **{"pass": 1, "steps": self.done, **figures})
         self.shown, self.said = self.weights.state.copy(), (self.done, now)
 
     def finish(self, monitor: Monitor) -> None:
@@ -215,8 +215,8 @@ def check(status: int, after: int) -> None:
             f"the prediction of step {after} is not a finite number; try a larger --lambda or scale the features"
         )
     if status == TOO_MANY:
-        made = f"{MAX_TERMS:,} features with its interactions and n-grams"
-        raise DataError(f"an example makes more than {made}: {ADVICE}")
+        limit = f"{MAX_TERMS:,} features with its interactions and n-grams"
+        raise DataError(f"an example makes more than {limit}: {ADVICE}")
     if status == NO_MEMORY:
         raise MemoryError("an example's interactions need more memory than there is")
 
@@ -245,8 +245,8 @@ def scale_and_offset(
     center, spread = np.average(score, weights=importance), np.std(score)
     scaled = (score - center) / spread if spread > 0 else np.zeros(len(score))
     terms = np.stack([scaled, np.ones(len(score))], axis=1)
-    found = least_squares if loss.name == "squared" else logistic
-    slope, intercept = found(terms, before, label, importance)
+    fit = least_squares if loss.name == "squared" else logistic
+    slope, intercept = fit(terms, before, label, importance)
     if not (spread > 0 and slope > 0):
         raise DataError("--calibrate: scores do not rise with the labels, so that no scale keeps their order; drop it")
     return slope / spread, intercept - slope * center / spread
@@ -255,30 +255,30 @@ def scale_and_offset(
 def least_squares(terms: np.ndarray, before: np.ndarray, label: np.ndarray, importance: np.ndarray) -> np.ndarray:
     """float64[2]."""
     weighted = terms * importance[:, None]
-    found: np.ndarray = np.linalg.lstsq(weighted.T @ terms, weighted.T @ (label - before), rcond=None)[0]
-    return found
+    solution: np.ndarray = np.linalg.lstsq(weighted.T @ terms, weighted.T @ (label - before), rcond=None)[0]
+    return solution
 
 
 def logistic(terms: np.ndarray, before: np.ndarray, label: np.ndarray, importance: np.ndarray) -> np.ndarray:
     """float64[2], with half an example of either class added, so that classes which a score separates have an end."""
     label = np.concatenate((label, [1.0, 0.0]))
     terms, before = np.concatenate((terms, [[0.0, 1.0]] * 2)), np.concatenate((before, [0.0, 0.0]))
-    importance, found = np.concatenate((importance, [0.5, 0.5])), np.zeros(2)
+    importance, parameters = np.concatenate((importance, [0.5, 0.5])), np.zeros(2)
 
     def loss_at(w: np.ndarray) -> float:
         margin = before + terms @ w
         return float(np.sum(importance * (np.logaddexp(0, margin) - label * margin)))
 
-    value = loss_at(found)
+    value = loss_at(parameters)
     for _ in range(NEWTON_STEPS):
-        chance = (1 + np.tanh((before + terms @ found) / 2)) / 2
+        chance = (1 + np.tanh((before + terms @ parameters) / 2)) / 2
         gradient = terms.T @ (importance * (chance - label))
         curvature = (terms * (importance * chance * (1 - chance))[:, None]).T @ terms
         step = np.linalg.lstsq(curvature + 1e-12 * np.eye(2), gradient, rcond=None)[0]
-        while loss_at(found - step) > value and np.abs(step).max() > 1e-12:
+        while loss_at(parameters - step) > value and np.abs(step).max() > 1e-12:
             step = step / 2
-        found, before_step = found - step, value
-        value = loss_at(found)
+        parameters, before_step = parameters - step, value
+        value = loss_at(parameters)
         if before_step - value <= 1e-12 * abs(before_step):
             break
-    return found
+    return parameters

@@ -56,7 +56,7 @@ class Weights:
 
     @staticmethod
     def names(config: CrrConfig) -> list[str]:
-        """Of the arrays that a model keeps."""
+        """The names of the arrays that a model contains."""
         beside = {"sums": config.averages, "received": config.l1 > 0, "squares": config.schedule == "adaptive"}
         return ["crr_state", "crr_slot", "crr_table", *(f"crr_{name}" for name, there in beside.items() if there)]
 
@@ -71,8 +71,8 @@ class Weights:
         """
         parts = self._parts()
         slots = np.flatnonzero(np.any([part.view(f"u{part.itemsize}") != 0 for part in parts.values()], axis=0))
-        kept = {name: part[slots] for name, part in parts.items()}
-        return {"crr_state": self.state.copy(), "crr_slot": slots.astype(np.uint32), **kept}
+        weights = {name: part[slots] for name, part in parts.items()}
+        return {"crr_state": self.state.copy(), "crr_slot": slots.astype(np.uint32), **weights}
 
     def load(self, arrays: Mapping[str, Any]) -> None:
         """Take what ``arrays`` gave. Raises ValueError, KeyError where it does not fit."""
@@ -99,7 +99,7 @@ class Begun(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How many it has made."""
+        """The number of steps made."""
         return int(self.model.header["crr"]["steps"])
 
     def labels(self) -> GradedLabels:
@@ -129,7 +129,7 @@ def go_on(
         loss_changes=loss_changes, max_memory=changes.get("max_memory"),
     )
     if "crr" not in model.header:
-        raise ModelError(f"{path} was not made by 'vwlite crr', which alone can go on with its models")
+        raise ModelError(f"{path} was not made by 'vwlite crr', which alone can continue its models")
     own = config_of(model)
     if "average_after" in changes:
         raise UsageError(f"--average_after contradicts {path}, whose mean goes on as it began: drop it")
@@ -142,14 +142,14 @@ def go_on(
 
 def config_of(model: Restored) -> CrrConfig:
     """The options that a model records; those that have their defaults are not given."""
-    told, known = model.header["crr"], {one.name for one in fields(CrrConfig)} - {"queries"}
-    options = {name: value for name, value in told.items() if name in known}
+    record, known = model.header["crr"], {one.name for one in fields(CrrConfig)} - {"queries"}
+    options = {name: value for name, value in record.items() if name in known}
     usual = CrrConfig(pairing=options.get("pairing", "random"))
     for name, default in (("alpha", usual.share), ("rate", usual.schedule), ("average", usual.averages)):
         if options.get(name) == default:
             del options[name]
     return CrrConfig(
-        loss=model.learner.config.loss, penalty=told["lambda"], queries=QueryConfig(told["qid"]), **options
+        loss=model.learner.config.loss, penalty=record["lambda"], queries=QueryConfig(record["qid"]), **options
     )
 
 

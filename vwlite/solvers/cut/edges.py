@@ -18,7 +18,7 @@ MOST = 2**31 - 1  # nodes that have a number
 ANONYMOUS, TEXT_VALUE = 1, 2  # of Names.kind
 NO_NAME = "no name of a node, expected one before '|' and a space behind it"
 IMPORTANCE = "a number behind the node's name, expected neighbours only: nodes have no importance"
-NO_WEIGHT = "the weight of an edge is no number"
+NO_WEIGHT = "the weight of an edge is not a number"
 NAMELESS = "an edge to a node without a name"
 
 
@@ -43,10 +43,10 @@ class NodeNames:
         Raises DataError for more names than there are numbers.
         """
         self.make_room(len(start), int((end.astype(np.int64) - start).sum()))
-        found = np.empty(len(start), np.int32)
+        numbers = np.empty(len(start), np.int32)
         places = np.ascontiguousarray(start, np.uint32), np.ascontiguousarray(end, np.uint32)
-        self.known = node_names.number(text, *places, self.table, self.ends, self.text, self.known, found)
-        return found
+        self.known = node_names.number(text, *places, self.table, self.ends, self.text, self.known, numbers)
+        return numbers
 
     def make_room(self, more: int, size: int) -> None:
         """For ``more`` names of ``size`` bytes in all."""

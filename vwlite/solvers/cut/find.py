@@ -129,7 +129,7 @@ class Cut:
 
     def facts(self) -> dict[str, Any]:
         """What the command tells, as JSON data."""
-        partition, found = self.partition, self.spectrum
+        partition, spectrum = self.partition, self.spectrum
         filled = np.where(partition.volume > 0, partition.volume, 1)
         cut = np.maximum(partition.volume - partition.inside, 0)
         return {
@@ -151,9 +151,9 @@ class Cut:
                     )
                 )
             ],
-            "eigenvalues": [1.0, *found.values.tolist()],
-            "eigenvector_error": found.error,
-            "products": found.products,
+            "eigenvalues": [1.0, *spectrum.values.tolist()],
+            "eigenvector_error": spectrum.error,
+            "products": spectrum.products,
         }
 
 
@@ -164,19 +164,19 @@ def entry_check(memory: float) -> Callable[[int], None]:
 
 def find(edges: Edges, config: CutConfig, memory: float, threads: int, monitor: Monitor) -> Cut:
     """Raises UsageError for more clusters than nodes with edges, DataError where there is no edge, Interrupted."""
-    nodes, found = edges.names.all(), undirected(edges, config.combine)
-    connected = found.connected(len(nodes))
-    graph = graph_of(found, connected)
+    nodes, undirected_graph = edges.names.all(), undirected(edges, config.combine)
+    connected = undirected_graph.connected(len(nodes))
+    graph = graph_of(undirected_graph, connected)
     alone = len(nodes) - len(graph)
     if not len(graph):
         raise DataError("there is no edge: lines are 'node |n other:weight other:weight'")
     components = graph.components()
-    for sentence in notes_on(len(nodes), len(found.low), components, alone, found.different):
+    for sentence in notes_on(len(nodes), len(undirected_graph.low), components, alone, undirected_graph.different):
         monitor.line(sentence)
     if config.clusters > len(graph):
         raise UsageError(f"{config.clusters} clusters are more than there are nodes with edges: {len(graph)}")
     need = PER_EDGE * len(graph.index) + len(graph) * 8.0 * (3 * (config.clusters + GUARDS) + 2 * config.clusters)
-    check_memory(need, memory, f"{len(graph):,} nodes, {len(found.low):,} edges", FEWER)
+    check_memory(need, memory, f"{len(graph):,} nodes, {len(undirected_graph.low):,} edges", FEWER)
     vectors = spectrum(graph, config.clusters - 1, monitor, threads, config.seed, config.products)
     if vectors.error > SETTLED:
         off = f"the eigenvectors have not settled (by {vectors.error:.2g})"
@@ -189,7 +189,7 @@ def find(edges: Edges, config: CutConfig, memory: float, threads: int, monitor: 
     partition = partition_of(graph, in_order(lowest.cluster, config.clusters), config.clusters)
     cluster[connected] = partition.cluster
     monitor.line(f"normalised cut {partition.cost:.6g}")
-    return Cut(nodes, cluster, partition, vectors, len(found.low), found.different, components)
+    return Cut(nodes, cluster, partition, vectors, len(undirected_graph.low), undirected_graph.different, components)
 
 
 def notes_on(nodes: int, edges: int, components: int, alone: int, different: int) -> Iterator[str]:
@@ -203,7 +203,8 @@ def notes_on(nodes: int, edges: int, components: int, alone: int, different: int
 
 
 def starts(graph: Graph, found: Spectrum, config: CutConfig) -> Iterator[Partition]:
-    """By k-means of the vectors' rows over the root of the degree (Shi and Malik, PAMI 2000), and of their rows of
+    """Start partitions by k-means of the vectors' rows over the root of the degree (Shi and Malik, PAMI 2000), and
+    of their rows of
     length 1, the first eigenvector among them (Ng, Jordan, Weiss, NIPS 2001); none twice.
     """
     root = np.sqrt(graph.degree)[:, None]
@@ -281,7 +282,8 @@ def check_sign(part: Part) -> None:
 
 
 class Eigenvectors(NamedTuple):
-    """Of L^-1/2 K L^-1/2: ``values`` float64[d], descending, and ``rows`` float64[n, d] of L^-1/2 Q over all examples.
+    """Eigenvectors of L^-1/2 K L^-1/2: ``values`` float64[d], descending, and ``rows`` float64[n, d] of L^-1/2 Q
+    over all examples.
 
     ``weight`` float64[n]: the degrees times the weights of the examples. ``slots``: those that occur.
     """
@@ -304,10 +306,10 @@ def eigenvectors(
         "fewer examples or a smaller -k need less",
     )
     config = PcaConfig(dim=count, passes=PASSES, seed=seed)
-    found = SubspaceIteration(config, source, NO_COMPONENTS, memory, threads).run(StepsOnly(monitor))
-    values = found.values[:count]
-    slots = SlotRows(source.plan.bits, found.slots)
-    vectors = np.ascontiguousarray(found.vectors[:, :count])
+    solution = SubspaceIteration(config, source, NO_COMPONENTS, memory, threads).run(StepsOnly(monitor))
+    values = solution.values[:count]
+    slots = SlotRows(source.plan.bits, solution.slots)
+    vectors = np.ascontiguousarray(solution.vectors[:, :count])
     rows, weights = [np.zeros((0, count))], [np.zeros(0)]
     for part in source.parts():
         out = np.zeros((len(part.terms), count))
@@ -320,7 +322,7 @@ def eigenvectors(
 def spectral_vectors(
     source: DegreeRows, clusters: int, seed: int, memory: float, threads: int, monitor: Monitor
 ) -> Eigenvectors:
-    """As many as a partition takes.
+    """As many eigenvectors as a partition needs.
 
     Raises as ``eigenvectors``, and UsageError where there are fewer examples than clusters.
     """

@@ -42,7 +42,7 @@ class Graph:
         return list(pairwise([0, *edges.tolist(), len(self)]))
 
     def components(self) -> int:
-        """How many parts it has between which there is no edge."""
+        """The number of connected components."""
         first = np.empty(len(self), np.int32)
         graph_cut.components(*self.rows, first)
         return int((first == np.arange(len(self))).sum())
@@ -64,13 +64,14 @@ class Undirected:
 
     def connected(self, nodes: int) -> np.ndarray:
         """bool[nodes]: those that have an edge, be it one to themselves."""
-        found = np.zeros(nodes, bool)
-        found[self.low] = found[self.high] = True
-        return found
+        connected = np.zeros(nodes, bool)
+        connected[self.low] = connected[self.high] = True
+        return connected
 
 
 def undirected(edges: Edges, combine: str) -> Undirected:
-    """Of several entries between the same nodes those at one end are added; the two ends' come to their maximum, sum or
+    """The undirected graph. Several entries between the same nodes are added at each end; the two ends' come to
+    their maximum, sum or
     mean as ``combine`` says. Edges of weight 0 are none.
     """
     nodes = max(len(edges.names), 1)
@@ -83,17 +84,17 @@ def undirected(edges: Edges, combine: str) -> Undirected:
     order = np.argsort(key, kind="stable")
     key, weight = key[order], edges.weight[order].astype(np.float64)
     first = firsts(key)
-    key, weight = key[first], summed(weight, first)
+    key, weight = key[first], sum_runs(weight, first)
     pair = key >> np.uint64(1)
     first = firsts(pair)
     both = np.diff(np.append(first, len(pair))) == 2
     one, two = weight[first], weight[np.minimum(first + 1, max(len(weight) - 1, 0))]
     together = {"max": np.maximum(one, two), "sum": one + two, "mean": (one + two) / 2}
     made = np.where(both, together[combine], one)
-    kept = made > 0
-    low, high = np.divmod(pair[first][kept], np.uint64(nodes))
+    positive = made > 0
+    low, high = np.divmod(pair[first][positive], np.uint64(nodes))
     different = int((both & (one != two)).sum())
-    return Undirected(low.astype(np.int32), high.astype(np.int32), made[kept], different)
+    return Undirected(low.astype(np.int32), high.astype(np.int32), made[positive], different)
 
 
 def firsts(sorted_keys: np.ndarray) -> np.ndarray:
@@ -103,12 +104,12 @@ def firsts(sorted_keys: np.ndarray) -> np.ndarray:
     return np.flatnonzero(new)
 
 
-def summed(values: np.ndarray, first: np.ndarray) -> np.ndarray:
+def sum_runs(values: np.ndarray, first: np.ndarray) -> np.ndarray:
     return np.add.reduceat(values, first) if len(first) else values
 
 
 def graph_of(edges: Undirected, connected: np.ndarray) -> Graph:
-    """Of the nodes that are ``connected``, bool[nodes], numbered anew in their order."""
+    """The graph of the nodes that are ``connected``, bool[nodes], renumbered in their order."""
     number = np.cumsum(connected, dtype=np.int32) - np.int32(1)
     low, high = number[edges.low], number[edges.high]
     nodes = int(connected.sum())
@@ -185,13 +186,13 @@ def spectrum(graph: Graph, count: int, monitor: Monitor, threads: int = 1, seed:
     """
     first = np.sqrt(graph.degree / graph.degree.sum())[:, None]
     if len(graph) <= WHOLE:
-        found = whole(graph, first, count)
+        eigenpairs = whole(graph, first, count)
     else:
         products = Products(graph, threads, monitor)
         with products.pool:
-            found = iterated(products, start(first, count, seed), first, count, most)
-    strongest = found.vectors[np.abs(found.vectors).argmax(axis=0), np.arange(count)]
-    return found._replace(vectors=found.vectors * np.where(strongest < 0, -1, 1))
+            eigenpairs = iterate(products, start(first, count, seed), first, count, most)
+    strongest = eigenpairs.vectors[np.abs(eigenpairs.vectors).argmax(axis=0), np.arange(count)]
+    return eigenpairs._replace(vectors=eigenpairs.vectors * np.where(strongest < 0, -1, 1))
 
 
 def whole(graph: Graph, known: np.ndarray, count: int) -> Spectrum:
@@ -207,7 +208,7 @@ def start(known: np.ndarray, count: int, seed: int) -> np.ndarray:
     return signs.astype(np.float64)
 
 
-def iterated(products: Products, x: np.ndarray, known: np.ndarray, count: int, most: int) -> Spectrum:
+def iterate(products: Products, x: np.ndarray, known: np.ndarray, count: int, most: int) -> Spectrum:
     x = beside(x, known)
     while True:
         image = products.of(x)
@@ -247,7 +248,7 @@ def kmeans(x: np.ndarray, weight: np.ndarray, clusters: int, draw: Random) -> np
     before (k-means++; Arthur and Vassilvitskii, SODA 2007); then rows and means change in turn (Lloyd).
     """
     squares = np.einsum("ij,ij->i", x, x)
-    means, cluster = started(x, squares, weight, clusters, draw), np.full(len(x), -1)
+    means, cluster = start_vectors(x, squares, weight, clusters, draw), np.full(len(x), -1)
     for _ in range(MOST):
         distance = distances(x, squares, means)
         changed = distance.argmin(axis=1)
@@ -265,15 +266,15 @@ def distances(x: np.ndarray, squares: np.ndarray, means: np.ndarray) -> np.ndarr
     return squares[:, None] - 2 * x @ means.T + np.einsum("ij,ij->i", means, means)
 
 
-def started(x: np.ndarray, squares: np.ndarray, weight: np.ndarray, clusters: int, draw: Random) -> np.ndarray:
-    chosen, nearest = [drawn(weight, draw)], np.full(len(x), np.inf)
+def start_vectors(x: np.ndarray, squares: np.ndarray, weight: np.ndarray, clusters: int, draw: Random) -> np.ndarray:
+    chosen, nearest = [draw_row(weight, draw)], np.full(len(x), np.inf)
     for _ in range(clusters - 1):
         nearest = np.minimum(nearest, np.maximum(distances(x, squares, x[chosen[-1:]])[:, 0], 0))
-        chosen.append(drawn(weight * nearest, draw))
+        chosen.append(draw_row(weight * nearest, draw))
     return x[chosen]
 
 
-def drawn(chances: np.ndarray, draw: Random) -> int:
+def draw_row(chances: np.ndarray, draw: Random) -> int:
     """A row by its share of the chances; any where all are 0."""
     ends = np.cumsum(chances)
     if not ends[-1] > 0:

@@ -36,7 +36,7 @@ class LmConfig(Config):
     seed: int = option(0, "Seed of what is drawn.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
 
     def rates(self, step: int) -> tuple[float, float]:
-        """Of words' vectors and of the layers after a number of steps."""
+        """The learning rates of word vectors and of the layers after a number of steps."""
         factor = (1 + step / self.initial_t) ** -self.power_t
         return self.rate * factor, self.layer_rate * factor
 
@@ -45,7 +45,7 @@ class LmConfig(Config):
         return {name: value for name, value in asdict(self).items() if name != "passes"}
 
     def known(self, number: int, words: int) -> int:
-        """Words that windows of pass ``number``, from 0, may have, of a vocabulary of so many."""
+        """The number of words that windows of pass ``number``, from 0, may have; ``words``: size of the vocabulary."""
         return min(words, self.curriculum * (number + 1)) if self.curriculum else words
 
 

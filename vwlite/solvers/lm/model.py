@@ -22,9 +22,9 @@ from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.hashing import key, mix64, unit_interval
 from vwlite.features.sparse_rows import features_of
 from vwlite.features.theta import PATIENCE
-from vwlite.solvers.aso.apply import extended
+from vwlite.solvers.aso.apply import append_tails
 from vwlite.solvers.lm.config import FeaturesConfig, LmConfig, RankConfig
-from vwlite.solvers.lm.words import Words, decoded, windows_of, word_of
+from vwlite.solvers.lm.words import Words, decode, windows_of, word_of
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import numbers
@@ -56,37 +56,37 @@ class Network:
         }
 
 
-def padded(array: np.ndarray) -> np.ndarray:
+def pad(array: np.ndarray) -> np.ndarray:
     """The last axis filled up with zeros to a multiple of ``LANES``."""
     missing = -array.shape[-1] % LANES
     return np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, missing)])
 
 
-def drawn(seed: int, purpose: int, shape: tuple[int, ...], spread: float) -> np.ndarray:
+def draw_weights(seed: int, purpose: int, shape: tuple[int, ...], spread: float) -> np.ndarray:
     """float32: numbers of mean 0 and standard deviation ``spread``, uniform."""
     size = int(np.prod(shape))
-    found = unit_interval(mix64(np.uint64(key(seed, purpose)) + np.arange(size, dtype=np.uint64)))
-    return ((2 * found - 1) * (3**0.5 * spread)).astype(np.float32).reshape(shape)
+    numbers = unit_interval(mix64(np.uint64(key(seed, purpose)) + np.arange(size, dtype=np.uint64)))
+    return ((2 * numbers - 1) * (3**0.5 * spread)).astype(np.float32).reshape(shape)
 
 
 def new_network(config: LmConfig, words: int) -> Network:
     """Weights of the standard deviation 1 / sqrt(inputs of a unit), vectors of words of 1 / sqrt(3)."""
     inputs = config.window * config.dim
     return Network(
-        drawn(config.seed, WORDS, (words, config.dim), 3**-0.5),
-        padded(drawn(config.seed, INPUTS, (inputs, config.hidden), inputs**-0.5)),
+        draw_weights(config.seed, WORDS, (words, config.dim), 3**-0.5),
+        pad(draw_weights(config.seed, INPUTS, (inputs, config.hidden), inputs**-0.5)),
         np.zeros(config.hidden + -config.hidden % LANES, np.float32),
-        padded(drawn(config.seed, OUTPUT, (config.hidden,), config.hidden**-0.5)),
+        pad(draw_weights(config.seed, OUTPUT, (config.hidden,), config.hidden**-0.5)),
     )
 
 
 def network_of(words: np.ndarray, inputs: np.ndarray, bias: np.ndarray, output: np.ndarray) -> Network:
-    """From the arrays of a model."""
-    return Network(words, padded(inputs), padded(bias), padded(output))
+    """The network with the arrays of a model."""
+    return Network(words, pad(inputs), pad(bias), pad(output))
 
 
 class Header(TypedDict):
-    """Of a model of ``vwlite lm``."""
+    """The header of a model of ``vwlite lm``."""
 
     lm: dict
     passes: Natural
@@ -135,11 +135,11 @@ class LmModel:
         except ModelError:
             raise
         except (KeyError, ValueError, UsageError) as error:
-            raise ModelError(f"{path} is no model of this version's vwlite lm ({error})") from error
+            raise ModelError(f"{path} is not a model of this version's vwlite lm ({error})") from error
 
 
 def words_from(arrays: Mapping[str, Any]) -> Words:
-    words = Words(decoded(numbers(arrays, "lm_vocabulary", np.uint8, (-1,)).tobytes()).split("\n"))
+    words = Words(decode(numbers(arrays, "lm_vocabulary", np.uint8, (-1,)).tobytes()).split("\n"))
     if len(words.number) != len(words) or "" in words.number:
         raise ValueError("its words")
     return words
@@ -176,7 +176,8 @@ class Ranks:
 
 
 def rank(config: RankConfig, network: Network, text: np.ndarray) -> Ranks:
-    """Of windows of ``text``, the numbers of its words. Raises DataError where no window has known words alone."""
+    """The ranks of windows of ``text``, the numbers of its words. Raises DataError where no window has known words
+    alone."""
     words, window = len(network.words), len(network.inputs) // network.words.shape[1]
     begin = windows_of(text, window, words)
     if not len(begin):
@@ -232,19 +233,19 @@ class WordFeatures:
 
     def word_at(self, name: bytes) -> int:
         """The number of the word that a feature's name is, -1 where the model knows none."""
-        found = self.known.get(name)
-        if found is None:
-            found = self.known[name] = self.words.number.get(word_of(decoded(name), self.kind), -1)
-        return found
+        number = self.known.get(name)
+        if number is None:
+            number = self.known[name] = self.words.number.get(word_of(decode(name), self.kind), -1)
+        return number
 
     def features(self, batch: Batch, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Of the features that are known words: row, number of the namespace, number of the word, and value."""
+        """For each feature that is a known word: row, number of the namespace, number of the word, and value."""
         owner, _, value, place = features_of(batch, rows)
         segment = np.searchsorted(batch.namespace_start, place, side="right") - 1
         names, text = batch.names, memoryview(batch.text)
         spans = zip(names.namespace_start.tolist(), names.namespace_end.tolist(), strict=True)
-        wanted = np.array([self.number.get(bytes(text[a:b]), -1) for a, b in spans], np.int64)
-        space = wanted[segment]
+        numbers = np.array([self.number.get(bytes(text[a:b]), -1) for a, b in spans], np.int64)
+        space = numbers[segment]
         keep = (space >= 0) & (names.kind[place] == 0)
         starts, ends = names.start[place[keep]].tolist(), names.end[place[keep]].tolist()
         word = np.array([self.word_at(bytes(text[a:b])) for a, b in zip(starts, ends, strict=True)], np.int64)
@@ -262,10 +263,10 @@ class WordFeatures:
         np.add.at(weights, group, np.abs(value))
         means = sums * (self.scale / np.where(weights > 0, weights, 1))[:, None]
         for one, mean in zip(groups.tolist(), means.tolist(), strict=True):
-            shown = " ".join(f"{number}:{v:.6g}" for number, v in enumerate(mean) if v)
-            if shown:
+            features = " ".join(f"{number}:{v:.6g}" for number, v in enumerate(mean) if v)
+            if features:
                 at, which = divmod(one, len(self.bars))
-                tails[at] += self.bars[which] + b" " + shown.encode()
+                tails[at] += self.bars[which] + b" " + features.encode()
         return tails
 
 
@@ -281,7 +282,7 @@ def with_vectors(
         batch = policy.examine(part)
         rows = np.flatnonzero(batch.flags & BLANK == 0)
         tails = features.tails(batch, rows)
-        held.append(extended(bytes(memoryview(part.block.data)[: part.block.size]), batch.line[rows], tails))
+        held.append(append_tails(bytes(memoryview(part.block.data)[: part.block.size]), batch.line[rows], tails))
         lines, examples = lines + part.lines, examples + len(rows)
         if batch.release:
             batch.release()

@@ -77,7 +77,7 @@ class Lm(Solver):
 
 
 def begin_training(config: LmConfig, blocks: Iterable[Block], memory: float, note: Callable[[str], None]) -> Training:
-    """With a model of the text's most frequent words that has learned nothing.
+    """A training with a new model of the most frequent words of the text.
 
     Raises DataError where there is no window, UsageError for weights of more than ``memory`` bytes.
     """
@@ -87,13 +87,13 @@ def begin_training(config: LmConfig, blocks: Iterable[Block], memory: float, not
     if not len(windows_of(text, config.window, len(words))):
         raise DataError(no_window(config, len(words), len(words)))
     weights = len(words) * config.dim + (config.window * config.dim + 2) * config.hidden
-    what = f"{len(words):,} words, --dim {config.dim}, --hidden {config.hidden}"
-    check_memory(weights * BYTES, memory, what, "a smaller --vocabulary or --dim needs less")
+    size_text = f"{len(words):,} words, --dim {config.dim}, --hidden {config.hidden}"
+    check_memory(weights * BYTES, memory, size_text, "a smaller --vocabulary or --dim needs less")
     return Training(LmModel(config, words, new_network(config, len(words))), text)
 
 
 def continue_training(config: LmConfig, model: LmModel, blocks: Iterable[Block]) -> Training:
-    """With a model that is to learn on. Raises DataError where there is no window of its words."""
+    """A training that continues a model. Raises DataError where there is no window of its words."""
     text = text_of(blocks, config.tokens, model.words)
     if not len(windows_of(text, config.window, len(model.words))):
         raise DataError(no_window(config, len(model.words), len(model.words)))
@@ -101,7 +101,7 @@ def continue_training(config: LmConfig, model: LmModel, blocks: Iterable[Block])
 
 
 class State(TypedDict):
-    """How far a stopped run had come."""
+    """The progress of a stopped run."""
 
     passes: Natural
     steps: Natural
@@ -149,7 +149,7 @@ class Training:
             monitor.step(model.steps - first, self.size)
 
     def make_steps(self, begin: np.ndarray, known: int, last: int) -> None:
-        """Those up to ``last``, or fewer after a signal. Raises Diverged."""
+        """Make the steps up to ``last``, or fewer after a signal. Raises Diverged."""
         model, config = self.model, self.config
         rates, drawing = config.rates(model.steps // AT_ONCE * AT_ONCE), key(config.seed, STEP)
         status, step, loss = window_network.learn(
@@ -157,15 +157,15 @@ class Training:
         )
         arrays = model.network.arrays(config.hidden).values()
         if status == UNSTABLE or not all(np.isfinite(array).all() for array in arrays):
-            raise Diverged(f"scores are no finite numbers after {step} steps: a smaller -l or --layer_rate may help")
+            raise Diverged(f"scores are not finite numbers after {step} steps: a smaller -l or --layer_rate may help")
         model.steps, self.loss = step, loss
 
     def end_pass(self, windows: int, known: int, monitor: Monitor) -> None:
         model, loss = self.model, self.loss / self.size
-        shown = f"{windows:,} windows of {known:,} words" if known < len(model.words) else f"{windows:,} windows"
+        windows_text = f"{windows:,} windows of {known:,} words" if known < len(model.words) else f"{windows:,} windows"
         model.passes, self.first, self.loss = model.passes + 1, model.steps, 0.0
         figures = {"pass": model.passes, "steps": model.steps, "windows": windows, "words": known, "loss": loss}
-        monitor.row(f"pass {model.passes}: {shown}, average loss {loss:.6f}", **figures)
+        monitor.row(f"pass {model.passes}: {windows_text}, average loss {loss:.6f}", **figures)
 
     def state(self) -> Content:
         """What ``restore`` takes."""

@@ -22,24 +22,24 @@ BETWEEN_BLANKS = re.compile(r"[^ \t\r\f\v\n]+|\n")
 
 
 class Characters(dict[int, str]):
-    """Of characters, as ``str.translate`` asks for them: letters in lower case, 0 for digits, blanks for all else."""
+    """A table of characters for ``str.translate``: letters in lower case, 0 for digits, blanks for all else."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         if character == "\n" or character in PUNCTUATION:
-            found = character
+            replacement = character
         elif ucd_3_2_0.category(character)[0] == "N":
-            found = "0"
+            replacement = "0"
         else:
-            found = chr((character != "_" and code < LOWERED and lower(character)) or 32)
-        self[code] = found
-        return found
+            replacement = chr((character != "_" and code < LOWERED and lower(character)) or 32)
+        self[code] = replacement
+        return replacement
 
 
 CHARACTERS = Characters()
 
 
-def decoded(text: bytes) -> str:
+def decode(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
@@ -52,8 +52,8 @@ def tokens_of(text: str, kind: str) -> list[str]:
 
 def word_of(name: str, kind: str) -> str:
     """The token that ``name`` is; "" where it is none, or several."""
-    found = tokens_of(name, kind)
-    return found[0] if len(found) == 1 else ""
+    tokens = tokens_of(name, kind)
+    return tokens[0] if len(tokens) == 1 else ""
 
 
 class Words:
@@ -67,12 +67,12 @@ class Words:
         return len(self.texts)
 
 
-def numbered(blocks: Iterable[Block], kind: str, number: Mapping[str, int]) -> np.ndarray:
+def number_tokens(blocks: Iterable[Block], kind: str, number: Mapping[str, int]) -> np.ndarray:
     """int32: the numbers of all tokens, line ends among them."""
     parts = [np.zeros(0, np.int32)]
     for block in blocks:
         data = bytes(memoryview(block.data)[: block.size])
-        tokens = tokens_of(decoded(data if block.offset else data.removeprefix(BOM)), kind)
+        tokens = tokens_of(decode(data if block.offset else data.removeprefix(BOM)), kind)
         parts.append(np.fromiter(map(number.__getitem__, tokens), np.int32, len(tokens)))
     return np.concatenate(parts)
 
@@ -91,7 +91,7 @@ class Numbers(dict[str, int]):
 
 def text_of(blocks: Iterable[Block], kind: str, words: Words) -> np.ndarray:
     """int32: the text as numbers of ``words``, ``len(words)`` in place of others, ``len(words) + 1`` of line ends."""
-    return numbered(blocks, kind, Numbers(words))
+    return number_tokens(blocks, kind, Numbers(words))
 
 
 def text_and_words(blocks: Iterable[Block], kind: str, limit: int) -> tuple[np.ndarray, Words, int]:
@@ -101,7 +101,7 @@ def text_and_words(blocks: Iterable[Block], kind: str, limit: int) -> tuple[np.n
     """
     number: defaultdict[str, int] = defaultdict(count().__next__)
     number[LINE_END]  # is 0
-    text = numbered(blocks, kind, number)
+    text = number_tokens(blocks, kind, number)
     names = list(number)
     counts = np.bincount(text, minlength=len(names))
     order = sorted(range(1, len(names)), key=lambda one: (-counts[one], names[one]))[:limit]

@@ -210,7 +210,7 @@ class L1Config(Config):
 
     @property
     def method(self) -> str:
-        """How the loss is lessened, in the words of the command line."""
+        """The method that minimises the loss, in the words of the command line."""
         return f"{self.loss} --l2" if self.dual else self.loss
 
     @property
@@ -223,7 +223,7 @@ class L1Config(Config):
         return self.average or self.loss in MEAN_ONLY
 
     def steps_before_mean(self, steps: int) -> int:
-        """Of so many steps those that the mean leaves out."""
+        """The number of ``steps`` steps before the mean begins."""
         if self.loss in MEAN_ONLY:
             return 0
         return steps // 2 if self.average_after is None else self.average_after
@@ -238,7 +238,7 @@ class L1Config(Config):
 
     @property
     def improvement(self) -> float:
-        """At which a solver of all data stops, relative."""
+        """The relative improvement at which a batch solver stops."""
         return TOLERANCES[self.solver] if self.tolerance is None else self.tolerance
 
     @property

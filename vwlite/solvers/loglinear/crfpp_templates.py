@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from vwlite.data.plain_text import as_name, decoded, words_of
+from vwlite.data.plain_text import as_name, decode, words_of
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import OUTSIDE, goes_on, tag_of
 from vwlite.options import Config, config, option
@@ -55,22 +55,22 @@ def sentences(lines: Iterable[bytes], path: str, how: ColumnsConfig) -> Iterator
     """
     if how.lines:
         for number, line in enumerate(lines, 1):
-            if tokens := words_of(decoded(line)):
+            if tokens := words_of(decode(line)):
                 yield number, [[token] for token in tokens]
         return
-    for number, sentence in separated(lines, path, how.keep_docstart):
+    for number, sentence in read_sentences(lines, path, how.keep_docstart):
         if how.iob2:
             for token, label in zip(sentence, begun([token[-1] for token in sentence]), strict=True):
                 token[-1] = label
         yield number, sentence
 
 
-def separated(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterator[tuple[int, Sentence]]:
-    """Of columns. Empty lines are between sentences. Raises DataError."""
+def read_sentences(lines: Iterable[bytes], path: str, keep_docstart: bool) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of column files, which empty lines separate. Raises DataError."""
     sentence: Sentence = []
     width = first = 0
     for number, line in enumerate(lines, 1):
-        columns = words_of(decoded(line))
+        columns = words_of(decode(line))
         if not columns:
             if sentence:
                 yield first, sentence
@@ -154,14 +154,14 @@ class Macro:
 
     def of(self, word: str) -> list[str]:
         """Nothing, the value, or several, escaped."""
-        found = self.known.get(word)
-        if found is None:
+        values = self.known.get(word)
+        if values is None:
             if len(self.known) >= REMEMBERED:
                 self.known.clear()
-            found = self.known[word] = [
+            values = self.known[word] = [
                 as_name(value.lower() if self.lower else value) for value in VALUES[self.kind](self, word)
             ]
-        return found
+        return values
 
     def column_of(self, sentence: Sentence) -> list[list[str]]:
         """The values at each token: those of words ``row`` places on."""
@@ -181,14 +181,14 @@ class Macro:
         starts, owner = tokens.bounds(self.column)
         words = [as_name(token[0]) for token in tokens.sentence]
         chunks = [words[first:last] for first, last in pairwise(starts)]
-        wanted = (own + self.row for own in owner)
-        return [chunks[place] if 0 <= place < len(chunks) else [] for place in wanted]
+        numbers = (own + self.row for own in owner)
+        return [chunks[place] if 0 <= place < len(chunks) else [] for place in numbers]
 
 
 VALUES: dict[str, Callable[[Macro, str], Sequence[str]]] = {
     "x": lambda macro, word: (word,),
     "l": lambda macro, word: (word.lower(),),
-    "t": lambda macro, word: (matched(macro.regex, word) if macro.regex else character_type(word),),
+    "t": lambda macro, word: (first_match(macro.regex, word) if macro.regex else character_type(word),),
     "p": lambda macro, word: [word[:size] for size in macro.sizes if size <= len(word)],
     "s": lambda macro, word: [word[-size:] for size in macro.sizes if size <= len(word)],
     "m": lambda macro, word: found_by(macro.regex, word),
@@ -201,17 +201,17 @@ def character_type(word: str) -> str:
     return re.sub(r"(.)\1+", r"\1+", "".join(kinds), flags=re.S)
 
 
-def matched(regex: re.Pattern[str], word: str) -> str:
+def first_match(regex: re.Pattern[str], word: str) -> str:
     return "true" if regex.search(word) else "false"
 
 
 def found_by(regex: re.Pattern[str] | None, word: str) -> Sequence[str]:
-    found = regex.search(word) if regex else None
-    return (found[0],) if found and found[0] else ()
+    match = regex.search(word) if regex else None
+    return (match[0],) if match and match[0] else ()
 
 
 def read_macro(found: re.Match[str]) -> Macro:
-    """From what ``MACRO`` found. Raises UsageError."""
+    """The macro of a match of ``MACRO``. Raises UsageError."""
     letter, row, column, size, last, regex = found.groups()
     letters = ANYWHERE + WITH_SIZE + WITH_REGEX + CAPITALS
     if letter not in letters:
@@ -223,11 +223,11 @@ def read_macro(found: re.Match[str]) -> Macro:
     sizes = range(int(size), int(last or size) + 1) if size else range(0)
     if size and not (sizes and sizes[0] >= 1 and sizes[-1] <= LONGEST):
         raise UsageError(f"{found[0]}: characters are counted from 1 to {LONGEST}")
-    pattern = compiled(regex) if regex is not None else None
+    pattern = compile_regex(regex) if regex is not None else None
     return Macro(kind, int(row), int(column), tuple(sizes), pattern, letter in CAPITALS)
 
 
-def compiled(text: str) -> re.Pattern[str]:
+def compile_regex(text: str) -> re.Pattern[str]:
     """``\\"`` is a quotation mark; Wapiti's classes are read beside Python's where no bracket is. Raises UsageError."""
     plain = text.replace('\\"', '"')
     if "[" not in plain:
@@ -237,11 +237,11 @@ def compiled(text: str) -> re.Pattern[str]:
             warnings.simplefilter("ignore", FutureWarning)  # of sets that Python may read otherwise one day
             return re.compile(plain)
     except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"{text!r} is no regular expression ({error})") from error
+        raise UsageError(f"{text!r} is not a regular expression ({error})") from error
 
 
 def as_set(escape: re.Match[str]) -> str:
-    """Of one of Wapiti's classes, in capitals all other characters; other escapes as they are."""
+    """The character set of one of Wapiti's classes, in capitals its complement; other escapes stay as they are."""
     letter = escape[1]
     inside = CLASSES.get(letter.lower()) if letter not in "A" else None
     return f"[{'^' if letter.isupper() else ''}{inside}]" if inside else escape[0]
@@ -257,7 +257,7 @@ class Template:
 
     @property
     def columns(self) -> int:
-        """How many columns a token must have for it."""
+        """The number of columns that a token must have for it."""
         return max((macro.column + 1 for macro in self.macros), default=0)
 
     def features(self, tokens: Tokens) -> list[str]:
@@ -293,13 +293,13 @@ def read_template(line: str, number: int) -> Template:
     if not (name[:1].isascii() and name[:1].isalpha()) or " " in name or (not colon and "%" in name):
         raise UsageError(f"line {number} of the template is not like U01:%x[0,0]: {line!r}")
     macros, literals, end = [], [], 0
-    for found in MACRO.finditer(pattern):
+    for match in MACRO.finditer(pattern):
         try:
-            macros.append(read_macro(found))
+            macros.append(read_macro(match))
         except UsageError as error:
             raise UsageError(f"line {number} of the template: {error}") from None
-        literals.append(pattern[end : found.start()])
-        end = found.end()
+        literals.append(pattern[end : match.start()])
+        end = match.end()
     literals.append(pattern[end:])
     if any("%" in literal for literal in literals):
         raise UsageError(f"line {number} of the template has a % that is not like %x[-1,0]: {line!r}")
@@ -307,7 +307,7 @@ def read_template(line: str, number: int) -> Template:
 
 
 def within(templates: Iterable[Template], columns: int) -> list[Template]:
-    """Those that the first ``columns`` columns are enough for."""
+    """The templates that use only the first ``columns`` columns."""
     return [template for template in templates if template.columns <= columns]
 
 
@@ -324,7 +324,7 @@ def lines_of(sentence: Sentence, templates: list[Template], labels: bool = True)
 def convert(
     lines: Iterable[bytes], path: str, choose: Callable[[int], list[Template]], how: ColumnsConfig
 ) -> Iterator[str]:
-    """The text, an empty line after each sentence. ``choose`` says which templates columns so many have.
+    """The text, an empty line after each sentence. ``choose`` gives the templates for a number of columns.
 
     Raises DataError when a template needs a column there is not.
     """
@@ -359,21 +359,21 @@ CHUNK = "".join(
 PLACES = {-2: "L2", -1: "L1", 0: "C", 1: "R1", 2: "R2"}
 
 
-def around(letter: str, macro: str) -> str:
+def macros_around(letter: str, macro: str) -> str:
     """``macro`` of each token of five, in namespaces of their own."""
     return "".join(f"{letter}{name}:{macro.format(row)}\n" for row, name in PLACES.items())
 
 
 NER = (
-    around("w", "%x[{0},0]")
-    + around("t", "%t[{0},0]")
-    + around("p", "%p[{0},0,2-4]")
-    + around("s", "%s[{0},0,2-4]")
+    macros_around("w", "%x[{0},0]")
+    + macros_around("t", "%t[{0},0]")
+    + macros_around("p", "%p[{0},0,2-4]")
+    + macros_around("s", "%s[{0},0,2-4]")
     + "wLC:%x[-1,0]/%x[0,0]\nwCR:%x[0,0]/%x[1,0]\n"
     + "tLC:%t[-1,0]/%t[0,0]\ntCR:%t[0,0]/%t[1,0]\ntLR:%t[-1,0]/%t[1,0]\ntLCR:%t[-1,0]/%t[0,0]/%t[1,0]\n"
 )
 POS = (
-    around("w", "%x[{0},0]")
+    macros_around("w", "%x[{0},0]")
     + "lC:%l[0,0]\ntL1:%t[-1,0]\ntC:%t[0,0]\ntR1:%t[1,0]\n"
     + "pC:%p[0,0,1-4]\nsC:%s[0,0,1-4]\nsL1:%s[-1,0,2-3]\nsR1:%s[1,0,2-3]\n"
     + "wLC:%x[-1,0]/%x[0,0]\nwCR:%x[0,0]/%x[1,0]\n"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch, Csr, LabelVocabulary, joined, tag_of
+from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch, Csr, LabelVocabulary, join_rows, tag_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
@@ -43,12 +43,12 @@ class Tree:
     order: np.ndarray  # int32[tokens], parents first; the first entry of a sequence that is a chain is -1
 
     def take(self, tokens: np.ndarray) -> Tree:
-        """Of some sequences, all of whose ``tokens`` are there."""
+        """The tree of some sequences, given with all their ``tokens``."""
         return Tree(self.parent[tokens], self.order[tokens])
 
 
 def tree_of(nodes: Sequence[Node], sequence: np.ndarray) -> Tree:
-    """Of sequences, which begin at ``sequence``. Raises DataError, with the line, for one that is no tree."""
+    """The tree of sequences, which begin at ``sequence``. Raises DataError, with the line, for one that is no tree."""
     parent, order = np.zeros(len(nodes), np.int32), np.zeros(len(nodes), np.int32)
     for first, last in pairwise(sequence.tolist()):
         parent[first:last] = parents = parents_of(nodes[first:last])
@@ -64,19 +64,19 @@ def parents_of(nodes: Sequence[Node]) -> list[int]:
         if not name and len(nodes) > 1:
             raise DataError(f"{location}: a token of a tree has a tag, 'id^parent, or 'id where it is the root")
         if numbers.setdefault(name, number) != number:
-            raise DataError(f"{location}: a token before it in its tree has the id {shown(name)} too")
+            raise DataError(f"{location}: a token before it in its tree has the id {name_text(name)} too")
         names.append(name)
         above.append(parent)
-    root, found = -1, []
+    root, parents = -1, []
     for number, (parent, (_, location)) in enumerate(zip(above, nodes, strict=True)):
         if parent and parent not in numbers:
-            raise DataError(f"{location}: no token of its tree has the id of its parent, {shown(parent)}")
+            raise DataError(f"{location}: no token of its tree has the id of its parent, {name_text(parent)}")
         if not parent and root >= 0:
-            why = f"{shown(names[root])} has no parent either; an empty line ends a tree"
+            why = f"{name_text(names[root])} has no parent either; an empty line ends a tree"
             raise DataError(f"{location}: a tree has one root, and {why}")
         root = root if parent else number
-        found.append(numbers[parent] if parent else -1)
-    return found
+        parents.append(numbers[parent] if parent else -1)
+    return parents
 
 
 def order_of(parents: list[int], nodes: Sequence[Node]) -> list[int]:
@@ -102,7 +102,7 @@ def in_cycle(parents: list[int], reached: list[int]) -> int:
     return token
 
 
-def shown(name: bytes) -> str:
+def name_text(name: bytes) -> str:
     return repr(name.decode("utf-8", "surrogateescape"))
 
 
@@ -144,8 +144,8 @@ def join(parts: list[Lines]) -> Lines:
     columns = ([getattr(part, name) for part in parts] for name in ("kind", "label", "weight"))
     tags = [np.full(len(part), b"", object) if part.tag is None else part.tag for part in parts]
     return Lines(
-        joined([part.state for part in parts]),
-        joined(edges) if edges else None,
+        join_rows([part.state for part in parts]),
+        join_rows(edges) if edges else None,
         *map(np.concatenate, columns),
         tag=np.concatenate(tags) if any(part.tag is not None for part in parts) else None,
         about=np.concatenate([part.about for part in parts]) if parts[0].about is not None else None,
@@ -184,8 +184,8 @@ class Collector:
         lines.about = about and about(batch)
         lines.node = nodes_of(batch) if self.tree else None
         if with_gaps and batch.gaps:
-            lines = inserted(lines, BAD, np.array(batch.gaps, np.int64))
-        return inserted(lines, BREAK, np.zeros(1, np.int64)) if begins_file(batch) else lines
+            lines = insert_lines(lines, BAD, np.array(batch.gaps, np.int64))
+        return insert_lines(lines, BREAK, np.zeros(1, np.int64)) if begins_file(batch) else lines
 
     def label_factors(self) -> np.ndarray:
         """float64[labels], what ``class_weights`` multiply importance by."""
@@ -215,7 +215,7 @@ def begins_file(batch: Batch) -> bool:
     return bool(len(batch) and batch.flags[0] & FIRST)
 
 
-def inserted(lines: Lines, kind: int, gaps: np.ndarray) -> Lines:
+def insert_lines(lines: Lines, kind: int, gaps: np.ndarray) -> Lines:
     """Lines of a kind, without terms, in front of the rows ``gaps``."""
     state, *edge = (
         replace(terms, indptr=np.insert(terms.indptr, gaps, terms.indptr[gaps]))
@@ -241,7 +241,7 @@ def text_format_of(config: L1Config, features: FeatureConfig, names: bool = Fals
 
 
 def plans(features: FeatureConfig, edge: tuple[str, ...], seen: Any = ()) -> tuple[Plan, Plan | None]:
-    """Of the state features and, if any, of those that transitions are conditioned on."""
+    """The plans of the state features and, if any, of the features that transitions are conditioned on."""
     if not edge:
         return Plan(features, seen), None
     own = replace(

@@ -28,8 +28,8 @@ from vwlite.solvers.loglinear.problems import (
     family,
     find,
     in_order,
+    merge_pairs,
     tokens_before,
-    widened,
 )
 
 MEASURES = ("f1", "accuracy", "log_loss")
@@ -59,8 +59,8 @@ class HeldOut:
             raise UsageError(f"--scheme {scheme} counts phrases, and passes are compared by {TITLES[self.measure]}")
         self.title = TITLES[self.measure]
         if self.measure == "f1":
-            found = evaluate(self.labels(self.chains.label, self.chains.label), self.rule)
-            self.title += f" ({found['scheme']}, {found['counting']})"
+            phrases = evaluate(self.labels(self.chains.label, self.chains.label), self.rule)
+            self.title += f" ({phrases['scheme']}, {phrases['counting']})"
         self.columns = ["held-out", *([] if self.measure == "log_loss" else [self.measure])]
 
     def figures(self, weights: np.ndarray) -> dict[str, float]:
@@ -83,13 +83,13 @@ class HeldOut:
                 yield None
 
     def cells(self, entry: dict[str, Any]) -> list[str]:
-        """Of the table's columns."""
-        shown = {"f1": "{:10.2f}", "accuracy": "{:10.4f}"}
-        more = [] if self.measure == "log_loss" else [shown[self.measure].format(entry[self.measure])]
+        """The cells of the table."""
+        formats = {"f1": "{:10.2f}", "accuracy": "{:10.4f}"}
+        more = [] if self.measure == "log_loss" else [formats[self.measure].format(entry[self.measure])]
         return [f"{entry['held_out']:10.5f}", *more]
 
     def better(self, one: dict[str, Any], other: dict[str, Any]) -> bool:
-        """Of equals that with the lesser log loss."""
+        """Whether ``one`` is better; of equals the one with the lower log loss."""
         return self.rank(one) < self.rank(other)
 
     def rank(self, entry: dict[str, Any]) -> tuple[float, float]:
@@ -133,8 +133,8 @@ def binary_parts(lines: Lines, held: Lines | None, period: int, known: np.ndarra
     """Features of the training part, and ``known`` ones (uint32[n]), have weights."""
     lines = lines.select(usable(lines))
     train, out = split(np.arange(len(lines), dtype=np.int64), period)
-    shown = in_order(lines.state.take(train).indices)
-    features = np.concatenate((known, shown[find(known, shown) < 0])).astype(np.uint32)
+    slots = in_order(lines.state.take(train).indices)
+    features = np.concatenate((known, slots[find(known, slots) < 0])).astype(np.uint32)
     problem = examples_of(lines, features)
     other = examples_of(held.select(usable(held)), features) if held is not None else None
     return parts(problem, train, out, other)
@@ -178,7 +178,7 @@ def chain_parts(
     histories = np.unique(way[way >= 0]).astype(np.uint32) if config.order == 2 else np.zeros(0, np.uint32)
     pairs = Pairs(names, state, edges_of(config, tokens, way, len(names)), config.sequences, histories)
     if known:
-        pairs = widened(known, pairs)
+        pairs = merge_pairs(known, pairs)
     problem = of_loss(chains_of(lines, pairs, tree), config)
     return parts(problem, train, out, of_loss(chains_of(held, pairs), config) if held is not None else None)
 

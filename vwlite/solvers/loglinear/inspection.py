@@ -52,7 +52,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
 
 
 def method(config: L1Config) -> dict[str, Any]:
-    """How the weights were found."""
+    """The method by which the weights were trained."""
     loss = {} if config.loss == "log" else {"loss": config.loss}
     l2 = {"l2": config.l2} if config.l2 else {}
     if config.dual or config.loss in MEAN_ONLY:
@@ -64,7 +64,7 @@ def method(config: L1Config) -> dict[str, Any]:
 
 
 def rank(model: LoadedModel) -> int:
-    """How many directions the weights of features have, rounding errors aside."""
+    """The rank of the weights of features, rounding errors aside."""
     state = model.pairs.state
     values = singular_values(state.feature, state.label, model.weights, model.pairs.labels)
     return int((values > ROUNDING * values[0]).sum())
@@ -81,32 +81,32 @@ def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
     chosen = np.flatnonzero(weights)
     order = chosen[np.lexsort((chosen, -np.abs(weights[chosen]), label[chosen]))]
     starts = np.searchsorted(label[order], np.arange(pairs.labels + 1))
-    found = []
+    entries = []
     for start, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
         for position in order[start : min(end, start + count)].tolist():
             entry = {"label": pairs.names[int(label[position])], "weight": float(weights[position])}
-            found.append({**entry, **described(model, position)})
-    return found
+            entries.append({**entry, **describe_weight(model, position)})
+    return entries
 
 
-def described(model: LoadedModel, position: int) -> dict[str, Any]:
+def describe_weight(model: LoadedModel, position: int) -> dict[str, Any]:
     pairs = model.pairs
     if position >= pairs.first_transition:
         return {"slot": None, "name": f"after {pairs.previous[(position - pairs.first_transition) // pairs.labels]}"}
     if position < pairs.first_edge:
-        return named(model, pairs.state, position)
-    edge = named(model, pairs.edges, position - pairs.first_edge)
+        return name_pair(model, pairs.state, position)
+    edge = name_pair(model, pairs.edges, position - pairs.first_edge)
     before = pairs.names[int(pairs.edges.label[position - pairs.first_edge]) // pairs.labels]
     return {**edge, "name": f"{edge['name'] or edge['slot']} after {before}"}
 
 
-def named(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> dict[str, Any]:
+def name_pair(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> dict[str, Any]:
     slot = int(family.features[family.feature[pair]])
     return {"slot": slot, "name": model.names.names.get(slot) if model.names else None}
 
 
-class Told(NamedTuple):
-    """Of a line: where it stands, and the names of its terms, in their order."""
+class TokenTerms(NamedTuple):
+    """A line: its location, and the names of its terms, in their order."""
 
     location: str
     state: list[str]
@@ -136,17 +136,17 @@ class Explained(Tagger):
     """A ``Tagger`` that tells what the scores of labels are made of."""
 
     def about(self, batch: Batch) -> np.ndarray:
-        """object[rows] of Told."""
-        told = np.empty(len(batch), object)
+        """object[rows] of TokenTerms."""
+        locations = np.empty(len(batch), object)
         plans = self.collector.plan, self.collector.edge_plan
-        told[:] = [
-            Told(batch.location(row), *(term_names(batch, plan, row) if plan else [] for plan in plans))
+        locations[:] = [
+            TokenTerms(batch.location(row), *(term_names(batch, plan, row) if plan else [] for plan in plans))
             for row in range(len(batch))
         ]
-        return told
+        return locations
 
     def explanations(self, top: int | None, labels: int | None) -> Iterator[Explanation]:
-        """Of each line that has an answer: the ``top`` strongest terms of the scores of so many labels, None for all.
+        """For each line with an answer: the ``top`` strongest terms of the scores of ``labels`` labels, None for all.
 
         The answer comes first, then the labels of the highest scores. Raises as ``run``.
         """
@@ -158,19 +158,19 @@ class Explained(Tagger):
         state = Weighted(self.pairs.state, lines.state, self.weights, 0)
         edge = lines.edge and Weighted(self.pairs.edges, lines.edge, self.weights, self.pairs.first_edge)
         for token, row in enumerate(np.flatnonzero(lines.kind == LINE).tolist()):
-            told, best, before = lines.about[row], int(part.best[token]), befores[token]
+            line, best, before = lines.about[row], int(part.best[token]), befores[token]
             terms: list[list[Term]] = [[] for _ in names]
-            for one, label in state.of_row(row, told.state):
+            for one, label in state.of_row(row, line.state):
                 terms[label].append(one)
             if before >= 0:
-                self.add_step(terms, int(part.best[before]), edge.of_row(row, told.edge) if edge else ())
+                self.add_step(terms, int(part.best[before]), edge.of_row(row, line.edge) if edge else ())
                 if befores[before] >= 0:
                     self.add_history(terms, *part.best[[befores[before], before]].tolist())
             scores = [sum(one.product for one in own) for own in terms]
             order = sorted(range(len(names)), key=lambda label: (label != best, -scores[label]))
             sums = [Sum(names[label], scores[label], 0.0, *strongest(terms[label], top)) for label in order[:labels]]
             tag = b"" if lines.tag is None else lines.tag[row]
-            yield Explanation(told.location, tag.decode("utf-8", "surrogateescape"), names[best], sums)
+            yield Explanation(line.location, tag.decode("utf-8", "surrogateescape"), names[best], sums)
 
     def add_step(self, terms: list[list[Term]], before: int, edges: Iterable[tuple[Term, int]]) -> None:
         """Add the terms of the step from the label ``before`` to each label."""

@@ -24,7 +24,7 @@ from vwlite.storage.model_file import numbers
 
 
 class Norm(Protocol):
-    """Of float64[weights]."""
+    """A norm of float64[weights]."""
 
     def value(self, weights: np.ndarray) -> float: ...
 
@@ -89,8 +89,8 @@ class Trace:
 
     def shrunk(self, weights: np.ndarray, by: float) -> np.ndarray:
         tall, values, vectors = self.singular(weights)
-        kept = values > by
-        vectors, shares = vectors[:, kept], 1 - by / values[kept]
+        positive = values > by
+        vectors, shares = vectors[:, positive], 1 - by / values[positive]
         made = tall @ ((vectors * shares) @ vectors.T)
         return np.ascontiguousarray(made if self.shape[0] >= self.shape[1] else made.T).reshape(-1)
 
@@ -111,7 +111,7 @@ def norm_of(config: L1Config, problem: Problem) -> Norm:
     if config.trace and isinstance(problem, Chains):
         shape = len(problem.pairs.state.features), problem.pairs.labels
         if shape[0] * shape[1] != problem.weights:
-            raise UsageError("--trace: the initial model has no weights of some features with some labels: begin anew")
+            raise UsageError("--trace: the initial model has no weights of some features with some labels: start again")
         return Trace(shape)
     if config.group and isinstance(problem, Chains):
         return Rows(rows_of(problem.pairs))
@@ -181,7 +181,7 @@ class Fista:
         return smooth + self.penalty * self.norm.value(weights)
 
     def first_steepness(self, weights: np.ndarray, gradient: np.ndarray) -> float:
-        """By how much the gradient changes along itself: at most what the step size must allow for."""
+        """The change of the gradient along itself, a lower bound of what the step size must allow for."""
         length = float(np.sqrt(gradient @ gradient))
         if not length:
             return 1.0
@@ -195,10 +195,10 @@ class Fista:
         if self.near():
             return False
         before, self.steepness = self.steepness, RELAXED * self.steepness
-        found = self.step(smooth, gradient)
-        if found is None:
+        step = self.step(smooth, gradient)
+        if step is None:
             return False
-        weights, self.smooth = found
+        weights, self.smooth = step
         self.value = self.objective(self.smooth, weights)
         moved = weights - self.weights
         if float((self.ahead - weights) @ moved) > 0:

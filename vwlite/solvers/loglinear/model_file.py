@@ -163,15 +163,15 @@ def load(path: str) -> LoadedModel:
     except ModelError:
         raise
     except (KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no log-linear model of this version ({error})") from error
+        raise ModelError(f"{path} is not a log-linear model of this version ({error})") from error
 
 
 def record_of(header: dict[str, Any]) -> TrainingRecord:
-    told = header["l1"]
+    record = header["l1"]
     return TrainingRecord(
         examples=header["counters"]["example_number"],
-        cumulative_penalty=told["due"],
-        objective=told["objective"],
+        cumulative_penalty=record["due"],
+        objective=record["objective"],
         seen=tuple(header["seen"]),
         **{name: header[name] for name in ("passes", "kind", "negative_label")},
         columns=header.get("columns", ""),

@@ -126,7 +126,7 @@ class Progress:
         return self.failures >= self.patience
 
     def state(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The figures as JSON data."""
         return {
             "history": list(self.history), "seconds": self.seconds, "failures": self.failures,
             "best": self.best and self.best["pass"],
@@ -145,7 +145,7 @@ class Progress:
 class Passes:
     """The passes that a solver makes over ``train``. ``sgd`` has the weights that they begin with.
 
-    ``kept``: what ``state`` tells, of the last pass that is over, where somebody may ask for it.
+    ``kept``: the ``state`` of the last finished pass, if it is needed for a checkpoint.
     """
 
     def __init__(self, config: L1Config, sgd: Sgd, train: Part, progress: Progress) -> None:
@@ -157,7 +157,7 @@ class Passes:
         self.stopped: tuple[Mapping[str, Any], Arrays] | None = None
 
     def run(self) -> Trained:
-        """As many passes as the configuration asks for, or fewer; with a held-out part the model of the best pass.
+        """Run the passes of the configuration, or fewer; with a held-out part the model of the best pass.
 
         Raises DataError where there is nothing to learn from, Diverged, MemoryError, Interrupted.
         """

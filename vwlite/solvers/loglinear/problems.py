@@ -30,7 +30,7 @@ def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     return np.where(ascending[index] == hashes, sorter[index], -1)
 
 
-def numbered(features: np.ndarray, terms: Csr) -> Csr:
+def number_terms(features: np.ndarray, terms: Csr) -> Csr:
     """The terms among ``features``, whose numbers are the columns; those of ``terms`` are hashes."""
     index = find(features, terms.indices)
     return replace(terms, indices=index.astype(np.uint32)).keep(index >= 0)
@@ -152,26 +152,26 @@ class Pairs:
         labels, own = wider.labels, self.labels
         features = wider.state.features
         state = np.searchsorted(wider.state.keys(features, labels), self.state.keys(features, labels))
-        moved = self.edges.relabelled(rebased(self.edges.label, own, labels))
+        moved = self.edges.relabelled(renumber_pairs(self.edges.label, own, labels))
         keys = wider.edges.keys(wider.edges.features, labels**2)
         edges = len(wider.state) + np.searchsorted(keys, moved.keys(wider.edges.features, labels**2))
-        ways = rebased(np.arange(own**2 if self.transitions else 0), own, labels)
-        places = np.searchsorted(wider.histories, rebased(self.histories, own, labels))
+        ways = renumber_pairs(np.arange(own**2 if self.transitions else 0), own, labels)
+        places = np.searchsorted(wider.histories, renumber_pairs(self.histories, own, labels))
         triples = wider.first_triple + (places[:, None] * labels + np.arange(own)).reshape(-1)
         return np.concatenate((state, edges, wider.first_transition + ways, triples)).astype(np.int64)
 
 
-def rebased(way: np.ndarray, labels: int, more: int) -> np.ndarray:
+def renumber_pairs(way: np.ndarray, labels: int, more: int) -> np.ndarray:
     """Numbers of pairs of labels when there are ``more`` labels."""
     return way if labels == more else way // max(labels, 1) * more + way % max(labels, 1)
 
 
-def widened(old: Pairs, new: Pairs) -> Pairs:
+def merge_pairs(old: Pairs, new: Pairs) -> Pairs:
     """All weights of both; the names of ``new`` begin with those of ``old``."""
     labels = new.labels
-    moved = old.edges.relabelled(rebased(old.edges.label, old.labels, labels))
+    moved = old.edges.relabelled(renumber_pairs(old.edges.label, old.labels, labels))
     state, edges = union(old.state, new.state, labels), union(moved, new.edges, labels**2)
-    histories = np.union1d(rebased(old.histories, old.labels, labels), new.histories).astype(np.uint32)
+    histories = np.union1d(renumber_pairs(old.histories, old.labels, labels), new.histories).astype(np.uint32)
     return Pairs(new.names, state, edges, new.transitions, histories)
 
 
@@ -207,7 +207,8 @@ class Part:
     rows: np.ndarray
 
     def value(self, weights: np.ndarray) -> float:
-        """What is maximised but for penalties: the sum of log p or of minus the losses, times importance."""
+        """The objective without penalties, which is maximised: the sum of log p or of minus the losses, times
+        importance."""
         return self.problem.value(weights, self.rows)
 
     @property
@@ -246,7 +247,7 @@ class Examples:
 
 def examples_of(lines: Lines, features: np.ndarray) -> Examples:
     """``lines`` have labels -1 and 1; terms whose slot is not among ``features`` are dropped."""
-    return Examples(features, numbered(features, lines.state), lines.label.astype(np.float64), lines.weight)
+    return Examples(features, number_terms(features, lines.state), lines.label.astype(np.float64), lines.weight)
 
 
 def sequence_bytes(tokens: int, pairs: Pairs) -> float:
@@ -360,7 +361,8 @@ def tokens_before(sequence: np.ndarray, tree: Tree | None) -> np.ndarray:
 
 
 def chains_of(lines: Lines, pairs: Pairs, tree: Tree | None = None) -> Chains:
-    """Of all lines that are LINE, without what the pairs do not know; a sequence weighs what its first token does.
+    """The chains of all lines of kind LINE, without features that the pairs do not know; a sequence weighs what its
+    first token does.
 
     ``tree`` is that of the lines, if it is known already. Raises DataError for sequences that ought to be trees.
     """
@@ -368,10 +370,10 @@ def chains_of(lines: Lines, pairs: Pairs, tree: Tree | None = None) -> Chains:
     sequence = sequences_of(lines.kind) if pairs.transitions else np.arange(len(tokens) + 1, dtype=np.int64)
     if len(tokens) < len(lines):
         lines = lines.select(tokens)
-    edge = numbered(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
+    edge = number_terms(pairs.edges.features, lines.edge) if lines.edge is not None and len(pairs.edges) else None
     weight = lines.weight[sequence[:-1]] if len(tokens) else np.zeros(0)
     sequence = sequence if len(tokens) else np.zeros(1, np.int64)
     label = lines.label.astype(np.int32)
     if lines.node is not None and tree is None:
         tree = tree_of(lines.node.tolist(), sequence)
-    return Chains(pairs, sequence, numbered(pairs.state.features, lines.state), edge, label, weight, tree)
+    return Chains(pairs, sequence, number_terms(pairs.state.features, lines.state), edge, label, weight, tree)

@@ -22,7 +22,7 @@ from vwlite.training.curriculum import Curriculum, StepRanking, easiest_first, f
 
 @dataclass(slots=True)
 class Stage:
-    """What a pass takes: ``places`` int64[steps] among the rows of the training part, in the order of the steps.
+    """The examples of a pass: ``places`` int64[steps] among the rows of the training part, in the order of the steps.
 
     ``weights``: by what the importance of each step's row is multiplied, float32[steps]; None: by 1.
     """
@@ -45,13 +45,13 @@ class Stage:
 
 
 class Stages(Protocol):
-    """What the passes of a run take; ``places`` int64[examples]: all of them, in the order of a pass."""
+    """The examples of the passes of a run; ``places`` int64[examples]: all of them, in the order of a pass."""
 
     def stage(self, number: int, places: np.ndarray) -> Stage:
-        """Of pass ``number``, from 1."""
+        """The stage of pass ``number``, from 1."""
 
     def steps(self, passes: int, places: np.ndarray) -> int:
-        """Of so many passes; ``places`` are those of the first."""
+        """The number of steps of ``passes`` passes; ``places`` are the examples of the first pass."""
 
 
 class Everything:
@@ -89,7 +89,7 @@ class StagesByPass:
 
 
 class StagesWithin:
-    """The first pass admits more after every so many of its examples, which are ranked among themselves."""
+    """Stages within the first pass: its share grows after every N examples, which are ranked among themselves."""
 
     def __init__(
         self, config: CurriculumConfig, difficulty: np.ndarray, seed: int, note: Callable[[str], None]
@@ -151,7 +151,8 @@ def check_curriculum(config: L1Config, curriculum: CurriculumConfig) -> None:
 def stages_of(
     config: L1Config, curriculum: CurriculumConfig, difficulty: np.ndarray, note: Callable[[str], None]
 ) -> Stages:
-    """Of a training part, float64[examples], NaN where one has no such namespace. Raises UsageError where none has."""
+    """The stages for difficulties of the training part, float64[examples], NaN where one has no such namespace.
+    Raises UsageError where none has."""
     fill_missing(difficulty, curriculum.by, note, "sequences" if config.sequences else "lines")
     if curriculum.by_pass:
         return StagesByPass(curriculum, difficulty, config.seed, config.most_passes, note)
@@ -244,7 +245,7 @@ class Sgd:
         return len(PENALTIES) if config.group else PENALTIES.index(config.penalty_applied)
 
     def schedule(self, steps: int, share: float) -> Schedule:
-        """Of a pass of so many steps, each of which brings ``share`` of the penalty."""
+        """The schedule of a pass of ``steps`` steps, each with ``share`` of the penalty."""
         config = self.config
         return Schedule(
             self.penalty_code,
@@ -284,7 +285,7 @@ class Sgd:
         self.averaged = max(0, self.steps - self.before_mean) if self.config.averaged else 0
 
     def settle(self, problem: Problem, schedule: Schedule) -> None:
-        """What is outstanding in the end."""
+        """Apply the outstanding penalties at the end."""
         if not self.config.group:
             settle_table(self.table, schedule)
             return

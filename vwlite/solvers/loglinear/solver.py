@@ -33,7 +33,7 @@ class L1(Solver):
     def __init__(self, request: Request, initial: str | None) -> None:
         """Raises ModelError, UsageError for options that contradict the model's or one another."""
         model = model_file.load(initial) if initial else None
-        config, self.held = configured(request, model), request.config(HeldOutConfig)
+        config, self.held = configure(request, model), request.config(HeldOutConfig)
         input, names = input_config(request.values, shuffle=False), request.values.get("names")
         if names and input.cache:
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
@@ -110,7 +110,7 @@ class L1(Solver):
         }
 
 
-def configured(request: Request, initial: model_file.LoadedModel | None) -> L1Config:
+def configure(request: Request, initial: model_file.LoadedModel | None) -> L1Config:
     """The options given over the model's, if there is one. Raises UsageError for those that would do nothing."""
     changes = request.changes(L1Config)
     if initial:
@@ -119,7 +119,7 @@ def configured(request: Request, initial: model_file.LoadedModel | None) -> L1Co
         raise UsageError(INSTEAD_OF_L1)
     if changes.get("l2") and changes.get("loss", "log") == "log":
         changes = {"solver": "owlqn", "l1": 0.0, **changes}
-    config = replace(initial.config, **{**displaced(changes), **changes}) if initial else L1Config(**changes)
+    config = replace(initial.config, **{**replaced_options(changes), **changes}) if initial else L1Config(**changes)
     check_needs(config, changes)
     if config.loss == "margin" and not (config.l2 or initial or "l1" in changes or config.penalty == "none"):
         raise UsageError("--loss margin needs --l2 above 0, or --l1")
@@ -127,8 +127,8 @@ def configured(request: Request, initial: model_file.LoadedModel | None) -> L1Co
     return config
 
 
-def displaced(changes: dict[str, Any]) -> dict[str, Any]:
-    """What of a model's options the typed ones take the place of."""
+def replaced_options(changes: dict[str, Any]) -> dict[str, Any]:
+    """The options of a model that typed ones replace."""
     no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
     no_trace = {"trace": 0.0} if {"l1", "group"} & changes.keys() else {}
     return {**no_mean, **no_trace, **({"l1": 1.0, "group": False} if "trace" in changes else {})}

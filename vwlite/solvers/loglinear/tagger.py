@@ -14,7 +14,7 @@ from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import Contingency
-from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
+from vwlite.evaluation.metric_table import NAMES, SEQUENCES, metrics_of_list, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.learners.row_results import named_values
 from vwlite.options import GIB, USUAL_MEMORY
@@ -90,7 +90,7 @@ class Tagger:
             raise UsageError(f"{self.model.path} has no {wanted}: --loss {loss} learns labels alone, --loss log both")
 
     def about(self, batch: Batch) -> np.ndarray | None:
-        """What is kept of every row beside its terms, object[rows]."""
+        """Data kept of each row beside its terms, object[rows]."""
         return None
 
     def parts(self) -> Iterator[Lines]:
@@ -114,7 +114,7 @@ class Tagger:
             yield join(waiting)
 
     def check_length(self, lines: int) -> None:
-        """Raises DataError for a sequence that has so many and still goes on."""
+        """Raises DataError if a sequence of this length does not fit into memory."""
         need = sequence_bytes(lines, self.pairs) + NBEST_BYTES * lines * self.nbest
         if need > USUAL_MEMORY:
             raise DataError(
@@ -173,11 +173,11 @@ def texts(tagger: Tagger, probabilities: bool, top: int | None = None, with_labe
             true = (met[label] if label >= 0 else "unknown" for label in part.chains.label.tolist())
             words = list(map(" ".join, zip(words, true, strict=True)))
         answers = iter(words)
-        shown = part.lines.kind != BREAK
-        kinds = part.lines.kind[shown].tolist()
+        answered = part.lines.kind != BREAK
+        kinds = part.lines.kind[answered].tolist()
         out = [next(answers) if kind == LINE else "nan" if kind == BAD else "" for kind in kinds]
         if part.lines.tag is not None:
-            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag[shown].tolist())
+            tags = (tag.decode("utf-8", "surrogateescape") for tag in part.lines.tag[answered].tolist())
             out = [f"{line} {tag}" if tag else line for line, tag in zip(out, tags, strict=True)]
         yield "".join(f"{line}\n" for line in out).encode("utf-8", "surrogateescape")
 
@@ -217,7 +217,7 @@ def nbest_texts(tagger: Tagger, count: int, with_labels: bool = False) -> Iterat
 
 def choose(typed: str | None, crf: bool) -> list[str] | None:
     """The metrics asked for; None where none is. Raises UsageError."""
-    names, offered = chosen(typed), names_of(SEQUENCES if crf else NAMES)
+    names, offered = metrics_of_list(typed), names_of(SEQUENCES if crf else NAMES)
     for name in names or ():
         if name not in offered:
             raise UsageError(f"unknown metric {name!r}; models of named labels have {', '.join(offered)}")
@@ -262,20 +262,20 @@ class Score:
             raise DataError("there is no labelled example to measure the model on")
         tokens, texts = int(self.tokens), self.tagger.collector.book.texts
         crf = bool(self.tagger.pairs.transitions)
-        found: dict[str, Any] = {
+        metrics: dict[str, Any] = {
             "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
         }
         if self.tagger.probabilistic:
-            found["log_loss"] = -self.log / self.total_weight if self.total_weight else float("nan")
+            metrics["log_loss"] = -self.log / self.total_weight if self.total_weight else float("nan")
         columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
-        found |= Contingency(*columns, display_name=texts.__getitem__).report(names, len(self.tagger.pairs.names))
+        metrics |= Contingency(*columns, display_name=texts.__getitem__).report(names, len(self.tagger.pairs.names))
         report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
         for name in names or names_of(SEQUENCES if crf else NAMES):
             if name == "conll":
                 rule = rule_for(texts, scheme, needed=names is not None)
                 report |= evaluate(self.pairs, rule) if rule else {}
-            elif name in found:
-                report[name] = found[name]
+            elif name in metrics:
+                report[name] = metrics[name]
         return report
 
 

@@ -37,7 +37,7 @@ COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * minimisers.MEMORY, "fista": 10}  # float64
 
 @dataclass(slots=True)
 class TrainJob:
-    """What is to be learned. ``initial``: the model to continue from."""
+    """A training. ``initial``: the model to continue from."""
 
     config: L1Config
     features: FeatureConfig
@@ -54,7 +54,7 @@ class TrainJob:
         """Raises UsageError for what cannot be learned."""
         if self.initial and self.initial.config.dual:
             why = "--loss margin --l2 learns with vectors of all examples, which models do not keep"
-            raise UsageError(f"{self.initial.path} cannot be gone on from: {why}")
+            raise UsageError(f"{self.initial.path} cannot be continued: {why}")
         check_curriculum(self.config, self.curriculum)
         weights = self.input.class_weights
         if weights and self.config.sequences:
@@ -64,7 +64,7 @@ class TrainJob:
             raise UsageError(f"--classweight {names[0]}: labels are numbers with --model binary")
 
     def labels(self) -> LabelCheck | None:
-        """What checks labels that are numbers."""
+        """The check of labels that are numbers."""
         negative = self.initial.past.negative_label if self.initial else None
         return None if self.config.words else LabelCheck(LossConfig("logistic"), negative)
 
@@ -81,7 +81,7 @@ class TrainResult:
     pairs: Pairs | None
 
     def content(self) -> model_file.Content:
-        """What the model file holds."""
+        """The content of the model file."""
         if self.pairs is None:
             return model_file.binary_content(self.about, self.trained, self.slots)
         return model_file.chain_content(self.about, self.trained, self.pairs)
@@ -119,7 +119,7 @@ class Texts:
         return self.lines_of(batches, inputs.description, ranked)
 
     def lines_of(self, batches: Iterable[Batch], described: str, ranked: Difficulties | None = None) -> Lines:
-        """Of batches whose labels were checked. Raises DataError where there is none."""
+        """The lines of batches whose labels were checked. Raises DataError where there is none."""
         parts = []
         theta = self.job.theta
         for one in batches:
@@ -216,7 +216,7 @@ def ranked_by(job: TrainJob) -> Difficulties | None:
 def stages_of_job(
     job: TrainJob, values: np.ndarray | None, lines: Lines, train: Part, note: Callable[[str], None]
 ) -> Stages:
-    """``values`` float64[lines]: how difficult lines are; None: nobody asked. ``note`` hears what passes take."""
+    """The stages of a curriculum. ``values`` float64[lines]: difficulties; ``note`` prints the shares of the passes."""
     if not job.curriculum.order:
         return EVERYTHING
     difficulty = np.zeros(len(train.rows))

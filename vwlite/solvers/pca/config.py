@@ -19,5 +19,5 @@ class PcaConfig(Config):
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
 
     def kept(self) -> dict[str, Any]:
-        """What models and reports say of the options, as JSON data."""
+        """The options in models and reports, as JSON data."""
         return asdict(self)

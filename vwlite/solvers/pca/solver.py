@@ -116,12 +116,12 @@ class Projection:
     """x V of every example x, of a centred model (x - m) V, with ``left`` divided by the singular values."""
 
     def __init__(self, model: PcaModel, left: bool = False) -> None:
-        found, dim = model.solution, model.config.dim
-        self.rows = SlotRows(model.features.bits, found.slots)
-        values = found.values[:dim]
+        solution, dim = model.solution, model.config.dim
+        self.rows = SlotRows(model.features.bits, solution.slots)
+        values = solution.values[:dim]
         self.scale = np.where(values > 0, 1 / np.where(values > 0, values, 1), 0) if left else np.ones(dim)
-        self.vectors = np.ascontiguousarray(found.vectors[:, :dim])
-        self.offset = found.mean @ self.vectors if model.config.center else np.zeros(dim)
+        self.vectors = np.ascontiguousarray(solution.vectors[:, :dim])
+        self.offset = solution.mean @ self.vectors if model.config.center else np.zeros(dim)
 
     def of(self, part: Part) -> np.ndarray:
         """float64[rows, dim]; slots without a component count for nothing."""

@@ -96,8 +96,8 @@ class SubspaceIteration:
         """Raises UsageError where matrices of that number of slots need too much memory."""
         matrices = 2 if not len(self.before.slots) else 4
         need = slots * (4.0 * matrices * self.columns + 16)
-        what = f"{slots:,} slots that occur, {self.columns} numbers each"
-        check_memory(need, self.memory, what, "a smaller --dim or -b needs less")
+        slots_text = f"{slots:,} slots that occur, {self.columns} numbers each"
+        check_memory(need, self.memory, slots_text, "a smaller --dim or -b needs less")
 
     def run(self, monitor: Monitor) -> Components:
         """Make the passes that are left.
@@ -120,7 +120,7 @@ class SubspaceIteration:
                     self.y[:] = 0
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """What ``restore`` takes: the passes made, and the matrix that the next one multiplies."""
+        """The state that ``restore`` takes: the passes made, and the matrix that the next one multiplies."""
         header = {"passes": self.passes, "shift": self.shift, "lines": self.lines, "examples": self.examples}
         return header, {"slots": self.rows.slots, "z": self.z, "total": self.total, "sums": self.sums}
 
@@ -187,8 +187,8 @@ class SubspaceIteration:
         old, used = len(self.rows) - len(new), len(self.total)
         if len(self.rows) > used:
             room = max(len(self.rows), used + used // 2)
-            self.z, self.y = (grown(one, room) for one in (self.z, self.y))
-            self.total = grown(self.total, room)
+            self.z, self.y = (grow_array(one, room) for one in (self.z, self.y))
+            self.total = grow_array(self.total, room)
         self.begin(self.z[old : len(self.rows)], new)
 
     def sort(self) -> None:
@@ -217,11 +217,11 @@ class SubspaceIteration:
         half, _ = inverse_root(product(self.z, self.y))
         squares, turn = eigenpairs(half.T @ product(self.y, self.y) @ half)
         squares, turn = squares[::-1], turn[:, ::-1]
-        kept = squares > TINY * max(squares.max(initial=0.0), 1e-300)
+        positive = squares > TINY * max(squares.max(initial=0.0), 1e-300)
         values = np.zeros(self.columns)
-        values[: len(squares)] = np.sqrt(np.where(kept, squares, 0))
+        values[: len(squares)] = np.sqrt(np.where(positive, squares, 0))
         turned = np.zeros((self.columns, self.columns))
-        turned[:, : len(squares)] = half @ turn * np.where(kept, 1 / np.sqrt(np.where(kept, squares, 1)), 0)
+        turned[:, : len(squares)] = half @ turn * np.where(positive, 1 / np.sqrt(np.where(positive, squares, 1)), 0)
         vectors = times(self.y, turned)
         strongest = vectors[np.abs(vectors).argmax(axis=0), np.arange(self.columns)]
         vectors *= np.where(strongest < 0, -1, 1).astype(np.float32)
@@ -229,7 +229,7 @@ class SubspaceIteration:
         return Components(self.rows.slots, vectors, values, self.total, weight, squares_sum, self.examples)
 
 
-def grown(array: np.ndarray, rows: int) -> np.ndarray:
-    made = np.zeros((rows, *array.shape[1:]), array.dtype)
-    made[: len(array)] = array
-    return made
+def grow_array(array: np.ndarray, rows: int) -> np.ndarray:
+    larger = np.zeros((rows, *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
