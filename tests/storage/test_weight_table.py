@@ -277,6 +277,7 @@ def test_only_slots_of_large_tables_are_asked_for(monkeypatch):
     monkeypatch.setattr(weight_table, "MIN_PREFETCH_BYTES", values.nbytes)
     pages.prefetch(slots)
     assert len(asked) == 1 and asked[0][0] is values
+    assert np.flatnonzero(pages.touched).tolist() == [0, 1]  # as with text, by the thread that reads the cache
     monkeypatch.undo()
     monkeypatch.setattr(weight_table, "MIN_PREFETCH_BYTES", values.nbytes)
     pages.prefetch(slots)

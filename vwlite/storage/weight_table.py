@@ -110,7 +110,8 @@ class PageToucher:
     def __init__(self, values: np.ndarray, size: int) -> None:
         self.values, self.bits = values, values.view(np.uint32)
         self.touched = np.zeros(values.nbytes // size, np.uint8)  # 1 for every page that was touched
-        self.begun, self.growing = size < HUGE_PAGE_BYTES, True
+        self.huge, self.growing = size >= HUGE_PAGE_BYTES, True
+        self.begun = not self.huge
 
     def __call__(self, hashes: np.ndarray) -> None:
         """Touch the pages of the next batch; ``hashes``: uint32[features]."""
@@ -131,7 +132,9 @@ class PageToucher:
                     memory.obj.madvise(mmap.MADV_NOHUGEPAGE)
 
     def prefetch(self, hashes: np.ndarray) -> None:
-        """Load the slots of a batch into the caches shortly before it is learned, if the table exceeds a core's own."""
+        """Touch the huge pages of the next batch; load its slots into the caches if the table exceeds a core's own."""
+        if self.huge:
+            self(hashes)
         if self.values.nbytes >= MIN_PREFETCH_BYTES:
             prefetch_slots(self.values, hashes)
 
