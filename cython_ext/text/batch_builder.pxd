@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 
-from text.batched_hash cimport HashQueue
+from text.murmur3 cimport HashQueue
 
 
 cdef struct BatchBuilder:

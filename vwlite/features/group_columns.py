@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.query_ids import namespace_numbers, tag_numbers
+from vwlite._native.hash_names import namespace_numbers, tag_numbers
 from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
 from vwlite.data.columns import quoted, read_columns
 from vwlite.data.csr import ranges

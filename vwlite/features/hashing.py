@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import mmh3
 import numpy as np
 
-from vwlite._native.hash_set import insert
+from vwlite._native.hash_names import insert_hashes
 
 CONSTANT_NAME, CONSTANT_HASH = "Constant", 11650396
 CONTROL = bytes(range(33))
@@ -61,7 +61,7 @@ class HashSet:
         self.zero = self.zero or not hashes.all()
         begin = 0
         while begin < len(hashes) and not self.full:
-            begin, new = insert(self.table, hashes, begin, len(self.table) // 2 - self.count + 1)
+            begin, new = insert_hashes(self.table, hashes, begin, len(self.table) // 2 - self.count + 1)
             self.count += new
             if 2 * self.count > len(self.table):
                 self.grow()
@@ -71,7 +71,7 @@ class HashSet:
         if not self.full:
             old = self.hashes()
             self.table = np.zeros(2 * len(self.table), np.uint32)
-            insert(self.table, old, 0, len(self.table) - 1)
+            insert_hashes(self.table, old, 0, len(self.table) - 1)
 
     def hashes(self) -> np.ndarray:
         return self.table[self.table != 0]

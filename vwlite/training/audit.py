@@ -9,8 +9,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from vwlite._native.format_predictions import format_predictions
-from vwlite._native.format_terms import format_terms
+from vwlite._native.format_predictions import format_predictions, format_terms
 from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group
 from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline import with_shared
