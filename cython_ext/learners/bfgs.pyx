@@ -11,8 +11,7 @@ from learners.batch_sums cimport (
 from learners.gd_update cimport Learner, clip, count_time, inner_product, open_learner, prefetch_slots, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport apply_link
-from losses.loss_types cimport LossParams
+from losses.loss_types cimport LossParams, apply_link
 from losses.losses cimport LOSS_POISSON
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE

@@ -8,7 +8,7 @@ is at most c_i, and the others at most 0. A step finds the best numbers of a row
 from libc.math cimport fmax, fmin
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from base.splitmix64 cimport mix64
+from base.random cimport mix64
 
 cdef enum:
     CHECK = 1024             # steps between two looks at the request to stop

@@ -16,8 +16,7 @@ from learners.frozen_terms cimport open_groups, take_constant, take_terms
 from learners.latent_vectors cimport Latent, merge_slots, start_value
 from learners.least_importance cimport least_importance
 from learners.query_choice cimport Asking, asked_weight, open_asking, record_asked
-from losses.links cimport apply_link
-from losses.loss_types cimport read_params
+from losses.loss_types cimport apply_link, read_params
 from losses.losses cimport get_loss
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE

@@ -13,7 +13,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from base.vw_random cimport random_next
+from base.random cimport random_next
 from learners.kernel_merge cimport Merged, merge_vectors
 from learners.kernel_rows cimport Vector, Vectors, complete_row, forget_vector, grown, mark_origin, renumber
 

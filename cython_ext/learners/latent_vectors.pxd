@@ -3,7 +3,7 @@
 from libc.math cimport cos, log, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 
-from base.splitmix64 cimport mix64, unit_interval
+from base.random cimport mix64, unit_interval
 
 
 cdef struct Latent:

@@ -14,8 +14,7 @@ from learners.label_units cimport LABEL_MEAN, NextUnits, in_label_units, next_un
 from learners.network cimport (
     Network, close_network, drop_half, find_rows, keep_all, learn_slopes, meet_inputs, open_network, output, sum_inputs, sum_layers
 )
-from losses.links cimport apply_link
-from losses.loss_types cimport LossParams
+from losses.loss_types cimport LossParams, apply_link
 
 cdef enum:
     LEARNED = SCALARS      # index into the scalars: number of examples learned

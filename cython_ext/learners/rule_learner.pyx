@@ -6,7 +6,7 @@ from libc.stdint cimport uint32_t
 from learners.gd_update cimport Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport apply_link
+from losses.loss_types cimport apply_link
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from losses.links cimport LINK_COUNT, apply_link
-from losses.loss_types cimport Loss, LossParams, needs_update, read_params
+from losses.loss_types cimport LINK_COUNT, Loss, LossParams, apply_link, needs_update, read_params
 from losses.losses cimport get_loss
 
 

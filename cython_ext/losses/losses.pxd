@@ -15,7 +15,12 @@ from losses.loss_types cimport Loss, LossParams
 from losses.logistic cimport (
     SignedLogisticFn, shared_update, signed_curvature, signed_slope, signed_unsafe, signed_update, signed_value
 )
-from losses.lp_loss cimport lp_curvature, lp_slope, lp_square_grad, lp_unsafe, lp_update, lp_value
+from losses.robust_losses cimport (
+    absolute_slope, absolute_square_grad, absolute_unsafe, absolute_update, absolute_value, geman_curvature,
+    geman_slope, geman_square_grad, geman_unsafe, geman_update, geman_value, lp_curvature, lp_slope, lp_square_grad,
+    lp_unsafe, lp_update, lp_value, truncated_curvature, truncated_slope, truncated_square_grad, truncated_unsafe,
+    truncated_update, truncated_value, tube_slope, tube_square_grad, tube_unsafe, tube_update, tube_value,
+)
 from losses.margin_losses cimport (
     exponential_curvature, exponential_slope, exponential_square_grad, exponential_unsafe,
     exponential_update, exponential_value, huber_curvature, huber_slope, huber_square_grad,
@@ -23,12 +28,6 @@ from losses.margin_losses cimport (
     perceptron_unsafe, perceptron_update, perceptron_value, squared_hinge_curvature, squared_hinge_slope,
     squared_hinge_square_grad, squared_hinge_unsafe, squared_hinge_update, squared_hinge_value, tanh_curvature, tanh_slope, tanh_square_grad,
     tanh_unsafe, tanh_update, tanh_value,
-)
-from losses.robust_losses cimport (
-    absolute_slope, absolute_square_grad, absolute_unsafe, absolute_update, absolute_value,
-    geman_curvature, geman_slope, geman_square_grad, geman_unsafe, geman_update, geman_value,
-    truncated_curvature, truncated_slope, truncated_square_grad, truncated_unsafe, truncated_update,
-    truncated_value, tube_slope, tube_square_grad, tube_unsafe, tube_update, tube_value,
 )
 
 cdef enum:

@@ -9,7 +9,7 @@ from libc.math cimport exp2, fabs, isfinite, sqrt
 from libc.stdint cimport uint64_t
 
 from base.byte_scan cimport unlikely
-from base.splitmix64 cimport mix64
+from base.random cimport mix64
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from features.kernel_views cimport open_plan
 from features.row_buffer cimport Scratch, close_scratch, open_scratch

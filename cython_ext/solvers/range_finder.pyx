@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from base.splitmix64 cimport mix64
+from base.random cimport mix64
 
 cdef enum:
     WIDTH = 64  # columns worked on at a time

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from base.splitmix64 cimport mix64
+from base.random cimport mix64
 from text.lower_words cimport lower_words
 from text.murmur3 cimport murmur3
 from text.name_text cimport SLACK, hash_outside_name, write_name

@@ -33,7 +33,7 @@ def hashed(seed: int, purpose: int, numbers: np.ndarray) -> np.ndarray:
 
 
 def mix64(z: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014), as ``cython_ext/base/splitmix64.pxd``."""
+    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014), as ``cython_ext/base/random.pxd``."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
