@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native import graph_cut
+from vwlite._native import spectral
 from vwlite.errors import DataError, UsageError
 from vwlite.interrupts import raise_if_stopped
 from vwlite.memory_limit import check_memory
@@ -43,7 +43,7 @@ class Partition:
 
 def partition_of(graph: Graph, cluster: np.ndarray, clusters: int) -> Partition:
     within = np.empty(len(graph))
-    graph_cut.inside(*graph.rows, cluster, within)
+    spectral.inside(*graph.rows, cluster, within)
     volume = np.bincount(cluster, graph.degree, clusters)
     return Partition(cluster, volume, np.bincount(cluster, within, clusters))
 
@@ -82,7 +82,7 @@ class Alternation:
         cluster, distance = np.empty_like(found.cluster), np.empty(len(self.graph))
         state = *self.graph.rows, self.graph.degree, found.cluster, square, volume, shift
         work = [
-            pool.submit(graph_cut.nearest, *state, np.zeros(len(volume)), cluster, distance, *share)
+            pool.submit(spectral.nearest, *state, np.zeros(len(volume)), cluster, distance, *share)
             for share in self.shares
         ]
         for one in work:

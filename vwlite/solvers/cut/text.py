@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite._native import range_finder, weigh_terms
+from vwlite._native import spectral, weigh_terms
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.gamma import settle_gamma
@@ -52,7 +52,7 @@ class DegreeRows(RowSource):
                 part = super().part(batch)
                 check_sign(part)
                 rows = part.terms.indptr, part.terms.indices.astype(np.int64), part.terms.values, part.weight
-                range_finder.add_totals(*rows, total, sums)
+                spectral.add_totals(*rows, total, sums)
                 self.examples += int(((part.weight > 0) & (part.terms.sizes > 0)).sum())
             self.total = total
 
@@ -103,7 +103,7 @@ def eigenvectors(
     rows, weights = [np.zeros((0, count))], [np.zeros(0)]
     for part in source.parts():
         out = np.zeros((len(part.terms), count))
-        range_finder.products(part.terms.indptr, slots.find(part.terms.indices), part.terms.values, vectors, out)
+        spectral.products(part.terms.indptr, slots.find(part.terms.indices), part.terms.values, vectors, out)
         rows.append(out / np.where(values > 0, values, 1))
         weights.append(np.maximum(part.weight, 0).astype(np.float64))
     return Eigenvectors(values**2, np.concatenate(rows), np.concatenate(weights), slots)
