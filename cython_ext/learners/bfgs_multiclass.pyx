@@ -10,8 +10,9 @@ from learners.batch_sums cimport (
     open_vector_pass, predict_all
 )
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from learners.label_shares cimport open_lists, smooth_target
-from learners.softmax_rows cimport FIRST, MULTINOMIAL, Softmax, number_of_first, open_softmax, report, true_class
+from learners.softmax_rows cimport (
+    FIRST, MULTINOMIAL, Softmax, number_of_first, open_lists, open_softmax, report, smooth_target, true_class,
+)
 from features.row_buffer cimport Scratch
 from base.status cimport OK
 from features.kernel_views cimport Results

@@ -19,13 +19,12 @@ from libc.stdint cimport uint32_t
 
 from base.status cimport OK, UNSTABLE
 from features.row_buffer cimport Group, Scratch
-from learners.dyadic_components cimport count_updates, measure_component
-from learners.dyadic_decay cimport decay_of, has_linear, is_repeated, linear_sum
+from learners.dyadic_components cimport count_updates, decay_of, has_linear, is_repeated, linear_sum, measure_component
 from learners.dyadic_flow cimport Component, Flow, Step, constant_slope, flow_step, has_constant_slope, is_at_rest, loss_slope
 from learners.dyadic_model cimport (
-    LABEL_MEAN, LABEL_SQUARES, LABEL_WEIGHT, LATER, LINEAR_SQUARES, PASSES, RATE_NOW, TIME, UNBOUNDED, Learner, group_of)
-from learners.dyadic_moves cimport component_of, vector_changes
-from learners.dyadic_scratch cimport DyadicScratch
+    LABEL_MEAN, LABEL_SQUARES, LABEL_WEIGHT, LATER, LINEAR_SQUARES, PASSES, RATE_NOW, TIME, UNBOUNDED, DyadicScratch,
+    Learner, component_of, group_of, vector_changes,
+)
 from learners.latent_vectors cimport Latent, Side
 
 

@@ -1,4 +1,9 @@
-"""Rates of their own for every parameter of a model of labels, by what it was moved so far (AdaGrad: Duchi, Hazan and Singer, 2011).
+"""What a run over rows has beside the tables of a ``LabelModel``: scalars and their rates, sums of log losses, room for scores.
+
+L2 decay, where it is a step of its own, takes turns with the flow, as in ``dyadic_components.pxd``. Decay of linear weights is that of all
+linear weights of the row, the constant's too; with a global rate the number of updates only matters to vectors.
+
+Rates of their own for every parameter of a model of labels, by what it was moved so far (AdaGrad: Duchi, Hazan and Singer, 2011).
 
 A vector has the sum G of its squared gradients, and a feature the greatest N of its values without sign so far: where N grows, the
 vectors of the feature shrink by as much. With x the value, g the gradient by the label's score, b the vector of the other side, h the
@@ -14,10 +19,100 @@ from libc.math cimport exp, fabs, pow, sqrt
 from libc.stdint cimport uint32_t
 
 from features.row_buffer cimport Scratch
-from learners.dyadic_moves cimport component_of
 from learners.dyadic_flow cimport Component
-from learners.label_model cimport LabelModel, change_vectors, set_of
+from learners.dyadic_model cimport component_of, decayed_rate
+from learners.label_model cimport LabelModel, change_vectors, open_model, set_of
 from learners.latent_vectors cimport Latent, Side
+from learners.query_choice cimport Asking, open_asking
+
+cdef enum:                 # positions in the scalars, named in vwlite/learners/label_vectors.py
+    RATE = 0               # learning rate, decayed by the passes so far
+    FIRST = 1              # number of the first class, -1 while unknown
+    TIME = 2               # sum of importance of the examples learned
+    UNBOUNDED = 3          # number of updates that hit an iteration limit
+    LATER = 4              # 0 in the first pass
+    MISMATCHED = 7         # number of rows whose sides cannot be paired by position
+    SCALARS = 9            # kernels do not use the others
+
+
+cdef struct LabelRun:
+    double *scalars
+    double *log_loss       # (2, 2) as in learners/class_update.pxd
+    double power_t, initial_t, first_pass_t
+    double flip_rate       # the learning rate at which the importance to change a prediction is found
+    Asking asking
+    bint vw_compat
+    float *raw             # (rows of the batch, labels), or a single row
+    float *score
+    size_t score_stride
+
+
+cdef inline double rate_now(const LabelRun *run) noexcept nogil:
+    return decayed_rate(run.scalars[RATE], run.scalars[TIME], run.first_pass_t if run.scalars[LATER] == 0 else 0, run.power_t,
+                        run.initial_t)
+
+
+cdef inline int open_run(LabelRun *run, LabelModel *m, state, config, plan, size_t rows, size_t end) except -1:
+    """Open the model as well; ``rows`` are those of the batch, up to ``end`` they are run. Raises ValueError for arrays of other
+    shapes.
+    """
+    cdef double[::1] scalars = state.scalars
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef float[:, ::1] raw = state.raw, score = state.score
+    open_model(m, state, config, plan)
+    run.scalars, run.log_loss, run.vw_compat = &scalars[0], &log_loss[0, 0], config.vw_compat
+    run.first_pass_t, run.power_t, run.initial_t = config.first_pass_t, config.power_t, config.initial_t
+    run.flip_rate, run.asking = config.confidence_rate, open_asking(state, config, end)
+    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
+        raise ValueError("scalars or sums of losses do not fit")
+    run.score_stride = m.labels if state.wants_scores else 0
+    if <size_t>min(raw.shape[0], score.shape[0]) < (rows if run.score_stride else 1) or (
+            raw.shape[1] != <Py_ssize_t>m.labels or score.shape[1] != <Py_ssize_t>m.labels):
+        raise ValueError("no room for the scores")
+    run.raw, run.score = &raw[0, 0], &score[0, 0]
+    return 0
+
+
+cdef inline void shrink_set(const LabelModel *m, Side *side, size_t label, double time) noexcept nogil:
+    """Decay of one label's vectors of a side. ``time`` is the learning rate times the importance; the update is counted already."""
+    cdef const Latent *latent = side.latent
+    cdef float *row
+    cdef double decay, factor, shift
+    cdef size_t i, d, start = set_of(m, label) * m.rank
+    for i in range(side.size):
+        row = latent.table + latent.stride * side.index[i]
+        decay = latent.decay
+        if m.decay_power != 0 and row[latent.rank] > 1:
+            decay *= pow(row[latent.rank], -m.decay_power)
+        factor = exp(-time * decay)
+        shift = 0 if m.decays_weights else side.value[i] * (factor - 1) * m.offset / side.square
+        for d in range(start, start + m.rank):
+            row[d] = <float>(factor * row[d] + shift)
+
+
+cdef inline void shrink_label(const LabelModel *m, const Scratch *s, size_t label, double time) noexcept nogil:
+    """Decay of what a label has of the row."""
+    cdef size_t i
+    cdef float *weight
+    cdef double factor = exp(-time * m.linear_decay)
+    if <int>label == m.base:
+        return
+    for i in range(2 * m.work.components):
+        if not m.work.side[i].latent.fixed:
+            shrink_set(m, &m.work.side[i], label, time)
+    for i in range(s.terms if m.linear_decay > 0 else 0):
+        if s.value[i] != 0:
+            weight = m.w + s.index[i] * m.width + label
+            weight[0] = <float>(weight[0] * factor)
+
+
+cdef inline double largest_decay(const LabelModel *m) noexcept nogil:
+    cdef size_t i
+    cdef double most = m.linear_decay
+    for i in range(2 * m.work.components):
+        if not m.work.side[i].latent.fixed and m.work.side[i].latent.decay > most:
+            most = m.work.side[i].latent.decay
+    return most
 
 
 cdef extern from *:

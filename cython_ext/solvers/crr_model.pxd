@@ -23,7 +23,7 @@ cdef enum:                 # indices into the state, in the order of STATE of ``
     PAIR_LOSS = 5
     SCALE_SUM = 6          # sum of the scales after the steps that are averaged
     AVERAGED = 7           # number of these steps
-    TOTAL_PENALTY = 8      # L1 penalty that an entry of the table could have received, see ``settle``
+    TOTAL_PENALTY = 8      # L1 penalty that an entry of the table could have received, see ``settle_entry``
     STATES = 9
 
 cdef enum:                 # learning rate of step i
@@ -150,6 +150,12 @@ cdef inline double target_of_pair(int loss, double low, double high, double a, d
 
 
 cdef inline void settle_entry(float *entry, double *received, double total) noexcept nogil:
+    """The cumulative L1 penalty (Tsuruoka, Tsujii, Ananiadou, ACL 2009) on a float32 table of which weights are a multiple.
+
+    ``total`` is what a table entry could have received so far, ``received`` what it did, with its sign, both in units of the
+    table: a penalty c on the weight is one of c / scale on the entry, so that both commute with the L2 shrinkage of the scale. An
+    entry is settled before it is read.
+    """
     cdef double before = entry[0]
     if before > 0:
         entry[0] = <float>fmax(0, fmin(before, before - (total + received[0])))
