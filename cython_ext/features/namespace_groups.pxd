@@ -2,7 +2,7 @@
 n-grams with skips of the stored features of one group.
 """
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, sqrt
 from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
-from features.expand_row cimport CONSTANT, expand
+from features.expand_row cimport expand
 from learners.dyadic_components cimport (
     count_updates, dot_products, has_unknown_side, learn_in_turns, linear_sum, make_components, move_components,
 )

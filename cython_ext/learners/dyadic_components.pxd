@@ -15,7 +15,7 @@ from learners.dyadic_flow cimport (
 from learners.dyadic_model cimport (
     MAX_PAIRS, DyadicScratch, Learner, add_side, can_move, component_of, group_of, reserve, vector_changes,
 )
-from learners.latent_vectors cimport Latent, Side, count_update, merge_slots, move_vector, read_vector
+from learners.latent_vectors cimport Latent, Side, count_update, merge_slots, move_vector, read_vector, shrink_vectors
 
 
 cdef inline void measure_component(const Learner *m, DyadicScratch *work, size_t number) noexcept nogil:
@@ -161,18 +161,19 @@ cdef inline double decay_of(const Learner *m, double decay, double updates) noex
     return decay * pow(1 + updates, -m.decay_power)
 
 
-cdef inline void shrink_side(const Learner *m, Side *side, double time) noexcept nogil:
-    """``time`` is the learning rate times the importance; the present update is counted already."""
-    cdef const Latent *latent = side.latent
-    cdef float *row
-    cdef double factor, shift
-    cdef size_t i, d
-    for i in range(side.size):
-        row = latent.table + latent.stride * side.index[i]
-        factor = exp(-time * decay_of(m, latent.decay, row[latent.rank] - 1))
-        shift = 0 if m.decays_weights else side.value[i] * (factor - 1) * m.offset / side.square
-        for d in range(latent.rank):
-            row[d] = <float>(factor * row[d] + shift)
+cdef struct Rates:       # of a model whose parameters have rates of their own, see learners/dyadic_rates.pxd
+    double vectors        # v m sqrt(c)
+    double linear         # l m z c
+    double start          # c^(2 e + 1)
+    double decay          # c^e: by it rates of vectors are free of the unit
+    double linear_decay   # of linear weights likewise, l m z c^e
+    double pass_decay     # X / n is added to the decay of what was updated n (j + 1) times up to pass j
+
+
+cdef inline double decay_at(const Learner *m, const Rates *rates, double decay, double updates) noexcept nogil:
+    """Of what was updated so often, the present time included."""
+    decay = decay / sqrt(sqrt(updates)) if m.decay_power == 0.25 and updates >= 1 else decay_of(m, decay, updates - 1)
+    return decay + rates.pass_decay / max(updates, 1.0)
 
 
 cdef inline bint is_repeated(const Learner *m, size_t pair, int side) noexcept nogil:
@@ -198,12 +199,14 @@ cdef inline bint has_linear(const Learner *m, int number) noexcept nogil:
     return not m.fixed_linear
 
 
-cdef inline void shrink_linear(const Learner *m, const DyadicScratch *work, double time, uint32_t mask) noexcept nogil:
+cdef inline void shrink_linear(const Learner *m, const DyadicScratch *work, const Rates *rates, double time,
+                               uint32_t mask) noexcept nogil:
+    """Decay of the linear weights of the pairs' namespaces. ``rates`` NULL: all have the same, which ``time`` includes."""
     cdef const Group *group
     cdef const Latent *latent
-    cdef double updates
-    cdef uint32_t slot
-    cdef size_t pair, i
+    cdef double decay
+    cdef float updates
+    cdef size_t pair, i, slot
     cdef int side
     for pair in range(m.pairs):
         for side in range(2):
@@ -213,17 +216,24 @@ cdef inline void shrink_linear(const Learner *m, const DyadicScratch *work, doub
             latent = &m.latent[pair][side]
             for i in range(group.size):
                 slot = group.index[i] & mask
-                updates = latent.table[latent.stride * slot + latent.rank] - (0 if latent.fixed else 1)
-                m.table[slot] = <float>(m.table[slot] * exp(-time * decay_of(m, m.linear_decay, updates)))
+                updates = latent.table[latent.stride * slot + latent.rank]
+                if rates == NULL:
+                    decay = time * decay_of(m, m.linear_decay, updates - (0 if latent.fixed else 1))
+                elif m.rates[2 * slot] > 0:
+                    decay = decay_at(m, rates, m.linear_decay, updates + latent.fixed)
+                    decay *= rates.linear_decay * time / sqrt(m.rates[2 * slot])
+                else:
+                    continue
+                m.table[slot] = <float>(m.table[slot] * exp(-decay))
 
 
 cdef inline void shrink(const Learner *m, DyadicScratch *work, double time, uint32_t mask) noexcept nogil:
     cdef size_t i
     for i in range(2 * work.components):
         if not work.side[i].latent.fixed:
-            shrink_side(m, &work.side[i], time)
+            shrink_vectors(&work.side[i], 0, work.side[i].latent.rank, time, m.decay_power, m.offset, m.decays_weights)
     if m.linear_decay > 0:
-        shrink_linear(m, work, time, mask)
+        shrink_linear(m, work, NULL, time, mask)
 
 
 cdef inline double linear_sum(const Learner *m, const Scratch *s, double start) noexcept nogil:

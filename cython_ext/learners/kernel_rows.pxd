@@ -6,7 +6,7 @@ vectors change their places among the support vectors. Numbers that are not need
 And the merger of two support vectors (Wang, Crammer and Vucetic, JMLR 13, 2012, section 4.3).
 """
 
-from libc.math cimport exp, expf, pow, powf, sqrt
+from libc.math cimport exp, expf, pow, powf
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memmove

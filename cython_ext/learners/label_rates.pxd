@@ -22,7 +22,7 @@ from features.row_buffer cimport Scratch
 from learners.dyadic_flow cimport Component
 from learners.dyadic_model cimport component_of, decayed_rate
 from learners.label_model cimport LabelModel, change_vectors, open_model, set_of
-from learners.latent_vectors cimport Latent, Side
+from learners.latent_vectors cimport Latent, Side, grow_side, largest, shrink_vectors, square_of
 from learners.query_choice cimport Asking, open_asking
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/label_vectors.py
@@ -73,33 +73,17 @@ cdef inline int open_run(LabelRun *run, LabelModel *m, state, config, plan, size
     return 0
 
 
-cdef inline void shrink_set(const LabelModel *m, Side *side, size_t label, double time) noexcept nogil:
-    """Decay of one label's vectors of a side. ``time`` is the learning rate times the importance; the update is counted already."""
-    cdef const Latent *latent = side.latent
-    cdef float *row
-    cdef double decay, factor, shift
-    cdef size_t i, d, start = set_of(m, label) * m.rank
-    for i in range(side.size):
-        row = latent.table + latent.stride * side.index[i]
-        decay = latent.decay
-        if m.decay_power != 0 and row[latent.rank] > 1:
-            decay *= pow(row[latent.rank], -m.decay_power)
-        factor = exp(-time * decay)
-        shift = 0 if m.decays_weights else side.value[i] * (factor - 1) * m.offset / side.square
-        for d in range(start, start + m.rank):
-            row[d] = <float>(factor * row[d] + shift)
-
-
 cdef inline void shrink_label(const LabelModel *m, const Scratch *s, size_t label, double time) noexcept nogil:
     """Decay of what a label has of the row."""
     cdef size_t i
     cdef float *weight
     cdef double factor = exp(-time * m.linear_decay)
+    cdef size_t start = set_of(m, label) * m.rank
     if <int>label == m.base:
         return
     for i in range(2 * m.work.components):
         if not m.work.side[i].latent.fixed:
-            shrink_set(m, &m.work.side[i], label, time)
+            shrink_vectors(&m.work.side[i], start, start + m.rank, time, m.decay_power, m.offset, m.decays_weights)
     for i in range(s.terms if m.linear_decay > 0 else 0):
         if s.value[i] != 0:
             weight = m.w + s.index[i] * m.width + label
@@ -122,32 +106,17 @@ cdef extern from *:
     const double OF_VECTORS "VWL_OF_VECTORS"  # v / l
 
 
-cdef inline double largest(const Side *side, size_t i) noexcept nogil:
-    """N of a feature of a side, as it is where the present value counts."""
-    cdef double n = side.latent.table[side.latent.stride * side.index[i] + side.latent.rank + 1], x = fabs(side.value[i])
-    return x if x > n else n
-
-
 cdef inline bint grow(LabelModel *m, const Scratch *s) noexcept nogil:
     """Let N of all features of the row, whose updates were counted, be at least their values. Whether a vector has changed."""
     cdef size_t i, j, d, labels
     cdef const Side *side
-    cdef float *row
     cdef float *scale
-    cdef double x, by
+    cdef double x
     cdef bint changed = False
     for i in range(2 * m.work.components):
         side = &m.work.side[i]
         for j in range(side.size if not side.latent.fixed else 0):
-            row = side.latent.table + side.latent.stride * side.index[j]
-            x = fabs(side.value[j])
-            if x <= row[side.latent.rank + 1]:
-                continue
-            by = (row[side.latent.rank + 1] if row[side.latent.rank + 1] > 0 else 1.0) / x
-            row[side.latent.rank + 1] = <float>x
-            for d in range(side.latent.rank if by != 1 else 0):
-                row[d] = <float>(row[d] * by)
-            changed = changed or by != 1
+            changed = grow_side(side, j) or changed
     for i in range(s.terms):
         scale = m.scale + 2 * s.index[i]
         x = fabs(s.value[i])
@@ -161,14 +130,6 @@ cdef inline bint grow(LabelModel *m, const Scratch *s) noexcept nogil:
         changed = changed or scale[0] > 0
         scale[0] = <float>x
     return changed
-
-
-cdef inline double square_of(const double *vector, size_t rank) noexcept nogil:
-    cdef size_t d
-    cdef double sum = 0
-    for d in range(rank):
-        sum += vector[d] * vector[d]
-    return sum
 
 
 cdef inline void add_gradients(LabelModel *m, const Scratch *s, const double *g, double h) noexcept nogil:

@@ -1,6 +1,6 @@
 """Latent feature log-linear models: every label has latent vectors and linear weights of its own, updated along the exact flow."""
 
-from libc.math cimport INFINITY, ceil, fabs, isfinite, isnan
+from libc.math cimport ceil, fabs, isfinite, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 

@@ -19,8 +19,7 @@ from learners.iterate_means cimport (
     ClassMeans, bring_up, count_iterate, mean_scores, mean_weight, note_changes, open_class_means, sums_now,
 )
 from learners.row_shrinkage cimport (
-    COLUMNS, PENALTY, RowShrinkage, add_penalty, apply_outstanding, penalty_now, row_rate, scan_rows_together,
-    shrink_factor,
+    COLUMNS, PENALTY, add_penalty, apply_outstanding, penalty_now, row_rate, scan_rows_together, shrink_factor,
 )
 from learners.softmax_rows cimport (
     CRAMMER_SINGER, MULTINOMIAL, NORM_SUM, NORM_WEIGHT, RATE, Softmax, loss_of, number_of_first, open_lists,

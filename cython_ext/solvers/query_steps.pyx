@@ -20,7 +20,7 @@ from solvers.crr_model cimport (
     ADDRESSES, AVERAGED, SCALE_SUM, Data, Model, count, doubles_of, loss_of, neg_gradient, open_model, rate_of,
     read_terms, target_of,
 )
-from solvers.pair_draws cimport PairIndex, draw_query, draw_row, open_pair_index, uniform
+from solvers.pair_draws cimport draw_query, draw_row, open_pair_index, uniform
 
 
 cdef struct QueryRow:

@@ -19,7 +19,8 @@ from text.lower_words cimport lower_words
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
 from text.table_rows cimport (
-    Scratch, emit_number, emit_text, emit_word, is_word, keep, keep_class, leave_out_blanks, reserve, word_length,
+    BASE, LABEL, NUMBER, TAG, TEXT, TOKENS, WEIGHT, Scratch, emit_number, emit_text, emit_word, is_word, keep,
+    keep_class, leave_out_blanks, reserve, word_length,
 )
 
 cdef enum:
@@ -120,18 +121,6 @@ fill_powers(POWERS_OF_TEN)
 
 cdef enum:
     MAX_DECIMAL_COMMA = 64  # characters of a cell with a decimal comma
-
-cdef enum:              # types of columns, in the order of vwlite/data/columns.py
-    NUMBER = 0
-    TEXT = 1
-    WORDS = 2
-    TOKENS = 3
-
-cdef enum:              # and roles
-    LABEL = 0
-    WEIGHT = 1
-    BASE = 2
-    TAG = 3
 
 
 cdef struct TableReader:

@@ -3,7 +3,6 @@ queued, and the hashes of a full queue are computed together, with AVX2.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from base.byte_scan cimport digits, nondigits
 

@@ -48,7 +48,7 @@ def test_every_column_comes_back_from_a_cache():
 
 
 def test_every_column_is_shuffled():
-    assert {*COLUMNS} - {*batch_rows.COLUMNS} == {"line", "tag_start", "tag_end"}  # which a shuffled batch does not have
+    assert {*COLUMNS} - {*batch_rows.COLUMNS} == {"line", "tag_start", "tag_end"}  # not in a shuffled batch
 
 
 @pytest.mark.parametrize("cut", range(5))

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
 from vwlite._native.batch_rows import copy_segments, expand_shapes, find_shapes, segment_offsets
+from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
 from vwlite.data.batch import COLUMNS, FIRST, ROWS, STARTS, Batch, Column
 from vwlite.data.blocks import SLACK, Block, Buffers, blocks
 from vwlite.data.config import BLOCK_SIZE, EVENTS, TABLES

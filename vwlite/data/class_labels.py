@@ -15,8 +15,8 @@ from typing import ClassVar
 import mmh3
 import numpy as np
 
-from vwlite._native.label_lists import read_lists
 from vwlite._native.counters import all_integers, label_range
+from vwlite._native.label_lists import read_lists
 from vwlite.data.batch import TAGGED, Batch
 from vwlite.data.csr import Csr, offsets
 from vwlite.data.label_vocabulary import tag_of

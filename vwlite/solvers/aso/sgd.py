@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite._native import batch_rows
+from vwlite._native import one_vs_rest_sgd as kernel
 from vwlite.data.csr import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.features.sparse_rows import Rows, Weights

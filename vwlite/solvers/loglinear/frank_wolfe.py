@@ -64,7 +64,7 @@ CHUNK = 1 << 14  # steps between looks at signals
 
 
 class FrankWolfe:
-    """``weights`` float64[weights] are those of the dual variables, as ``cython_ext/solvers/structured_losses.pyx`` has them.
+    """``weights`` float64[weights] are those of the dual variables of ``cython_ext/solvers/structured_losses.pyx``.
 
     They begin at the true labels, with no weight but 0.
     """
@@ -105,7 +105,8 @@ class FrankWolfe:
         state = (self.weights, self.node, self.way, self.loss)
         for first in range(0, len(order), CHUNK):
             last = min(first + CHUNK, len(order))
-            done = structured_losses.dual_steps(self.problem, self.problem.pairs, *state, order, self.cost, config.l2, first, last)
+            part = order, self.cost, config.l2, first, last
+            done = structured_losses.dual_steps(self.problem, self.problem.pairs, *state, *part)
             if unless_stopped(done) == NO_MEMORY:
                 raise MemoryError("a sequence is too long for the memory there is")
         if not np.isfinite(self.weights).all():
