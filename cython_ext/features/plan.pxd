@@ -2,9 +2,8 @@
 of kernels: a view of a ``vwlite.features.random_features.RandomMap`` or a ``vwlite.features.landmarks.LandmarkMap``.
 """
 
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memset
 
 cdef enum:
     RBF = 0                      # numbered as in vwlite/features/config.py
@@ -52,49 +51,6 @@ cdef struct RandomMap:
 cdef inline object as_capsule(FillFeatures *fill):
     """``fill`` must live as long as its module."""
     return PyCapsule_New(fill, "vwlite.random_features", NULL)
-
-
-cdef inline int open_landmarks(source, index, RandomMap *map) except -1:
-    cdef const uint8_t[::1] of = source.of
-    cdef const uint32_t[::1] slot = index.slot, landmark = index.landmark
-    cdef const int64_t[::1] start = index.start
-    cdef const float[::1] value = index.value
-    cdef const float[:, ::1] whiten = index.whiten
-    cdef const double[::1] norm = index.norm
-    cdef Landmarks *m = &map.landmarks
-    map.fill = (<FillFeatures *>PyCapsule_GetPointer(source.fill, "vwlite.random_features"))[0]
-    map.kernel, map.only, map.chosen = source.kernel, source.only, source.chosen
-    map.first, map.size, map.fold = source.first, norm.shape[0], (norm.shape[0] + 1) // 2
-    map.of = &of[0]
-    m.slots, m.slot, m.start = slot.shape[0], &slot[0], &start[0]
-    m.landmark, m.value, m.norm = &landmark[0], &value[0], &norm[0]
-    m.whiten = &whiten[0, 0] if whiten.shape[0] else NULL
-    m.nearest, m.gamma = source.nearest, 0 if source.gamma is None else source.gamma
-    return 0
-
-
-cdef inline RandomMap open_map(source):
-    """A view of the map, whose arrays must outlive the call; one without ``fill`` for None."""
-    cdef RandomMap map
-    cdef const uint8_t[::1] of
-    cdef const float[::1] sign, phase, direction
-    memset(&map, 0, sizeof(map))
-    if source is None:
-        return map
-    if source.index is not None:
-        open_landmarks(source, source.index, &map)
-        return map
-    of, sign, phase, direction = source.of, source.sign, source.phase, source.direction
-    map.fill = (<FillFeatures *>PyCapsule_GetPointer(source.fill, "vwlite.random_features"))[0]
-    map.kernel, map.only, map.chosen = source.kernel, source.only, source.chosen
-    map.first, map.size, map.fold = source.first, source.size, source.fold
-    map.fold_key, map.sketch_key = source.fold_key, source.sketch_key
-    map.scale, map.amplitude = source.scale, source.amplitude
-    map.of = &of[0]
-    map.sign = &sign[0] if sign.shape[0] else NULL
-    map.phase = &phase[0] if phase.shape[0] else NULL
-    map.direction = &direction[0] if direction.shape[0] else NULL
-    return map
 
 
 cdef enum:

@@ -1,7 +1,6 @@
 """The codes of losses, and the functions of a loss by its code: those of ``losses/loss_functions.pyx``, compiled once for all kernels."""
 
-from cpython.pycapsule cimport PyCapsule_Import
-
+from base.capsules cimport find_capsule
 from losses.loss_types cimport Loss
 
 cdef enum:
@@ -28,7 +27,7 @@ ctypedef int (*FindLoss)(int code, Loss *out) noexcept nogil
 
 cdef extern from *:
     """
-    static inline void **vwl_loss_finder(void) { /* kept, as a look-up takes longer than the prediction of a row */
+    static inline void **vwl_loss_finder(void) {
         static void *found = 0;
         return &found;
     }
@@ -38,8 +37,5 @@ cdef extern from *:
 
 cdef inline int get_loss(int code, Loss *out) except -2:
     """Fill ``out`` with the functions of the loss ``code``; returns 0, or -1 for an unknown code."""
-    cdef void **finder = kept_finder()
-    if finder[0] == NULL:
-        import vwlite._native.loss_functions  # which PyCapsule_Import does not do
-        finder[0] = PyCapsule_Import("vwlite._native.loss_functions.FIND_LOSS", False)
-    return (<FindLoss *>finder[0])[0](code, out)
+    return (<FindLoss *>find_capsule(kept_finder(), b"vwlite._native.loss_functions",
+                                     b"vwlite._native.loss_functions.FIND_LOSS"))[0](code, out)
