@@ -25,7 +25,7 @@ from vwlite.solvers.lm.config import LmConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, drawn_from, new_network, rank
 from vwlite.solvers.lm.solver import Training, begin_training
 from vwlite.solvers.lm.words import text_of, windows_of
-from vwlite.training.monitor import LineMonitor, Monitor
+from vwlite.training.listener import LineMonitor, Monitor
 
 HELD_OUT = 20  # one document of so many
 WAYS = ("none", "curriculum")

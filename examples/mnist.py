@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.classifier import train

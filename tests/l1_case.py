@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from oracle import l1 as oracle
 
-from vwlite.data.label_vocabulary import LabelVocabulary
+from vwlite.data.batch import LabelVocabulary
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.loglinear.config import L1Config

@@ -165,35 +165,28 @@ def test_audit_keeps_bytes_that_are_no_text(run_cli):
 
 # What two lines of text may import beside click and NumPy, by room; what is not here is for other runs.
 PREDICTING = """
-vwlite: api cli config_check data errors escapes features interrupts learners memory_limit numerals options storage
-    training version
+vwlite: api cli config_check data errors features interrupts learners options storage training version
 vwlite.api: option_values run_configs
-vwlite.cli: build console files jsonfile options parser predict root runs settings signals stopping
-vwlite.cli.runs: model_dispatch predict
-vwlite.data: batch block_parser blocks config dataset digests input_stream label_vocabulary malformed_lines parse_errors
-    text_format
-vwlite.features: config feature_plan hashing interactions side_names
+vwlite.cli: build console files jsonfile options parser predict root runs settings signals
+vwlite.cli.runs: predict
+vwlite.data: batch block_parser blocks config dataset input_stream malformed_lines text_format
+vwlite.features: config feature_plan hashing interactions
 vwlite.learners: base best_constant configs gd label_check losses row_results
 vwlite.learners.configs: base dyadic gd
-vwlite.storage: archive_reader archive_writer atomic_file model_file named_files ordered_pool output_checks table_codec
+vwlite.storage: archive_reader archive_writer atomic_file model_file named_files ordered_pool output_checks
     weight_table
-vwlite.training: assembly config counters display file_batches first_pass listener model_header model_loader predict
-    prediction_writer predictions trainer
+vwlite.training: assembly config counters file_batches listener model_header model_loader predict prediction_writer
+    predictions trainer
 : bisect copy dataclasses fcntl fnmatch heapq json locale mmap mmh3 queue select shlex signal zlib
 """
 TRAINING = (
     PREDICTING
     + """
-vwlite: distributed evaluation
-vwlite.api: learner_choice train_files
-vwlite.cli: learning_options train
+vwlite.api: train_files
+vwlite.cli: train
 vwlite.cli.runs: train
-vwlite.data: csr
-vwlite.distributed: config
-vwlite.evaluation: config
 vwlite.learners.configs: active bandit bfgs dual explore label_vectors lfl nn outputs per_class softmax trees
-vwlite.storage: file_lock
-vwlite.training: best_pass checkpoint label_sample ledger model_writer namespace_report run_report train
+vwlite.training: checkpoint label_sample ledger model_writer namespace_report run_report train
 : string
 """
 )

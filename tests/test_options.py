@@ -16,8 +16,7 @@ from vwlite.cli.serve import command as serve
 from vwlite.cli.train import command as train
 from vwlite.cli.tune import command as tune
 from vwlite.cli.vw import command as vw
-from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig
-from vwlite.distributed.config import ShardConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, InputConfig, ShardConfig
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import RankingConfig, TuneConfig
 from vwlite.features.config import ApplyConfig, FeatureConfig, QueryConfig
@@ -25,8 +24,7 @@ from vwlite.learners import config_classes
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
-from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Config, Option, check_needs, options_of
+from vwlite.options import Config, MemoryConfig, Option, check_needs, options_of
 from vwlite.options import named as declared_as
 from vwlite.serving.config import ServeConfig
 from vwlite.solvers.aso.config import LOSSES

@@ -45,17 +45,17 @@ def test_no_room_for_odds_and_ends():
 PYTHON = {path: path.read_text(encoding="utf-8") for path in SOURCES if (PROJECT / "vwlite") in path.parents}
 BELOW_THE_DOORS = {path: text for path, text in PYTHON.items() if (PROJECT / "vwlite" / "cli") not in path.parents}
 CEILINGS = {  # figures of the house that have fallen and must not grow again; lower one when it falls further
-    "modules": (len(PYTHON), 356),
+    "modules": (len(PYTHON), 341),
     "modules of at most 60 lines": (
-        sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 23,
+        sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 19,
     ),
     "dicts of arguments below the doors": (matches(r"\barguments\[", BELOW_THE_DOORS), 0),
     "values of any type by their names": (matches(r"\bdict\[str, Any\]", PYTHON), 554),
     "members of a learner or a configuration that are asked for by name": (
         matches(r'(?:get|has)attr\((?:\w+\.)*(?:learner|config|kind)\s*,\s*"', PYTHON), 2,
     ),
-    "places that make the policy for malformed lines": (matches(r"\bBadLines\(", PYTHON), 9),
-    "classes of checkpoints": (matches(r"^class \w*Checkpoints?\b", PYTHON), 2),
+    "places that make the policy for malformed lines": (matches(r"\bBadLines\(", PYTHON), 5),
+    "classes of checkpoints": (matches(r"^class \w*Checkpoints?\b", PYTHON), 1),
 }
 
 

@@ -22,7 +22,7 @@ from typing import (
     is_typeddict,
 )
 
-from vwlite.numerals import FLOAT32_MAX
+from vwlite.options import FLOAT32_MAX
 
 DOUBLE = (2 - 2**-52) * 2.0**1023  # the largest finite number
 INT_LIMIT = 1 << 64  # whole numbers are smaller than this in size

@@ -1,12 +1,15 @@
 """Options, each declared once: as a field of the configuration that it belongs to.
 
 Command lines and their help, the checks of values and of what is typed beside ``-i`` are read from these fields.
+Numbers, in options and in text, are ASCII digits with a sign, a point, an exponent: Python's own ``int`` and ``float``
+read other digits, blanks, underscores between digits, ``nan`` and ``inf`` besides.
 Nothing here needs click, NumPy or a kernel.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
@@ -326,3 +329,50 @@ def effective(*configs: Config) -> dict[str, Any]:
     """All options of configurations, by name."""
     pairs = ((of, name, one) for of in configs for name, one in options_of(type(of)).items())
     return {one.key: getattr(of, name) for of, name, one in pairs if not (one.vw_only or one.hidden)}
+
+
+WHOLE = r"[+-]?[0-9]+"
+DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+DIGITS = 1000  # longer numbers are refused
+FLOAT32_MAX = (2 - 2**-23) * 2.0**127  # the largest finite number of single precision: no option is beyond it
+DECIMAL_BYTES = re.compile(DECIMAL.encode())
+_WHOLE, _DECIMAL = re.compile(WHOLE), re.compile(DECIMAL)
+
+
+def read_whole(text: str) -> int:
+    """Raises ValueError."""
+    if len(text) > DIGITS or not _WHOLE.fullmatch(text):
+        raise ValueError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def read_decimal(text: str) -> float:
+    """Infinite beyond what a double holds. Raises ValueError."""
+    if not _DECIMAL.fullmatch(text):
+        raise ValueError(f"{text!r} is not a number")
+    return float(text)
+
+
+def is_count(text: str) -> bool:
+    """Whether it is nothing but digits."""
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS
+
+
+GIB = float(1 << 30)
+USUAL_MEMORY = 4 * GIB  # bytes, where the number of weights depends on the data and --max-memory does not say otherwise
+
+
+@config
+class MemoryConfig(Config):
+    """What several configurations have."""
+
+    max_memory: float | None = option(
+        None, "GiB that weights may take; more are refused before they are allocated.", section="Table of weights",
+        spelled=("--max-memory",), key="memory", above=0, shown="no limit",
+    )
+
+
+def check_memory(need: float, limit: float, what: str, advice: str) -> None:
+    """Raises UsageError when ``what`` needs more bytes than allowed."""
+    if need > limit:
+        raise UsageError(f"{what}: {need / GIB:.2f} GiB are more than --max-memory {limit / GIB:g}: {advice}")

@@ -1,5 +1,5 @@
 """Status codes, which loops without the GIL return instead of raising. The messages of malformed lines are in
-``vwlite/data/parse_errors.py``.
+``vwlite/data/text_format.py``.
 """
 
 

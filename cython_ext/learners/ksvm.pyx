@@ -96,7 +96,7 @@ cdef class KernelMachine:
                  size_t begin, size_t end, int64_t origin, bint again, const uint8_t[::1] stop):
         """Predict the rows ``[begin, end)`` in order, and learn those whose ``task`` says so.
 
-        ``rows`` is a ``vwlite.data.csr.Csr`` whose slots ascend and are below 2^bits; ``label``, ``importance`` and ``raw``
+        ``rows`` is a ``vwlite.data.batch.Csr`` whose slots ascend and are below 2^bits; ``label``, ``importance`` and ``raw``
         float32[rows], ``task`` uint8[rows]. ``origin`` numbers the row ``begin`` in the pass. Returns ``(status, row)``, the row
         behind the last one processed.
         """

@@ -23,7 +23,7 @@ cdef void call_observer(void *observer, size_t row, size_t other, bint learns, f
 
 
 cdef Multiline open_multiline(state, config, lists, size_t rows):
-    """From a ``vwlite.learners.multiline.Multiline``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``."""
+    """From a ``vwlite.learners.multiline.Multiline``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.batch.Csr``."""
     cdef const int64_t[::1] start = lists.indptr
     cdef const uint32_t[::1] named = lists.indices
     cdef const float[::1] cost = lists.values

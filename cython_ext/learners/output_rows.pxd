@@ -162,7 +162,7 @@ cdef inline int open_tables(Outputs *q, state, config, bint learning) except -1:
 
 
 cdef inline int open_labels(Outputs *q, lists, size_t rows) except -1:
-    """The lists of a batch, a ``vwlite.data.csr.Csr``, or None."""
+    """The lists of a batch, a ``vwlite.data.batch.Csr``, or None."""
     cdef const int64_t[::1] start
     cdef const uint32_t[::1] named
     cdef const float[::1] value

@@ -251,7 +251,7 @@ cdef void prepare(void *learner, Scratch *s) noexcept nogil:
 
 
 cdef PerClass open_per_class(state, config, lists, Py_ssize_t rows):
-    """From a ``vwlite.learners.per_class.PerClass``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.csr.Csr``,
+    """From a ``vwlite.learners.per_class.PerClass``, its ``KernelConfig`` and a batch's label lists, a ``vwlite.data.batch.Csr``,
     if any.
     """
     cdef double[:, ::1] log_loss = state.log_loss

@@ -70,7 +70,7 @@ cdef inline double first_number(const LabelShares *q, size_t row, float y) noexc
 
 
 cdef inline int open_lists(LabelShares *q, lists, size_t rows) except -1:
-    """From the lists of a batch, a ``vwlite.data.csr.Csr``."""
+    """From the lists of a batch, a ``vwlite.data.batch.Csr``."""
     cdef const int64_t[::1] start = lists.indptr
     cdef const uint32_t[::1] named = lists.indices
     cdef const float[::1] share = lists.values

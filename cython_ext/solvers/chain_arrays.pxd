@@ -6,7 +6,7 @@ from solvers.label_chain cimport Chain, Terms
 
 
 cdef inline Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t[::1] pair_label, size_t base) except *:
-    """From a ``vwlite.data.csr.Csr``."""
+    """From a ``vwlite.data.batch.Csr``."""
     cdef const int64_t[::1] start = rows.indptr
     cdef const uint32_t[::1] feature = rows.indices
     cdef const float[::1] value = rows.values

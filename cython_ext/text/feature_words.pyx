@@ -1,8 +1,9 @@
 """The names of a batch's features as its text has them, and as audits show them."""
 
-from libc.stdint cimport uint8_t, uint32_t
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from base.memory cimport grow
 from text.batch_builder cimport AFFIX, ANONYMOUS_CHAR, SPELLING, TEXT_VALUE
@@ -19,6 +20,8 @@ cdef class FeatureWords:
     """
 
     cdef const uint8_t[::1] text, redefine
+    cdef const uint8_t[:] character
+    cdef const uint32_t[:] row_edges
     cdef const uint8_t[:] kind, detail  # these and those below are columns of tables
     cdef const uint32_t[:] start, end, value_start, value_end, space_start, space_end, edges
     cdef char *buffer
@@ -27,6 +30,7 @@ cdef class FeatureWords:
     def __cinit__(self, batch, const uint8_t[::1] redefine):
         names = batch.names
         self.text, self.edges, self.redefine = batch.text, batch.namespace_start, redefine
+        self.character, self.row_edges = batch.namespace_char, batch.row_namespace
         self.start, self.end, self.kind, self.detail = names.start, names.end, names.kind, names.detail
         self.value_start, self.value_end = names.value_start, names.value_end
         self.space_start, self.space_end = names.namespace_start, names.namespace_end
@@ -65,6 +69,57 @@ cdef class FeatureWords:
             names.append(self.whole_name(feature, segment))
         return names
 
+    def of_rows(self, const int64_t[::1] rows, bytes constant):
+        """The names of all features of ``rows``, int64[n]: ``(text, ends)``, bytes and the bytes of an int64[names].
+
+        Each is ``shown``, those of namespaces of one character together, where the first of these stands. ``constant`` is the
+        last name of each row where it is not empty. Name ``i`` ends before byte ``ends[i]``.
+        """
+        cdef Py_ssize_t i, row, first, last, segment, other, feature, count = 0, size = rows.shape[0]
+        cdef int64_t[::1] ends
+        cdef uint8_t[256] seen
+        cdef bytearray made
+        for i in range(size):
+            row = rows[i]
+            if not 0 <= row < self.row_edges.shape[0] - 1:
+                raise IndexError("no such row")
+            first, last = self.row_edges[row], self.row_edges[row + 1]
+            if not first <= last < self.edges.shape[0] or last > self.character.shape[0]:
+                raise IndexError("no such segments")
+            count += <Py_ssize_t>self.edges[last] - <Py_ssize_t>self.edges[first] + (1 if constant else 0)
+        if count < 0:
+            raise IndexError("segments that do not rise")
+        made = bytearray(count * sizeof(int64_t))
+        if count == 0:
+            return b"", made
+        ends = memoryview(made).cast("q")
+        count = 0
+        self.size = 0
+        for i in range(size):
+            first, last = self.row_edges[rows[i]], self.row_edges[rows[i] + 1]
+            memset(seen, 0, sizeof(seen))
+            for segment in range(first, last):
+                if seen[self.character[segment]]:
+                    continue
+                seen[self.character[segment]] = 1
+                for other in range(segment, last):
+                    if self.character[other] != self.character[segment]:
+                        continue
+                    for feature in range(self.edges[other], self.edges[other + 1]):
+                        self.check(feature, other)
+                        self.write_whole_name(feature, other)
+                        if count >= ends.shape[0]:
+                            raise IndexError("segments that do not rise")
+                        ends[count] = <int64_t>self.size
+                        count += 1
+            if constant:
+                self.write(constant, len(constant))
+                if count >= ends.shape[0]:
+                    raise IndexError("segments that do not rise")
+                ends[count] = <int64_t>self.size
+                count += 1
+        return PyBytes_FromStringAndSize(self.buffer, <Py_ssize_t>self.size), made
+
     cdef int check(self, Py_ssize_t feature, Py_ssize_t segment) except -1:
         cdef Py_ssize_t size = self.text.shape[0]
         if not (0 <= feature < self.start.shape[0] and 0 <= segment < self.space_start.shape[0]):
@@ -77,16 +132,20 @@ cdef class FeatureWords:
         return 0
 
     cdef object whole_name(self, Py_ssize_t feature, Py_ssize_t segment):
-        cdef size_t value
         self.size = 0
+        self.write_whole_name(feature, segment)
+        return self.written(0, self.size)
+
+    cdef int write_whole_name(self, Py_ssize_t feature, Py_ssize_t segment) except -1:
+        cdef size_t begin = self.size
         self.write_space(feature, segment)
-        if self.size:
+        if self.size > begin:
             self.write(b"^", 1)
         self.write_name(feature, segment)
         if self.kind[feature] == TEXT_VALUE and self.value_end[feature] > self.value_start[feature]:
             self.write(b"^", 1)
             self.write_value(feature)
-        return self.written(0, self.size)
+        return 0
 
     cdef object written(self, size_t begin, size_t end):
         if end == begin:

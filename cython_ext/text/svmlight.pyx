@@ -133,7 +133,7 @@ cdef inline int read_row(const Reader *reader, const char *p, const char *end, B
     else:
         stop = p
         p = read_query(reader, skip_blanks(p, end), end, out, &status)
-        if reader.named_labels:  # the label's name takes the tag's place, see vwlite/data/label_vocabulary.py
+        if reader.named_labels:  # the label's name takes the tag's place, see vwlite/data/batch.py
             out.flags[out.rows] = 0
             out.tag_start[out.rows], out.tag_end[out.rows] = <uint32_t>(start - reader.text), <uint32_t>(stop - reader.text)
     if status == OK:

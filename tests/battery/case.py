@@ -15,9 +15,8 @@ from battery.estimators import COMMANDS, Estimator, texts
 from in_process import call
 
 from vwlite.data import block_parser
-from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import load
-from vwlite.storage.output_checks import LEDGER
+from vwlite.storage.output_checks import LEDGER, lock
 
 SHARED = TemporaryDirectory()  # with the texts and a Theta
 OPENERS = (  # of a model m and its text d; all that are there are tried

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from vwlite.escapes import escaped, laid_out
+from vwlite.errors import escaped, laid_out
 
 RED, DELETE, CSI, OVER = "\x1b[31m", "\x7f", "\x9b", "\u202e"
 ODD = f"{RED}x{DELETE}{CSI}{OVER}"

@@ -9,9 +9,9 @@ import pytest
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.dyadic import DyadicConfig
+from vwlite.training.assembly import NumberedSides
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
-from vwlite.training.first_pass import NumberedSides
+from vwlite.training.listener import Display
 from vwlite.training.namespace_report import NumberSides
 
 ROWS = [(1 + n % 5, n % 17, n * 7 % 50) for n in range(200)]

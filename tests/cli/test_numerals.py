@@ -2,7 +2,7 @@
 
 import pytest
 
-from vwlite.numerals import is_count, read_decimal, read_whole
+from vwlite.options import is_count, read_decimal, read_whole
 
 NONE = ["", " 1", "1 ", "1_0", "\u0661", "\uff11", "nan", "inf", "-infinity", "1e", "1e1.5", "--1", "0x1", "1j", "."]
 

@@ -213,12 +213,15 @@ def test_odd_text(what, vwlite, write, weights):
     assert weights("odd") == weights("plain")
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", "|a x\n"])
-def test_nothing_to_learn_from(text, vwlite, write, model, weights, names_in):
+TOUCHES = "; a word that touches the bar is a tag: write '1 |a', not '1|a'"
+
+
+@pytest.mark.parametrize(("text", "hint"), [("", ""), ("\n\n", ""), ("|a x\n", ""), ("|a x\n1|a x\n", TOUCHES)])
+def test_nothing_to_learn_from(text, hint, vwlite, write, model, weights, names_in):
     """No model takes the place of a good one, but a model may go on with nothing new."""
     before, learned = names_in(), weights(model)
     done = vwlite("train", "-f", model, "--quiet", stdin=text, status=65)
-    said = "there is no labelled example to learn from in <stdin>; model is not written"
+    said = f"there is no labelled example to learn from in <stdin>; model is not written{hint}"
     assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
     assert (names_in(), weights(model)) == (before, learned)
     vwlite("train", "-i", model, "-f", "more", "--quiet", stdin=text)

@@ -71,6 +71,7 @@ REFUSED = {
     ("--workers", "2", "--lrq", "ab2"): "latent vectors from different starts",
     ("--workers", "2", "--passes", "3"): "--passes does not go with shards",
     ("--workers", "2", "--checkpoint-every", "1m"): "--checkpoint-every does nothing with shards",
+    ("--workers", "2", "--dotproduct", "ab"): "--dotproduct does not go with shards",
     ("--workers", "2", "-p", "p"): "--predictions does not go with shards",
 }
 

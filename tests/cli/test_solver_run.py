@@ -16,7 +16,7 @@ from vwlite.interrupts import STOP, Interrupted
 from vwlite.solvers.crr import train as crr
 from vwlite.solvers.lm import solver as lm
 from vwlite.storage import model_file
-from vwlite.training.monitor import DisplayMonitor
+from vwlite.training.listener import DisplayMonitor
 from vwlite.training.solver_run import RunMonitor
 
 TEXTS = 300

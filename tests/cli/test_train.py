@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from vwlite.storage.file_lock import lock
+from vwlite.storage.output_checks import lock
 
 DATA = "1 'one |user ann |item tea:2\n-1 'two |user bob |item tea\n1 |user ann |item cup\n"
 BAD = "1 |a x\n1 a\n0 |a:z y\n"
@@ -211,7 +211,7 @@ def test_waiting_for_the_other_training_ends_when_that_ends(vwlite, tmp_path, na
             pauses.append(seconds)
             other.close()
 
-        monkeypatch.setattr("vwlite.storage.file_lock.time.sleep", sleep)
+        monkeypatch.setattr("vwlite.storage.output_checks.time.sleep", sleep)
         vwlite("train", "data.vw", "-f", "model", "--quiet", "--lock-wait", "60")
     assert len(pauses) == 1
     assert names_in() == ["data.vw", "model", "model.ledger"]

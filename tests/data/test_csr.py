@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.data.csr import Csr, joined, offsets
+from vwlite.data.batch import Csr, joined, offsets
 
 COLUMNS = 5
 ROWS = st.lists(st.lists(st.integers(0, COLUMNS - 1), max_size=4, unique=True), max_size=6)

@@ -14,10 +14,9 @@ from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
 from vwlite.data.csv_table import CsvTable, delimiter_of, first_look, header_of
-from vwlite.data.parse_errors import Code
 from vwlite.data.table_formats import identifiers
 from vwlite.data.tables import table_batches
-from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.errors import DataError, UsageError
 
 HEADER = ["y", "w", "n", "t", "b", "z", "id", "o"]

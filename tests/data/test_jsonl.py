@@ -14,9 +14,8 @@ from vwlite.data.batch import BLANK, TAGGED
 from vwlite.data.blocks import Block
 from vwlite.data.columns import read_columns
 from vwlite.data.json_table import JsonTable
-from vwlite.data.parse_errors import Code
 from vwlite.data.tables import table_batches
-from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.errors import DataError, UsageError
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
+from vwlite.data.batch import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat, parse_text, parser_of
 
 TEXT = (

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from vwlite.data import csv_table, label_forms, malformed_lines, parse_errors
-from vwlite.numerals import DECIMAL_BYTES, read_decimal
+from vwlite.data import csv_table, label_forms, malformed_lines, text_format
+from vwlite.options import DECIMAL_BYTES, read_decimal
 
 LONG = 200_000  # characters, with whose square it takes minutes
 RULES = {
@@ -18,7 +18,7 @@ RULES = {
     "cost": lambda word: label_forms.COST.fullmatch(word.decode()),
     "list": lambda word: label_forms.LIST.fullmatch(word.decode()),
     "name": lambda word: re.fullmatch(malformed_lines.NAME, word.decode()),
-    "vw": re.compile(parse_errors.NUMBER).match,
+    "vw": re.compile(text_format.NUMBER).match,
 }
 
 

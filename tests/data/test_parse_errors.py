@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.data.parse_errors import SENTENCES, Code, excerpt, vw_message
-from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.data.text_format import FULL, SENTENCES, Code, TextFormat, Workspace, excerpt, parser_of, vw_message
 
 STATUS = Path(__file__).resolve().parent.parent.parent / "cython_ext" / "base" / "status.pxd"
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from oracle.svmlight import parse_line
 
 from vwlite.data.batch import BLANK, TAGGED
-from vwlite.data.parse_errors import Code
-from vwlite.data.text_format import FULL, TextFormat, Workspace, parse_text, parser_of
+from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parse_text, parser_of
 from vwlite.errors import UsageError
 
 PARSE = parser_of("svmlight")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tabletext import PLAIN, assert_same, column_names, csr, formats, line, parsed, spaces
 
 from vwlite.data import tables
+from vwlite.data.batch import LabelVocabulary, tag_of
 from vwlite.data.class_labels import Classes, ListLabels
-from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.tables import is_table, table_batches
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError, UsageError

@@ -13,8 +13,7 @@ from vwlite.data.block_parser import Parser
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
-from vwlite.data.parse_errors import Code
-from vwlite.data.text_format import TextFormat
+from vwlite.data.text_format import Code, TextFormat
 
 CHAR = r"[^\x00-\x20|\x7f]"
 ENDS = r"(?=[ \t]|\Z)"

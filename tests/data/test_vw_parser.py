@@ -9,8 +9,7 @@ from oracle.parse import parse_line
 from vwtext import clean_lines, feature_config, lines, text_options
 
 from vwlite.data.batch import BLANK, SAVE, TAGGED
-from vwlite.data.parse_errors import Code
-from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.features import feature_plan
 
 PARSE = parser_of("vw")

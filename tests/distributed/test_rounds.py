@@ -22,7 +22,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LossConfig
 from vwlite.storage.memory_file import capture_bytes
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.display import Display
+from vwlite.training.listener import Display
 
 
 def lines(count=600, seed=1):

@@ -21,7 +21,7 @@ from vwlite.solvers.loglinear.held_out import Holdout
 from vwlite.solvers.loglinear.inspection import facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, read_batches, texts
 from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 TREES = b"A 'a |w x\nB 'b^a |w y\nB 'c^a |w z\nA 'd^c |w y\n\n"
 LINES = b"B-NP 2 't|a b c:2 |w x\nI-NP |a b |w y\n\nO |a d:-1 |w z\nB-NP |a b c |w x\n\n"

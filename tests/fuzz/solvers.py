@@ -26,7 +26,7 @@ from vwlite.solvers.lm.solver import begin_training, continue_training
 from vwlite.solvers.lm.words import text_of
 from vwlite.solvers.pca.solver import PcaModel, Projection, top_features
 from vwlite.solvers.rows import MemoryRows, Rows
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 GRAPH = b"a |n b:1 c:2\nb |n a:1 d:.5\nc 't|x e\nd |n e:1e3 a:-0\ne |\nd |n f g\n\ng |n g:2 h\n"
 LANDMARKS = b"1 |a x y:2\n|b z:-1\n\0" + b"1 |a y:3 |b z\n-1 |a x w |b q:0.5\n"

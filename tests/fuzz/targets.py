@@ -14,13 +14,12 @@ from fuzz.named import LINES as NAMED_LINES
 from fuzz.named import learn_named, read_columns
 from fuzz.sealing import sealed_cache, sealed_model
 from vwlite.data import columns
-from vwlite.data.batch import Batch
+from vwlite.data.batch import Batch, LabelVocabulary, tag_of
 from vwlite.data.block_parser import Parser, number_lines
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.cache import Cache
 from vwlite.data.class_labels import Classes, ListLabels
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.multiline import whole_groups, with_shared
 from vwlite.data.shuffle import Rows

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracle.dual import OF_MARGIN, Dual
 
 from vwlite._native import dual as kernel
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Csr
 from vwlite.errors import UsageError
 from vwlite.interrupts import STOP
 from vwlite.learners.configs.dual import LOSSES, DualConfig

@@ -8,7 +8,7 @@ from oracle.dual import Dual
 from oracle.dual_classes import DualClasses
 
 from vwlite._native import dual_classes as kernel
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Csr
 from vwlite.interrupts import STOP
 from vwlite.learners.configs.dual import DualConfig
 from vwlite.learners.dual import CrammerSinger

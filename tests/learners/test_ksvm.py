@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from oracle.ksvm import Machine
 from vwlite._native.ksvm import KernelMachine
 
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Csr
 from vwlite.errors import UsageError
 from vwlite.interrupts import STOP
 from vwlite.learners.configs.dual import KERNELS, KsvmConfig

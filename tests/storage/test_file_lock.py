@@ -11,11 +11,11 @@ import time
 import pytest
 
 from vwlite.errors import Locked, OutputError
-from vwlite.storage.file_lock import lock
+from vwlite.storage.output_checks import lock
 
 HOLD = """
 import os, sys
-from vwlite.storage.file_lock import lock
+from vwlite.storage.output_checks import lock
 with lock(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

@@ -4,7 +4,9 @@ import re
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
+from vwlite._native.format_terms import format_terms
 
 from vwlite.data.batch import BLANK, SAVE
 from vwlite.data.text_format import parse_text
@@ -14,7 +16,7 @@ from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
 from vwlite.learners.row_results import Results
-from vwlite.training.audit import audit_line, audit_text
+from vwlite.training.audit import Audit, audit_line, audit_text
 
 
 def audit(text, features=None, config=None, learner=None, cached=False, learning=True):
@@ -146,3 +148,46 @@ def test_agrees_with_the_recorded_run_over_a_cache(conformance_dir):
 
 def test_ftrl_shows_no_squares_either():
     assert "@" not in audit(b"1 |a x\n1 |a x\n", config=GdConfig(ftrl=True))
+
+
+def test_rows_at_once_have_the_lines_of_rows_one_by_one(monkeypatch):
+    """Namespaces of one character stand together; terms of the same effect keep their order."""
+    features = FeatureConfig(bits=10)
+    learner = Gd(GdConfig(label_units="spread"), 10)
+    plan, results, form = Plan(features), Results(), text_format(features, skip_malformed=False, names=True)
+    learned = parse_text(b"1 |a x y:2\n5 |b z |a y\n3 |c x:.5\n", form)
+    results.reserve(8)
+    learner.run(learned, plan, results, 0, len(learned))
+    numbered = b" ".join(b"f%d:%d" % (i, i % 7 + 1) for i in range(100))
+    odd = b"\n 'tag |\xff\xfe Constant:1e-9 |\xc3\xa4 y:-3 |b x\n'save\n"
+    batch = parse_text(b"|ab x |b z:.3 |a y w |ab u\n" + odd + b"'second |a " + numbered, form)
+    learner.learning, shown = False, []
+    audit = Audit(learner, plan, shown.append)
+    assert not audit.row_by_row
+    learner.run(batch, plan, results, 0, len(batch))
+    audit.batch(batch, results, 0, len(batch))
+    together = b"".join(shown)
+    shown.clear()
+    monkeypatch.setattr("vwlite.training.audit.has_plain_terms", lambda batch, plan: False)
+    audit.batch(batch, results, 0, len(batch))
+    assert b"".join(shown) == together
+    assert together.count(b"\n") == 6
+    assert together.count(b"\t") == 6 + 4 + 101
+
+
+def test_numbers_are_those_of_percent_g():
+    random = np.random.default_rng(5)
+    values = np.concatenate(
+        [
+            np.exp(random.uniform(-40, 62, 20000)),
+            np.arange(-200003, -199000) * 0.5,  # in the middle between two numbers of six digits
+            2.0 ** np.arange(-60, 90),
+            np.nextafter(np.float32(10.0) ** np.arange(-20, 30), np.float32(0)),
+            [0.0, -0.0, np.inf, -np.inf],
+        ]
+    ).astype(np.float32)
+    values = np.concatenate([values, random.integers(0, 2**32, 20000, dtype=np.uint32).view(np.float32)])
+    values = values[~np.isnan(values)]
+    none, edges = np.zeros(len(values), np.float32), np.array([0, len(values)])
+    shown = format_terms(b"", np.zeros(len(values), np.int64), edges, none.astype(np.uint32), values, none, None, none)
+    assert [item.split(b":")[2].decode() for item in shown.split(b"\t")[1:]] == [f"{x:g}" for x in values.tolist()]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vwlite.data.batch import BLANK, SAVE, TAGGED
 from vwlite.errors import ModelError, UsageError
-from vwlite.numerals import FLOAT32_MAX
+from vwlite.options import FLOAT32_MAX
 from vwlite.training.counters import (
     COUNT,
     INDEX,

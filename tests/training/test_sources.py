@@ -9,13 +9,11 @@ from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.dyadic import DyadicConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.training.assembly import malformed_line_policy
+from vwlite.training.assembly import EarlyStopping, malformed_line_policy
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.counters import Counters
-from vwlite.training.display import Display
 from vwlite.training.file_batches import Holdout
-from vwlite.training.first_pass import EarlyStopping
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.run_report import Counting

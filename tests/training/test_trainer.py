@@ -16,7 +16,7 @@ from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.storage import model_file
 from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
 from vwlite.training.counters import parse_progress
-from vwlite.training.display import Display
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import start
 from vwlite.training.run_report import HEADER
 from vwlite.training.train import train

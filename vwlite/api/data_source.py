@@ -21,7 +21,7 @@ from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import Table, is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
-from vwlite.numerals import DECIMAL
+from vwlite.options import DECIMAL
 
 FEW, ROWS = 20, 100  # of dicts: with fewer nothing is said, and no more are looked at
 SHOWN = 5  # names in a message

@@ -10,22 +10,13 @@ from typing import Any
 import numpy as np
 
 from vwlite.api.describe import classes_of
-from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.batch import BLANK, SAVE, Batch, tag_of
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.training.config import OutputConfig
 from vwlite.training.prediction_writer import PredictionWriter
-from vwlite.training.predictions import (
-    SETS,
-    Drawing,
-    Draws,
-    Predictions,
-    check_labels_shown,
-    event_rows,
-    label_kind,
-)
+from vwlite.training.predictions import SETS, Drawing, Draws, Predictions, check_labels_shown, event_rows, label_kind
 
 NO_ANSWER = b'{"prediction": null}\n'
 

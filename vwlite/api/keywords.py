@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any
 
 from vwlite.api.option_values import READERS, text, what_instead
-from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig
-from vwlite.distributed.config import ShardConfig
+from vwlite.data.config import CACHE_BESIDE, BadLinesConfig, HoldoutConfig, InputConfig, ShardConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from vwlite.api.memory_run import log
-from vwlite.api.solver_model import LogMonitor, SolverModel, linear_answers
+from vwlite.api.solver_model import LogMonitor, SolverModel, linear_answers, logged_policy
 from vwlite.data.batch import Batch
 from vwlite.data.config import InputConfig
 from vwlite.data.text_format import TextFormat
@@ -71,7 +70,7 @@ class LogLinearModel(SolverModel):
 
         Labels of two classes are -1 and 1 or 0 and 1, NaN where unknown. Otherwise labels are names, as parsed in the
         format ``text_format``: a labelled row has a label that is not NaN, and the name where the text of its tag
-        begins (``vwlite.data.label_vocabulary``). A blank row (``BLANK``) ends a sequence, the end of a batch does not.
+        begins (``vwlite.data.batch``). A blank row (``BLANK``) ends a sequence, the end of a batch does not.
         The importance of a sequence is that of its first row.
 
         Raises DataError for invalid labels and for data without labels, Diverged, UsageError if weights need too much
@@ -95,7 +94,7 @@ class LogLinearModel(SolverModel):
             theta=initial.theta if initial else None,
             curriculum=self.curriculum,
         )
-        done = fit(job, batches, LogMonitor(), log.warning)
+        done = fit(job, batches, LogMonitor(), logged_policy(job.labels()))
         self._take(capture_bytes(lambda open_output: done.save("the model", open_output)))
         self.history = done.trained.history
         return self

@@ -15,8 +15,7 @@ import numpy as np
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
-from vwlite.errors import Diverged
-from vwlite.escapes import laid_out
+from vwlite.errors import Diverged, laid_out
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.explain import Explainer, Term
 from vwlite.evaluation.recommend import Recommendation, Recommendations, recommend
@@ -24,13 +23,17 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
 from vwlite.storage.memory_file import as_path, capture_bytes
-from vwlite.training.assembly import LearningParts, check_terms, malformed_line_policy
+from vwlite.training.assembly import (
+    EarlyStopping,
+    LearningParts,
+    MalformedLineCheck,
+    check_terms,
+    malformed_line_policy,
+)
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import EarlyStopping, MalformedLineCheck
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport
@@ -142,15 +145,8 @@ class LearningRun:
     """Trains ``learner`` on the data that ``open_inputs`` opens."""
 
     def __init__(
-        self,
-        config: RunConfig,
-        learner: Learner,
-        plan: Plan,
-        model: Restored | None,
-        open_inputs: OpenInputs,
-        bad_lines: BadLinesConfig,
-        keep_predictions: bool,
-        shown: Listener | None = None,
+        self, config: RunConfig, learner: Learner, plan: Plan, model: Restored | None, open_inputs: OpenInputs,
+        bad_lines: BadLinesConfig, keep_predictions: bool, shown: Listener | None = None,
     ) -> None:
         """``shown`` hears of the predictions, too."""
         display = Log()

@@ -15,8 +15,8 @@ from vwlite.api import memory_run, run_configs
 from vwlite.api.data_source import check_labels, input_opener
 from vwlite.api.describe import Described
 from vwlite.api.keywords import declared, read_options
-from vwlite.api.learner_choice import learner_changes, new_learner_config
 from vwlite.api.memory_run import LearnResult, decay_warning
+from vwlite.api.run_configs import learner_changes, new_learner_config
 from vwlite.api.small_calls import BlockLearner, BlockPredictor, is_simple, small_block
 from vwlite.data.config import TEXTS, HoldoutConfig
 from vwlite.data.memory import no_batches

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from vwlite.numerals import FLOAT32_MAX, read_decimal, read_whole
-from vwlite.options import AUTO
+from vwlite.options import AUTO, FLOAT32_MAX, read_decimal, read_whole
 from vwlite.storage.named_files import NamesInFile
 
 MAX_LEVELS = 10000  # of a range

@@ -21,7 +21,7 @@ from vwlite.features.config import FeatureConfig, check_no_theta
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.group_columns import Queries
 from vwlite.features.name_index import NameIndex
-from vwlite.memory_limit import USUAL
+from vwlite.options import USUAL_MEMORY
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent
@@ -34,8 +34,8 @@ from vwlite.storage import model_file
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.memory_file import as_path, capture_bytes
 from vwlite.training.config import CurriculumConfig
+from vwlite.training.listener import LineMonitor, Monitor
 from vwlite.training.model_loader import Restored, plan_of
-from vwlite.training.monitor import LineMonitor, Monitor
 from vwlite.training.predictions import PredictionArrays
 from vwlite.training.trainer import Trainer
 
@@ -261,7 +261,8 @@ class LanguageModel(SolverModel):
         error the model is as it was.
         """
         monitor = LineMonitor(log.info)
-        return self._learned(begin_training(self.config, blocks_of(lines, BLOCK_SIZE), USUAL, monitor.note), monitor)
+        blocks = blocks_of(lines, BLOCK_SIZE)
+        return self._learned(begin_training(self.config, blocks, USUAL_MEMORY, monitor.note), monitor)
 
     def fit_more(self, lines: Iterable[str | bytes]) -> Self:
         """``passes`` more, as ``-i`` of the command. Raises as ``fit``, and UsageError before it."""

@@ -7,23 +7,23 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 
-from vwlite.api import learner_choice, run_configs
+from vwlite.api import run_configs
 from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.options import AUTO, Request
-from vwlite.training.checkpoint import Checkpoints, known_then
+from vwlite.training.checkpoint import Checkpoint, deciding_options, known_when_stopped
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import Remarks, RunFiles, Say
-from vwlite.training.model_loader import Restored, start
+from vwlite.training.listener import Display
+from vwlite.training.model_header import stored
+from vwlite.training.model_loader import Restored, restore, start
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.train import ByFile, TrainResult, train
 
@@ -49,15 +49,15 @@ def train_files(
         if begun is None:
             return None
         left, model = begun
-        checkpoints, guard = None, None
+        checkpoint, guard = None, None
         if files.keeps_record:
-            checkpoints, guard = checkpoints_of(left, files), held.enter_context(interrupts())
+            checkpoint, guard = checkpoint_of(left, files), held.enter_context(interrupts())
             if files.restart.resume:
-                model = checkpoints.load() or model
+                model = checkpoint.load(partial(stopped_model, max_memory=left.max_memory)) or model
         learned = files.ledger(left.input.paths, not left.input.examples)
         bad_lines = request.config(BadLinesConfig)
         by_file = scores_of_files(bad_lines) if left.output.by_file else None
-        return train(left, model, bad_lines, checkpoints, learned, display(left.output), guard, writer, by_file)
+        return train(left, model, bad_lines, checkpoint, learned, display(left.output), guard, writer, by_file)
 
 
 def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig, Restored | None] | None:
@@ -69,7 +69,7 @@ def begin(request: Request, files: RunFiles, held: ExitStack) -> tuple[RunConfig
     files.settle_initial()
     config, model = configure(request if files.initial else request.without("initial"), files.remarks.say)
     check_unused_options(request.given, request.known, config.learner)
-    files.read_ledger(known_then(config) if files.restart.resume and files.initial else None)
+    files.read_ledger(known_when_stopped(files, lambda path: stored(path).header))
     if config.output.by_file:
         check_by_file(config)
     left = files.unseen(config.input.paths)
@@ -98,16 +98,22 @@ def check_by_file(config: RunConfig) -> None:
         raise UsageError(f"{option} reads each file twice, which {display_name(odd)} does not allow: name files")
 
 
-def checkpoints_of(config: RunConfig, files: RunFiles) -> Checkpoints:
+def stopped_model(path: str, max_memory: float | None) -> Restored:
+    """A checkpoint, which has all options of its run. Raises ModelError."""
+    return restore(path, learning=True, vw_compat=False, learner_changes={}, feature_changes={}, max_memory=max_memory)
+
+
+def checkpoint_of(config: RunConfig, files: RunFiles) -> Checkpoint:
     """Raises UsageError where a run cannot be stopped."""
     restart = files.restart
     if config.learner.needs_full_passes and (restart.resume or restart.every):
         option, reason = config.learner.option, "a stopped run of it begins anew"
         raise UsageError(f"--{option} does not go with --resume and --checkpoint-every: {reason}")
-    checkpoints = Checkpoints(config, files.remarks.say, every=restart.every)
+    options, paths = deciding_options(config), config.input.paths
+    checkpoint = Checkpoint(files.model or "", options, paths, files.remarks.say, restart.every)
     if not restart.resume:
-        checkpoints.remark_on_standing()
-    return checkpoints
+        checkpoint.remark_on_standing()
+    return checkpoint
 
 
 def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
@@ -118,7 +124,7 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
     features = run_configs.feature_changes(given)
     if initial:
         config = run_config(request.values, GdConfig(), FeatureConfig(), say)
-        changes = learner_choice.learner_changes(given), features, run_configs.loss_changes(given)
+        changes = run_configs.learner_changes(given), features, run_configs.loss_changes(given)
         config, model = start(config, initial, *changes, say=say)
         input = config.input.like(model.header, given) if model else config.input
         return replace(config, input=input), model
@@ -127,7 +133,7 @@ def configure(request: Request, say: Say) -> tuple[RunConfig, Restored | None]:
 
 def new_config(request: Request, say: Say) -> RunConfig:
     """Of a model that begins anew."""
-    learner = learner_choice.new_learner_config(request.given)
+    learner = run_configs.new_learner_config(request.given)
     return run_config(request.values, learner, FeatureConfig(**run_configs.feature_changes(request.given)), say)
 
 

@@ -26,8 +26,8 @@ from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.measure import measure
 from vwlite.options import Request
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import be_silent
+from vwlite.training.listener import Display
 from vwlite.training.model_header import stored
 from vwlite.training.model_loader import Restored, start
 from vwlite.training.predict import predict

@@ -7,19 +7,18 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 
 from vwlite.api.train_files import begin
-from vwlite.data.config import BadLinesConfig, HoldoutConfig
+from vwlite.data.config import BadLinesConfig, HoldoutConfig, ShardConfig
 from vwlite.distributed import gradients
-from vwlite.distributed.config import ShardConfig, check_run
 from vwlite.distributed.engines import Engine, Processes
-from vwlite.distributed.plan import base_of
+from vwlite.distributed.plan import base_of, check_run, rule_of
 from vwlite.distributed.rounds import Rounds, Settings
 from vwlite.errors import UsageError
 from vwlite.interrupts import Guard
 from vwlite.options import Request
 from vwlite.storage.model_file import Model
 from vwlite.training.config import OutputConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import Remarks, RunFiles, Say
+from vwlite.training.listener import Display
 
 
 def engine_of(workers: int | None, scheduler: str | None) -> Engine:
@@ -55,6 +54,7 @@ def train_shards(
             raise UsageError("--progressive-by-file does not go with shards, which are learned at the same time")
         if files.restart.every:
             raise UsageError("--checkpoint-every does nothing with shards: there is a checkpoint after every round")
+        rule_of(config.learner, sharding.count)
         check_run(config)
         held_out, config = config.holdout, replace(config, holdout=HoldoutConfig())
         then = None

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from vwlite.cli.jsonfile import note_files
-from vwlite.escapes import laid_out
-from vwlite.training.display import Display, FileRead, Steps
+from vwlite.errors import laid_out
+from vwlite.training.listener import Display, FileRead, Steps
 
 if TYPE_CHECKING:
     from vwlite.data.block_parser import Parsed

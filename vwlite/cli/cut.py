@@ -48,11 +48,11 @@ def run(arguments: dict[str, Any]) -> int:
     from vwlite.cli.runs.solve import open_reader
     from vwlite.data.config import input_config
     from vwlite.data.text_format import TextFormat
-    from vwlite.memory_limit import GIB
+    from vwlite.options import GIB
     from vwlite.solvers.cut.config import CutConfig
     from vwlite.solvers.cut.edges import read_edges
     from vwlite.solvers.cut.find import entry_check, find
-    from vwlite.training.monitor import DisplayMonitor
+    from vwlite.training.listener import DisplayMonitor
     from vwlite.training.prediction_writer import PredictionWriter
 
     request = build.request()

@@ -9,7 +9,7 @@ import click
 from vwlite.api import option_values
 from vwlite.data.config import named_kind
 from vwlite.errors import UsageError
-from vwlite.numerals import read_decimal
+from vwlite.options import read_decimal
 from vwlite.storage.atomic_file import is_replaceable
 from vwlite.storage.named_files import (
     DATA,

@@ -15,7 +15,7 @@ import click
 from vwlite.cli.settings import path_of
 from vwlite.errors import UsageError
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.training.display import FileRead
+from vwlite.training.listener import FileRead
 from vwlite.version import __version__
 
 SCHEMA = 1

@@ -39,7 +39,7 @@ def command(**arguments: Any) -> int:
 def run(arguments: dict[str, Any]) -> int:
     from vwlite.cli.jsonfile import write_json
     from vwlite.distributed.merge import merge_files, write
-    from vwlite.storage.file_lock import lock
+    from vwlite.storage.output_checks import lock
 
     with lock(arguments["model"], 0.0):
         merged = merge_files(arguments["models"], arguments["base"], arguments["max_bad_ratio"])

@@ -35,8 +35,7 @@ from vwlite.features.config import LEARNED, OF_THETA, RANDOM, TABLE, WEIGHTING, 
 from vwlite.learners import config_classes
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.losses import LossConfig, TransferConfig
-from vwlite.memory_limit import GIB, USUAL, MemoryConfig
-from vwlite.options import Option, options_of
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Option, options_of
 from vwlite.storage.output_checks import CHECKPOINT, LEDGER, LOCK
 from vwlite.training.config import INITIAL, CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
@@ -167,7 +166,7 @@ def json_option(help: str) -> Decorator:
 
 memory_option = options_in(MemoryConfig, only=("max_memory",))
 usual_memory_option = options_in(
-    MemoryConfig, only=("max_memory",), max_memory={"default": USUAL / GIB, "shown": None}
+    MemoryConfig, only=("max_memory",), max_memory={"default": USUAL_MEMORY / GIB, "shown": None}
 )
 data_files = click.argument("files", nargs=-1, type=Reads("input"), metavar="[FILE]...")
 data_options = family(

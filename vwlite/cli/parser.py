@@ -13,8 +13,7 @@ from vwlite.api.option_values import format_instead, what_instead
 from vwlite.cli import jsonfile
 from vwlite.cli.files import Reads, expand, guard
 from vwlite.cli.settings import VARIABLE, plain, settings
-from vwlite.errors import VwliteError
-from vwlite.escapes import laid_out
+from vwlite.errors import VwliteError, laid_out
 from vwlite.options import not_one_of, proposals
 from vwlite.storage.output_checks import Printed
 

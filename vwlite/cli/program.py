@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from vwlite.cli.stopping import stop
+from vwlite.cli import stop
 
 
 def program() -> None:

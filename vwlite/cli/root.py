@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 
+from vwlite.cli import stop
 from vwlite.cli.settings import plain
 from vwlite.cli.signals import forward_signals, interrupt
-from vwlite.cli.stopping import stop
-from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError
-from vwlite.escapes import escaped, laid_out
+from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError, escaped, laid_out
 from vwlite.interrupts import Interrupted
 from vwlite.version import __version__
 

@@ -42,8 +42,8 @@ def command(**arguments: Any) -> int:
 
 def run(arguments: dict[str, Any]) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
+    from vwlite.cli.build import module_for
     from vwlite.cli.console import say
-    from vwlite.cli.runs.model_dispatch import module_for
     from vwlite.options import fields_of
 
     config = ServeConfig(**fields_of(ServeConfig, arguments))
@@ -77,7 +77,7 @@ def serve_lines(config: ServeConfig, path: str, memory: float | None, tell: Call
     from vwlite.data.config import InputConfig
     from vwlite.serving.lines import FollowedModel, OwnModel
     from vwlite.serving.model_source import ModelSource
-    from vwlite.storage.file_lock import lock
+    from vwlite.storage.output_checks import lock
     from vwlite.training.config import RunConfig
     from vwlite.training.model_loader import start
 

@@ -7,8 +7,7 @@ import click
 from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
-from vwlite.distributed.config import ShardConfig
-from vwlite.evaluation.config import FoldConfig
+from vwlite.data.config import FoldConfig, ShardConfig
 from vwlite.training.config import INITIAL, OutputConfig
 
 

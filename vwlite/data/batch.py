@@ -1,21 +1,99 @@
 """``Batch``: a few thousand parsed examples as NumPy arrays. All other modules pass examples on in this form.
 
-``COLUMNS`` and ``NAME_COLUMNS`` describe its arrays; code that handles every array reads these tables.
-"""
+``COLUMNS`` and ``NAME_COLUMNS`` describe its arrays; code that handles every array reads these tables. ``Csr`` is for
+the terms, or the classes and costs, of many rows.
 
-# ruff: noqa: RUF009 (column() makes a dataclass field)
+Labels that are names get numbers in order of appearance (``LabelVocabulary``). Where a text format is ``of_words``, the
+text span of a row's tag begins with the label's name, if ``label`` is not NaN. The importance follows, if it was
+written, and then the tag, if the row is TAGGED.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from vwlite.data.csr import Csr
+from vwlite.options import is_count
+
+
+@dataclass(slots=True)
+class Csr:
+    """Row ``i`` has the values ``values[indptr[i]:indptr[i + 1]]`` in the columns ``indices[indptr[i]:indptr[i + 1]]``.
+
+    As in ``scipy.sparse.csr_matrix``, whose ``data`` is ``values`` here.
+    """
+
+    indptr: np.ndarray  # int64[rows + 1]
+    indices: np.ndarray  # uint32[entries]
+    values: np.ndarray  # float32[entries]
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """int64[rows]: how many entries each row has."""
+        return np.diff(self.indptr)
+
+    @property
+    def owner(self) -> np.ndarray:
+        """int64[entries]: the row of each entry."""
+        return np.repeat(np.arange(len(self)), self.sizes)
+
+    def row(self, row: int) -> slice:
+        """Where the entries of a row stand."""
+        return slice(int(self.indptr[row]), int(self.indptr[row + 1]))
+
+    def part(self, first: int, last: int) -> Csr:
+        """The rows from ``first`` to ``last``, excluded, whose entries are not copied."""
+        own = slice(int(self.indptr[first]), int(self.indptr[last]))
+        return Csr(self.indptr[first : last + 1] - own.start, self.indices[own], self.values[own])
+
+    def take(self, rows: np.ndarray) -> Csr:
+        """The rows ``rows``, int64[n], in this order."""
+        sizes = self.sizes[rows]
+        indptr = offsets(sizes)
+        places = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1][rows] - indptr[:-1], sizes)
+        return Csr(indptr, self.indices[places], self.values[places])
+
+    def keep(self, kept: np.ndarray) -> Csr:
+        """The entries where ``kept``, bool[entries], is true; there are as many rows as before."""
+        if kept.all():
+            return self
+        return Csr(np.searchsorted(np.flatnonzero(kept), self.indptr), self.indices[kept], self.values[kept])
+
+
+def offsets(sizes: Any) -> np.ndarray:
+    """int64[n + 1]: where ``n`` parts of these sizes begin that stand one behind the other, and where the last ends."""
+    return np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+
+
+def joined(parts: Sequence[Csr]) -> Csr:
+    """The rows of all parts in order."""
+    return Csr(
+        offsets(np.concatenate([np.zeros(0, np.int64), *(part.sizes for part in parts)])),
+        np.concatenate([np.zeros(0, np.uint32), *(part.indices for part in parts)]),
+        np.concatenate([np.zeros(0, np.float32), *(part.values for part in parts)]),
+    )
+
+
+def ranges(starts: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """int64[n]: ``starts[i]`` to ``starts[i + 1]`` of each ``i`` chosen, one after another."""
+    low = starts[chosen].astype(np.int64)
+    sizes = starts[chosen + 1].astype(np.int64) - low
+    ends = np.cumsum(sizes)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - (ends - sizes), sizes)
+
+
+# ruff: noqa: RUF009 (column() makes a dataclass field)
+
+
+
+
 
 # Bits of Batch.flags: a blank line; a line with a tag; a line whose tag is a command of vw to save the model.
 BLANK, TAGGED, SAVE = 1, 2, 4
@@ -188,3 +266,53 @@ def first_of_group(batch: Batch, row: int) -> int:
             return begin + int(ends[-1]) + 1
         size *= 8
     return 0
+
+
+class LabelVocabulary:
+    """Names and their numbers: ``texts[number]``."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self.texts = list(texts)
+        self.known = {text.encode("utf-8", "surrogateescape"): number for number, text in enumerate(self.texts)}
+
+    def numbers(self, batch: Batch) -> np.ndarray:
+        """int32[rows]: the labels' numbers, -1 without a label; new names get the next ones."""
+        found = np.full(len(batch), -1, np.int32)
+        known = self.known
+        for row in np.flatnonzero(~np.isnan(batch.label)).tolist():
+            name = batch.tag(row).partition(b" ")[0]
+            number = known.get(name)
+            if number is None:
+                number = known[name] = len(known)
+                self.texts.append(name.decode("utf-8", "surrogateescape"))
+            found[row] = number
+        return found
+
+
+def tag_of(batch: Batch, row: int) -> bytes:
+    """The tag of a row whose label is a name, empty when it has none."""
+    return batch.tag(row).rpartition(b" ")[2].removeprefix(b"'") if batch.flags[row] & TAGGED else b""
+
+
+class Classes:
+    """Names of classes, sorted; with ``several`` a label lists any number of them, separated by commas."""
+
+    def __init__(self, names: list[str], several: bool = False) -> None:
+        self.names, self.several = names, several
+        self.index = {name: index for index, name in enumerate(names)}
+
+    @classmethod
+    def of(cls, texts: list[str], several: bool = False) -> Classes:
+        """The classes that these labels name, in numeric order if all names are numbers."""
+        names = {name for text in texts for name in split(text, several)}
+        numeric = all(is_count(name) and len(name) < 16 for name in names)
+        return cls(sorted(names, key=(lambda name: (int(name), name)) if numeric else None), several)
+
+    def members(self, texts: list[str]) -> list[np.ndarray]:
+        """Per label text its classes, int32 ascending; names that are no class are left out."""
+        known = ([self.index[name] for name in split(text, self.several) if name in self.index] for text in texts)
+        return [np.array(sorted(set(indices)), np.int32) for indices in known]
+
+
+def split(text: str, several: bool) -> list[str]:
+    return [name for name in text.split(",") if name] if several else [text]

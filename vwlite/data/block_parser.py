@@ -21,8 +21,7 @@ from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offse
 from vwlite.data.batch import COLUMNS, FIRST, ROWS, STARTS, Batch, Column
 from vwlite.data.blocks import SLACK, Block, Buffers, blocks
 from vwlite.data.config import BLOCK_SIZE, EVENTS, TABLES
-from vwlite.data.parse_errors import Code
-from vwlite.data.text_format import FULL, TextFormat, Workspace, parser_of
+from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.storage.ordered_pool import in_order
 
 WORDS, BYTES, OFFSETS = unpack, unpack_bytes, unpack_offsets  # codecs; of offsets the differences are stored

@@ -1,7 +1,7 @@
 """Labels that are classes: numbers from 0 or 1, names, lists of classes with costs, sets of classes.
 
 Where they are lists or sets, the text span of a row's tag in a batch begins with the label's words (as in
-``vwlite/data/label_vocabulary.py``); a comma alone, or no word, is the empty set. The classes and costs that were read
+``vwlite/data/batch.py``); a comma alone, or no word, is the empty set. The classes and costs that were read
 are in ``Batch.lists``.
 """
 
@@ -17,13 +17,10 @@ import numpy as np
 
 from vwlite._native.counters import all_integers, label_range
 from vwlite._native.label_lists import read_lists
-from vwlite.data.batch import TAGGED, Batch
-from vwlite.data.csr import Csr, offsets
-from vwlite.data.label_vocabulary import tag_of
-from vwlite.data.parse_errors import Code
-from vwlite.data.text_format import EMPTY_SET
+from vwlite.data.batch import TAGGED, Batch, Csr, offsets, tag_of
+from vwlite.data.text_format import EMPTY_SET, Code
 from vwlite.errors import DataError
-from vwlite.numerals import DIGITS, read_decimal
+from vwlite.options import DIGITS, read_decimal
 
 MAX_CLASS = 2**32 - 1
 LogFunction = Callable[[str], None]

@@ -1,12 +1,16 @@
-"""Options of what is read, what is held out of it, and what becomes of malformed lines: plain data, without NumPy."""
+"""Options of what is read, what is held out of it or learned apart, and what becomes of malformed lines: plain data,
+without NumPy.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from vwlite.errors import UsageError
 from vwlite.options import Config, Option, config, fields_of, option
 from vwlite.storage.named_files import cache_of
 
@@ -27,6 +31,8 @@ SUFFIXES = {
 }
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 BLOCK_SIZE = 1 << 19
+DEFAULT_SHARDS, DEFAULT_ROUNDS = 16, 3
+FEW_SHARDS = 4  # whose averages are as good as one pass after a single round
 CACHE_BESIDE = Option(
     "Keep the parsed data in FILE.cache for later passes and runs.", section="Cache", spelled=("-c", "--cache"),
     key="cache", name="cache", type="bool", default=False,
@@ -163,6 +169,79 @@ class HoldoutConfig(Config):
 
     def active(self, passes: int) -> bool:
         return bool(self.path) or (not self.off and (passes > 1 or self.after > 0))
+
+
+@config
+class FoldConfig(Config):
+    """Cross-validation beside training. ``folds`` None: there is none."""
+
+    folds: int | None = option(
+        None,
+        "Also measure by K folds, with models of all but one; what they predict of it goes to -p.",
+        section="Passes", low=2, metavar="K",
+    )
+
+
+@config
+class ShardConfig(Config):
+    """Which parts of the data are learned apart."""
+
+    shard: str | None = option(
+        None, "Learn only part K of S and write to -f what it changes of -i, for 'vwlite merge'.", section="Shards",
+        metavar="K/S", needs=("model",),
+    )
+
+    workers: int | None = option(
+        None, "Learn in N processes, in rounds over shards; N changes the time only.", section="Shards", low=1,
+        high=1024,
+    )
+    scheduler: str | None = option(
+        None, "Learn on the workers of a Dask scheduler: its address, or the JSON that it wrote (extra 'dask').",
+        section="Shards", metavar="ADDRESS", read_as="scheduler",
+    )
+    shards: int | None = option(
+        None, "Parts of the data that are learned apart in each round and merged.", section="Shards", low=1, high=4096,
+        needs=("workers", "scheduler"), shown="16, or --workers if larger",
+    )
+    rounds: int | None = option(
+        None, "Passes over all data.", section="Shards", low=1, needs=("workers", "scheduler"),
+        shown="3, or 1 of up to 4 shards",
+    )
+    then_bfgs: int | None = option(
+        None,
+        "After the rounds, so many passes of L-BFGS by gradients summed over shards; --l2 then is for these only, of "
+        "the mean loss.", section="Shards", low=2, needs=("workers", "scheduler"), metavar="PASSES",
+        spelled=("--then-bfgs",),
+    )
+
+    def __post_init__(self) -> None:
+        if self.part != (1, 1) and (self.workers or self.scheduler):
+            raise UsageError("--shard learns one shard, --workers and --scheduler all of them: drop one")
+        if self.workers and self.scheduler:
+            raise UsageError("--workers are processes of this machine, --scheduler has its own: drop one")
+        if self.workers and self.shards and self.shards < self.workers:
+            raise UsageError(f"--shards {self.shards} is too few for --workers {self.workers}, one of which would wait")
+
+    @property
+    def count(self) -> int:
+        """Of shards."""
+        return self.shards or max(DEFAULT_SHARDS, self.workers or 1)
+
+    @property
+    def passes(self) -> int:
+        """The number of rounds."""
+        return self.rounds or (1 if self.count <= FEW_SHARDS else DEFAULT_ROUNDS)
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """The number of the shard, from 1, and of how many it is one; all of one where none is named."""
+        if self.shard is None:
+            return 1, 1
+        found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", self.shard, re.ASCII)
+        number, of = (int(found[1]), int(found[2])) if found else (0, 0)
+        if not 1 <= number <= of:
+            raise UsageError(f"--shard takes a part and the number of parts, as 3/16, not {self.shard!r}")
+        return number, of
 
 
 @config

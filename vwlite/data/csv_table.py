@@ -17,12 +17,11 @@ from vwlite.data.blocks import Block
 from vwlite.data.columns import NUMBER, ROLES, TEXT, TOKENS, TYPES, Columns
 from vwlite.data.config import DELIMITERS
 from vwlite.data.name_hashes import NONE, encoded, hashes_of, lower_table, namespace_hash
-from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
-from vwlite.data.text_format import TextFormat
+from vwlite.data.text_format import Code, TextFormat
 from vwlite.errors import DataError, UsageError
-from vwlite.numerals import DECIMAL, is_count
+from vwlite.options import DECIMAL, is_count
 
 MARKS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 BREAKS = "line breaks within a field are not read: write JSON lines"

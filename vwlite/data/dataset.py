@@ -14,8 +14,7 @@ from vwlite.data.blocks import NOTHING, Block, Mark, blocks, check_inputs, file_
 from vwlite.data.config import COLUMNAR, DELIMITERS, TABLES, InputConfig
 from vwlite.data.input_stream import Decompressed, display_name, identify
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, InputMissing, OutputError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, InputMissing, OutputError, UsageError, escaped
 from vwlite.storage.weight_table import PageToucher
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.hash_names import hash_texts
-from vwlite.data.csr import offsets
+from vwlite.data.batch import offsets
 from vwlite.data.name_hashes import encoded, hashes_of, namespace_hash
-from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.row_columns import Part
-from vwlite.data.text_format import TextFormat
+from vwlite.data.text_format import SENTENCES, Code, TextFormat
 from vwlite.errors import DataError, ExtraMissing, UsageError
 
 

@@ -7,27 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vwlite.data.batch import BLANK
+from vwlite.data.batch import BLANK, Classes, LabelVocabulary
 from vwlite.data.class_labels import text_of
 from vwlite.data.columns import read_columns
 from vwlite.data.config import COLUMNAR, EVENTS, TABLES, InputConfig
-from vwlite.data.csv_table import (
-    BREAKS,
-    DELIMITERS,
-    NUMBER_CELL,
-    delimiter_of,
-    line_with_open_quote,
-    with_point,
-)
+from vwlite.data.csv_table import BREAKS, DELIMITERS, NUMBER_CELL, delimiter_of, line_with_open_quote, with_point
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_vocabulary import Classes, LabelVocabulary
 from vwlite.data.multiline import SHARED_WORDS
-from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.plain_text import words_of
 from vwlite.data.table_formats import head_parser
-from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
+from vwlite.data.text_format import EMPTY_SET, SENTENCES, Code, TextFormat, parse_text
 from vwlite.errors import DataError
-from vwlite.numerals import DECIMAL
+from vwlite.options import DECIMAL
 
 HEAD = 1 << 16  # bytes at the start of the text that are examined
 LONGEST_SEQUENCE = 200  # lines; texts with longer sequences on average are taken for single lines

@@ -7,13 +7,12 @@ import math
 import numpy as np
 
 from vwlite._native.label_lists import read_observations
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, Csr
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, text_of, with_others
-from vwlite.data.csr import Csr
 from vwlite.data.multiline import UNKNOWN_COST
 from vwlite.data.plain_text import words_of
 from vwlite.errors import DataError
-from vwlite.numerals import read_decimal
+from vwlite.options import read_decimal
 
 EXPECTED = "expected action:cost:probability"
 Entry = tuple[int, float, float]  # an action, its cost and probability; the cost infinite where none was observed

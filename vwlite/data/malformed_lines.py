@@ -13,10 +13,9 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.parse_errors import SENTENCES, Code, excerpt, hint
-from vwlite.errors import DataError
-from vwlite.escapes import escaped
-from vwlite.numerals import DECIMAL
+from vwlite.data.text_format import SENTENCES, Code, excerpt, hint
+from vwlite.errors import DataError, escaped
+from vwlite.options import DECIMAL
 from vwlite.storage.atomic_file import atomic_output
 
 MAX_SHOWN_LINES = 10  # malformed lines that are printed

@@ -13,10 +13,9 @@ from vwlite.data.blocks import SLACK, Block
 from vwlite.data.columns import read_columns
 from vwlite.data.config import BLOCK_SIZE, COLUMNAR, DELIMITERS, TABLES, InputConfig
 from vwlite.data.dataset import Inputs, head
-from vwlite.data.parse_errors import SENTENCES, excerpt, hint
 from vwlite.data.table_formats import laid_out
 from vwlite.data.tables import Table
-from vwlite.data.text_format import TextFormat
+from vwlite.data.text_format import SENTENCES, TextFormat, excerpt, hint
 from vwlite.errors import DataError, UsageError
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.weight_table import PageToucher

@@ -30,10 +30,10 @@ from vwlite.data.batch import (
     Column,
     Names,
     first_of_group,
+    offsets,
 )
 from vwlite.data.block_parser import LONGEST_LINE, Parsed
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, read_cost, text_of, with_others
-from vwlite.data.csr import offsets
 from vwlite.data.plain_text import words_of
 from vwlite.errors import DataError
 

@@ -16,7 +16,7 @@ import mmh3
 import numpy as np
 
 from vwlite._native.hash_names import hash_numbers, hash_texts, text_of
-from vwlite.data.csr import offsets
+from vwlite.data.batch import offsets
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import UsageError
 

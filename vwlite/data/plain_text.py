@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
 from vwlite.errors import DataError
-from vwlite.numerals import DECIMAL
+from vwlite.options import DECIMAL
 
 BOM = b"\xef\xbb\xbf"  # which some editors put before the text
 WORD = re.compile(r"[^ \t\r\n]+")  # other blanks, such as no-break spaces, are characters of words

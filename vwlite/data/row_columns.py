@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import TAGGED, Batch, Names
-from vwlite.data.csr import offsets
-from vwlite.data.parse_errors import SENTENCES, Code
-from vwlite.data.text_format import EMPTY_SET, TextFormat
+from vwlite.data.batch import TAGGED, Batch, Names, offsets
+from vwlite.data.text_format import EMPTY_SET, SENTENCES, Code, TextFormat
 from vwlite.data.text_writer import number_texts
 from vwlite.errors import DataError, UsageError
 

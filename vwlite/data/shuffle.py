@@ -9,8 +9,7 @@ import numpy as np
 
 from vwlite._native.batch_rows import COLUMNS, gather, shuffle
 from vwlite._native.cache_codec import join_pieces
-from vwlite.data.batch import TAGGED, Batch
-from vwlite.data.csr import joined, offsets, ranges
+from vwlite.data.batch import TAGGED, Batch, joined, offsets, ranges
 from vwlite.data.text_format import FULL, Workspace
 from vwlite.storage.ordered_pool import in_order
 

@@ -25,7 +25,7 @@ from vwlite.data.csv_table import (
 )
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
-from vwlite.escapes import escaped
+from vwlite.errors import escaped
 
 HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the types of columns
 

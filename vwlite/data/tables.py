@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import Batch
-from vwlite.data.csr import offsets
+from vwlite.data.batch import Batch, offsets
 from vwlite.data.frame_batches import DictBatches, FrameBatches
 from vwlite.data.frames import is_frame
 from vwlite.data.name_hashes import ColumnNames, encoded
-from vwlite.data.parse_errors import SENTENCES, Code
 from vwlite.data.row_columns import MAX_FEATURES, MAX_ROWS, Part, RowColumns, batch_of
-from vwlite.data.text_format import TextFormat
+from vwlite.data.text_format import SENTENCES, Code, TextFormat
 from vwlite.errors import DataError, UsageError
 
 CSR_PARTS = ("indptr", "indices", "data", "shape")

@@ -6,8 +6,7 @@ import re
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, SHARED, TAGGED, Batch
-from vwlite.data.csr import Csr
+from vwlite.data.batch import BLANK, SAVE, SHARED, TAGGED, Batch, Csr
 from vwlite.data.text_format import EMPTY_SET, TextFormat, parse_text
 from vwlite.errors import DataError
 

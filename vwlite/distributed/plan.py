@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from vwlite.data.config import BadLinesConfig
+from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.input_stream import Decompressed, display_name, missing, open_input
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
@@ -17,7 +17,7 @@ from vwlite.storage.memory_file import capture_bytes
 from vwlite.storage.output_checks import is_url
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import InputConfig, RunConfig
-from vwlite.training.display import Display
+from vwlite.training.listener import Display
 from vwlite.training.model_header import built
 from vwlite.training.model_loader import Restored, begin_learner
 
@@ -225,3 +225,28 @@ def first_base(header: dict[str, Any], of: int) -> bytes:
 def digest_of(base: bytes) -> str:
     """What a model's bytes end with."""
     return base[-DIGITS:].decode("ascii", "replace")
+
+
+def check_run(run: RunConfig) -> None:
+    """Raises UsageError for options that mean one pass of one learner over all data, in order."""
+    input, output = run.input, run.output
+    asked = {
+        "--passes": run.passes > 1,
+        "--cache": input.cache,
+        f"--format {input.kind}": input.kind not in TEXTS,
+        "--examples": input.examples,
+        "--shuffle": input.shuffle,
+        "--shuffle-first": input.shuffle_first,
+        "--curriculum": run.curriculum.order,
+        "--holdout_after": run.holdout.after,
+        "--predictions": output.predictions,
+        "--raw_predictions": output.raw_predictions,
+        "--readable_model": output.readable_model,
+        "--invert_hash": output.invert_hash,
+        "--names": output.names,
+        "--save_per_pass": output.save_per_pass,
+        "--predict_only_model": output.predict_only_model,
+    }
+    for name, value in asked.items():
+        if value:
+            raise UsageError(f"{name} does not go with shards, each of which is learned apart, once a round: drop it")

@@ -29,8 +29,8 @@ from vwlite.storage.model_file import Model
 from vwlite.storage.output_checks import BEST, CHECKPOINT
 from vwlite.training.checkpoint import check_same, deciding_options
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import model_digest
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import restore
 
 ENOUGH = 64_000_000  # bytes of a shard, below which averages lose much

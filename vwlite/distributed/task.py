@@ -29,9 +29,9 @@ from vwlite.storage.memory_file import as_path
 from vwlite.storage.weight_table import PageToucher
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.ledger import model_digest
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import Restored, restore
 from vwlite.training.run_report import Counting
 from vwlite.training.trainer import Trainer

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import INNER, Batch
-from vwlite.data.csr import Csr, ranges
+from vwlite.data.batch import INNER, Batch, Csr, ranges
 from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import (
     CLASSES,

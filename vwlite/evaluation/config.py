@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from vwlite.errors import UsageError
-from vwlite.numerals import read_decimal
-from vwlite.options import Config, again, config, option
+from vwlite.options import Config, again, config, option, read_decimal
 
 STEPS_PER_PASS = 10_000  # of ``vwlite crr`` in a pass of ``vwlite tune``
 SCHEMES = ("iob1", "iob2", "iobes", "bilou", "none")
@@ -86,17 +85,6 @@ class RecommendConfig(Config):
     test: str | None = option(None, "Print how well these ratings are found instead.", reads="test data")
     relevant: float = option(
         1.0, "With --test: items of examples with a label of X or more are relevant.", needs=("test",), metavar="X"
-    )
-
-
-@config
-class FoldConfig(Config):
-    """Cross-validation beside training. ``folds`` None: there is none."""
-
-    folds: int | None = option(
-        None,
-        "Also measure by K folds, with models of all but one; what they predict of it goes to -p.",
-        section="Passes", low=2, metavar="K",
     )
 
 

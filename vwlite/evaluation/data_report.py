@@ -11,7 +11,7 @@ import numpy as np
 
 from vwlite.data.batch import BLANK, SAVE, TAGGED, Batch
 from vwlite.data.logged_decisions import offset_advice
-from vwlite.escapes import escaped
+from vwlite.errors import escaped
 from vwlite.evaluation.label_report import Numbers
 from vwlite.features.hashing import HashSet
 

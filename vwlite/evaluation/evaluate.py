@@ -11,13 +11,11 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.evaluation.metrics import Outcomes
 from vwlite.learners.row_results import Results
-from vwlite.training.assembly import malformed_line_policy
+from vwlite.training.assembly import ColumnCheck, MalformedLineCheck, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import ColumnCheck, MalformedLineCheck
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.predictions import Unmoved
 from vwlite.training.run_report import Counting

@@ -8,22 +8,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, tag_of
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.label_vocabulary import tag_of
 from vwlite.errors import Diverged
 from vwlite.features.feature_names import once_each, row_terms
 from vwlite.features.feature_plan import Plan
 from vwlite.features.name_index import shifted
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
-from vwlite.training.assembly import check_terms, malformed_line_policy
+from vwlite.training.assembly import MalformedLineCheck, check_terms, malformed_line_policy
 from vwlite.training.audit import shrunk
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import MalformedLineCheck
-from vwlite.training.listener import Listener, Run
+from vwlite.training.listener import Display, Listener, Run
 from vwlite.training.model_loader import Restored
 from vwlite.training.predict import not_finite
 from vwlite.training.predictions import Unmoved

@@ -12,7 +12,7 @@ from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_table import as_table
 from vwlite.training.assembly import LearningParts
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
-from vwlite.training.display import Display
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import Restored
 from vwlite.training.train import Figures, FileFigures
 

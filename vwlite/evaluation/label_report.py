@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, TAGGED, Batch
+from vwlite.data.batch import BLANK, FIRST, INNER, SAVE, SHARED, TAGGED, Batch, LabelVocabulary
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, ListLabels, text_of
 from vwlite.data.label_forms import (
     COSTS,
@@ -21,18 +21,15 @@ from vwlite.data.label_forms import (
     NUMBERS,
     SEQUENCES,
 )
-from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.data.malformed_lines import named_labels
 from vwlite.data.multiline import LineLabels
-from vwlite.data.parse_errors import Code
 from vwlite.data.plain_text import words_of
-from vwlite.data.text_format import EMPTY_SET
-from vwlite.errors import DataError
-from vwlite.escapes import escaped
+from vwlite.data.text_format import EMPTY_SET, Code
+from vwlite.errors import DataError, escaped
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
-from vwlite.numerals import DECIMAL_BYTES, is_count
+from vwlite.options import DECIMAL_BYTES, is_count
 from vwlite.training.label_sample import LabelOrder
 
 ANY = Classes(MAX_CLASS)  # the number of classes is unknown

@@ -37,8 +37,7 @@ from vwlite.learners.row_results import Results
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
-from vwlite.training.display import Display
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored
 
 OWN = tuple(name for name in names_of(LEVELS) if name not in names_of(NUMBERS))

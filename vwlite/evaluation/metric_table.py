@@ -12,7 +12,7 @@ import math
 import re
 from typing import Any, NamedTuple
 
-from vwlite.escapes import laid_out
+from vwlite.errors import laid_out
 
 # Of what is predicted. Each of the first four has what those before it have.
 NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabilities"

@@ -17,12 +17,10 @@ from vwlite.evaluation.catalogue import Catalogue, ItemBundles, PersonBundles, P
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.row_results import Results
-from vwlite.training.assembly import malformed_line_policy
+from vwlite.training.assembly import MalformedLineCheck, malformed_line_policy
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import MalformedLineCheck
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.predict import not_finite
 from vwlite.training.trainer import BatchSource, Trainer

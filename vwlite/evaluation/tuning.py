@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from vwlite.errors import ExtraMissing, UsageError, VwliteError
 from vwlite.evaluation.metric_table import TABLE, row_of
-from vwlite.numerals import DECIMAL, WHOLE
-from vwlite.training.display import Steps, no_steps
+from vwlite.options import DECIMAL, WHOLE
+from vwlite.training.listener import Steps, no_steps
 
 REDUCTION = 3  # one trial of this number goes on, with this number times the passes
 

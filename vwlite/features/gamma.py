@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, Csr, joined
 from vwlite.data.block_parser import read
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.csr import Csr, joined
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import RANDOM
 from vwlite.features.feature_plan import Plan, text_format

@@ -12,9 +12,20 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.hash_names import namespace_numbers, tag_numbers
-from vwlite.data.batch import BLANK, COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, STARTS, TAGGED, Batch, Column, Names
+from vwlite.data.batch import (
+    BLANK,
+    COLUMNS,
+    FEATURES,
+    NAME_COLUMNS,
+    NAMESPACES,
+    STARTS,
+    TAGGED,
+    Batch,
+    Column,
+    Names,
+    ranges,
+)
 from vwlite.data.columns import quoted, read_columns
-from vwlite.data.csr import ranges
 from vwlite.errors import DataError
 from vwlite.features.config import FeatureConfig, QueryConfig, read_numbers
 from vwlite.features.feature_plan import ANONYMOUS, NAMELESS, Plan, read_redefine

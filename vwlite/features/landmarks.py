@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.random_features import FILL_LANDMARKS
-from vwlite.data.batch import BLANK
+from vwlite.data.batch import BLANK, Csr, offsets
 from vwlite.data.block_parser import Parsed
-from vwlite.data.csr import Csr, offsets
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import LANDMARK_KERNELS, MOST_WHITENED, FeatureConfig

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native.feature_words import FeatureWords
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch
-from vwlite.data.csr import ranges
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, ranges
 from vwlite.data.multiline import with_shared
 from vwlite.errors import ModelError
 from vwlite.features.feature_names import in_order, term_names, with_all_linear
@@ -47,8 +46,7 @@ class NameIndex:
         if not len(self.known) and plan.bits <= MAX_MASK_BITS:
             self.known = np.zeros(1 << plan.bits, bool)
             self.known[list(self.names)] = True
-        plan = copy.copy(with_all_linear(plan))
-        plan.stop = NO_STOP  # rows that were learned have their names, whatever signal there was meanwhile
+        plan = without_stop(with_all_linear(plan))
         if isinstance(plan.random, LandmarkMap) and plan.random.waiting:
             self.landmarks = plan.random
             if plan.random.only:
@@ -187,6 +185,13 @@ class RowNames:
         makers = Makers([() if one == CONSTANT_NAME else tuple(map(int, one.split("*"))) for one in terms], segments)
         self.makers[shape] = makers
         return makers
+
+
+def without_stop(plan: Plan) -> Plan:
+    """The plan for rows that have been run, which are named whatever signal there was meanwhile."""
+    plan = copy.copy(plan)
+    plan.stop = NO_STOP
+    return plan
 
 
 def rows_alone(batch: Batch, rows: np.ndarray) -> Batch:

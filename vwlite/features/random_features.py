@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.random_features import FILL_RANDOM, fill_directions
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Csr
 from vwlite.features.config import KERNELS, FeatureConfig
 from vwlite.features.hashing import hash_name, hashed, key, unit_interval
 from vwlite.features.interactions import decode_letters

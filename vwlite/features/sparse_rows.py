@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vwlite._native import one_vs_rest_sgd as kernel
-from vwlite.data.batch import Batch
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Batch, Csr, offsets
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.storage.model_file import numbers
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from vwlite._native import weigh_terms
 from vwlite._native.expand import expand_row, flatten
-from vwlite.data.batch import BLANK, Batch
-from vwlite.data.csr import Csr
+from vwlite.data.batch import BLANK, Batch, Csr
 from vwlite.data.text_format import FULL
 from vwlite.errors import DataError
 from vwlite.features.config import VALUES, FeatureConfig

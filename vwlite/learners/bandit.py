@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from vwlite._native import bandit as kernel
-from vwlite.data.batch import Batch
+from vwlite.data.batch import Batch, tag_of
 from vwlite.data.class_labels import LogFunction
-from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, EvaluationLabels, no_labels, offset_advice
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan

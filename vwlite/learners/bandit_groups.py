@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, first_of_group
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, first_of_group, tag_of
 from vwlite.data.class_labels import LogFunction
-from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import DecisionLabels, GroupDecisionLabels
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.bandit import Bandit, Shown, cheapest_first, decimals, pairs_text

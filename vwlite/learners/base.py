@@ -17,7 +17,7 @@ from vwlite.features.feature_plan import Plan
 from vwlite.learners.label_check import Levels
 from vwlite.learners.losses import link_code
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum, value_text
-from vwlite.memory_limit import GIB, check_memory
+from vwlite.options import GIB, check_memory
 from vwlite.storage.weight_table import PageToucher, Table, values_of
 
 NO_MEMORY, UNSTABLE, TOO_MANY, STOPPED, STOPPED_IN_GROUP = range(101, 106)  # of base/status.pxd

@@ -11,8 +11,7 @@ import numpy as np
 from vwlite._native import dual_classes as kernel
 from vwlite._native import gd as predictor
 from vwlite._native import weigh_terms
-from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.csr import Csr, joined
+from vwlite.data.batch import BLANK, SAVE, Batch, Csr, joined
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH

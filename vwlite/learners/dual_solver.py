@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vwlite._native import dual as kernel
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Csr
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.configs.dual import LOSSES, DualConfig
 

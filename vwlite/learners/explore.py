@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import Batch
-from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.batch import Batch, tag_of
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.bandit import NORMS, Bandit, T, decimals
 from vwlite.learners.configs.explore import ExploreConfig

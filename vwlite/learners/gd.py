@@ -248,8 +248,9 @@ class Gd(Learner):
     def in_label_units(self, weights: np.ndarray, names: Sequence[str], slots: np.ndarray) -> np.ndarray:
         if self.label_sums is None:
             return weights
-        unnamed = np.array([name in ("", CONSTANT_NAME) for name in names], bool)
-        mean = np.where(unnamed & (slots == self.constant_slot), self.label_mean, 0.0)
+        mean = np.zeros(len(slots))
+        for place in np.flatnonzero(slots == self.constant_slot).tolist():
+            mean[place] = self.label_mean if names[place] in ("", CONSTANT_NAME) else 0
         with np.errstate(over="ignore"):
             return (weights.astype(float) * self.spread + mean).astype(np.float32)
 

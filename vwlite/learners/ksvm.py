@@ -11,8 +11,7 @@ import numpy as np
 from vwlite._native import weigh_terms
 from vwlite._native.ksvm import KernelMachine
 from vwlite._native.loss_functions import link
-from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.csr import Csr
+from vwlite.data.batch import BLANK, SAVE, Batch, Csr
 from vwlite.features.feature_plan import Plan
 from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.errors import UsageError
-from vwlite.numerals import FLOAT32_MAX
-from vwlite.options import Config, config, option
+from vwlite.options import FLOAT32_MAX, Config, config, option
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,9 +9,8 @@ import numpy as np
 
 from vwlite._native import multiline as kernel
 from vwlite._native.format_predictions import format_predictions
-from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group
+from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, TAGGED, Batch, first_of_group, tag_of
 from vwlite.data.class_labels import LogFunction
-from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.multiline import LineLabels
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.configs.per_class import MultilineConfig

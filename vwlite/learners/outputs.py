@@ -11,9 +11,8 @@ import numpy as np
 from vwlite._native import outputs as kernel
 from vwlite._native.format_predictions import format_predictions
 from vwlite._native.label_lists import read_number_lists
-from vwlite.data.batch import BLANK, Batch
+from vwlite.data.batch import BLANK, Batch, Csr, offsets
 from vwlite.data.class_labels import LogFunction, read_cost, text_of
-from vwlite.data.csr import Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.features.hashing import CONSTANT_HASH, CONSTANT_NAME

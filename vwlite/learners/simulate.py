@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, INNER, SAVE, Batch, first_of_group
+from vwlite.data.batch import BLANK, INNER, SAVE, Batch, Csr, first_of_group, tag_of
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
-from vwlite.data.csr import Csr
-from vwlite.data.label_vocabulary import tag_of
 from vwlite.data.logged_decisions import no_labels
 from vwlite.data.multiline import LineLabels
 from vwlite.errors import DataError

@@ -18,7 +18,7 @@ from vwlite.reporting.curves import independent, wilson
 from vwlite.reporting.runs import Run, number
 from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, Point, axis, named_axis
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import Restored
 
 STRONGEST = 20

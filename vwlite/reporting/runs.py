@@ -7,8 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from vwlite.errors import DataError, InputMissing
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, InputMissing, escaped
 from vwlite.evaluation.metric_table import SERIES
 
 SCHEMA = 1

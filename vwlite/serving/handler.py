@@ -11,8 +11,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from vwlite.errors import VwliteError
-from vwlite.escapes import escaped
+from vwlite.errors import VwliteError, escaped
 from vwlite.version import __version__
 
 IDLE = 5.0  # seconds that a connection without a request is kept

@@ -24,7 +24,7 @@ from vwlite.sklearn.validation import Columns, check_any_weight, importance, not
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.train import Descent
-from vwlite.training.monitor import LineMonitor
+from vwlite.training.listener import LineMonitor
 
 SHARED = (  # parameters that are called as the solver calls them
     "pair_loss", "truncate", "alpha", "penalty", "l1", "steps", "rate", "learning_rate", "average", "calibrate",

@@ -14,7 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import LabelledClasses, Notes, check_any_weight, importance
 from vwlite.solvers.loglinear.config import L1Config

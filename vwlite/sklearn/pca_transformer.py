@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from vwlite.data.config import InputConfig
-from vwlite.memory_limit import USUAL
+from vwlite.options import USUAL_MEMORY
 from vwlite.sklearn.numeric_rows import SlotRowsEstimator
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.model import ClusterModel
@@ -19,7 +19,7 @@ from vwlite.solvers.clusters.solver import Assignment, method_of
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.solver import PcaModel, Projection
 from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRowsEstimator):
@@ -94,7 +94,7 @@ class PCATransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SlotRows
         config = PcaConfig(
             dim=self.n_components, center=self.center, passes=self.passes, oversample=self.oversample, seed=self._seed()
         )
-        found = SubspaceIteration(config, rows, NO_COMPONENTS, USUAL, self._threads).run(Monitor())
+        found = SubspaceIteration(config, rows, NO_COMPONENTS, USUAL_MEMORY, self._threads).run(Monitor())
         self.model_: PcaModel = PcaModel.of(config, found, rows, InputConfig().kept)
         self._n_features_out = self.n_components
         return self
@@ -225,7 +225,7 @@ class HashedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             sparse_means=self.sparse_means,
             seed=self._seed(),
         )
-        found = method_of(config)(config, rows, None, USUAL, self._threads).run(Monitor())
+        found = method_of(config)(config, rows, None, USUAL_MEMORY, self._threads).run(Monitor())
         self.model_: ClusterModel = ClusterModel.of(config, found, rows, InputConfig().kept)
         self.n_iter_, self._n_features_out = found.passes, self.n_clusters
         assignment, clusters, self.inertia_ = Assignment(self.model_), [np.zeros(0, np.int32)], 0.0

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from vwlite.api.keywords import read_options
-from vwlite.api.learner_choice import new_learner_config
 from vwlite.api.memory_run import log_passes
+from vwlite.api.run_configs import new_learner_config
 from vwlite.evaluation.policy_value import policy_value
 from vwlite.sklearn.base import LinearEstimator
 from vwlite.sklearn.numeric_rows import numeric_rows

@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from vwlite.data.batch import Batch
-from vwlite.data.csr import joined
+from vwlite.data.batch import Batch, joined
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from vwlite.data.csr import offsets
+from vwlite.data.batch import offsets
 from vwlite.data.frames import Numbers, Words, column_of, features_of, is_frame, owners, pyarrow
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from vwlite.data.csr import joined
+from vwlite.data.batch import joined
 from vwlite.data.text_format import TextFormat
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, new_namespaces, text_format

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from vwlite.api.memory_run import log
 from vwlite.errors import UsageError
 from vwlite.features.hashing import CONSTANT_HASH, hash_name
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 def importance(sample_weight: Any, X: Any) -> np.ndarray:

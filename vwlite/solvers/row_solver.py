@@ -13,8 +13,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.landmarks import PLAN_ARRAYS, landmarks_digest
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
-from vwlite.memory_limit import GIB, USUAL, MemoryConfig
-from vwlite.options import Config, Request
+from vwlite.options import GIB, USUAL_MEMORY, Config, MemoryConfig, Request
 from vwlite.solvers.rows import Rows, RowSource
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
@@ -120,7 +119,7 @@ class RowSolver(Solver):
             raise UsageError("--names needs the names in the text, which a cache does not keep: drop -c")
         self.names = (self.before and self.before.names) or (NameIndex() if names else None)
         limit = request.config(MemoryConfig).max_memory
-        self.memory = limit * GIB if limit else USUAL
+        self.memory = limit * GIB if limit else USUAL_MEMORY
 
     def configured(self, request: Request) -> Any:
         """The options of a new model. Raises UsageError."""

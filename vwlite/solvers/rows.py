@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, Batch
-from vwlite.data.csr import Csr
+from vwlite.data.batch import BLANK, Batch, Csr
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features.config import FeatureConfig

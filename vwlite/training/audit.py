@@ -9,38 +9,94 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from vwlite._native.format_predictions import format_predictions, format_terms
-from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group
-from vwlite.data.label_vocabulary import tag_of
+from vwlite._native.feature_words import FeatureWords
+from vwlite._native.format_predictions import format_predictions
+from vwlite._native.format_terms import format_terms
+from vwlite.data.batch import BLANK, SAVE, SHARED, Batch, first_of_group, tag_of
 from vwlite.data.multiline import with_shared
 from vwlite.features.feature_names import row_terms, term_names, with_all_linear
 from vwlite.features.feature_plan import Plan
-from vwlite.features.name_index import first_slots, shifted
-from vwlite.features.term_weights import terms_of_row
+from vwlite.features.hashing import CONSTANT_NAME
+from vwlite.features.name_index import first_slots, rows_alone, shifted, without_stop
+from vwlite.features.term_weights import terms_of, terms_of_row
 from vwlite.learners.bandit_groups import BanditGroups
 from vwlite.learners.gd import COLUMNS, Gd
 from vwlite.learners.multiline import Multiline, line_of, number_text
 from vwlite.learners.row_results import Results
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.training.display import Display
-from vwlite.training.listener import Listener, Run
+from vwlite.training.listener import Display, Listener, Run
+
+ROWS_AT_ONCE = 1 << 10  # whose lines are made at once
 
 
 class Audit(Listener):
-    """Shows every row's prediction and what it is made of. The run is to go row by row."""
+    """Shows every row's prediction and what it is made of."""
 
     def __init__(self, learner: Gd, plan: Plan, show: Callable[[bytes], None]) -> None:
+        """``row_by_row``: the run has to go row by row, as weights change or the learner keeps one row's sums."""
         self.learner, self.plan, self.show = learner, plan, show
+        kind = type(learner)
+        own = (kind.audited, kind.spoken, kind.clipped) != (Gd.audited, Gd.spoken, Gd.clipped)
+        self.row_by_row = learner.learning or own
         self.lines: dict[int, bytes] = {}  # of the row by class, from the weights before it is learned
 
     def before(self, batch: Batch, begin: int, end: int) -> None:
-        classes = self.learner.audited(batch, begin) if end > begin else ()
-        self.lines = {number: audit_line(batch, self.plan, self.learner, begin, number) for number in classes}
+        if self.row_by_row:
+            classes = self.learner.audited(batch, begin) if end > begin else ()
+            self.lines = {number: audit_line(batch, self.plan, self.learner, begin, number) for number in classes}
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        if end > begin and not batch.flags[begin] & (BLANK | SAVE):
-            line_now = partial(audit_line, batch, self.plan, self.learner, begin)
-            self.show(audit_text(batch, self.learner, results, begin, self.lines, line_now))
+        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        if not self.row_by_row and len(rows) and has_plain_terms(batch, self.plan):
+            for some in np.array_split(rows, -(-len(rows) // ROWS_AT_ONCE)):
+                self.show(audit_of_rows(batch, self.plan, self.learner, results, some))
+            return
+        for row in rows.tolist():
+            line_now = partial(audit_line, batch, self.plan, self.learner, row)
+            lines = self.lines if self.row_by_row else {0: line_now(0)}
+            self.show(audit_text(batch, self.learner, results, row, lines, line_now))
+
+
+def has_plain_terms(batch: Batch, plan: Plan) -> bool:
+    """Whether the rows' terms are their features as the data have them, which have names."""
+    changed = plan.weights or plan.centring or plan.random or plan.theta
+    return bool(plan.flat and not changed and batch.names is not None and not batch.any_flags & SHARED)
+
+
+class NamesInText:
+    """Names that stand one behind the other in ``text``; name ``i`` ends before byte ``ends[i]``, int64[names]."""
+
+    def __init__(self, text: bytes, ends: np.ndarray) -> None:
+        self.text, self.ends = text, ends
+
+    @classmethod
+    def of(cls, names: list[str]) -> NamesInText:
+        words = [name.encode("utf-8", "surrogateescape") for name in names]
+        return cls(b"".join(words), np.cumsum([len(word) for word in words], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, place: int) -> str:
+        begin = int(self.ends[place - 1]) if place else 0
+        return self.text[begin : int(self.ends[place])].decode("utf-8", "surrogateescape")
+
+
+def audit_of_rows(batch: Batch, plan: Plan, learner: Gd, results: Results, rows: np.ndarray) -> bytes:
+    """``audit_text`` of ``rows``, int64[n] ascending, none of which has been learned from, of plain terms."""
+    terms = terms_of(rows_alone(batch, rows), without_stop(plan))
+    text, ends = FeatureWords(batch, plan.redefine).of_rows(rows, CONSTANT_NAME.encode() if plan.constant else b"")
+    low, high = learner.label_range
+    raw = results.raw[: rows[-1] + 1].astype(float)
+    shown = np.where(np.isnan(raw), 0.0, np.minimum(np.maximum(raw, low), high)).astype(np.float32)
+    wanted = np.full(len(shown), BLANK, np.uint8)
+    wanted[rows] = batch.flags[rows]
+    tags = batch.tag_start, batch.tag_end, batch.text if len(batch.text) else None
+    small = learner.config.takes_any_unit
+    heads = format_predictions(shown, wanted, *tags, int(rows[0]), len(shown), small=small)
+    edges = terms.indptr[[*(rows - rows[0]), len(terms)]]
+    slots = shifted(terms.indices, learner.layout[0], plan.bits)
+    return items(learner, NamesInText(text, np.frombuffer(ends, np.int64)), slots, terms.values, edges, heads)
 
 
 def audit_text(
@@ -75,14 +131,26 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
 
 def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> bytes:
     """The line of these terms."""
+    return items(learner, NamesInText.of(names), slots, values, np.array([0, len(slots)], np.int64))
+
+
+def items(
+    learner: Gd,
+    names: NamesInText,
+    slots: np.ndarray,
+    values: np.ndarray,
+    edges: np.ndarray,
+    heads: bytes | None = None,
+) -> bytes:
+    """The lines of rows of terms, those from ``edges[i]`` to ``edges[i + 1]``, as ``format_terms`` has them."""
     table = learner.weights[slots]
     squares = None
     if learner.stride > 1 and learner.config.modes[0] and not learner.config.ftrl:
         squares = np.ascontiguousarray(table[:, COLUMNS.index("adaptive")])
     with np.errstate(all="ignore"):
-        order = np.argsort(-abs(learner.in_label_units(table[:, 0], names, slots) * values), kind="stable")
+        effects = (learner.in_label_units(table[:, 0], names, slots) * values).astype(np.float32, copy=False)
     weights = learner.in_label_units(shrunk(table[:, 0], learner), names, slots)
-    return format_terms(names, slots, values, weights, squares, order)
+    return format_terms(names.text, names.ends, edges, slots, values, weights, squares, effects, heads)
 
 
 class WeightNames(Listener):
@@ -134,6 +202,8 @@ class Terms(NamedTuple):
 
 class GroupAudit(Listener):
     """Shows every score that the kernel tells of, while the weights are those it was made of."""
+
+    row_by_row = True
 
     def __init__(self, learner: Multiline | BanditGroups, plan: Plan, show: Callable[[bytes], None]) -> None:
         self.learner, self.plan, self.show = learner, plan, show

@@ -7,6 +7,7 @@ again from the start of the pass, passes over the rows it had learned, and goes 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import stat
@@ -14,21 +15,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, TypeVar
 from weakref import proxy
 
 from vwlite.data.blocks import fingerprint, is_unchanged_text, same_file
 from vwlite.errors import Diverged, ModelError, UsageError, VwliteError
 from vwlite.interrupts import Interrupted
-from vwlite.storage.atomic_file import beside_output, output_error
+from vwlite.storage.atomic_file import OpenOutput, beside_output, output_error
 from vwlite.storage.output_checks import CHECKPOINT
-from vwlite.training.best_pass import remove_kept
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
+from vwlite.training.ledger import Entry, RunFiles
 from vwlite.training.listener import Listener
-from vwlite.training.model_header import stored
-from vwlite.training.model_loader import Restored, restore
-from vwlite.training.model_writer import ModelWriter
+from vwlite.training.model_writer import ModelWriter, remove_kept
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.trainer import Trainer
 from vwlite.version import __version__
@@ -99,8 +98,19 @@ class Partial:
 OF_NO_EFFECT = frozenset(["threads", "block_size", "cache", "kill_cache", "types"])
 
 
-class CheckpointFile:
-    """``MODEL.ckpt``.
+class Loaded(Protocol):
+    """A model with its state: what ``Checkpoint.load`` reads."""
+
+    @property
+    def header(self) -> dict[str, Any]: ...
+
+
+Read = TypeVar("Read", bound=Loaded)
+Write = Callable[[str, dict[str, Any], OpenOutput], None]  # takes path, run and what opens files
+
+
+class Checkpoint:
+    """``MODEL.ckpt`` of whatever learns in files: its owner reads and writes the state, this says whose it is.
 
     ``options``: those that decide what the run learns, as JSON data. ``every``: seconds between two checkpoints,
     None: one is written on a signal only. ``say`` tells the user.
@@ -110,34 +120,36 @@ class CheckpointFile:
         self, model: str, options: dict[str, Any], paths: Sequence[str], say: Callable[[str], None],
         every: float | None = None,
     ) -> None:
-        self.model, self.path, self.say, self.every = model, self.path_of(model), say, every
+        self.model, self.path, self.say, self.every = model, f"{model}{CHECKPOINT}", say, every
         self.options = json.loads(json.dumps({**options, "version of vwlite": __version__}))
         self.found = fingerprint(paths)
         self.written = False
         self.last = time.monotonic()
+        self.run: dict[str, Any] | None = None  # what the loaded one says of the run to go on from
 
-    @staticmethod
-    def path_of(model: str) -> str:
-        return f"{model}{CHECKPOINT}"
-
-    @staticmethod
-    def stands_at(path: str) -> bool:
-        return os.path.exists(path)
+    @property
+    def stands(self) -> bool:
+        return os.path.exists(self.path)
 
     def remark_on_standing(self) -> None:
         """Of a run that begins anew although there is one."""
         if self.stands:
             self.say(f"training begins anew; --resume would have gone on with {self.path}, left by a stopped run")
 
-    @property
-    def stands(self) -> bool:
-        return self.stands_at(self.path)
+    def load(self, read: Callable[[str], Read]) -> Read | None:
+        """What to go on from, as ``read`` makes it of the file's path, None when there is no checkpoint.
+
+        Raises ModelError when it is none, is damaged or its input has changed, UsageError when the command has.
+        """
+        if not self.stands:
+            self.say(f"there is no {self.path} to go on from: training begins at the start")
+            return None
+        loaded = read(self.path)
+        self.run = self.check(loaded.header)
+        return loaded
 
     def check(self, header: Mapping[str, Any]) -> dict[str, Any]:
-        """What the checkpoint with this header says of its run, which is to be this one.
-
-        Raises ModelError when it is none or its input has changed, UsageError when the command has.
-        """
+        """What the checkpoint with this header says of its run, which is to be this one. Raises as ``load``."""
         run = header.get("run")
         if not isinstance(run, dict):
             raise ModelError(f"{self.path} is a model, not a checkpoint")
@@ -147,21 +159,22 @@ class CheckpointFile:
         self.written = True
         return run
 
-    def header(self, contents: Mapping[str, Any]) -> dict[str, Any]:
-        """What ``check`` looks at; ``contents``: of files, digested as far as they were read."""
+    def save(self, state: Mapping[str, Any], contents: Mapping[str, Any], write: Write) -> bool:
+        """Write it; returns True.
+
+        ``state``: what the owner goes on from, JSON data. ``contents``: of files, digested as far as they were read.
+        ``write`` takes the path, what the header has as ``run``, and what opens files beside the model. Raises
+        OutputError, Diverged.
+        """
         inputs = [found and {**found, "text": contents.get(found["path"])} for found in self.found]
-        return {"told": self.options, "inputs": inputs}
+        open_output = functools.partial(beside_output, like=self.model)
+        write(self.path, {"told": self.options, "inputs": inputs, **state}, open_output)
+        self.written, self.last = True, time.monotonic()
+        return True
 
     @property
     def due(self) -> bool:
         return self.every is not None and time.monotonic() - self.last >= self.every
-
-    def open(self, path: str) -> AbstractContextManager[IO[Any]]:
-        """The file to be written; ``path`` is this one's, or that of what belongs to it."""
-        return beside_output(path, like=self.model)
-
-    def note_written(self) -> None:
-        self.written, self.last = True, time.monotonic()
 
     @property
     def kept(self) -> str:
@@ -185,54 +198,21 @@ class CheckpointFile:
             raise Diverged(f"{error}{self.kept}") from error
 
 
-class Checkpoints(CheckpointFile):
-    """The checkpoint of a run of an online learner, as ``--resume`` reads it."""
-
-    def __init__(self, config: RunConfig, say: Callable[[str], None], *, every: float | None = None) -> None:
-        super().__init__(config.output.model or "", deciding_options(config), config.input.paths, say, every)
-        self.max_memory = config.max_memory
-        self.run: dict[str, Any] | None = None  # of the checkpoint to go on from
-
-    def load(self) -> Restored | None:
-        """What to go on from, None when there is no checkpoint.
-
-        Raises ModelError when it is damaged or its input has changed, UsageError when the command has.
-        """
-        if not self.stands:
-            self.say(f"there is no {self.path} to go on from: training begins at the start")
-            return None
-        changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
-        restored = restore(self.path, learning=True, vw_compat=False, max_memory=self.max_memory, **changes)
-        self.run = self.check(restored.header)
-        return restored
-
-    def writer(
-        self, source: FileBatches, model: ModelWriter, predictions: Iterable[PredictionWriter]
-    ) -> CheckpointWriter:
-        """What writes it while the run goes on."""
-        return CheckpointWriter(self, source, model, predictions)
-
-    @property
-    def passes_done(self) -> int:
-        """By the run that is resumed."""
-        return self.run["passes_done"] if self.run else 0
-
-
 class CheckpointWriter(Listener):
     """Writes the checkpoint: of the trainer, all its listeners, and what they have written so far."""
 
     def __init__(
-        self, checkpoints: Checkpoints, source: FileBatches, model: ModelWriter, writers: Iterable[PredictionWriter]
+        self, checkpoint: Checkpoint, source: FileBatches, model: ModelWriter, writers: Iterable[PredictionWriter]
     ) -> None:
         """``writers`` of predictions are to be open."""
-        self.checkpoints, self.source, self.model = checkpoints, source, model
+        self.checkpoint, self.source, self.model = checkpoint, source, model
         self.partials = [Partial(writer) for writer in writers]
         self.trainer: Trainer | None = None
 
     def begin(self, run: Trainer) -> None:
         """Go on from the checkpoint loaded, if one was. Raises ModelError."""
         self.trainer = proxy(run)  # no circle: tables of a run that is over are freed at once
-        state, checkpoints = self.checkpoints.run, self.checkpoints
+        state, checkpoint = self.checkpoint.run, self.checkpoint
         if not state:
             return
         try:
@@ -243,50 +223,43 @@ class CheckpointWriter(Listener):
         except VwliteError:
             raise
         except (KeyError, ValueError) as error:
-            raise ModelError(f"{checkpoints.path} is no checkpoint of this version ({error})") from error
-        checkpoints.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")
+            raise ModelError(f"{checkpoint.path} is no checkpoint of this version ({error})") from error
+        checkpoint.say(f"going on after {run.position.skip} examples of pass {run.passes_done + 1}")
 
     def between(self) -> None:
-        if self.checkpoints.due:
+        if self.checkpoint.due:
             self.save()
 
     def saving(self) -> AbstractContextManager[None]:
-        return self.checkpoints.saving(self.save)
+        return self.checkpoint.saving(self.save)
 
     def save(self) -> bool:
         """Write the checkpoint, unless it would say less than the one there is. Raises OutputError, Diverged."""
         run = self.trainer
         started = run is not None and (run.passes_done or run.position.rows)
         if not started or not run.position.reached or not run.learner.resumable:
-            return self.checkpoints.written
-        partials = [partial.save() for partial in self.partials]
-        state = {**self.checkpoints.header(self.source.contents), "partials": partials, **run.state()}
+            return self.checkpoint.written
+        state = {"partials": [partial.save() for partial in self.partials], **run.state()}
         for listener in run.listeners:
             state |= listener.state()
-        self.model.write_model(self.checkpoints.path, state, self.checkpoints.open)
-        self.checkpoints.note_written()
-        return True
+        return self.checkpoint.save(state, self.source.contents, self.model.write_model)
 
     def remove(self) -> None:
         """The model is complete."""
-        self.checkpoints.remove()
+        self.checkpoint.remove()
         for partial in self.partials:
             partial.remove()
         for path in self.model.targets:
             remove_kept(path)
 
 
-def known_then(config: RunConfig) -> list[dict[str, Any]] | None:
-    """The ledger as a stopped run found it, None where none was stopped. Raises ModelError."""
-    path = checkpoint_path(config)
-    if not config.output.model or not os.path.exists(path):
+def known_when_stopped(files: RunFiles, read_header: Callable[[str], Mapping[str, Any]]) -> list[Entry] | None:
+    """The ledger as a stopped run found it, None where none was stopped. Raises ModelError, as ``read_header`` does."""
+    path = f"{files.model}{CHECKPOINT}"
+    if not (files.restart.resume and files.initial and files.keeps_record and os.path.exists(path)):
         return None
-    run = stored(path).header.get("run")
+    run = read_header(path).get("run")
     return run["known"] if run else None
-
-
-def checkpoint_path(config: RunConfig) -> str:
-    return f"{config.output.model}{CHECKPOINT}"
 
 
 def deciding_options(config: RunConfig) -> dict[str, Any]:

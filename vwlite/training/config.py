@@ -10,8 +10,7 @@ from vwlite.data.config import HoldoutConfig, InputConfig
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, sides_of_pair
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Config, Option, again, config, option, options_of
+from vwlite.options import Config, MemoryConfig, Option, again, config, option, options_of
 from vwlite.storage.named_files import OF_PREDICTIONS
 from vwlite.storage.output_checks import BEST, CHECKPOINT, LEDGER, LOCK
 

@@ -14,7 +14,7 @@ from vwlite._native.counters import COUNT, INDEX, record_labels, tally
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.best_constant import LabelSummary
-from vwlite.numerals import FLOAT32_MAX, WHOLE
+from vwlite.options import FLOAT32_MAX, WHOLE
 from vwlite.training.config import ProgressRule
 
 NO_HOLDOUT = FLOAT32_MAX / 2  # the average loss of a pass that held nothing out

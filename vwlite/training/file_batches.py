@@ -19,7 +19,7 @@ from vwlite.errors import UsageError
 from vwlite.features import feature_plan
 from vwlite.learners.base import Learner
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display, FileRead
+from vwlite.training.listener import Display, FileRead
 
 if TYPE_CHECKING:
     from vwlite.features.group_columns import Masks

@@ -20,8 +20,7 @@ from vwlite.data.blocks import HEAD, fingerprint, prefixes, same_file
 from vwlite.errors import ModelError
 from vwlite.options import Request
 from vwlite.storage.atomic_file import atomic_copy, beside_output, is_replaceable
-from vwlite.storage.file_lock import lock
-from vwlite.storage.output_checks import LEDGER, is_url
+from vwlite.storage.output_checks import LEDGER, is_url, lock
 from vwlite.training import ledger
 from vwlite.training.config import CheckpointConfig
 from vwlite.training.model_header import LedgerFile

@@ -1,13 +1,19 @@
-"""What listens to a run: everything that happens beside learning."""
+"""What a run calls: listeners, which hear of everything that happens beside learning, and what shows it.
+
+Displays and monitors are for whoever runs it to override.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from vwlite.data.batch import Batch
-from vwlite.features.feature_plan import Plan
-from vwlite.learners.base import Learner
-from vwlite.learners.row_results import Results
+if TYPE_CHECKING:  # the command line's help, which needs no NumPy, has a display
+    from vwlite.data.batch import Batch
+    from vwlite.features.feature_plan import Plan
+    from vwlite.learners.base import Learner
+    from vwlite.learners.row_results import Results
 
 
 class Run(Protocol):
@@ -58,3 +64,125 @@ class Listener:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from the ``state`` of all listeners of a stopped run."""
+
+
+class FileRead(NamedTuple):
+    """What was read of an input; None where it was not counted. ``digest``: of the whole text, decompressed."""
+
+    path: str
+    lines: int | None = None
+    bad: int | None = None
+    digest: str | None = None
+
+
+class Steps(Protocol):
+    """Takes how many steps were made, of how many; None: unknown."""
+
+    def __call__(self, done: int, total: int | None) -> None: ...
+
+
+def no_steps(done: int, total: int | None) -> None:
+    """Shows nothing of them."""
+
+
+class Display:
+    """Where the lines of a run go; this one shows nothing."""
+
+    def line(self, text: str) -> None:
+        """Of the header, the progress table, the summary, or a note; may be several."""
+
+    def message(self, text: str) -> None:
+        """Something that the user should know, whatever is shown of the run."""
+
+    def remark(self, text: str) -> None:
+        """The same, but for those who want to hear of errors only."""
+
+    def note(self, text: str) -> None:
+        """The same beside the table; nothing where ``text`` is empty."""
+        if text:
+            self.line(f"note: {text}")
+
+    def start(self, size: int | None) -> None:
+        """There are ``size`` bytes to be read, None: nobody knows."""
+
+    def advance(self, size: int) -> None:
+        """``size`` more bytes were read."""
+
+    def advance_rows(self, number: int, rows: int, total: int | None) -> None:
+        """So many more rows of pass ``number`` came from elsewhere than text, of ``total``, if that is known."""
+
+    def step(self, done: int, total: int | None, unit: str) -> None:
+        """``done`` steps of a solver were made, of ``total``, if that is known; ``unit``: what a step is."""
+
+    def files(self, read: list[FileRead]) -> None:
+        """What was read of each input, when the last of it was."""
+
+    def audit(self, data: bytes) -> None:
+        """Lines of an audit."""
+
+    def close(self) -> None:
+        """The run has ended, whatever the reason."""
+
+
+class Monitor:
+    """Shows nothing and stops nothing; ``vwlite.training.solver_run`` has one that does."""
+
+    saves = False  # whether ``Solver.state`` may be asked for
+
+    def line(self, text: str) -> None:
+        """A line of the solver's table."""
+
+    def note(self, text: str) -> None:
+        """Something that the user should know."""
+        self.line(f"note: {text}")
+
+    def remark(self, text: str) -> None:
+        """On what was read or is about to be done, before the table."""
+
+    def row(self, text: str, **figures: Any) -> None:
+        """A line of the table, and its figures as JSON data, for the history of the run."""
+        self.line(text)
+        self.history_row(**figures)
+
+    def history_row(self, **figures: Any) -> None:
+        """Figures of the history that stand in no table."""
+
+    def step(self, done: int, total: int | None = None) -> None:
+        """``done`` steps of ``total`` were made; None: nobody knows of how many."""
+
+    @contextmanager
+    def update(self) -> Iterator[None]:
+        """Within, what ``Solver.state`` tells changes. A request to stop waits for the end, where a checkpoint may be
+        written. Raises Interrupted.
+        """
+        yield
+
+
+class LineMonitor(Monitor):
+    """Gives lines to ``write``, such as a logger's."""
+
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.line = write  # type: ignore[method-assign]
+
+
+class DisplayMonitor(Monitor):
+    """Shows lines and steps, of this ``unit``."""
+
+    def __init__(self, display: Display, unit: str) -> None:
+        self.display, self.unit = display, unit
+
+    def line(self, text: str) -> None:
+        self.display.line(text)
+
+    def remark(self, text: str) -> None:
+        self.display.remark(text)
+
+    def step(self, done: int, total: int | None = None) -> None:
+        self.display.step(done, total, self.unit)
+
+
+class StepsOnly(Monitor):
+    """Shows the steps of a part of a solver's work, none of its lines; that part is not gone on from."""
+
+    def __init__(self, monitor: Monitor) -> None:
+        self.step = monitor.step  # type: ignore[method-assign]

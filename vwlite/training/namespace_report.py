@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import Batch
-from vwlite.data.csr import ranges
+from vwlite.data.batch import Batch, ranges
 from vwlite.features.config import NOTHING_KNOWN, STEP, FeatureConfig, covers, sides_of_pair
 from vwlite.features.feature_plan import ANONYMOUS, PARTS, Plan
 from vwlite.features.hashing import HashSet
@@ -20,9 +19,8 @@ from vwlite.learners.configs.gd import read_pairs
 from vwlite.learners.row_results import Results
 from vwlite.options import options_of
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.label_sample import LabelOrder
-from vwlite.training.listener import Listener, Run
+from vwlite.training.listener import Display, Listener, Run
 
 LETTERS = ("ignore", "keep", "ignore_linear")  # options whose every letter is a namespace's
 NUMBERED = ("ngram", "skips", "feature_limit")  # options of a letter and a number

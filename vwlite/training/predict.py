@@ -7,11 +7,10 @@ from contextlib import ExitStack
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged, ModelError, UsageError
-from vwlite.training.assembly import audit_of, malformed_line_policy
+from vwlite.training.assembly import MalformedLineCheck, audit_of, goes_by_rows, malformed_line_policy
 from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import MalformedLineCheck
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import Restored
 from vwlite.training.predictions import Predictions, Unmoved, open_predictions
 from vwlite.training.trainer import Trainer
@@ -79,7 +78,7 @@ def predict(
         watching = [unmoved] if learner.simple_labels else []
         listeners = [*audit, *predictions, *watching, MalformedLineCheck(policy)]
         beside = confidence or importance_to is not None
-        Trainer(learner, plan, source, listeners, row_by_row=config.output.audit, confidence=beside).run()
+        Trainer(learner, plan, source, listeners, row_by_row=goes_by_rows(audit), confidence=beside).run()
     if say and (warning := unmoved.warning(learner, plan, source.inputs.format)):
         say(f"note: {warning}")
     if say and (missing := source.inputs.missing_columns(labelled=False)):

@@ -13,8 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from vwlite._native.format_predictions import format_predictions
-from vwlite.data.batch import BLANK, SAVE, Batch
-from vwlite.data.label_vocabulary import tag_of
+from vwlite.data.batch import BLANK, SAVE, Batch, tag_of
 from vwlite.errors import OutputError
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.output_checks import STDOUT

@@ -14,10 +14,9 @@ from vwlite.learners.gd import Gd
 from vwlite.learners.row_results import Results
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import NO_HOLDOUT, Counters, History
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.label_sample import ClassCounts, LabelSample
-from vwlite.training.listener import Listener, Run
+from vwlite.training.listener import Display, Listener, Run
 
 Constant = tuple[float | None, float | None]  # the best constant prediction, None of several, and its loss
 HEADER = (

@@ -25,11 +25,11 @@ from vwlite.errors import ModelError
 from vwlite.interrupts import Guard
 from vwlite.options import Request
 from vwlite.storage import model_file
-from vwlite.training.checkpoint import CheckpointFile
-from vwlite.training.display import Display, FileRead
+from vwlite.storage.atomic_file import OpenOutput
+from vwlite.training.checkpoint import Checkpoint, known_when_stopped
 from vwlite.training.ledger import Entry, Ledger, Remarks, RunFiles, model_digest
+from vwlite.training.listener import Display, DisplayMonitor, FileRead, Monitor
 from vwlite.training.model_header import Input, InputRead, Natural, Word
-from vwlite.training.monitor import DisplayMonitor, Monitor
 
 Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, as ``model_file.save`` takes them
 
@@ -95,10 +95,8 @@ class Reader:
         self, bad_lines: BadLinesConfig, labels: Labels | None, display: Display, quiet: bool,
         class_weights: tuple[tuple[float, float], ...] = (),
     ) -> None:
-        self.say = None if quiet else display.message
-        more = {"watch": self.count, "insist": display.message}
-        self.policy = BadLines(labels, self.say, bad_lines, class_weights=class_weights, **more)
-        self.display = display
+        self.bad_lines, self.display, self.quiet = bad_lines, display, quiet
+        self.policy = self.policy_of(labels, class_weights)
         self.inputs: list[Inputs] = []
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
@@ -127,9 +125,13 @@ class Reader:
             self.display.start(inputs.size())
         return inputs
 
-    def policy_beside(self) -> BadLines:
-        """Of other data than those that are learned: malformed lines are counted by themselves, and not kept."""
-        return BadLines(None, self.say, self.policy.config, watch=self.count)
+    def policy_of(self, labels: Labels | None = None, class_weights: tuple[tuple[float, float], ...] = ()) -> BadLines:
+        """That of the data that are learned, or of others beside them: their malformed lines are counted by
+        themselves, and not kept.
+        """
+        message, weights = self.display.message, class_weights
+        say = None if self.quiet else message
+        return BadLines(labels, say, self.bad_lines, class_weights=weights, watch=self.count, insist=message)
 
     def plain_text(self, input: InputConfig) -> Iterator[Block]:
         """Blocks of lines that are no examples. Raises InputMissing, DataError."""
@@ -202,30 +204,35 @@ class StoppedRun(TypedDict):
     state: dict
 
 
-class SolverCheckpoint(CheckpointFile):
-    """Holds what ``Solver.state`` tells."""
+def read_state(path: str) -> model_file.Model:
+    """What a checkpoint holds of ``Solver.state``. Raises ModelError."""
+    loaded = model_file.load(path)
+    if "run" not in loaded.header:
+        raise ModelError(f"{path} is a model, not a checkpoint")
+    check_run(path, loaded.header)
+    return loaded
 
-    def load(self) -> model_file.Model | None:
-        """None where there is none. Raises as ``CheckpointFile.check``."""
-        if not self.stands:
-            self.say(f"there is no {self.path} to go on from: training begins at the start")
-            return None
-        loaded = model_file.load(self.path)
-        if "run" not in loaded.header:
-            raise ModelError(f"{self.path} is a model, not a checkpoint")
-        try:
-            require(loaded.header.get("run"), StoppedRun, "run")
-        except ValueError as error:
-            raise ModelError(f"{self.path} is no checkpoint of this version ({error})") from error
-        self.check(loaded.header)
-        return loaded
+
+def read_header(path: str) -> Mapping[str, Any]:
+    """The header of a checkpoint, or of a model in its place. Raises ModelError."""
+    header = model_file.read_header(path)
+    if header.get("run") is not None:
+        check_run(path, header)
+    return header
+
+
+def check_run(path: str, header: Mapping[str, Any]) -> None:
+    try:
+        require(header.get("run"), StoppedRun, "run")
+    except ValueError as error:
+        raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
 
 
 class RunMonitor(DisplayMonitor):
     """Shows the steps of a solver, keeps its history, writes its checkpoint."""
 
     def __init__(
-        self, solver: Solver, reader: Reader, checkpoint: SolverCheckpoint | None, display: Display, guard: Guard,
+        self, solver: Solver, reader: Reader, checkpoint: Checkpoint | None, display: Display, guard: Guard,
         known: list[Entry],
     ) -> None:
         """``known``: what the model that the run goes on from has learned."""
@@ -263,14 +270,15 @@ class RunMonitor(DisplayMonitor):
             return bool(self.checkpoint and self.checkpoint.written)
         state, arrays = self.solver.state()
         run = {
-            **self.checkpoint.header(self.reader.contents), "known": self.known,
-            "size": self.reader.size, "checksum": self.reader.checksum,
+            "known": self.known, "size": self.reader.size, "checksum": self.reader.checksum,
             "history": self.history[: self.complete], "state": state,
-        }
-        header = {"learner": f"checkpoint of {self.solver.learner}", "run": run}
-        model_file.save(self.checkpoint.path, header, arrays, open_output=self.checkpoint.open)
-        self.checkpoint.note_written()
-        return True
+        }  # fmt: skip
+
+        def write(path: str, run: dict[str, Any], open_output: OpenOutput) -> None:
+            header = {"learner": f"checkpoint of {self.solver.learner}", "run": run}
+            model_file.save(path, header, arrays, open_output=open_output)
+
+        return self.checkpoint.save(run, self.reader.contents, write)
 
     def restore(self, loaded: model_file.Model) -> None:
         """Go on from a checkpoint."""
@@ -311,7 +319,7 @@ def run_solver(
         held.enter_context(files.locked())
         files.settle_initial()
         solver = kind(request, files.initial)
-        files.read_ledger(known_when_stopped(files))
+        files.read_ledger(known_when_stopped(files, read_header))
         left = files.unseen(solver.input.paths)
         if not left:
             files.keep_model()
@@ -325,7 +333,7 @@ def run_solver(
         ledger = files.ledger(left, not solver.input.examples)
         with monitor.saving():
             with reader.opened():
-                stopped = checkpoint.load() if checkpoint and files.restart.resume else None
+                stopped = checkpoint.load(read_state) if checkpoint and files.restart.resume else None
                 if stopped:
                     reader.expect(stopped.header["run"]["size"], stopped.header["run"]["checksum"])
                 solver.read(reader)
@@ -359,28 +367,13 @@ def save(path: str, content: Content, ledger: Ledger | None, reader: Reader) -> 
     model_file.save(path, *content, ledger.write if ledger else None)
 
 
-def checkpoint_of(files: RunFiles, solver: Solver) -> SolverCheckpoint | None:
+def checkpoint_of(files: RunFiles, solver: Solver) -> Checkpoint | None:
     """None for a model that is no file."""
     if not files.keeps_record:
         return None
     initial = model_digest(files.initial) if files.initial else ""
     options = {"command": solver.learner, **solver.deciding_options(), "initial": initial}
-    checkpoint = SolverCheckpoint(files.model, options, solver.input.paths, files.remarks.say, files.restart.every)
+    checkpoint = Checkpoint(files.model, options, solver.input.paths, files.remarks.say, files.restart.every)
     if not files.restart.resume:
         checkpoint.remark_on_standing()
     return checkpoint
-
-
-def known_when_stopped(files: RunFiles) -> list[Entry] | None:
-    """The ledger as a stopped run found it, None where none was stopped. Raises ModelError."""
-    if not (files.restart.resume and files.initial and files.keeps_record):
-        return None
-    path = CheckpointFile.path_of(files.model)
-    run = model_file.read_header(path).get("run") if CheckpointFile.stands_at(path) else None
-    if run is None:
-        return None
-    try:
-        require(run, StoppedRun, "run")
-    except ValueError as error:
-        raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
-    return run["known"]

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
-from vwlite.training.assembly import LearningParts, audit_of
-from vwlite.training.config import RunConfig
-from vwlite.training.display import Display
-from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import (
+from vwlite.training.assembly import (
     ColumnCheck,
     EarlyStopping,
     LabelledExampleCheck,
+    LearningParts,
     MalformedLineCheck,
     NumberedSides,
     ThetaCheck,
+    audit_of,
     no_labels,
 )
+from vwlite.training.config import RunConfig
+from vwlite.training.file_batches import FileBatches
 from vwlite.training.label_sample import ClassCounts, LabelSample
-from vwlite.training.listener import Listener
+from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored, begin_learner
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.namespace_report import NamespaceReport, NumberSides, SharedSlots, SortedLabels
@@ -32,7 +32,7 @@ from vwlite.training.run_report import Header, OwnSummary, ProgressTable
 from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from vwlite.training.checkpoint import Checkpoints
+    from vwlite.training.checkpoint import Checkpoint
     from vwlite.training.ledger import Ledger
 
 
@@ -60,7 +60,7 @@ def train(
     config: RunConfig,
     model: Restored | None = None,
     bad_lines: BadLinesConfig | None = None,
-    checkpoints: Checkpoints | None = None,
+    checkpoint: Checkpoint | None = None,
     ledger: Ledger | None = None,
     display: Display | None = None,
     guard: Guard | None = None,
@@ -69,13 +69,13 @@ def train(
 ) -> TrainResult:
     """Run through the data once per pass, and write what the configuration names.
 
-    ``model``: what to go on from, a checkpoint's when ``checkpoints`` has loaded it. ``ledger`` is written with the
+    ``model``: what to go on from, a checkpoint's when ``checkpoint`` has loaded it. ``ledger`` is written with the
     model, which ``writer`` keeps. ``by_file`` makes what measures the model on each file before that is learned. Raises
     the errors of ``vwlite.errors``, and ``Interrupted``; what is written then is described in
     ``vwlite.storage.atomic_file``.
     """
     shown, limits = display or Display(), bad_lines or BadLinesConfig()
-    training = Training(config, model, limits, checkpoints, ledger, shown, writer, by_file)
+    training = Training(config, model, limits, checkpoint, ledger, shown, writer, by_file)
     return training.run(guard or Guard())
 
 
@@ -96,13 +96,13 @@ class Training:
         config: RunConfig,
         model: Restored | None,
         bad_lines: BadLinesConfig,
-        checkpoints: Checkpoints | None,
+        checkpoint: Checkpoint | None,
         ledger: Ledger | None,
         display: Display,
         writer: type[ModelWriter],
         by_file: ByFile | None,
     ) -> None:
-        self.config, self.bad_lines, self.checkpoints, self.display = config, bad_lines, checkpoints, display
+        self.config, self.bad_lines, self.checkpoint, self.display = config, bad_lines, checkpoint, display
         self.fresh = model is None
         self.parts = parts = LearningParts(
             config, *begin_learner(config, model), model, bad_lines, display, ledger, writer
@@ -111,10 +111,11 @@ class Training:
         self.policy, self.names = parts.policy, parts.names
         self.audit = audit_of(config, self.learner, self.plan, display)
         self.learner.watch(config.passes, display.line, self.counters.held_out_loss)
+        stopped = checkpoint.run if checkpoint else None
         self.source = FileBatches(
             config, self.learner, self.policy, display,
-            passes_before=self.writer.passes - (checkpoints.passes_done if checkpoints else 0),
-            digested=bool(ledger or checkpoints),
+            passes_before=self.writer.passes - (stopped["passes_done"] if stopped else 0),
+            digested=bool(ledger or checkpoint),
             ahead=self.names and self.names.ahead,
             counts_terms=bool(parts.plan.weights and parts.plan.weights.waiting),
         )
@@ -133,7 +134,7 @@ class Training:
         self.stopping = EarlyStopping(config, self.counters, self.writer, display)
 
     def run(self, guard: Guard) -> TrainResult:
-        config, checkpoints, saving = self.config, self.checkpoints, None
+        config, checkpoint, saving = self.config, self.checkpoint, None
         with ExitStack() as closing:
             closing.callback(self.source.close)
             closing.callback(self.writer.best.drop)
@@ -143,8 +144,11 @@ class Training:
             closing.enter_context(self.policy.keeping())
             closing.callback(self.display.close)
             listeners = [*self.listeners(predictions), *log]
-            if checkpoints:
-                saving = checkpoints.writer(self.source, self.writer, [one.writer for one in predictions])
+            if checkpoint:
+                from vwlite.training.checkpoint import CheckpointWriter  # which runs in memory do without
+
+                writers = [one.writer for one in predictions]
+                saving = CheckpointWriter(checkpoint, self.source, self.writer, writers)
                 listeners.append(saving)
                 closing.enter_context(saving.saving())
             trainer = Trainer(

@@ -13,18 +13,16 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.class_labels import ClassLabels
 from vwlite.data.malformed_lines import line_at
-from vwlite.data.parse_errors import vw_message
+from vwlite.data.text_format import vw_message
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.base import Learner
 from vwlite.learners.row_results import Results
-from vwlite.training.assembly import audit_of, names_of
+from vwlite.training.assembly import EarlyStopping, audit_of, goes_by_rows, names_of
 from vwlite.training.config import RunConfig
 from vwlite.training.counters import Counters
-from vwlite.training.display import Display
 from vwlite.training.file_batches import FileBatches
-from vwlite.training.first_pass import EarlyStopping
-from vwlite.training.listener import Listener, Run
+from vwlite.training.listener import Display, Listener, Run
 from vwlite.training.model_writer import ModelWriter
 from vwlite.training.predictions import open_predictions
 from vwlite.training.run_report import Header, ProgressTable, Summary, vw_constant_of
@@ -222,7 +220,7 @@ def run_like_vw(
             RegularizerText(regularizer, learner, config) if regularizer else None,
         ]
         present = [listener for listener in listeners if listener]
-        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=config.output.audit)
+        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=goes_by_rows(audit))
         if dry_run:
             present[0].begin(trainer)
         else:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from vwlite.data.batch import Classes
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.label_vocabulary import Classes
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.solvers.aso.auxiliary import Aux, View, behaviour, most_frequent, most_positive, present, read_aux, views

@@ -13,7 +13,7 @@ from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.cotrain import cotrain, drawn, held_out, most_confident, surest
 from vwlite.solvers.aso.sgd import Targets, solve
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 class Said(Monitor):

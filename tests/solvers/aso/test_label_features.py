@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.solvers.aso.label_features import VALUE, label_features, labels_before, read_kinds

@@ -7,7 +7,7 @@ import pytest
 from oracle.one_vs_rest_sgd import passes
 
 from vwlite._native import batch_rows
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.sparse_rows import Rows
 from vwlite.solvers.aso.config import LOSSES, SolverConfig

@@ -14,7 +14,7 @@ from vwlite.solvers.aso.auxiliary import read_aux
 from vwlite.solvers.aso.config import LearnConfig, SolverConfig, check_kinds
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.online import Newcomers, begun, spans
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 SPAN = 8
 

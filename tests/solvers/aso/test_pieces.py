@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vwlite.data.batch import Csr, offsets
 from vwlite.data.block_parser import read
-from vwlite.data.csr import Csr, offsets
 from vwlite.data.malformed_lines import BadLines
 from vwlite.features import sparse_rows
 from vwlite.features.sparse_rows import Rows

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.oracle import label_viterbi
 from tests.oracle.recall import given_before
+from vwlite.data.batch import offsets
 from vwlite.data.block_parser import read
-from vwlite.data.csr import offsets
 from vwlite.data.malformed_lines import BadLines
 from vwlite.solvers.aso.corpus import Corpus, text_format
 from vwlite.solvers.aso.label_features import VALUE, Decoder, Recall, label_features, labels_given, recalled_space

@@ -14,7 +14,7 @@ from vwlite.solvers.aso.config import TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_data import Task, fitted, solved, task_rows
 from vwlite.solvers.aso.tasks import Rounds, learn_tasks, load_tasks, save_tasks
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 class Said(Monitor):

@@ -18,7 +18,7 @@ from vwlite.solvers.aso.config import LearnConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.train import learn
 from vwlite.solvers.tall_matrices import leading
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 class Said(Monitor):

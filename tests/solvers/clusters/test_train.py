@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from oracle.kmeans import mini_batch, nearest, unit
 
 from vwlite._native import nearest_means
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.solvers.clusters.config import SEEDING, ClusterConfig
 from vwlite.solvers.clusters.mini_batch import MiniBatch, split
 from vwlite.solvers.clusters.numbered_rows import Piece, scalable, trimmed
 from vwlite.solvers.clusters.train import Lloyd
 from vwlite.solvers.rows import Part
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 BITS = 6
 

@@ -22,7 +22,7 @@ from vwlite.solvers.crr.pair_sampling import (
 )
 from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import StepRanking
-from vwlite.training.monitor import LineMonitor
+from vwlite.training.listener import LineMonitor
 
 PHI = 0x9E3779B97F4A7C15
 

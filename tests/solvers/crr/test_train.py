@@ -18,7 +18,7 @@ from vwlite.solvers.crr import train
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.pair_sampling import alias_table, pair_index
 from vwlite.storage.model_file import load, save
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 BITS = 10
 CONSTANT = 11650396 % 2**BITS

@@ -6,7 +6,7 @@ from graph_case import blocks, graph_from
 
 from vwlite.solvers.cut import graph as module
 from vwlite.solvers.cut.graph import Products, iterated, spectrum, start
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 def some_graph(nodes=900, seed=0):

@@ -13,7 +13,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.solvers.cut.text import DegreeRows, eigenvectors, spectral_partitions, spectral_vectors
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 MEMORY = 1e9
 

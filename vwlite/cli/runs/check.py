@@ -26,8 +26,7 @@ from vwlite.data.label_forms import (
     form_of_inputs,
 )
 from vwlite.data.malformed_lines import BadLines, named_labels
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.data_report import MAX_BITS, MIN_BITS, DataReport, Offsets
 from vwlite.evaluation.label_report import (
     ClassNumbers,

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.cli import build
+from vwlite.cli.build import class_limit, refuse_options
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
-from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
@@ -180,7 +180,7 @@ def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any
 
 def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
     """Of a model of ``vwlite aso train``."""
-    target, policy = model_file.load_target(path), BadLines(None, None)
+    target, policy = model_file.load_target(path), build.bad_lines_policy({})
     inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())
 
     def take(tags: bool, space: str | None) -> Corpus:

@@ -5,15 +5,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.build import refuse_options
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_model_rows, open_reader, solve
 from vwlite.data.config import InputConfig, available_cores
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import CLUSTERS, names_of
 from vwlite.evaluation.metric_table import chosen as chosen_metrics
@@ -21,13 +20,12 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.landmarks import chosen_lines
 from vwlite.learners import ELSEWHERE
-from vwlite.memory_limit import USUAL
-from vwlite.options import Request
+from vwlite.options import USUAL_MEMORY, Request
 from vwlite.solvers.clusters.model import ClusterModel, centre_lines
 from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measured, strongest
 from vwlite.solvers.cut.text import DegreeRows
 from vwlite.solvers.rows import RowSource
-from vwlite.training.monitor import DisplayMonitor
+from vwlite.training.listener import DisplayMonitor
 from vwlite.training.prediction_writer import PredictionWriter
 from vwlite.training.solver_run import Reader
 
@@ -112,7 +110,7 @@ def find_means(request: Request, reader: Reader) -> list[bytes]:
     text = text_format(features, skip_malformed=True).of_words(lists=True)
     rows = RowSource(features, reader.open(input, text, several_passes=True), reader.policy, [])
     monitor = DisplayMonitor(reader.display, "lines")
-    return centre_lines(rows, request.values["count"], request.values["seed"], USUAL, input.threads, monitor)
+    return centre_lines(rows, request.values["count"], request.values["seed"], USUAL_MEMORY, input.threads, monitor)
 
 
 def input_of(request: Request) -> InputConfig:

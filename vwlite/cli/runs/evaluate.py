@@ -6,9 +6,9 @@ from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
+from vwlite.cli.build import evaluation_changes, module_for, typed_vector_options
 from vwlite.cli.console import Bar, say
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.model_dispatch import evaluation_changes, module_for, typed_vector_options
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import Opened

@@ -8,11 +8,10 @@ from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
+from vwlite.cli.build import describe_model, module_for
 from vwlite.cli.console import Bar
 from vwlite.cli.jsonfile import json_lines
-from vwlite.cli.runs.model_dispatch import describe_model, module_for
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.explain import Explanation, Sum, explain
 from vwlite.storage.atomic_file import atomic_output
 

@@ -4,11 +4,10 @@ import json
 import sys
 from typing import Any
 
+from vwlite.cli.build import module_for
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
-from vwlite.cli.runs.model_dispatch import module_for
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.inspect_model import (
     Inspection,
     factors_of,

@@ -4,11 +4,11 @@ from contextlib import ExitStack
 from typing import Any
 
 from vwlite.cli import build
+from vwlite.cli.build import refuse_options
 from vwlite.cli.console import Reading
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.evaluate import tell
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_reader
 from vwlite.data import block_parser
 from vwlite.data.config import InputConfig, available_cores

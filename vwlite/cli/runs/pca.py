@@ -3,12 +3,11 @@
 from contextlib import ExitStack
 from typing import Any
 
+from vwlite.cli.build import refuse_options
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text
-from vwlite.cli.runs.model_dispatch import refuse_options
 from vwlite.cli.runs.solve import open_model_rows, solve
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.learners import ELSEWHERE
 from vwlite.solvers.pca.solver import Pca, PcaModel, Projection, lines_of, top_features
 from vwlite.training.prediction_writer import PredictionWriter

@@ -7,13 +7,12 @@ from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
+from vwlite.cli.build import class_limit, module_for, prediction_changes, typed_vector_options
 from vwlite.cli.console import Bar, say, tell
 from vwlite.cli.files import NAME, PATH, output_of
 from vwlite.cli.root import sentence_of
-from vwlite.cli.runs.model_dispatch import class_limit, module_for, prediction_changes, typed_vector_options
 from vwlite.data.input_stream import display_name
-from vwlite.errors import UsageError, VwliteError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, VwliteError, escaped
 from vwlite.learners.configs.base import shown_kind
 from vwlite.storage.output_checks import STDOUT, File, check, is_url
 from vwlite.training.predict import predict

@@ -16,18 +16,17 @@ from vwlite.api import describe
 from vwlite.api.data_source import input_opener
 from vwlite.api.run_configs import bad_lines_config, check_option_effects, input_config
 from vwlite.cli import build
+from vwlite.cli.build import describe_model, module_for
 from vwlite.cli.console import Bar, say
 from vwlite.cli.files import is_feature
 from vwlite.cli.jsonfile import json_lines, write_json
-from vwlite.cli.runs.model_dispatch import describe_model, module_for
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
 from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
 from vwlite.data.memory import parsed_text
 from vwlite.data.plain_text import decoded, words_of
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.catalogue import Neighbours
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.evaluation.inspect_model import names_missing, stored_names

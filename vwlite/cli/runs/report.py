@@ -5,11 +5,10 @@ from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
+from vwlite.cli.build import describe_model, evaluation_changes, module_for
 from vwlite.cli.console import Bar
 from vwlite.cli.runs.evaluate import learned
-from vwlite.cli.runs.model_dispatch import describe_model, evaluation_changes, module_for
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.reporting import charts, curves
 from vwlite.reporting.charts import Tested, tested
 from vwlite.reporting.page import page

@@ -10,16 +10,15 @@ from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
-from vwlite.data.config import BadLinesConfig
-from vwlite.distributed.config import ShardConfig, check_run
+from vwlite.data.config import BadLinesConfig, ShardConfig
 from vwlite.distributed.delta import Delta, save
-from vwlite.distributed.plan import base_of, plan, rule_of
+from vwlite.distributed.plan import base_of, check_run, plan, rule_of
 from vwlite.distributed.rounds import Rounds
 from vwlite.distributed.task import learn
 from vwlite.errors import UsageError
 from vwlite.options import Request
-from vwlite.storage.file_lock import lock
 from vwlite.storage.model_file import Model
+from vwlite.storage.output_checks import lock
 
 BESIDE_SHARD = ("resume", "checkpoint_every", "skip_seen")
 OF_DATA = ("kind", "threads", "classweight", "max_bad_ratio", "strict", "files", "data")

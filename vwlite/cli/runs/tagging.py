@@ -6,13 +6,12 @@ from typing import Any, TypeVar
 
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
+from vwlite.cli.build import class_limit, refuse_options
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.runs.inspect import inspection_text, tell_of_names
-from vwlite.cli.runs.model_dispatch import class_limit, refuse_options
 from vwlite.data.malformed_lines import BadLines
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.explain import Explanation
 from vwlite.evaluation.metric_table import as_table
 from vwlite.solvers.loglinear import model_file

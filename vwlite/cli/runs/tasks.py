@@ -4,13 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.cli.build import refuse_options
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.root import complain
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
-from vwlite.cli.runs.model_dispatch import refuse_options
-from vwlite.errors import UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import chosen as chosen_metrics

@@ -8,8 +8,8 @@ from vwlite.cli import build
 from vwlite.cli.console import Console, say
 from vwlite.cli.jsonfile import EMPTY_REPORT, write_json
 from vwlite.cli.signals import Interrupts
+from vwlite.data.config import FoldConfig
 from vwlite.errors import UsageError
-from vwlite.evaluation.config import FoldConfig
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.options import Request, effective
 from vwlite.training.ledger import be_silent

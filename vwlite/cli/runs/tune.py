@@ -20,16 +20,15 @@ import click
 from vwlite.api.run_configs import check_option_effects, check_unused_options
 from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
+from vwlite.cli.build import evaluation_changes
 from vwlite.cli.console import Bar
 from vwlite.cli.files import Difficulty, FileName, guard
 from vwlite.cli.jsonfile import write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, command_of, plain, sentence_of
 from vwlite.cli.runs.classes import score_of_classes
-from vwlite.cli.runs.model_dispatch import evaluation_changes
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
-from vwlite.data.malformed_lines import BadLines
 from vwlite.data.split_file import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
@@ -46,8 +45,8 @@ from vwlite.storage.atomic_file import atomic_copy
 from vwlite.storage.model_file import learner_name_of
 from vwlite.storage.named_files import NamedFile
 from vwlite.training.config import OutputConfig, RunConfig
-from vwlite.training.display import Display
 from vwlite.training.ledger import be_silent
+from vwlite.training.listener import Display
 from vwlite.training.model_loader import start
 
 Interrupts = Callable[[], AbstractContextManager[Any]]
@@ -98,7 +97,7 @@ def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | Non
     """Of a model of named labels; ``f1`` is that of phrases."""
     model = model_file.load(path)
     alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
-    made = tagger.Tagger(model, tagger.read_batches(model, alike, BadLines(None, None)))
+    made = tagger.Tagger(model, tagger.read_batches(model, alike, build.bad_lines_policy({})))
     crf = bool(made.pairs.transitions)
     return tagger.measure(made, tagger.choose("conll" if crf and metric == "f1" else metric, crf), scheme)
 

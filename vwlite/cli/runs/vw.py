@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.api import learner_choice, run_configs
+from vwlite.api import run_configs
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.console import Console
 from vwlite.cli.signals import signals_call
 from vwlite.data.config import HoldoutConfig
-from vwlite.errors import UsageError
-from vwlite.escapes import laid_out
+from vwlite.errors import UsageError, laid_out
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan
 from vwlite.learners import config_classes
@@ -26,7 +25,7 @@ from vwlite.learners.configs.nn import as_vw_has_it
 from vwlite.learners.losses import LossConfig
 from vwlite.options import Option, fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
-from vwlite.storage.file_lock import lock
+from vwlite.storage.output_checks import lock
 from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
 from vwlite.training.counters import Counters, parse_progress
 from vwlite.training.model_header import stored
@@ -203,7 +202,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
         log(f"[warning] {warning}")
     quiet = arguments["quiet"] or arguments["driver_output_off"]
     output = OutputConfig(**{**fields_of(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
-    learner = learner_choice.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log))
+    learner = run_configs.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log))
     if learner.only_in_vw and "probabilities" in typed:
         used = f"currently using: {learner.loss.name}"
         log(f"[warning] --probabilities should be used only with --loss_function=logistic, {used}")
@@ -323,13 +322,13 @@ def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Ca
     made = stored(path)
     kept = made.header
     if not (made.config.in_vw and config.learner.in_vw):
-        typed_changes = learner_choice.learner_changes(typed), run_configs.feature_changes(typed)
+        typed_changes = run_configs.learner_changes(typed), run_configs.feature_changes(typed)
         changed = {"learner_changes": typed_changes[0], "feature_changes": typed_changes[1]}
         return restore(path, learning=config.learning, vw_compat=True, max_memory=config.max_memory, **changed)
     given, kind = config.learner, type(made.config)
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
     changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
-    changes |= learner_choice.learner_changes(typed)
+    changes |= run_configs.learner_changes(typed)
     for name in ("csoaa_rank", "rank_all", "scores", "no_bias_regularization"):  # vw takes them with any model
         if made.config.only_answers or not hasattr(made.config, name):
             changes.pop(name, None)

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from vwlite.errors import UsageError
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.configs.per_class import PerClassConfig
-from vwlite.numerals import read_decimal
-from vwlite.options import again, config, option
+from vwlite.options import again, config, option, read_decimal
 
 TYPES = ("mtr", "ips", "dm", "dr", "direct", "sm")  # numbered as in the kernel
 SECTION = "Logged decisions"

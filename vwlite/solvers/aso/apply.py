@@ -9,8 +9,7 @@ from vwlite.data.batch import BLANK
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_writer import TextWriter
-from vwlite.errors import DataError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, escaped
 from vwlite.features.config import NOTHING_KNOWN, ApplyConfig
 from vwlite.features.theta import Theta
 from vwlite.features.theta_map import PATIENCE

@@ -9,7 +9,7 @@ import numpy as np
 from vwlite.errors import DataError, UsageError
 from vwlite.features.hashing import mix64
 from vwlite.features.sparse_rows import CHUNK, Rows, Vocabulary
-from vwlite.numerals import is_count
+from vwlite.options import is_count
 from vwlite.solvers.aso.sgd import Targets, targets
 
 SUPERVISED = ("top-k", "multi-k", "confidence", "range")

@@ -7,18 +7,18 @@ from typing import Any, TypedDict
 import numpy as np
 
 from vwlite.config_check import require
-from vwlite.data.label_vocabulary import Classes
+from vwlite.data.batch import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
-from vwlite.memory_limit import USUAL, check_memory
+from vwlite.options import USUAL_MEMORY, check_memory
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Position, Stopped, Targets, solve, targets, zero_weights
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 
 FOLDS = 5
 ENOUGH = 5  # positive examples of a label for a cut of its own
@@ -178,7 +178,7 @@ def fit(
 
 
 def train(
-    corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL,
+    corpus: Corpus, theta: Theta | None, config: TargetConfig, several: bool = False, memory: float = USUAL_MEMORY,
     tuned: bool = False, monitor: Monitor | None = None, stopped: Stopped | None = None,
 ) -> Target:
     """Learn the classes of a labelled corpus; with ``tuned`` a bias includes the cut that folds choose for its class.

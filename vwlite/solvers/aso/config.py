@@ -6,8 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.memory_limit import USUAL
-from vwlite.options import Config, config, option
+from vwlite.options import USUAL_MEMORY, Config, config, option
 from vwlite.storage.output_checks import LEDGER
 
 LOSSES = ("modified_huber", "logistic", "hinge", "squared")  # numbered as in the kernel
@@ -145,7 +144,7 @@ class TasksConfig(Config):
     centre: bool = option(False, "A part of w that all tasks have, from the mean of their weights.")
     penalties: tuple[tuple[str, float], ...] = ()
     own: tuple[str, ...] = ()
-    memory: float = USUAL
+    memory: float = USUAL_MEMORY
 
 
 @config
@@ -178,7 +177,7 @@ class LearnConfig(Config):
     unit: bool = unit()
     idf: bool = idf()
     several: bool = False  # labels of the labelled examples are lists
-    memory: float = USUAL  # bytes of weights at most
+    memory: float = USUAL_MEMORY  # bytes of weights at most
     solver: SolverConfig = field(default_factory=SolverConfig)
     target: SolverConfig = field(default_factory=lambda: TargetConfig().solver)
 

@@ -4,14 +4,11 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, FIRST, Batch, Names
+from vwlite.data.batch import BLANK, FIRST, Batch, LabelVocabulary, Names, joined, offsets, tag_of
 from vwlite.data.block_parser import read
-from vwlite.data.csr import joined, offsets
-from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.features.sparse_rows import Rows, Vocabulary, features_of, inverse_frequencies, merged, rows_over
 from vwlite.solvers.aso.label_features import words_in
 

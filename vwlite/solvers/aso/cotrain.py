@@ -16,20 +16,20 @@ import numpy as np
 
 from vwlite._native import batch_rows
 from vwlite.config_check import require
-from vwlite.data.csr import joined as behind
-from vwlite.data.label_vocabulary import Classes
+from vwlite.data.batch import Classes
+from vwlite.data.batch import joined as behind
 from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
-from vwlite.memory_limit import USUAL, check_memory
+from vwlite.options import USUAL_MEMORY, check_memory
 from vwlite.solvers.aso.auxiliary import halves, in_spaces, mixed
 from vwlite.solvers.aso.classifier import Target, check_idf, classes_in, joined, labels_of, scale_for, with_shared
 from vwlite.solvers.aso.config import CotrainConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import solve, targets, zero_weights
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 
 Stopped = tuple[dict[str, Any], dict[str, np.ndarray]]
 SHARE = 4  # of the first round's passes that each later one makes: it goes on from the weights of the round before
@@ -180,7 +180,7 @@ class Cotrainer:
 def cotrain(
     labelled: Corpus, unlabelled: Corpus, config: CotrainConfig, target: TargetConfig, *,
     spaces: Sequence[tuple[str, ...]] = (), theta: Theta | None = None, test: Corpus | None = None,
-    memory: float = USUAL, monitor: Monitor | None = None, stopped: Stopped | None = None,
+    memory: float = USUAL_MEMORY, monitor: Monitor | None = None, stopped: Stopped | None = None,
     measure: Callable[[Target], dict[str, Any]] = lambda target: {},
 ) -> Cotrained:  # fmt: skip
     """Learn the classes of ``labelled`` and, by the labels that are proposed for them, of ``unlabelled``.

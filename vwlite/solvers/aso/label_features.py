@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vwlite._native import label_viterbi as kernel
-from vwlite.data.batch import Batch
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Batch, Csr, offsets
 from vwlite.errors import UsageError
 from vwlite.features.feature_plan import NAMELESS
 from vwlite.features.hashing import hash_name

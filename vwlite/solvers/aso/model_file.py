@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from vwlite.config_check import built, require
-from vwlite.data.label_vocabulary import Classes
+from vwlite.data.batch import Classes
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import opened, theta_from, theta_parts
-from vwlite.memory_limit import USUAL
+from vwlite.options import USUAL_MEMORY
 from vwlite.solvers.aso.classifier import Target, check_room, joined, labels_of, with_shared
 from vwlite.solvers.aso.config import SequenceConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
@@ -18,8 +18,8 @@ from vwlite.solvers.aso.sgd import Position, Stopped, solve, zero_weights
 from vwlite.solvers.aso.tagger import classes_of, replace_decoding, tagger_of
 from vwlite.storage import model_file
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import TargetHeader, data_of
-from vwlite.training.monitor import Monitor
 
 TARGET = "aso"
 
@@ -95,7 +95,7 @@ def check_position(target: Target, path: str) -> None:
 
 
 def learn_on(
-    target: Target, corpus: Corpus, solver: SolverConfig, new_classes: bool = False, memory: float = USUAL,
+    target: Target, corpus: Corpus, solver: SolverConfig, new_classes: bool = False, memory: float = USUAL_MEMORY,
     monitor: Monitor | None = None, stopped: Stopped | None = None,
 ) -> Target:
     """``solver``: that of the model with the passes and threads to come. A corpus of sequences has its tags.

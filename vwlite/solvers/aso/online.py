@@ -14,7 +14,7 @@ from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Passes, Targets, targets
 from vwlite.solvers.aso.train import Problems, decomposed, grouped, make_problems, solved, state_memory
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 SPAN = 4096  # examples between two looks at features that were not known
 

@@ -12,9 +12,7 @@ from vwlite.data.config import EVENTS, InputConfig, available_cores, has_words, 
 from vwlite.errors import ModelError, UsageError
 from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
-from vwlite.memory_limit import GIB, USUAL, MemoryConfig
-from vwlite.numerals import is_count
-from vwlite.options import Request
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request, is_count
 from vwlite.solvers.aso import online_file, problem_list
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.config import (
@@ -88,7 +86,7 @@ def learn_config(request: Request) -> LearnConfig:
         groups=tuple(tuple(text.split(",")) for text in values["group"]),
         dim=dim,
         dims=tuple(dims),
-        memory=limit * GIB if limit else USUAL,
+        memory=limit * GIB if limit else USUAL_MEMORY,
         solver=solver_config(request),
     )
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from vwlite.data.input_stream import whole_input
 from vwlite.data.plain_text import decoded
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Targets, targets
 from vwlite.solvers.loglinear.crfpp_templates import compiled

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.label_vocabulary import Classes
+from vwlite.data.batch import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.tuning import Dimension
 from vwlite.features.sparse_rows import Rows
@@ -22,7 +22,7 @@ from vwlite.solvers.aso.classifier import check_idf, classes_in, joined, labels_
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.sgd import Targets, solve, targets, zero_weights
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 OF_THETA = {"theta_scale": float, "theta_dim": int}  # options by field, and what they are read as
 OF_SOLVER = {"penalty": float, "rate": float, "passes": int, "loss": str}

@@ -7,12 +7,12 @@ import numpy as np
 
 from vwlite._native import batch_rows
 from vwlite._native import one_vs_rest_sgd as kernel
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.solvers.aso.config import LOSSES, SolverConfig
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 @dataclass(slots=True)

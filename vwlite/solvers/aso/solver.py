@@ -11,8 +11,7 @@ from vwlite.data.config import available_cores, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
-from vwlite.memory_limit import GIB, USUAL, MemoryConfig
-from vwlite.options import Request
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request
 from vwlite.solvers.aso import model_file, online_file, tasks
 from vwlite.solvers.aso.classifier import Progress, Target, train
 from vwlite.solvers.aso.config import (
@@ -48,8 +47,8 @@ from vwlite.solvers.aso.tagger import train_sequences
 from vwlite.solvers.aso.tasks import FIGURE, TaskLearning, TaskModel, compared
 from vwlite.solvers.aso.train import Alternation, Learned
 from vwlite.storage import model_file as container
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import data_of
-from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 
 OF_NO_EFFECT = (  # on what is learned
@@ -70,7 +69,7 @@ class AsoSolver(Solver):
         begun = data_of(container.read_header(initial)) if initial else None
         self.input = input_of(request.values, begun, request.given)
         limit = request.config(MemoryConfig).max_memory
-        self.memory = limit * GIB if limit else USUAL
+        self.memory = limit * GIB if limit else USUAL_MEMORY
 
     def deciding_options(self) -> dict[str, Any]:
         values = self.request.values
@@ -102,7 +101,7 @@ class AsoSolver(Solver):
 
     def beside(self, reader: Reader, path: str, tags: bool = False) -> Corpus:
         """Another text."""
-        policy = reader.policy_beside()
+        policy = reader.policy_of()
         kind = named_kind((path,)) or self.input.kind
         input = input_of({**self.request.values, "files": (path,), "kind": kind}, self.input.kept)
         inputs = reader.open(input, text_format())

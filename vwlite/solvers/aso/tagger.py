@@ -6,15 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import BLANK
+from vwlite.data.batch import BLANK, joined
 from vwlite.data.block_parser import Parsed
-from vwlite.data.csr import joined
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.features.sparse_rows import Rows, Weights
 from vwlite.features.theta import Theta
-from vwlite.memory_limit import GIB, USUAL, check_memory
+from vwlite.options import GIB, USUAL_MEMORY, check_memory
 from vwlite.solvers.aso.answers import agreement
 from vwlite.solvers.aso.auxiliary import mixed
 from vwlite.solvers.aso.classifier import Target, labels_of, train
@@ -35,7 +34,7 @@ from vwlite.solvers.aso.label_features import (
 )
 from vwlite.solvers.aso.sgd import Stopped, solve, targets, zero_weights
 from vwlite.solvers.loglinear.examples import BAD, BREAK, EMPTY, LINE, begins_file, ends_sequence, sequences_of
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 PIECE = 1 << 22  # scores by the label before at a time
 KINDS = "y1"  # of label features, by default
@@ -98,10 +97,10 @@ class Tagger:
     def check_length(self, tokens: int) -> None:
         """Raises DataError for a sequence that has so many and still goes on."""
         count = len(self.target.classes.names)
-        if 4.0 * tokens * count * (count + 1) * (1 if self.labels is None else 2) > USUAL:
+        if 4.0 * tokens * count * (count + 1) * (1 if self.labels is None else 2) > USUAL_MEMORY:
             raise DataError(
-                f"a sequence of {tokens:,} lines or more, with {count:,} classes, needs more than {USUAL / GIB:g} GiB: "
-                "do empty lines end the sequences?"
+                f"a sequence of {tokens:,} lines or more, with {count:,} classes, needs more than "
+                f"{USUAL_MEMORY / GIB:g} GiB: do empty lines end the sequences?"
             )
 
 
@@ -136,7 +135,7 @@ def tagger_of(target: Target) -> Tagger:
 
 
 def train_sequences(
-    corpus: Corpus, theta: Theta | None, config: TargetConfig, how: SequenceConfig, memory: float = USUAL,
+    corpus: Corpus, theta: Theta | None, config: TargetConfig, how: SequenceConfig, memory: float = USUAL_MEMORY,
     monitor: Monitor | None = None, stopped: Stopped | None = None,
 ) -> Target:
     """Learn the classes of a corpus and how the labels of its sequences are chosen.

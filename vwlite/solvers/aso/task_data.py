@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vwlite.errors import DataError, Diverged
-from vwlite.escapes import escaped
+from vwlite.errors import DataError, Diverged, escaped
 from vwlite.features.sparse_rows import Rows, Vocabulary
 from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.corpus import Corpus

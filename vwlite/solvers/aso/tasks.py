@@ -15,7 +15,7 @@ from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.evaluation.metrics import LOG_LOSS_EPS
 from vwlite.features.sparse_rows import Vocabulary, word_arrays, words_from
 from vwlite.features.theta import opened
-from vwlite.memory_limit import check_memory
+from vwlite.options import check_memory
 from vwlite.solvers.aso.config import OF_SIGNS, TasksConfig
 from vwlite.solvers.aso.corpus import Corpus
 from vwlite.solvers.aso.task_data import (
@@ -32,8 +32,8 @@ from vwlite.solvers.aso.task_data import (
 from vwlite.solvers.tall_matrices import leading
 from vwlite.storage import model_file
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import TasksHeader, data_of
-from vwlite.training.monitor import Monitor
 
 
 @dataclass(slots=True)

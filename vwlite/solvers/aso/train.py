@@ -7,12 +7,11 @@ from typing import Any, TypedDict
 import numpy as np
 
 from vwlite.config_check import Double, require
-from vwlite.data.label_vocabulary import Classes
-from vwlite.errors import DataError, UsageError
-from vwlite.escapes import escaped
+from vwlite.data.batch import Classes
+from vwlite.errors import DataError, UsageError, escaped
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta, shared_features
-from vwlite.memory_limit import GIB, check_memory
+from vwlite.options import GIB, check_memory
 from vwlite.solvers.aso.auxiliary import (
     LABELLED,
     Aux,
@@ -35,8 +34,8 @@ from vwlite.solvers.aso.problem_list import Listed, holding, kept
 from vwlite.solvers.aso.sgd import Targets, objective, side_by_side, solve, zero_weights
 from vwlite.solvers.tall_matrices import leading
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 
 
 @dataclass(slots=True)

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import nearest_means
-from vwlite.data.csr import joined
+from vwlite.data.batch import joined
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.clusters.numbered_rows import Piece, trimmed, uniform
 from vwlite.solvers.clusters.train import Clusters, Lloyd, not_of_these_data, project, squares_of
 from vwlite.storage.model_file import numbers
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 ENOUGH = 1e-3  # a pass that lowers the average distance by less, in proportion, is the last
 ORDER = 1 << 20  # what the numbers of the order of rows are for

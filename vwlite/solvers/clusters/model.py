@@ -15,8 +15,8 @@ from vwlite.solvers.clusters.train import Clusters
 from vwlite.solvers.row_solver import RowModel
 from vwlite.solvers.rows import Rows, check_slots
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor, StepsOnly
 from vwlite.training.model_header import Byte, Kind, Natural
-from vwlite.training.monitor import Monitor, StepsOnly
 from vwlite.training.solver_run import Content
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
-from vwlite.data.csr import Csr, joined
+from vwlite.data.batch import Csr, joined
 from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.rows import Part, Rows, SlotRows

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
-from vwlite.data.batch import BLANK
+from vwlite.data.batch import BLANK, LabelVocabulary, tag_of
 from vwlite.data.config import has_words
-from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
 from vwlite.errors import UsageError
 from vwlite.evaluation.cluster_metrics import Agreement
 from vwlite.options import Request
@@ -24,7 +23,7 @@ from vwlite.solvers.clusters.train import Clusters, Lloyd, squares_of
 from vwlite.solvers.cut.text import DegreeRows, spectral_partitions, spectral_vectors
 from vwlite.solvers.row_solver import RowModel, RowSolver
 from vwlite.solvers.rows import Part, RowSource, SlotRows
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 from vwlite.training.solver_run import Content, Reader
 
 

@@ -17,13 +17,13 @@ import numpy as np
 from vwlite._native import nearest_means
 from vwlite.config_check import Double, require
 from vwlite.errors import DataError, Diverged, ModelError, UsageError
-from vwlite.memory_limit import check_memory
+from vwlite.options import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.numbered_rows import NumberedRows, Piece, dense, drawn, scalable, trimmed
 from vwlite.solvers.rows import Rows, SlotRows
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 
 ROUNDING = 1e-6  # squared distances below this share of the squared lengths may be 0
 BYTES = 12.0  # of a slot and cluster: a mean in single precision, a sum in double precision

@@ -7,8 +7,7 @@ from dataclasses import field
 from vwlite.errors import UsageError
 from vwlite.features.config import QueryConfig
 from vwlite.learners.losses import LossConfig
-from vwlite.memory_limit import MemoryConfig
-from vwlite.options import Config, again, config, option
+from vwlite.options import Config, MemoryConfig, again, config, option
 
 LOSS_NAMES = ("squared", "logistic", "hinge", "absolute", "modified_huber")
 RATES = ("inverse", "invsqrt", "constant", "adaptive")

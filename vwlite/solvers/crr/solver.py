@@ -21,8 +21,8 @@ from vwlite.solvers.crr.pair_sampling import check_curriculum
 from vwlite.solvers.crr.train import Descent
 from vwlite.solvers.crr.weights import Begun, check_start, go_on
 from vwlite.training.config import CurriculumConfig
+from vwlite.training.listener import Monitor
 from vwlite.training.model_loader import plan_of
-from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 
 

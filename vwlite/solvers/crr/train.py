@@ -24,15 +24,15 @@ from vwlite.learners.base import NO_MEMORY, TOO_MANY, UNSTABLE
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES, LossConfig
-from vwlite.numerals import FLOAT32_MAX
+from vwlite.options import FLOAT32_MAX
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import TrainingSet
 from vwlite.solvers.crr.pair_sampling import CurriculumStages, PairIndex, check_curriculum
 from vwlite.solvers.crr.weights import Begun, Weights
 from vwlite.storage.model_file import numbers
 from vwlite.training.config import CurriculumConfig
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content
 
 NOT_RECORDED = ("loss", "queries", "penalty", "max_memory")  # as they are, or at all

@@ -14,8 +14,7 @@ from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES
-from vwlite.memory_limit import GIB, check_memory
-from vwlite.options import check_needs
+from vwlite.options import GIB, check_memory, check_needs
 from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels
 from vwlite.storage import model_file

@@ -14,11 +14,11 @@ import numpy as np
 from vwlite._native import spectral
 from vwlite.errors import DataError, UsageError
 from vwlite.interrupts import raise_if_stopped
-from vwlite.memory_limit import check_memory
+from vwlite.options import check_memory
 from vwlite.solvers.cut.config import CutConfig
 from vwlite.solvers.cut.edges import Edges
 from vwlite.solvers.cut.graph import GUARDS, SETTLED, Graph, Spectrum, graph_of, kmeans, spectrum, undirected
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 LEAST_GAIN = 1e-12  # of a step, below which the cost is the same but for rounding
 ENOUGH = 1.0  # a shift with which K is positive semidefinite, whatever the graph

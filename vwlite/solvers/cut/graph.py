@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vwlite._native import spectral
-from vwlite.data.csr import offsets
+from vwlite.data.batch import offsets
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.cut.edges import Edges
 from vwlite.solvers.tall_matrices import eigenpairs, orthonormal, product, times
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 
 @dataclass(slots=True)

@@ -16,12 +16,12 @@ from vwlite._native import spectral, weigh_terms
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.gamma import settle_gamma
-from vwlite.memory_limit import check_memory
+from vwlite.options import check_memory
 from vwlite.solvers.cut.graph import kmeans
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, SubspaceIteration
 from vwlite.solvers.rows import Part, RowSource, SlotRows
-from vwlite.training.monitor import Monitor, StepsOnly
+from vwlite.training.listener import Monitor, StepsOnly
 
 VECTORS = 50  # or as many as clusters
 PASSES = 5

@@ -19,13 +19,12 @@ from vwlite.data.config import InputConfig
 from vwlite.errors import DataError, Diverged
 from vwlite.features.hashing import key
 from vwlite.learners.base import UNSTABLE
-from vwlite.memory_limit import GIB, check_memory
-from vwlite.options import Request
+from vwlite.options import GIB, Request, check_memory
 from vwlite.solvers.lm.config import LmConfig
 from vwlite.solvers.lm.model import STEP, LmModel, network_from, new_network
 from vwlite.solvers.lm.words import text_and_words, text_of, windows_of
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural, check_learner
-from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 
 AT_ONCE = 1 << 18  # steps of the same rates, between two looks at the bar

@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch
-from vwlite.data.csr import Csr, joined
-from vwlite.data.label_vocabulary import LabelVocabulary, tag_of
+from vwlite.data.batch import BLANK, FIRST, TAGGED, Batch, Csr, LabelVocabulary, joined, tag_of
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.term_weights import meet, terms_of
-from vwlite.numerals import read_decimal
+from vwlite.options import read_decimal
 from vwlite.solvers.loglinear.config import L1Config
 
 BETWEEN = b"^"  # a token's own name and that of its parent

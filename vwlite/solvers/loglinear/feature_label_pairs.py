@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Csr
 
 FREQUENT = 16  # occurrences from which features are numbered before rarer ones
 

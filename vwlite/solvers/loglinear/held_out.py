@@ -12,7 +12,7 @@ import numpy as np
 
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import evaluate, rule_for
-from vwlite.numerals import read_decimal
+from vwlite.options import read_decimal
 from vwlite.solvers.loglinear.config import HeldOutConfig, L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines, sequences_of, tree_of
 from vwlite.solvers.loglinear.feature_label_pairs import (

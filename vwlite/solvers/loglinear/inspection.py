@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite.data.batch import Batch
-from vwlite.data.csr import Csr
+from vwlite.data.batch import Batch, Csr
 from vwlite.evaluation.explain import Explanation, Sum, Term
 from vwlite.evaluation.inspect_model import norms, singular_values
 from vwlite.features.feature_names import term_names

@@ -17,8 +17,8 @@ from vwlite.solvers.loglinear.owlqn import OwlQn
 from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 
 HEADER = f"{'pass':>6} {'L(w)/N':>12} {'active':>10} {'seconds':>9}"
 Arrays = dict[str, np.ndarray]

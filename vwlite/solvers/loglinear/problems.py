@@ -7,7 +7,7 @@ import numpy as np
 
 from vwlite._native import crf as chain
 from vwlite._native import logistic_l1, nbest_labels
-from vwlite.data.csr import Csr, offsets
+from vwlite.data.batch import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import UNSTABLE

@@ -11,15 +11,14 @@ from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
 from vwlite.features.theta_map import FeatureMap, check_same
-from vwlite.memory_limit import GIB, USUAL, MemoryConfig
-from vwlite.options import Request, check_needs, effective
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request, check_needs, effective
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle
 from vwlite.solvers.loglinear.held_out import read_holdout
 from vwlite.solvers.loglinear.train import Fit, Texts, TrainJob, TrainResult, held_out_input, ranked_by
 from vwlite.training.config import CurriculumConfig
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import check_features, check_learner
-from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader, Solver
 
 
@@ -49,7 +48,7 @@ class L1(Solver):
             patience=self.held.early_terminate,
             names=bool(names),
             initial=model,
-            memory=limit * GIB if limit else USUAL,
+            memory=limit * GIB if limit else USUAL_MEMORY,
             curriculum=request.config(CurriculumConfig),
         )
         self.job.check()

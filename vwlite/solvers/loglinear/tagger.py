@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import Batch, LabelVocabulary
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.class_metrics import Contingency
 from vwlite.evaluation.metric_table import NAMES, SEQUENCES, chosen, names_of
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.learners.row_results import named_values
-from vwlite.memory_limit import GIB, USUAL
+from vwlite.options import GIB, USUAL_MEMORY
 from vwlite.solvers.loglinear.examples import (
     BAD,
     BREAK,
@@ -117,10 +116,10 @@ class Tagger:
     def check_length(self, lines: int) -> None:
         """Raises DataError for a sequence that has so many and still goes on."""
         need = sequence_bytes(lines, self.pairs) + NBEST_BYTES * lines * self.nbest
-        if need > USUAL:
+        if need > USUAL_MEMORY:
             raise DataError(
                 f"a sequence of more than {lines:,} lines, with {self.pairs.labels:,} labels, needs more than "
-                f"{USUAL / GIB:g} GiB: do empty lines end the sequences?"
+                f"{USUAL_MEMORY / GIB:g} GiB: do empty lines end the sequences?"
             )
 
     def pieces(self) -> Iterator[Lines]:

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from vwlite.data.batch import Batch
+from vwlite.data.batch import Batch, LabelVocabulary
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
-from vwlite.data.label_vocabulary import LabelVocabulary
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import DataError, UsageError
@@ -18,7 +17,7 @@ from vwlite.features.name_index import NameIndex
 from vwlite.features.theta_map import FeatureMap
 from vwlite.learners.label_check import LabelCheck
 from vwlite.learners.losses import LossConfig
-from vwlite.memory_limit import USUAL, check_memory
+from vwlite.options import USUAL_MEMORY, check_memory
 from vwlite.solvers.loglinear import model_file, owlqn
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
@@ -32,7 +31,7 @@ from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
 from vwlite.training.config import CurriculumConfig
 from vwlite.training.curriculum import Difficulties
-from vwlite.training.monitor import Monitor
+from vwlite.training.listener import Monitor
 
 COLUMNS = {"sgd": 2, "owlqn": 2 + 2 * owlqn.MEMORY, "fista": 10}  # float64[weights] that a solver needs at once
 
@@ -48,7 +47,7 @@ class TrainJob:
     patience: int
     names: bool
     initial: model_file.LoadedModel | None
-    memory: float = USUAL  # bytes that weights, and what a sequence needs beside them, may take
+    memory: float = USUAL_MEMORY  # bytes that weights, and what a sequence needs beside them, may take
     theta: FeatureMap | None = None  # adds features to every example
     curriculum: CurriculumConfig = field(default_factory=CurriculumConfig)
 
@@ -188,13 +187,13 @@ class Fit:
         )
 
 
-def fit(job: TrainJob, batches: Iterable[Batch], monitor: Monitor, say: Callable[[str], None]) -> TrainResult:
-    """Learn from batches in memory; ``say`` is called with malformed lines.
+def fit(job: TrainJob, batches: Iterable[Batch], monitor: Monitor, policy: BadLines) -> TrainResult:
+    """Learn from batches in memory; ``policy`` has the labels of the job.
 
     Raises the errors of ``vwlite.errors``.
     """
     job.check()
-    texts, ranked = Texts(job, BadLines(job.labels(), say)), ranked_by(job)
+    texts, ranked = Texts(job, policy), ranked_by(job)
     lines = texts.take(batches, ranked)
     held = None
     if job.holdout.path:

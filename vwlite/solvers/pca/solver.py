@@ -9,17 +9,16 @@ import numpy as np
 
 from vwlite._native import spectral
 from vwlite.config_check import Double
-from vwlite.data.batch import BLANK, Batch
+from vwlite.data.batch import BLANK, Batch, tag_of
 from vwlite.data.config import has_words
-from vwlite.data.label_vocabulary import tag_of
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, Components, SubspaceIteration
 from vwlite.solvers.row_solver import RowModel, RowSolver
 from vwlite.solvers.rows import Part, RowSource, SlotRows, check_slots
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Byte, Kind, Natural
-from vwlite.training.monitor import Monitor
 from vwlite.training.solver_run import Content, Reader
 
 

@@ -21,13 +21,13 @@ from vwlite._native import spectral
 from vwlite.config_check import Double, require
 from vwlite.errors import UsageError
 from vwlite.interrupts import raise_if_stopped
-from vwlite.memory_limit import check_memory
+from vwlite.options import check_memory
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.rows import Rows, SlotRows, check_slots
 from vwlite.solvers.tall_matrices import CHUNK, TINY, eigenpairs, inverse_root, orthonormal, product, times
 from vwlite.storage.model_file import numbers
+from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
-from vwlite.training.monitor import Monitor
 
 MIN_COLUMNS = 16  # per thread
 ILL_CONDITIONED = 1e-3  # least to largest singular value below which columns are orthonormalised twice
