@@ -85,7 +85,7 @@ def test_a_kernel_is_made_again_for_the_headers_it_includes_and_no_others(setup)
     assert setup.headers("cython_ext/learners/adaptive_rates_simd.h") == simd
     classes = setup.headers("cython_ext/learners/class_blocks.h")
     assert {"cython_ext/base/simd.h", "cython_ext/learners/class_scan_simd.h"} < {*classes}
-    assert "cython_ext/solvers/l1_penalties_simd.h" not in classes
+    assert "cython_ext/solvers/window_network.h" not in classes
 
 
 @pytest.mark.parametrize("command", ["egg_info --egg-base", "dist_info --output-dir"])

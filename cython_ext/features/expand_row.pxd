@@ -4,8 +4,7 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove
 
 from features.namespace_groups cimport Rows, bit_of, clear_groups, find_repeats, make_groups
-from features.plan cimport LETTERS, Plan
-from features.random_map cimport RandomMap
+from features.plan cimport LETTERS, Plan, RandomMap
 from features.row_buffer cimport Group, Scratch, reserve_row_terms, reserve_store, reserve_work
 from base.status cimport NO_MEMORY, OK
 

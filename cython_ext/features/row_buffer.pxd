@@ -1,6 +1,6 @@
 """Growing buffers for the expansion of one example: its groups, copies of features, and its row of terms."""
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint32_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 

@@ -17,11 +17,11 @@ from base.float32 cimport FOUR, ONE, TWO
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, ProcessExample, check_fit, open_call, process_in_order
 from learners.query_choice cimport HALF, TINY, clip_to_unit, query_probability
-from losses.links cimport apply_link
+from losses.loss_types cimport apply_link
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results
-from base.vw_random cimport random_next
+from base.random cimport random_next
 
 cdef enum:                 # positions in the scalars, named in vwlite/learners/active.py
     LABELED_WEIGHT = SCALARS      # importance of the examples learned

@@ -18,11 +18,10 @@ from learners.gd_update cimport (
 from learners.gd_update cimport SCALARS as GD_SCALARS
 from learners.label_steps cimport learn_in_units, open_labels, units_after
 from learners.label_units cimport NextUnits, in_label_units
-from learners.iterate_mean cimport COUNT, MEAN_SCALARS, NEXT_SCALE_SUM, SCALE_SUM, MeanCounts, count_iterate
+from learners.iterate_means cimport COUNT, MEAN_SCALARS, NEXT_SCALE_SUM, SCALE_SUM, MeanCounts, count_iterate
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport apply_link
-from losses.loss_types cimport value_needs_update
+from losses.loss_types cimport apply_link, value_needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results

@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 from base.byte_scan cimport unlikely
 from base.memory cimport grow
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
-from base.vw_random cimport random_after
+from base.random cimport random_after
 from features.group_lines cimport close_group_lines, open_group_lines
 from features.kernel_views cimport Results
 from features.multiline_expand cimport kept_features_of

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from base.byte_scan cimport unlikely
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from base.vw_random cimport random_next
+from base.random cimport random_next
 from features.kernel_views cimport Results
 from features.group_lines cimport KEPT_LINES, LONG_LINE, release_long_line
 from features.multiline_expand cimport Line

@@ -6,6 +6,7 @@
 from libc.math cimport INFINITY, exp, fabs, fmax, log
 from libc.stdint cimport uint32_t
 
+from base.byte_scan cimport prefetch
 from features.row_buffer cimport Scratch
 from losses.logistic cimport sigmoid, softplus
 from losses.loss_types cimport Loss, LossParams
@@ -157,3 +158,12 @@ cdef inline int open_vector_pass(VectorPass *q, state, uint32_t size, size_t wid
         q.vectors[i] = &vectors[i, 0]
     q.z, q.slope, q.curvature, q.along = &scratch[0, 0], &scratch[1, 0], &scratch[2, 0], &scratch[3, 0]
     return 0
+
+
+cdef inline void find_vectors(const VectorPass *v, uint32_t mask, Scratch *s) noexcept nogil:
+    """Replace hashes by the numbers of features."""
+    cdef size_t i
+    for i in range(s.terms):
+        s.index[i] = s.index[i] & mask
+        if not s.in_cache:
+            prefetch(v.weights + v.width * s.index[i])

@@ -10,10 +10,10 @@ A step finds the best a_i while the others stay:
 * tube: soft thresholding (Ho and Lin, JMLR 13, 2012).
 """
 
-from libc.math cimport INFINITY, exp, fabs, fmax, fmin, isfinite, log, log1p
+from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, log1p
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from base.splitmix64 cimport mix64
+from base.random cimport mix64
 
 cdef enum:
     HINGE = 0                # numbered as LOSSES in vwlite/learners/dual_solver.py

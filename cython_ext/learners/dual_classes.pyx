@@ -12,7 +12,7 @@ before, is left out until the others have settled (shrinking, section 3.2 there)
 from libc.math cimport INFINITY, fmax, fmin
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from base.splitmix64 cimport mix64
+from base.random cimport mix64
 
 cdef enum:
     CHECK = 1024             # steps between two looks at the request to stop

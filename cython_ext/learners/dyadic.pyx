@@ -4,20 +4,21 @@ from libc.math cimport INFINITY, NAN, isfinite, isinf, isnan, sqrt
 from libc.stdint cimport uint32_t
 
 from base.byte_scan cimport prefetch, unlikely
-from features.expand_row cimport CONSTANT, expand
+from features.expand_row cimport expand
 from learners.dyadic_components cimport (
-    count_updates, dot_products, has_unknown_side, make_components, move_components)
-from learners.dyadic_decay cimport learn_in_turns, linear_sum
+    count_updates, dot_products, has_unknown_side, learn_in_turns, linear_sum, make_components, move_components,
+)
 from learners.dyadic_flow cimport Flow, Step, flow_step, importance_to_flip, is_at_rest, prediction_at
 from features.namespace_groups cimport Rows
 from learners.dyadic_model cimport (
-    MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, SCALARS, TIME, UNBOUNDED, Learner, group_of, step_rate)
+    MAX_LABEL, MAX_PAIRS, MIN_LABEL, MISMATCHED, SCALARS, TIME, UNBOUNDED, DyadicScratch, Learner, close_work,
+    group_of, open_work, step_rate,
+)
 from learners.frozen_terms cimport open_groups, take_constant, take_terms
 from learners.latent_vectors cimport Latent, merge_slots, start_value
 from learners.least_importance cimport least_importance
 from learners.query_choice cimport Asking, asked_weight, open_asking, record_asked
-from losses.links cimport apply_link
-from losses.loss_types cimport read_params
+from losses.loss_types cimport apply_link, read_params
 from losses.losses cimport get_loss
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
@@ -26,7 +27,6 @@ from base.status cimport NO_MEMORY, OK, STOPPED, TOO_MANY, UNSTABLE
 from learners.example_loop cimport Call, open_call
 from features.kernel_views cimport Results
 from learners.dyadic_rates cimport Rates, learn_at_rates, rates_at, scale_starts, set_rates, unit_of
-from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work
 
 
 cdef inline double take_fixed_terms(const Learner *m, Scratch *s, uint32_t mask) noexcept nogil:

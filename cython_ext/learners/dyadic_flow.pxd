@@ -13,13 +13,13 @@ from losses.losses cimport (
     LOSS_ABSOLUTE, LOSS_CLASSIC, LOSS_EXPECTILE, LOSS_EXPONENTIAL, LOSS_GEMAN_MCCLURE, LOSS_HINGE, LOSS_LOGISTIC, LOSS_LP,
     LOSS_MODIFIED_HUBER, LOSS_POISSON, LOSS_QUANTILE, LOSS_SQUARED, LOSS_SQUARED_HINGE, LOSS_TANH, LOSS_TRUNCATED, LOSS_TUBE,
 )
-from losses.lp_loss cimport lp_curvature_of, lp_neg_gradient
+from losses.robust_losses cimport (
+    geman_curvature_of, geman_neg_gradient, lp_curvature_of, lp_neg_gradient, truncated_curvature_of,
+    truncated_neg_gradient, tube_neg_gradient,
+)
 from losses.margin_losses cimport (
     exponential_curvature_of, exponential_neg_gradient, huber_curvature_of, huber_neg_gradient, squared_hinge_curvature_of,
     squared_hinge_neg_gradient, tanh_curvature_of, tanh_neg_gradient,
-)
-from losses.robust_losses cimport (
-    geman_curvature_of, geman_neg_gradient, truncated_curvature_of, truncated_neg_gradient, tube_neg_gradient,
 )
 
 

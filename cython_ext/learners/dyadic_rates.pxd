@@ -19,15 +19,14 @@ from libc.math cimport ceil, exp, fabs, isfinite, pow, sqrt
 from libc.stdint cimport uint32_t
 
 from base.status cimport OK, UNSTABLE
-from features.row_buffer cimport Group, Scratch
-from learners.dyadic_components cimport count_updates, measure_component
-from learners.dyadic_decay cimport decay_of, has_linear, is_repeated, linear_sum
+from features.row_buffer cimport Scratch
+from learners.dyadic_components cimport Rates, count_updates, decay_at, linear_sum, measure_component, shrink_linear
 from learners.dyadic_flow cimport Component, Flow, Step, constant_slope, flow_step, has_constant_slope, is_at_rest, loss_slope
 from learners.dyadic_model cimport (
-    LABEL_MEAN, LABEL_SQUARES, LABEL_WEIGHT, LATER, LINEAR_SQUARES, PASSES, RATE_NOW, TIME, UNBOUNDED, Learner, group_of)
-from learners.dyadic_moves cimport component_of, vector_changes
-from learners.dyadic_scratch cimport DyadicScratch
-from learners.latent_vectors cimport Latent, Side
+    LABEL_MEAN, LABEL_SQUARES, LABEL_WEIGHT, LATER, LINEAR_SQUARES, PASSES, RATE_NOW, TIME, UNBOUNDED, DyadicScratch,
+    Learner, component_of, vector_changes,
+)
+from learners.latent_vectors cimport Latent, Side, grow_side, largest, square_of
 
 
 cdef extern from *:
@@ -72,12 +71,6 @@ cdef inline bint meet_label(Learner *m, double y, double h) noexcept nogil:
     return True
 
 
-cdef inline double largest(const Side *side, size_t i) noexcept nogil:
-    """N of feature ``i`` of a side, the value in the current row included."""
-    cdef double n = side.latent.table[side.latent.stride * side.index[i] + side.latent.rank + 1], x = fabs(side.value[i])
-    return x if x > n else n
-
-
 cdef inline double largest_of_term(const Learner *m, const Scratch *s, size_t i) noexcept nogil:
     """The same for linear term ``i``."""
     cdef double n = m.rates[2 * <size_t>s.index[i] + 1], x = fabs(s.value[i])
@@ -89,25 +82,17 @@ cdef inline bint raise_largest(Learner *m, DyadicScratch *work, double h) noexce
 
     The updates of the features have been counted before, by ``count_updates``.
     """
-    cdef size_t i, j, d
+    cdef size_t i, j
     cdef const Side *side
     cdef Scratch *s = &work.row
-    cdef float *row
-    cdef double x, n, by, sum
+    cdef double x, n, sum
     cdef bint changed = False
     for i in range(2 * work.components):
         side = &work.side[i]
         sum = 0
         for j in range(side.size if not side.latent.fixed else 0):
-            row = side.latent.table + side.latent.stride * side.index[j]
-            x = fabs(side.value[j])
-            if x > row[side.latent.rank + 1]:
-                by = (row[side.latent.rank + 1] if row[side.latent.rank + 1] > 0 else 1.0) / x
-                row[side.latent.rank + 1] = <float>x
-                for d in range(side.latent.rank if by != 1 else 0):
-                    row[d] = <float>(row[d] * by)
-                changed = changed or by != 1
-            n = largest(side, j)
+            changed = grow_side(side, j) or changed
+            x, n = fabs(side.value[j]), largest(side, j)
             sum += (x / n) * (x / n) if n > 0 else 0
         side.latent.squares[0] += h * sum
     sum = 0
@@ -122,14 +107,6 @@ cdef inline bint raise_largest(Learner *m, DyadicScratch *work, double h) noexce
         sum += (x / n) * (x / n) if n > 0 else 0
     m.scalars[LINEAR_SQUARES] += h * sum
     return changed
-
-
-cdef inline double square_of(const double *vector, size_t rank) noexcept nogil:
-    cdef size_t d
-    cdef double sum = 0
-    for d in range(rank):
-        sum += vector[d] * vector[d]
-    return sum
 
 
 cdef inline void add_gradients(Learner *m, const DyadicScratch *work, double g, double h) noexcept nogil:
@@ -152,15 +129,6 @@ cdef inline void add_gradients(Learner *m, const DyadicScratch *work, double g, 
         x = s.value[i] / n if n > 0 else 0
         sums = m.rates + 2 * <size_t>s.index[i]
         sums[0] = <float>min(sums[0] + h * g * g * x * x, FLT_MAX)
-
-
-cdef struct Rates:
-    double vectors        # v m sqrt(c)
-    double linear         # l m z c
-    double start          # c^(2 e + 1)
-    double decay          # c^e: the decay of vectors is multiplied by it, which makes it independent of the unit
-    double linear_decay   # l m z c^e: the same for linear weights
-    double pass_decay     # X / n is added to the decay of what was updated n (j + 1) times up to pass j
 
 
 cdef inline double normaliser(double time, double squares) noexcept nogil:
@@ -240,12 +208,6 @@ cdef inline void find_changes(const DyadicScratch *work, size_t number, double s
         b[d] = -s * x
 
 
-cdef inline double decay_at(const Learner *m, const Rates *rates, double decay, double updates) noexcept nogil:
-    """The decay of a parameter after this number of updates, the current one included."""
-    decay = decay / sqrt(sqrt(updates)) if m.decay_power == 0.25 and updates >= 1 else decay_of(m, decay, updates - 1)
-    return decay + rates.pass_decay / max(updates, 1.0)
-
-
 cdef inline void move_side(const Learner *m, const Side *side, const Rates *rates, double h) noexcept nogil:
     """Move the vectors of a side by the change of their sum, and let them decay."""
     cdef const Latent *latent = side.latent
@@ -263,28 +225,6 @@ cdef inline void move_side(const Learner *m, const Side *side, const Rates *rate
             row[d] = <float>(keep * (row[d] + own * side.vector[d]) + shift)
 
 
-cdef inline void shrink_linear_at_rates(const Learner *m, const DyadicScratch *work, const Rates *rates, double h,
-                                        uint32_t mask) noexcept nogil:
-    """Decay of the linear weights of the pairs' namespaces."""
-    cdef const Group *group
-    cdef const Latent *latent
-    cdef double decay
-    cdef size_t pair, i, slot
-    cdef int side
-    for pair in range(m.pairs):
-        for side in range(2):
-            group = group_of(m, pair, side, &work.row)
-            if group == NULL or is_repeated(m, pair, side) or not has_linear(m, group.number):
-                continue
-            latent = &m.latent[pair][side]
-            for i in range(group.size):
-                slot = group.index[i] & mask
-                if m.rates[2 * slot] > 0:
-                    decay = decay_at(m, rates, m.linear_decay, latent.table[latent.stride * slot + latent.rank] + latent.fixed)
-                    decay *= rates.linear_decay * h / sqrt(m.rates[2 * slot])
-                    m.table[slot] = <float>(m.table[slot] * exp(-decay))
-
-
 cdef inline void move(Learner *m, DyadicScratch *work, const Step *step, const Rates *rates, uint32_t mask) noexcept nogil:
     """Move all parameters to the end of the flow, and let them decay. The vectors of sides are overwritten."""
     cdef size_t i
@@ -296,7 +236,7 @@ cdef inline void move(Learner *m, DyadicScratch *work, const Step *step, const R
         move_side(m, &work.side[2 * i], rates, step.h)
         move_side(m, &work.side[2 * i + 1], rates, step.h)
     if m.linear_decay > 0 or rates.pass_decay > 0:
-        shrink_linear_at_rates(m, work, rates, step.h, mask)
+        shrink_linear(m, work, rates, step.h, mask)
 
 
 cdef inline double predict_again(const Learner *m, DyadicScratch *work, Flow *flow, double start) noexcept nogil:

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport LINK_LOGISTIC, apply_link
+from losses.loss_types cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
     PerClass, begin_row, close_path, end_row, first_class, infer_first_class, move_slots, open_path, open_weight_sets,
     predict_and_update, predict_once

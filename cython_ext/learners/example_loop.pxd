@@ -5,12 +5,11 @@ from libc.math cimport isinf
 from base.byte_scan cimport prefetch, unlikely
 from features.expand_row cimport expand
 from features.namespace_groups cimport Rows
-from features.cache_residency cimport slots_in_cache
+from features.kernel_views cimport Results, open_plan, open_results, open_rows, slots_in_cache
 from features.plan cimport Plan
 from text.batch_builder cimport BLANK, SAVE
 from features.row_buffer cimport LONG_ROW, Scratch, close_scratch, free_terms, move_terms, open_scratch
 from base.status cimport OK, STOPPED, TOO_MANY, UNSTABLE
-from features.kernel_views cimport Results, open_plan, open_results, open_rows
 
 # Called for a row as soon as it is expanded, before the rows before it have been processed: maps its terms to the learner's
 # slots and starts to prefetch them. A reference that it keeps to a row is only valid until the next call.

@@ -4,7 +4,7 @@ The penalty is ``penalty`` times (|A|^2 + |B|^2) / 2, whose minimum over all fac
 (Srebro, Rennie and Jaakkola, NIPS 2005). An example x has the latent vector a = x'A and the raw predictions B a. Each example
 updates A with B fixed, then B with A fixed, which are two linear models. The step of A is implicit: its size is proportional to
 the slope of the loss at its end. Rows have adaptive learning rates, those of features also per-feature scales. The penalty of a
-row of A is applied when the row is next read, see ``learners/penalty_sum.pxd``.
+row of A is applied when the row is next read, see ``learners/row_shrinkage.pxd``.
 """
 
 from libc.math cimport expf, fabsf, isfinite, isnan, sqrtf
@@ -17,7 +17,7 @@ from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport NORM_SUM, NORM_WEIGHT, RATE_NOW, Learner, clip
 from learners.output_rows cimport Outputs, count_times, open_each, open_labels, open_results_of_outputs, read_labels, report
-from learners.penalty_sum cimport add_to_sum, mark_applied, outstanding
+from learners.row_shrinkage cimport add_to_sum, mark_applied, outstanding
 from losses.loss_types cimport needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE

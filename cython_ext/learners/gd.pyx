@@ -16,8 +16,7 @@ from learners.label_units cimport LABEL_SUMS, NextUnits, Units, in_label_units
 from learners.label_steps cimport learn_in_units, open_labels, units_after
 from learners.example_loop cimport Call, ProcessExample, check_fit, open_call, process_in_order
 from learners.least_importance cimport least_importance
-from losses.links cimport apply_link
-from losses.loss_types cimport LossParams, needs_update, value_needs_update
+from losses.loss_types cimport LossParams, apply_link, needs_update, value_needs_update
 from features.row_buffer cimport Scratch
 from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results

@@ -1,7 +1,7 @@
 """Models in which every label has latent vectors and linear weights of its own: tables, a row's dot products, every label's flow.
 
 With an offset c a dot product is that of a + c and b + c, less rank * c^2. Where decay differs between parameters, or some of them are
-frozen, decay is a step of its own (``separate``; see ``label_decay.pxd``), and flows have none.
+frozen, decay is a step of its own (``separate``; see ``label_rates.pxd``), and flows have none.
 """
 
 from libc.stdint cimport uint32_t
@@ -11,8 +11,9 @@ from base.byte_scan cimport prefetch
 from base.status cimport NO_MEMORY, OK
 from features.row_buffer cimport Group, Scratch
 from learners.dyadic_flow cimport Component, Flow
-from learners.dyadic_moves cimport add_side, can_move, component_of, vector_changes
-from learners.dyadic_scratch cimport DyadicScratch, close_work, open_work, reserve
+from learners.dyadic_model cimport (
+    DyadicScratch, add_side, can_move, close_work, component_of, open_work, reserve, vector_changes,
+)
 from learners.frozen_terms cimport Groups, find_group, open_groups
 from learners.latent_vectors cimport Latent, Side, merge_slots, read_part, read_vector
 

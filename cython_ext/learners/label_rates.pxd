@@ -1,4 +1,9 @@
-"""Rates of their own for every parameter of a model of labels, by what it was moved so far (AdaGrad: Duchi, Hazan and Singer, 2011).
+"""What a run over rows has beside the tables of a ``LabelModel``: scalars and their rates, sums of log losses, room for scores.
+
+L2 decay, where it is a step of its own, takes turns with the flow, as in ``dyadic_components.pxd``. Decay of linear weights is that of all
+linear weights of the row, the constant's too; with a global rate the number of updates only matters to vectors.
+
+Rates of their own for every parameter of a model of labels, by what it was moved so far (AdaGrad: Duchi, Hazan and Singer, 2011).
 
 A vector has the sum G of its squared gradients, and a feature the greatest N of its values without sign so far: where N grows, the
 vectors of the feature shrink by as much. With x the value, g the gradient by the label's score, b the vector of the other side, h the
@@ -14,10 +19,84 @@ from libc.math cimport exp, fabs, pow, sqrt
 from libc.stdint cimport uint32_t
 
 from features.row_buffer cimport Scratch
-from learners.dyadic_moves cimport component_of
 from learners.dyadic_flow cimport Component
-from learners.label_model cimport LabelModel, change_vectors, set_of
-from learners.latent_vectors cimport Latent, Side
+from learners.dyadic_model cimport component_of, decayed_rate
+from learners.label_model cimport LabelModel, change_vectors, open_model, set_of
+from learners.latent_vectors cimport Latent, Side, grow_side, largest, shrink_vectors, square_of
+from learners.query_choice cimport Asking, open_asking
+
+cdef enum:                 # positions in the scalars, named in vwlite/learners/label_vectors.py
+    RATE = 0               # learning rate, decayed by the passes so far
+    FIRST = 1              # number of the first class, -1 while unknown
+    TIME = 2               # sum of importance of the examples learned
+    UNBOUNDED = 3          # number of updates that hit an iteration limit
+    LATER = 4              # 0 in the first pass
+    MISMATCHED = 7         # number of rows whose sides cannot be paired by position
+    SCALARS = 9            # kernels do not use the others
+
+
+cdef struct LabelRun:
+    double *scalars
+    double *log_loss       # (2, 2) as in learners/class_update.pxd
+    double power_t, initial_t, first_pass_t
+    double flip_rate       # the learning rate at which the importance to change a prediction is found
+    Asking asking
+    bint vw_compat
+    float *raw             # (rows of the batch, labels), or a single row
+    float *score
+    size_t score_stride
+
+
+cdef inline double rate_now(const LabelRun *run) noexcept nogil:
+    return decayed_rate(run.scalars[RATE], run.scalars[TIME], run.first_pass_t if run.scalars[LATER] == 0 else 0, run.power_t,
+                        run.initial_t)
+
+
+cdef inline int open_run(LabelRun *run, LabelModel *m, state, config, plan, size_t rows, size_t end) except -1:
+    """Open the model as well; ``rows`` are those of the batch, up to ``end`` they are run. Raises ValueError for arrays of other
+    shapes.
+    """
+    cdef double[::1] scalars = state.scalars
+    cdef double[:, ::1] log_loss = state.log_loss
+    cdef float[:, ::1] raw = state.raw, score = state.score
+    open_model(m, state, config, plan)
+    run.scalars, run.log_loss, run.vw_compat = &scalars[0], &log_loss[0, 0], config.vw_compat
+    run.first_pass_t, run.power_t, run.initial_t = config.first_pass_t, config.power_t, config.initial_t
+    run.flip_rate, run.asking = config.confidence_rate, open_asking(state, config, end)
+    if scalars.shape[0] != SCALARS or log_loss.shape[0] != 2 or log_loss.shape[1] != 2:
+        raise ValueError("scalars or sums of losses do not fit")
+    run.score_stride = m.labels if state.wants_scores else 0
+    if <size_t>min(raw.shape[0], score.shape[0]) < (rows if run.score_stride else 1) or (
+            raw.shape[1] != <Py_ssize_t>m.labels or score.shape[1] != <Py_ssize_t>m.labels):
+        raise ValueError("no room for the scores")
+    run.raw, run.score = &raw[0, 0], &score[0, 0]
+    return 0
+
+
+cdef inline void shrink_label(const LabelModel *m, const Scratch *s, size_t label, double time) noexcept nogil:
+    """Decay of what a label has of the row."""
+    cdef size_t i
+    cdef float *weight
+    cdef double factor = exp(-time * m.linear_decay)
+    cdef size_t start = set_of(m, label) * m.rank
+    if <int>label == m.base:
+        return
+    for i in range(2 * m.work.components):
+        if not m.work.side[i].latent.fixed:
+            shrink_vectors(&m.work.side[i], start, start + m.rank, time, m.decay_power, m.offset, m.decays_weights)
+    for i in range(s.terms if m.linear_decay > 0 else 0):
+        if s.value[i] != 0:
+            weight = m.w + s.index[i] * m.width + label
+            weight[0] = <float>(weight[0] * factor)
+
+
+cdef inline double largest_decay(const LabelModel *m) noexcept nogil:
+    cdef size_t i
+    cdef double most = m.linear_decay
+    for i in range(2 * m.work.components):
+        if not m.work.side[i].latent.fixed and m.work.side[i].latent.decay > most:
+            most = m.work.side[i].latent.decay
+    return most
 
 
 cdef extern from *:
@@ -27,32 +106,17 @@ cdef extern from *:
     const double OF_VECTORS "VWL_OF_VECTORS"  # v / l
 
 
-cdef inline double largest(const Side *side, size_t i) noexcept nogil:
-    """N of a feature of a side, as it is where the present value counts."""
-    cdef double n = side.latent.table[side.latent.stride * side.index[i] + side.latent.rank + 1], x = fabs(side.value[i])
-    return x if x > n else n
-
-
 cdef inline bint grow(LabelModel *m, const Scratch *s) noexcept nogil:
     """Let N of all features of the row, whose updates were counted, be at least their values. Whether a vector has changed."""
     cdef size_t i, j, d, labels
     cdef const Side *side
-    cdef float *row
     cdef float *scale
-    cdef double x, by
+    cdef double x
     cdef bint changed = False
     for i in range(2 * m.work.components):
         side = &m.work.side[i]
         for j in range(side.size if not side.latent.fixed else 0):
-            row = side.latent.table + side.latent.stride * side.index[j]
-            x = fabs(side.value[j])
-            if x <= row[side.latent.rank + 1]:
-                continue
-            by = (row[side.latent.rank + 1] if row[side.latent.rank + 1] > 0 else 1.0) / x
-            row[side.latent.rank + 1] = <float>x
-            for d in range(side.latent.rank if by != 1 else 0):
-                row[d] = <float>(row[d] * by)
-            changed = changed or by != 1
+            changed = grow_side(side, j) or changed
     for i in range(s.terms):
         scale = m.scale + 2 * s.index[i]
         x = fabs(s.value[i])
@@ -66,14 +130,6 @@ cdef inline bint grow(LabelModel *m, const Scratch *s) noexcept nogil:
         changed = changed or scale[0] > 0
         scale[0] = <float>x
     return changed
-
-
-cdef inline double square_of(const double *vector, size_t rank) noexcept nogil:
-    cdef size_t d
-    cdef double sum = 0
-    for d in range(rank):
-        sum += vector[d] * vector[d]
-    return sum
 
 
 cdef inline void add_gradients(LabelModel *m, const Scratch *s, const double *g, double h) noexcept nogil:

@@ -13,9 +13,10 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
-from base.vw_random cimport random_next
-from learners.kernel_merge cimport Merged, merge_vectors
-from learners.kernel_rows cimport Vector, Vectors, complete_row, forget_vector, grown, mark_origin, renumber
+from base.random cimport random_next
+from learners.kernel_rows cimport (
+    Merged, Vector, Vectors, complete_row, forget_vector, grown, mark_origin, merge_vectors, renumber,
+)
 
 cdef extern from *:
     """

@@ -1,9 +1,9 @@
 """Latent vectors: rows of a table, which have a computed initial value until they are first updated."""
 
-from libc.math cimport cos, log, sqrt
+from libc.math cimport cos, exp, fabs, log, pow, sqrt
 from libc.stdint cimport uint32_t, uint64_t
 
-from base.splitmix64 cimport mix64, unit_interval
+from base.random cimport mix64, unit_interval
 
 
 cdef struct Latent:
@@ -125,3 +125,51 @@ cdef inline size_t merge_slots(uint32_t *index, float *value, size_t size) noexc
             index[kept], value[kept] = index[i], value[i]
             kept += 1
     return kept
+
+
+cdef inline void shrink_vectors(const Side *side, size_t first, size_t last, double time, double decay_power, double offset,
+                                bint decays_weights) noexcept nogil:
+    """L2 decay of the elements [first, last) of a side's vectors, whose update is counted already: what was updated n times before
+    has a decay multiplied by (1 + n)^-decay_power. ``time`` is the learning rate times the importance.
+    """
+    cdef const Latent *latent = side.latent
+    cdef float *row
+    cdef double decay, factor, shift
+    cdef size_t i, d
+    for i in range(side.size):
+        row = latent.table + latent.stride * side.index[i]
+        decay = latent.decay
+        if decay_power != 0 and row[latent.rank] > 1:
+            decay *= pow(row[latent.rank], -decay_power)
+        factor = exp(-time * decay)
+        shift = 0 if decays_weights else side.value[i] * (factor - 1) * offset / side.square
+        for d in range(first, last):
+            row[d] = <float>(factor * row[d] + shift)
+
+
+cdef inline double largest(const Side *side, size_t i) noexcept nogil:
+    """N of a feature of a side, as it is where the present value counts."""
+    cdef double n = side.latent.table[side.latent.stride * side.index[i] + side.latent.rank + 1], x = fabs(side.value[i])
+    return x if x > n else n
+
+
+cdef inline bint grow_side(const Side *side, size_t i) noexcept nogil:
+    """Let N of a feature be at least its value; where N grows, the vector shrinks by as much. Whether the vector has changed."""
+    cdef float *row = side.latent.table + side.latent.stride * side.index[i]
+    cdef double x = fabs(side.value[i]), by
+    cdef size_t d
+    if x <= row[side.latent.rank + 1]:
+        return False
+    by = (row[side.latent.rank + 1] if row[side.latent.rank + 1] > 0 else 1.0) / x
+    row[side.latent.rank + 1] = <float>x
+    for d in range(side.latent.rank if by != 1 else 0):
+        row[d] = <float>(row[d] * by)
+    return by != 1
+
+
+cdef inline double square_of(const double *vector, size_t rank) noexcept nogil:
+    cdef size_t d
+    cdef double sum = 0
+    for d in range(rank):
+        sum += vector[d] * vector[d]
+    return sum

@@ -1,6 +1,6 @@
 """Latent feature log-linear models: every label has latent vectors and linear weights of its own, updated along the exact flow."""
 
-from libc.math cimport INFINITY, ceil, fabs, isfinite, isnan
+from libc.math cimport ceil, fabs, isfinite, isnan
 from libc.stdint cimport uint32_t
 from libc.stdlib cimport free, malloc
 
@@ -8,16 +8,16 @@ from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
 from features.row_buffer cimport Scratch
-from learners.dyadic_components cimport has_unknown_side
-from learners.dyadic_decay cimport turns_for
+from learners.dyadic_components cimport has_unknown_side, turns_for
 from learners.dyadic_flow cimport components_at, safe_exp
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from learners.label_decay cimport largest_decay, shrink_label
+from learners.label_rates cimport (
+    FIRST, MISMATCHED, TIME, UNBOUNDED, LabelRun, add_gradients, grow, largest_decay, move_at_rates, open_run,
+    rate_now, set_rates, shrink_label,
+)
 from learners.label_flow cimport STATES, LabelFlow, follow, importance_to_overtake, scores_at, softmax, speeds_at
 from learners.label_model cimport (
     LabelModel, change_vectors, close_model, find_rows, make_flows, make_sides, open_flows, read_sides, take_standing_terms)
-from learners.label_rates cimport add_gradients, grow, move_at_rates, set_rates
-from learners.label_run cimport FIRST, MISMATCHED, TIME, UNBOUNDED, LabelRun, open_run, rate_now
 from learners.latent_vectors cimport Side, count_side, move_vector
 from learners.query_choice cimport asked_weight, record_asked
 

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint32_t
 from learners.gd_update cimport count_time, prefetch_slots
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport apply_link
+from losses.loss_types cimport apply_link
 from learners.class_update cimport (
     PerClass, begin_row, close_path, end_row, infer_first_class, move_slots, open_path, open_weight_sets, predict_and_update,
     predict_once

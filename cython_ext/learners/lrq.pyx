@@ -12,11 +12,11 @@ from learners.gd_update cimport (
 )
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport apply_link
+from losses.loss_types cimport apply_link
 from features.row_buffer cimport Group, Scratch, reserve_row_terms
 from base.status cimport OK, UNSTABLE
 from features.kernel_views cimport Results
-from base.vw_random cimport random_after, random_next
+from base.random cimport random_after, random_next
 
 cdef enum:
     SEEN = SCALARS        # index into the scalars: number of rows so far, blank ones included

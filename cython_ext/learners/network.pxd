@@ -12,7 +12,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from base.byte_scan cimport prefetch
-from base.splitmix64 cimport mix64, unit_interval
+from base.random cimport mix64, unit_interval
 from base.status cimport OK, UNSTABLE
 from features.row_buffer cimport Scratch
 

@@ -9,8 +9,7 @@ from learners.gd_update cimport MAX_LABEL, MIN_LABEL, SCALARS, Learner, clip, co
 from learners.label_units cimport (
     LABEL_DEVIATION, LABEL_SUMS, LABEL_VARIANCE, LABEL_VARIANCE_ALL, LabelUnits, Units, units_of
 )
-from losses.links cimport apply_link
-from losses.loss_types cimport read_params
+from losses.loss_types cimport apply_link, read_params
 from base.status cimport OK, UNSTABLE
 
 

@@ -14,7 +14,7 @@ from learners.class_blocks cimport (
 from learners.gd_update cimport NORMS, count_time, widen_range
 from features.namespace_groups cimport Rows
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from losses.links cimport LINK_LOGISTIC, apply_link
+from losses.loss_types cimport LINK_LOGISTIC, apply_link
 from learners.class_update cimport (
     COSTS, NEXT_SAMPLE, ONE_AGAINST_ALL, PREFETCH_LINES, SETS, ZERO_PROBABILITY_LOSS, PerClass, can_update_blocks, clip_class,
     first_class, infer_first_class, keep_learned_score, move_slots, open_weight_sets, predict_all, predict_class,

@@ -4,7 +4,7 @@ from libc.math cimport NAN, fmin, logf, sqrtf
 from libc.stdint cimport uint64_t
 
 from base.float32 cimport FOUR, ONE, TWO
-from base.vw_random cimport random_next
+from base.random cimport random_next
 
 cdef extern from *:
     const float HALF "0.5f"

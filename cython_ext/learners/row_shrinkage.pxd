@@ -6,16 +6,36 @@ and Ananiadou (ACL 2009). An example learned with the step size e adds e r l to 
 strength of the penalty. Since r stays the same while no example has the feature, u can catch up at once by r times the increase
 of ``total``, the sum of e l over all examples, which all rows share. All weights of a row have the rate of the largest of their
 sums of squared gradients, so that the penalty shrinks a row without turning it.
+
+The running sum of penalties is shared by all rows of a table. Tables are float32, so a row stores the part that has been applied to
+it exactly as the sum of two floats, ``applied[0]`` and ``applied[1]``; the sum is therefore rounded to the precision of two floats.
 """
 
 from libc.math cimport sqrtf
 
 from features.row_buffer cimport Scratch
-from learners.penalty_sum cimport add_to_sum, mark_applied, outstanding
+
+
+cdef inline float outstanding(const float *applied, double total) noexcept nogil:
+    """The part of the sum that has not been applied to the row yet."""
+    return <float>(total - (<double>applied[0] + applied[1]))
+
+
+cdef inline void mark_applied(float *applied, double total) noexcept nogil:
+    """Record that the whole sum has been applied to the row."""
+    applied[0] = <float>total
+    applied[1] = <float>(total - applied[0])
+
+
+cdef inline double add_to_sum(double total, double penalty) noexcept nogil:
+    """The sum of both, rounded to what two floats can hold."""
+    cdef float high = <float>(total + penalty)
+    return <double>high + <float>(total + penalty - high)
+
 
 cdef enum:                 # columns of the table, named in vwlite/learners/softmax.py
     PENALTY = 0            # u
-    APPLIED = 1            # and 2: the part of ``total`` that u includes, see learners/penalty_sum.pxd
+    APPLIED = 1            # and 2: the part of ``total`` that u includes
     COLUMNS = 3
 
 

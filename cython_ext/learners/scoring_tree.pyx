@@ -14,16 +14,14 @@ from base.status cimport NO_MEMORY, OK, UNSTABLE
 from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
 from features.row_buffer cimport Scratch
-from learners.dyadic_components cimport has_unknown_side
-from learners.dyadic_decay cimport turns_for, way_of
+from learners.dyadic_components cimport has_unknown_side, turns_for, way_of
 from learners.dyadic_flow cimport (
     Flow, Step, flow_step, has_constant_slope, importance_to_flip, is_at_rest, prediction_at, safe_exp)
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
-from learners.label_decay cimport largest_decay, shrink_label
+from learners.label_rates cimport MISMATCHED, TIME, UNBOUNDED, LabelRun, largest_decay, open_run, rate_now, shrink_label
 from learners.label_flow cimport softmax
 from learners.label_model cimport (
     LabelModel, change_vectors, close_model, find_rows, make_flow, make_flows, make_sides, open_flows, read_set, take_standing_terms)
-from learners.label_run cimport MISMATCHED, TIME, UNBOUNDED, LabelRun, open_run, rate_now
 from learners.latent_vectors cimport Side, count_side, move_part
 from learners.query_choice cimport asked_weight, record_asked
 from losses.loss_types cimport LossParams, read_params
@@ -97,7 +95,7 @@ cdef inline Flow shrunk_contest(ScoringTree *q, const Scratch *s, uint32_t left,
 
 cdef inline int learn_in_turns(ScoringTree *q, const Scratch *s, uint32_t left, uint32_t right, double label, double weight,
                                const Flow *first) noexcept nogil:
-    """As ``learn_in_turns`` of ``dyadic_decay.pxd``."""
+    """As ``learn_in_turns`` of ``dyadic_components.pxd``."""
     cdef double rate = first.rate, part
     cdef int i, count = turns_for(rate * largest_decay(&q.model) * weight, way_of(first, prediction_at(first, 0, 0)) * weight)
     cdef bint ends = False

@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 
 from base.float32 cimport ONE
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from base.vw_random cimport random_next
+from base.random cimport random_next
 from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
 from features.row_buffer cimport Scratch, close_scratch, open_scratch, reserve_row_terms
@@ -18,8 +18,7 @@ from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport (
     NORMS, SCALARS, Learner, clip, count_time, inner_product, learn_row, open_learner, prefetch_slots, widen_range
 )
-from losses.links cimport apply_link
-from losses.loss_types cimport Loss
+from losses.loss_types cimport Loss, apply_link
 from losses.losses cimport LOSS_SQUARED, get_loss
 
 cdef extern from *:

@@ -10,14 +10,14 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from base.status cimport NO_MEMORY, OK, UNSTABLE
-from base.vw_random cimport random_next
+from base.random cimport random_next
 from features.kernel_views cimport Results
 from features.namespace_groups cimport Rows
 from features.plan cimport LETTERS
 from features.row_buffer cimport Group, Scratch
 from learners.example_loop cimport Call, check_fit, open_call, process_in_order
 from learners.gd_update cimport RATE_NOW, SCALARS, TIME, Learner, clip, count_time, open_learner, prefetch_slots, widen_range
-from losses.links cimport apply_link
+from losses.loss_types cimport apply_link
 
 cdef enum:
     SHARE = 3              # by which vw divides the rate

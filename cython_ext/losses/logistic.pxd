@@ -5,12 +5,20 @@ labels in between. Only the updates use ``u`` (scale) and ``k`` (change of the p
 ``losses/logistic_simd.h`` computes them for many classes at once, with the same results.
 
 Solvers, which calculate in double precision, use ``softplus`` and ``sigmoid``.
+
+Exponentials and the Lambert W function, as importance-aware updates need it, are those of ``losses/exponentials.h``.
 """
 
 from libc.math cimport exp, expm1, fabs, fabsf, fminf, isfinite, log, log1p, log1pf
 
 from base.float32 cimport MILLIONTH, ONE, TWO_TO_24
-from losses.lambertw cimport LONGEST_MOVE, expf, fast_log, lambert_excess
+
+cdef extern from "losses/exponentials.h" nogil:
+    const float LONGEST_MOVE "VWL_LONGEST_MOVE"
+    float expf "vwl_expf"(float x) noexcept
+    double fast_log "vwl_log"(double x) noexcept  # x >= 11/16 only
+    float lambert_excess "vwl_lambert_excess"(double x) noexcept  # W(exp(x)) - x
+
 
 cdef enum:
     MAX_NEWTON = 100  # iterations

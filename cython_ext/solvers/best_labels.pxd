@@ -11,7 +11,27 @@ from solvers.l1_penalties cimport settle_all
 from solvers.label_chain cimport Chain, Lattice, Weights, add_scores, before_of, settle_terms, triples_score, width_of
 
 
-cdef extern from "solvers/best_ways.h" nogil:
+cdef extern from * nogil:
+    """
+    /* The inner loop of the Viterbi algorithm (see solvers/best_labels.pxd), without branches: which way is better is hard to
+     * predict. */
+
+    #include <stddef.h>
+
+    /* now[y] = the maximum over z of before[z] + way[z * labels + y]. */
+    static inline void vwl_best_ways(const double *restrict way, const double *restrict before, size_t labels, double *restrict now) {
+        for (size_t y = 0; y < labels; y++)
+            now[y] = before[0] + way[y];
+        for (size_t z = 1; z < labels; z++) {
+            const double *restrict row = way + z * labels;
+            const double base = before[z];
+            for (size_t y = 0; y < labels; y++) {
+                double here = base + row[y];
+                now[y] = here > now[y] ? here : now[y];
+            }
+        }
+    }
+    """
     void best_ways "vwl_best_ways"(const double *way, const double *before, size_t labels, double *now) noexcept
 
 

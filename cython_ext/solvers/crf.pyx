@@ -14,8 +14,9 @@ from solvers.label_chain cimport (
     Chain, Lattice, Terms, Weights, add_to_pairs, backward_step, before_of, close_lattice, compute_scores, compute_state_scores,
     first_triple, is_tree, label_score, open_lattice, reserve_tokens, step_of, triple_of, width_of,
 )
-from solvers.label_states cimport add_expected_triples, add_flow, add_shares, backward_states, sum_expected
-from solvers.label_tree cimport forward_any, spread, spread_to
+from solvers.label_sums cimport (
+    add_expected_triples, add_flow, add_shares, backward_states, forward_any, spread, spread_to, sum_expected,
+)
 from solvers.l1_penalties cimport NAIVE, Schedule, iterates_before, open_schedule, rate_of, shrink_all
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 

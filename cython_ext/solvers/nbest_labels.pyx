@@ -14,14 +14,13 @@ from libc.string cimport memcpy, memmove
 
 from base.status cimport NO_MEMORY, OK, STOPPED, UNSTABLE
 from solvers.best_labels cimport room_for_labels, ways_into
-from solvers.best_paths cimport best_path
-from solvers.best_states cimport after
+from solvers.best_paths cimport after, best_path
 from solvers.chain_arrays cimport open_chain
 from solvers.label_chain cimport (
     Chain, Lattice, Weights, before_of, close_lattice, compute_scores, compute_state_scores, is_tree, open_lattice,
     reserve_tokens, width_of,
 )
-from solvers.label_tree cimport forward_any
+from solvers.label_sums cimport forward_any
 
 
 cdef struct Candidate:          # the best labelling of a set

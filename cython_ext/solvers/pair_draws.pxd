@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-from base.splitmix64 cimport mix64, unit_interval
+from base.random cimport mix64, unit_interval
 
 cdef enum:
     DRAWS_PER_STEP = 8   # random numbers reserved for a step, so that the numbers of two steps are independent

@@ -12,7 +12,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
 from base.byte_scan cimport unlikely
-from base.splitmix64 cimport mix64, unit_interval
+from base.random cimport mix64, unit_interval
 from base.status cimport OK, STOPPED, UNSTABLE
 
 cdef extern from "solvers/window_network.h" nogil:

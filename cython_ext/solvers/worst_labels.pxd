@@ -1,12 +1,121 @@
-"""The label sequence of the largest loss: ``cost + score(labels) - score(true labels)``."""
+"""The label sequence of the largest loss: ``cost + score(labels) - score(true labels)``; and the features of one label sequence less
+those of another, as a sparse vector over the weights.
+"""
 
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
 
 from solvers.best_labels cimport add_costs, path_score, room_for_labels, settle_transitions
 from solvers.best_paths cimport best_other_path, best_path
-from solvers.label_chain cimport Chain, Lattice, Weights, close_lattice, compute_state_scores, open_lattice
-from solvers.label_difference cimport Difference, close_difference, open_difference
+from solvers.label_chain cimport (
+    Chain, Lattice, Terms, Weights, before_of, close_lattice, compute_state_scores, open_lattice, triple_of,
+)
+
+
+cdef struct Difference:
+    double *value               # (weights,) 0 but for those in ``weight``
+    uint8_t *present            # (weights,) whether a weight is in ``weight``
+    int64_t *weight             # (weights,) the first ``count`` are those with a value
+    size_t count
+
+
+cdef inline bint open_difference(size_t weights, Difference *d) noexcept nogil:
+    """False when memory has run out."""
+    d.value = <double *>calloc(weights, sizeof(double))
+    d.present = <uint8_t *>calloc(weights, sizeof(uint8_t))
+    d.weight = <int64_t *>malloc(weights * sizeof(int64_t))
+    d.count = 0
+    return d.value != NULL and d.present != NULL and d.weight != NULL
+
+
+cdef inline void close_difference(Difference *d) noexcept nogil:
+    free(d.value)
+    free(d.present)
+    free(d.weight)
+
+
+cdef inline void empty(Difference *d) noexcept nogil:
+    cdef size_t i
+    for i in range(d.count):
+        d.value[d.weight[i]] = 0
+        d.present[d.weight[i]] = 0
+    d.count = 0
+
+
+cdef inline void add_value(Difference *d, int64_t weight, double value) noexcept nogil:
+    if not d.present[weight]:
+        d.present[weight] = 1
+        d.weight[d.count] = weight
+        d.count += 1
+    d.value[weight] += value
+
+
+cdef inline void add_label(const Terms *terms, int64_t token, uint32_t label, double factor, Difference *d) noexcept nogil:
+    """Add ``factor`` times the features of a token with this label."""
+    cdef int64_t i, pair
+    cdef uint32_t feature
+    for i in range(terms.start[token], terms.start[token + 1]):
+        feature = terms.feature[i]
+        for pair in range(terms.pair_start[feature], terms.pair_start[feature + 1]):
+            if terms.pair_label[pair] == label:
+                add_value(d, terms.base + pair, factor * terms.value[i])
+                break
+
+
+cdef inline void add_triples(const Chain *c, size_t tokens, const int32_t *label, double factor, Difference *d) noexcept nogil:
+    """Add ``factor`` for each label after a history."""
+    cdef int64_t weight
+    cdef size_t t
+    for t in range(2, tokens):
+        weight = triple_of(c, c.state_after[label[t - 2] * c.labels + label[t - 1]], label[t])
+        if weight >= 0:
+            add_value(d, weight, factor)
+
+
+cdef inline void subtract_path(const Chain *c, int64_t first, size_t tokens, const int32_t *found, Difference *d) noexcept nogil:
+    """Add the features of the true labels of a sequence, less those of ``found``."""
+    cdef size_t labels = c.labels, t, right, wrong
+    cdef int64_t before
+    if c.states:
+        add_triples(c, tokens, c.label + first, 1, d)
+        add_triples(c, tokens, found, -1, d)
+    for t in range(tokens):
+        if c.label[first + t] != found[t]:
+            add_label(&c.state, first + t, c.label[first + t], 1, d)
+            add_label(&c.state, first + t, found[t], -1, d)
+        before = before_of(c, first, t)
+        if not c.transitions or before < 0:
+            continue
+        right, wrong = c.label[first + before] * labels + c.label[first + t], found[before] * labels + found[t]
+        if right == wrong:
+            continue
+        add_value(d, c.first_transition + right, 1)
+        add_value(d, c.first_transition + wrong, -1)
+        if c.edges:
+            add_label(&c.edge, first + t, <uint32_t>right, 1, d)
+            add_label(&c.edge, first + t, <uint32_t>wrong, -1, d)
+
+
+cdef inline double squared_norm(const Difference *d) noexcept nogil:
+    cdef double total = 0
+    cdef size_t i
+    for i in range(d.count):
+        total += d.value[d.weight[i]] * d.value[d.weight[i]]
+    return total
+
+
+cdef inline double inner_product(const Difference *d, const double *vector) noexcept nogil:
+    cdef double total = 0
+    cdef size_t i
+    for i in range(d.count):
+        total += d.value[d.weight[i]] * vector[d.weight[i]]
+    return total
+
+
+cdef inline void add_difference(const Difference *d, double step, double *out) noexcept nogil:
+    cdef size_t i
+    for i in range(d.count):
+        out[d.weight[i]] += step * d.value[d.weight[i]]
 
 
 cdef enum:                  # in the order of vwlite.solvers.loglinear.config.COSTS, after that of no cost

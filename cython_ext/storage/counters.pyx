@@ -1,33 +1,41 @@
-"""Adding the examples of a batch to the counters of a run, one after the other."""
+"""Adding the examples of a batch to the counters of a run, one after the other, and properties of a batch's labels, of which NaN
+means that there is none. Indices of counters are those of the float64 array of ``vwlite.training.counters.Counters``.
+"""
 
-from storage.run_counters cimport (
-    DUMP_INTERVAL,
-    EXAMPLE_NUMBER,
-    FIRST_LABEL,
-    HOLDOUT_BEST_LOSS,
-    HOLDOUT_BEST_PASS,
-    HOLDOUT_LOSS,
-    HOLDOUT_LOSS_SINCE_DUMP,
-    HOLDOUT_LOSS_SINCE_PASS,
-    HOLDOUT_WEIGHT,
-    HOLDOUT_WEIGHT_SINCE_DUMP,
-    HOLDOUT_WEIGHT_SINCE_PASS,
-    LABELED_WEIGHT,
-    MORE_LABELS,
-    N_COUNTERS,
-    OLD_LABELED_WEIGHT,
-    PROGRESS_ADDITIVE,
-    PROGRESS_STEP,
-    QUERIES,
-    ROW_DUE,
-    SECOND_LABEL,
-    SIMPLE_LABELS,
-    SUM_LOSS,
-    SUM_LOSS_SINCE_DUMP,
-    TOTAL_FEATURES,
-    UNLABELED_WEIGHT,
-    WEIGHTED_LABELS,
-)
+from libc.math cimport NAN, floorf
+
+cdef enum:
+    # Sums over examples that are not held out.
+    EXAMPLE_NUMBER       # examples, an integer
+    TOTAL_FEATURES       # features with constant and interactions, an integer
+    LABELED_WEIGHT       # importance of labelled examples
+    OLD_LABELED_WEIGHT   # LABELED_WEIGHT when the last progress row was printed
+    UNLABELED_WEIGHT
+    WEIGHTED_LABELS      # sum of label times importance, 0 unless SIMPLE_LABELS
+    SUM_LOSS
+    SUM_LOSS_SINCE_DUMP  # since the last progress row
+    # The same over held-out labelled examples: whole run, since the last row, since the pass began.
+    HOLDOUT_WEIGHT
+    HOLDOUT_LOSS
+    HOLDOUT_WEIGHT_SINCE_DUMP
+    HOLDOUT_LOSS_SINCE_DUMP
+    HOLDOUT_WEIGHT_SINCE_PASS
+    HOLDOUT_LOSS_SINCE_PASS
+    HOLDOUT_BEST_LOSS    # average of the best pass, FLT_MAX before the first pass ends
+    HOLDOUT_BEST_PASS
+    # The first two distinct labels, NaN until seen; 1 once a third was seen.
+    FIRST_LABEL
+    SECOND_LABEL
+    MORE_LABELS
+    # When a progress row is due: at total importance DUMP_INTERVAL (a float32 value).
+    DUMP_INTERVAL
+    PROGRESS_ADDITIVE    # 1: next row PROGRESS_STEP later; 0: at PROGRESS_STEP times the total
+    PROGRESS_STEP
+    SIMPLE_LABELS        # 1: labels are real numbers; 0: classes or costs, which are not summed
+    QUERIES              # labels requested by active learning, an integer
+    ROW_DUE              # 1 when the last call of tally stopped for a progress row
+    N_COUNTERS
+
 
 # Name of every counter -> its index in the array; the properties of Counters are made from it.
 INDEX = {
@@ -176,3 +184,44 @@ cdef inline void _record_label(double* counters, double label) noexcept nogil:
         counters[SECOND_LABEL] = label
     else:
         counters[MORE_LABELS] = 1
+
+
+cdef enum:
+    ZERO_BIT = 1
+    MINUS_ONE_BIT = 2
+    OTHER_BIT = 4
+
+ZERO, MINUS_ONE, OTHER = ZERO_BIT, MINUS_ONE_BIT, OTHER_BIT
+
+
+def label_flags(const float[::1] labels):
+    """Which labels occur: the union of the flags ``ZERO``, ``MINUS_ONE`` and ``OTHER`` (neither of these, nor 1)."""
+    cdef Py_ssize_t i
+    cdef float label
+    cdef int flag, found = 0
+    for i in range(labels.shape[0]):
+        label = labels[i]
+        flag = (label == 0) * ZERO_BIT | (label == -1) * MINUS_ONE_BIT
+        found |= flag | (flag == 0 and label != 1 and label == label) * OTHER_BIT
+    return found
+
+
+def label_range(const float[::1] labels):
+    """The smallest and the largest label; both NaN where there is none."""
+    cdef Py_ssize_t i
+    cdef float low = NAN, high = NAN
+    for i in range(labels.shape[0]):
+        if not low <= labels[i] and labels[i] == labels[i]:
+            low = labels[i]
+        if not high >= labels[i] and labels[i] == labels[i]:
+            high = labels[i]
+    return low, high
+
+
+def all_integers(const float[::1] labels):
+    """Whether all labels are integers."""
+    cdef Py_ssize_t i
+    for i in range(labels.shape[0]):
+        if labels[i] == labels[i] and labels[i] != floorf(labels[i]):
+            return False
+    return True

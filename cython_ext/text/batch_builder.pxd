@@ -1,8 +1,8 @@
 """The output of a parser: pointers into the arrays of a workspace (shapes as in ``vwlite/data/batch.py``)."""
 
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 
-from text.batched_hash cimport HashQueue
+from text.murmur3 cimport HashQueue
 
 
 cdef struct BatchBuilder:

@@ -6,23 +6,13 @@ from libc.string cimport memcmp, memset
 
 from text.json_tokens cimport Value, read_json, read_key, skip_space, unescape_json
 from text.namespace_parser cimport Reader
-from text.table_rows cimport Scratch, hash_written, reserve
+from text.table_rows cimport TAG, TOKENS, Scratch, hash_written, reserve
 from base.status cimport BAD_JSON, NO_MEMORY, OK
 
 
-cdef enum:              # types of columns, in the order of vwlite/data/columns.py, and none
-    NUMBER = 0
-    TEXT = 1
-    WORDS = 2
-    TOKENS = 3
-    AS_IT_IS = 4
-
-cdef enum:              # where a key goes: a role, nowhere, or the namespace FIRST_SPACE and so on
-    LABEL = 0
-    WEIGHT = 1
-    BASE = 2
-    TAG = 3
-    IGNORED = 4
+cdef enum:
+    AS_IT_IS = TOKENS + 1   # beside the types of columns: of none
+    IGNORED = TAG + 1       # where a key goes: a role, nowhere, or the namespace FIRST_SPACE and so on
     FIRST_SPACE = 5
 
 

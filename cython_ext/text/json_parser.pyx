@@ -7,17 +7,15 @@ from libc.string cimport memset
 
 from text.batch_builder cimport ANONYMOUS_CHAR, TAGGED, BatchBuilder
 from text.cell_numbers cimport ABSENT, read_cell_number
-from text.json_members cimport (
-    AS_IT_IS, BASE, FIRST_SPACE, IGNORED, LABEL, NUMBER, TAG, TOKENS, WEIGHT, WORDS, Member, ObjectReader,
-    hash_key, plain, read_members,
-)
+from text.json_members cimport AS_IT_IS, FIRST_SPACE, IGNORED, Member, ObjectReader, hash_key, plain, read_members
 from text.json_tokens cimport ARRAY, LITERAL, NOTHING, OBJECT, STRING, Value, read_json, read_key, skip_space
 from text.line_loop cimport fill_blank, open_builder, open_reader, parse_lines
 from text.lower_words cimport lower_words
 from text.namespace_parser cimport NamespaceBlock, Reader, close_segment, open_segment, record_issue
 from text.number_parser cimport POWERS, fill_powers
 from text.table_rows cimport (
-    emit_number, emit_text, emit_word, hash_written, is_word, keep, keep_class, leave_out_blanks, reserve, word_length,
+    BASE, LABEL, NUMBER, TAG, TOKENS, WEIGHT, WORDS, emit_number, emit_text, emit_word, hash_written, is_word, keep,
+    keep_class, leave_out_blanks, reserve, word_length,
 )
 from base.status cimport (
     BAD_CELL, BAD_IMPORTANCE, BAD_LABEL_NAME, BAD_LABEL_NUMBER, BAD_NESTING, BAD_TAG, FULL, NO_MEMORY, OK,

@@ -1,7 +1,7 @@
 """The tokens of one line of JSON, after RFC 8259; NaN and Infinity are taken for numbers, as Python's reader takes them."""
 
 from libc.stdint cimport uint32_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp
 
 from base.byte_scan cimport either, first_bit
 

@@ -1,12 +1,15 @@
-"""Parser of the part of a line before the first bar: the words of the label, and the tag."""
+"""Parser of the part of a line before the first bar: the words of the label, which is a number, a name ``[label [importance]]`` or a
+list of words, and the tag.
+"""
 
 from libc.math cimport NAN, isfinite, isnan
 from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memchr, memcmp
 
-from text.number_parser cimport is_number_form, read_number
-from text.batch_builder cimport SAVE, TAGGED, BatchBuilder
 from base.status cimport BAD_IMPORTANCE, BAD_LABEL_NUMBER, BAD_LABEL_WORDS, NOT_FINITE, OK
+from text.batch_builder cimport SAVE, TAGGED, BatchBuilder
+from text.namespace_parser cimport Reader
+from text.number_parser cimport is_number_form, read_number
 
 
 cdef struct LabelWords:
@@ -100,3 +103,34 @@ cdef inline void record_tag(const LabelWords *words, const char *text, bint feat
     out.flags[row] = flags
     out.tag_start[row] = <uint32_t>(words.tag - text)
     out.tag_end[row] = <uint32_t>(words.tag_end - text)
+
+
+cdef inline int read_name_label(const LabelWords *words, const Reader *reader, BatchBuilder *out,
+                                const char **error_at) noexcept nogil:
+    """Read the importance of row ``out.rows`` and set its label to 1, or to NaN without a name. Where the status is not OK,
+    ``error_at`` is the word at fault.
+    """
+    cdef size_t row = out.rows
+    cdef int status
+    out.label[row], out.importance[row], out.initial_prediction[row] = 1 if words.count else NAN, 1, 0
+    if words.count < 2 or reader.label_lists:
+        return OK
+    error_at[0] = words.start[1]
+    if words.count > 2:
+        return BAD_LABEL_WORDS
+    status = read_word(words.start[1], words.end[1], reader.powers, reader.skip_malformed, out.importance + row)
+    if status == OK and reader.skip_malformed and out.importance[row] < 0:
+        return BAD_IMPORTANCE
+    return status
+
+
+cdef inline void record_label_span(const LabelWords *words, const Reader *reader, BatchBuilder *out) noexcept nogil:
+    """Extend the span of the row's tag to the left to include the label. Without a tag it is the label's name or, with lists,
+    all words.
+    """
+    cdef const char *text = reader.text
+    cdef size_t row = out.rows
+    if words.count:
+        out.tag_start[row] = <uint32_t>(words.start[0] - text)
+        if words.tag == words.tag_end and not reader.label_lists:
+            out.tag_end[row] = <uint32_t>(words.end[0] - text)

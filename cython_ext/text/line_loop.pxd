@@ -4,8 +4,7 @@ from libc.math cimport NAN
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memchr, memcpy, memset
 
-from text.murmur3 cimport hash_name, murmur3
-from text.batched_hash cimport drop_queued, flush_queue, open_queue
+from text.murmur3 cimport drop_queued, flush_queue, hash_name, murmur3, open_queue
 from text.namespace_parser cimport Reader
 from text.batch_builder cimport BLANK, BatchBuilder
 from base.status cimport FULL, NO_MEMORY, OK

@@ -40,7 +40,7 @@ cdef struct Reader:
     bint named_labels         # labels are names
     bint label_lists          # labels are lists of words
     bint batched_hash         # the processor can hash several names at a time
-    bint fast_path            # text/fast_namespace_parser.pxd may be used, as names are not kept
+    bint fast_path            # text/vw_parser.pyx may read simple blocks, as names are not kept
     uint32_t anonymous_hash   # of the anonymous namespace
     uint32_t letter_hash[256] # of names of one byte
 

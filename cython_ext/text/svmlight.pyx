@@ -1,7 +1,7 @@
 """Parser of SVMlight and LIBSVM text, ``label [qid:query] index:value ... [# comment]``, in one pass over the bytes."""
 
 from libc.math cimport isfinite
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memchr, memcmp
 
 from text.murmur3 cimport murmur3

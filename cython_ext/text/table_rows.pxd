@@ -4,12 +4,25 @@ from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
-from base.byte_scan cimport delimiters, first_bit, nondigits
+from base.byte_scan cimport delimiters, nondigits
 from text.batch_builder cimport NAMED, TEXT_VALUE, BatchBuilder
 from text.murmur3 cimport hash_name, murmur3
-from text.name_text cimport SLACK, looks_numeric, splits, write_name
+from text.name_text cimport SLACK, splits, write_name
 from text.namespace_parser cimport Reader
 from base.status cimport NO_MEMORY, OK
+
+
+cdef enum:              # types of columns, in the order of vwlite/data/columns.py
+    NUMBER = 0
+    TEXT = 1
+    WORDS = 2
+    TOKENS = 3
+
+cdef enum:              # and roles
+    LABEL = 0
+    WEIGHT = 1
+    BASE = 2
+    TAG = 3
 
 
 cdef struct Scratch:

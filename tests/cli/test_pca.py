@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.pca import components
 
-from vwlite._native import range_finder
+from vwlite._native import spectral
 from vwlite.storage import model_file as files
 
 DIM = 4
@@ -220,11 +220,11 @@ def test_products_are_those_of_numpy_whatever_the_shares(rows, columns, seed, da
     terms = indptr, where[1].astype(np.int64), dense[where]
     z = draw.normal(size=(12, columns)).astype(np.float32)
     whole, shared = np.zeros_like(z), np.zeros_like(z)
-    range_finder.add_products(*terms, weight, z, whole, 0, columns)
+    spectral.add_products(*terms, weight, z, whole, 0, columns)
     cut = data.draw(st.integers(0, columns))
     for begin, end in ((cut, columns), (0, cut)):
-        range_finder.add_products(*terms, weight, z, shared, begin, end)
+        spectral.add_products(*terms, weight, z, shared, begin, end)
     assert (whole == shared).all()
     assert np.abs(whole - dense.T @ (weight[:, None] * (dense @ z))).max() < 1e-3
     with pytest.raises(IndexError):
-        range_finder.add_products(*terms, weight, z[:1], whole[:1], 0, columns + 1)
+        spectral.add_products(*terms, weight, z[:1], whole[:1], 0, columns + 1)

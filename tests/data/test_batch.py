@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from vwlite._native import shuffle
+from vwlite._native import batch_rows
 from vwlite.data.batch import COLUMNS, FEATURES, NAME_COLUMNS, NAMESPACES, ROWS, TEXT_OFFSETS, Batch, Names
 from vwlite.data.block_parser import COMPUTED, STORED
 from vwlite.data.multiline import join_batches, piece_of
@@ -48,7 +48,7 @@ def test_every_column_comes_back_from_a_cache():
 
 
 def test_every_column_is_shuffled():
-    assert {*COLUMNS} - {*shuffle.COLUMNS} == {"line", "tag_start", "tag_end"}  # which a shuffled batch does not have
+    assert {*COLUMNS} - {*batch_rows.COLUMNS} == {"line", "tag_start", "tag_end"}  # not in a shuffled batch
 
 
 @pytest.mark.parametrize("cut", range(5))

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vwlite._native.batch_rows import expand_shapes
 from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
-from vwlite._native.row_shapes import expand_shapes
 from vwtext import lines
 
 from vwlite.data import cache as cache_module

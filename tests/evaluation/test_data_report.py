@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.hash_set import insert
+from vwlite._native.hash_names import insert_hashes
 
 from vwlite.features.hashing import HashSet
 
@@ -42,4 +42,4 @@ def test_from_some_number_on_only_at_least_so_many_are_known():
 @pytest.mark.parametrize(("size", "begin", "most"), [(3, 0, 1), (4, 0, 4), (4, -1, 1), (0, 0, 0)])
 def test_wrong_tables_are_refused(size, begin, most):
     with pytest.raises(IndexError):
-        insert(np.zeros(size, np.uint32), np.ones(1, np.uint32), begin, most)
+        insert_hashes(np.zeros(size, np.uint32), np.ones(1, np.uint32), begin, most)

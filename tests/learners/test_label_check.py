@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from vwlite._native.label_scan import all_integers, label_range
+from vwlite._native.counters import all_integers, label_range
 
 from vwlite.data.text_format import TextFormat, parse_text
 from vwlite.errors import DataError

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.words_of_texts import lower_texts
+from vwlite._native.hash_names import lower_texts
 from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import HEAD, Block, Digest, Mark
 from vwlite.data.columns import NUMBER, TEXT, TOKENS, WORDS, Column, Columns, lower_table

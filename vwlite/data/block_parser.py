@@ -2,7 +2,7 @@
 
 The cache has the arrays ``STORED``, each compressed by a codec, and tags. Rows with the same namespaces and numbers of
 features have the same shape. Each shape is stored once as its list of parts (a part is a segment without its features);
-see ``cython_ext/storage/row_shapes.pyx``. The codecs are in ``cython_ext/storage/cache_codec.pyx``.
+see ``cython_ext/storage/batch_rows.pyx``. The codecs are in ``cython_ext/storage/cache_codec.pyx``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite._native.batch_rows import copy_segments, expand_shapes, find_shapes, segment_offsets
 from vwlite._native.cache_codec import join_pieces, pack, pack_bytes, pack_offsets, unpack, unpack_bytes, unpack_offsets
-from vwlite._native.row_shapes import copy_segments, expand_shapes, find_shapes, segment_offsets
 from vwlite.data.batch import COLUMNS, FIRST, ROWS, STARTS, Batch, Column
 from vwlite.data.blocks import SLACK, Block, Buffers, blocks
 from vwlite.data.config import BLOCK_SIZE, EVENTS, TABLES

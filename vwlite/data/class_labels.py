@@ -15,8 +15,8 @@ from typing import ClassVar
 import mmh3
 import numpy as np
 
+from vwlite._native.counters import all_integers, label_range
 from vwlite._native.label_lists import read_lists
-from vwlite._native.label_scan import all_integers, label_range
 from vwlite.data.batch import TAGGED, Batch, Csr, offsets, tag_of
 from vwlite.data.text_format import EMPTY_SET, Code
 from vwlite.errors import DataError

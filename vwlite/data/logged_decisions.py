@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from vwlite._native.logged_labels import read_observations
+from vwlite._native.label_lists import read_observations
 from vwlite.data.batch import BLANK, INNER, SAVE, SHARED, Batch, Csr
 from vwlite.data.class_labels import MAX_CLASS, Classes, ClassLabels, LogFunction, text_of, with_others
 from vwlite.data.multiline import UNKNOWN_COST

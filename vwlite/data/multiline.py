@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from vwlite._native.multiline_costs import read_costs
+from vwlite._native.label_lists import read_class_costs
 from vwlite.data.batch import (
     BLANK,
     COLUMNS,
@@ -249,7 +249,7 @@ class LineLabels(ClassLabels):
         size, lines = len(batch), batch.flags & (BLANK | SAVE | SHARED) == 0
         number, cost, present = np.zeros(size, np.uint32), np.zeros(size, np.float32), np.zeros(size, np.uint8)
         bare = lines & np.isnan(batch.label)
-        read_costs(batch, (lines & ~bare).astype(np.uint8), number, cost, present)
+        read_class_costs(batch, (lines & ~bare).astype(np.uint8), number, cost, present)
         if self.by_place and bare.any():
             numbered = number_places(batch, lines, bare)
             present |= numbered > 0

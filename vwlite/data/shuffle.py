@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from vwlite._native.batch_rows import COLUMNS, gather, shuffle
 from vwlite._native.cache_codec import join_pieces
-from vwlite._native.shuffle import COLUMNS, gather, shuffle
 from vwlite.data.batch import TAGGED, Batch, join_rows, offsets, ranges
 from vwlite.data.columns import read_columns
 from vwlite.data.config import COLUMNAR, DELIMITERS

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.query_ids import namespace_numbers, tag_numbers
+from vwlite._native.hash_names import namespace_numbers, tag_numbers
 from vwlite.data.batch import (
     BLANK,
     COLUMNS,

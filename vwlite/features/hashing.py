@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import mmh3
 import numpy as np
 
-from vwlite._native.hash_set import insert
+from vwlite._native.hash_names import insert_hashes
 
 CONSTANT_NAME, CONSTANT_HASH = "Constant", 11650396
 CONTROL = bytes(range(33))
@@ -33,7 +33,7 @@ def hash_numbers(seed: int, purpose: int, numbers: np.ndarray) -> np.ndarray:
 
 
 def mix64(z: np.ndarray) -> np.ndarray:
-    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014), as ``cython_ext/base/splitmix64.pxd``."""
+    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014), as ``cython_ext/base/random.pxd``."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -61,7 +61,7 @@ class HashSet:
         self.zero = self.zero or not hashes.all()
         begin = 0
         while begin < len(hashes) and not self.full:
-            begin, new = insert(self.table, hashes, begin, len(self.table) // 2 - self.count + 1)
+            begin, new = insert_hashes(self.table, hashes, begin, len(self.table) // 2 - self.count + 1)
             self.count += new
             if 2 * self.count > len(self.table):
                 self.grow()
@@ -71,7 +71,7 @@ class HashSet:
         if not self.full:
             old = self.hashes()
             self.table = np.zeros(2 * len(self.table), np.uint32)
-            insert(self.table, old, 0, len(self.table) - 1)
+            insert_hashes(self.table, old, 0, len(self.table) - 1)
 
     def hashes(self) -> np.ndarray:
         return self.table[self.table != 0]

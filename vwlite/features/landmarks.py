@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.landmarks import FILL
+from vwlite._native.random_features import FILL_LANDMARKS
 from vwlite.data.batch import BLANK, Csr, offsets
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
@@ -33,7 +33,7 @@ RIDGE = 1e-6
 
 @dataclass(slots=True)
 class LandmarkIndex:
-    """Arrays as in ``cython_ext/features/random_map.pxd``; ``whiten`` float32[0, 0] where there is none."""
+    """Arrays as in ``cython_ext/features/plan.pxd``; ``whiten`` float32[0, 0] where there is none."""
 
     slot: np.ndarray
     start: np.ndarray
@@ -49,7 +49,7 @@ class LandmarkMap:
     Without landmarks, ``index`` None, it waits for ``set_rows`` or ``load``.
     """
 
-    fill = FILL
+    fill = FILL_LANDMARKS
     shifted = False
 
     def __init__(self, config: FeatureConfig) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native.random_features import FILL, fill_directions
+from vwlite._native.random_features import FILL_RANDOM, fill_directions
 from vwlite.data.batch import Csr
 from vwlite.features.config import KERNELS, FeatureConfig
 from vwlite.features.hashing import hash_name, hash_numbers, key, unit_interval
@@ -28,11 +28,11 @@ RBF, LAPLACE, ARCCOS = KERNELS.index("rbf"), KERNELS.index("laplace"), KERNELS.i
 class RandomMap:
     """The features that ``--random_features`` adds to an example: ``size`` features from the slot ``first`` on.
 
-    The arrays are described in ``cython_ext/features/random_map.pxd``. Those of the kernels ``rbf`` and ``laplace``
+    The arrays are described in ``cython_ext/features/plan.pxd``. Those of the kernels ``rbf`` and ``laplace``
     wait for ``gamma``.
     """
 
-    fill = FILL
+    fill = FILL_RANDOM
     index = None  # of landmarks
 
     def __init__(self, config: FeatureConfig) -> None:

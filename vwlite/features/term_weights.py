@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import weigh_terms
-from vwlite._native.expand import expand_row
-from vwlite._native.to_csr import flatten
+from vwlite._native.expand import expand_row, flatten
 from vwlite.data.batch import BLANK, Batch, Csr
 from vwlite.data.text_format import FULL
 from vwlite.errors import DataError

@@ -13,8 +13,6 @@ from weakref import proxy
 import numpy as np
 
 from vwlite._native import bfgs as bfgs_kernel
-from vwlite._native import bfgs_multiclass as bfgs_multiclass_kernel
-from vwlite._native import bfgs_outputs as bfgs_outputs_kernel
 from vwlite._native import gd as gd_kernel
 from vwlite._native import outputs as outputs_kernel
 from vwlite._native import softmax as softmax_kernel
@@ -336,7 +334,7 @@ class BfgsOutputs(BatchVectors, Outputs):
 
     name = "bfgs_outputs"
     config_type = BfgsOutputsConfig
-    of_passes, predictor = bfgs_outputs_kernel, outputs_kernel
+    of_passes, predictor = bfgs_kernel.OfOutputs, outputs_kernel
 
     @staticmethod
     def shares_sums(config: BfgsOutputsConfig, learning: bool) -> bool:
@@ -349,7 +347,7 @@ class BfgsMulticlass(BatchVectors, Multiclass):
     name = "bfgs_multiclass"
     adapts = False
     config_type = BfgsMulticlassConfig
-    of_passes, predictor = bfgs_multiclass_kernel, softmax_kernel
+    of_passes, predictor = bfgs_kernel.OfClasses, softmax_kernel
 
     def load(self, arrays: Mapping[str, Any], scalars: Mapping[str, float], whole: bool) -> None:
         super().load(arrays, scalars, whole)

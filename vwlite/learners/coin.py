@@ -1,14 +1,12 @@
-"""Updates without a learning rate: coin betting, PiSTOL and passive-aggressive ones; the kernels are
-``cython_ext/learners/coin.pyx`` and ``passive_aggressive.pyx``.
+"""Updates without a learning rate: coin betting, PiSTOL and passive-aggressive ones; the kernel is
+``cython_ext/learners/rule_learner.pyx``.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from vwlite._native import coin as coin_kernel
-from vwlite._native import passive_aggressive as pa_kernel
-from vwlite._native import rule_learner as rule_learner_kernel
+from vwlite._native import rule_learner as kernel
 from vwlite.learners.configs.gd import CoinConfig, PassiveAggressiveConfig
 from vwlite.learners.gd import Gd, KernelConfig
 from vwlite.storage.weight_table import zeros
@@ -24,7 +22,7 @@ class UpdateRule(Gd):
 
     COLUMNS: ClassVar[tuple[str, ...]]
     STRIDE: ClassVar[int]
-    native = rule_learner_kernel
+    native = kernel
     tests_on_copy = True
 
     def __init__(
@@ -54,7 +52,7 @@ class UpdateRule(Gd):
 class CoinKernelConfig(KernelConfig):
     def __init__(self, config: CoinConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        self.rule = coin_kernel.COIN if config.coin else coin_kernel.PISTOL
+        self.rule = kernel.COIN if config.coin else kernel.PISTOL
         alpha, beta = (4.0, 1.0) if config.coin else (1.0, 0.5)
         self.ftrl_alpha = alpha if config.ftrl_alpha is None else config.ftrl_alpha
         self.ftrl_beta = beta if config.ftrl_beta is None else config.ftrl_beta
@@ -77,7 +75,7 @@ class Coin(UpdateRule):
 class PassiveAggressiveKernelConfig(KernelConfig):
     def __init__(self, config: PassiveAggressiveConfig, *, vw_compat: bool, frozen: bool) -> None:
         super().__init__(config, vw_compat=vw_compat, frozen=frozen)
-        rules = pa_kernel.OF_CLASSES if config.loss.name == "hinge" else pa_kernel.OF_NUMBERS
+        rules = kernel.OF_CLASSES if config.loss.name == "hinge" else kernel.OF_NUMBERS
         self.rule = rules[config.passive_aggressive]
         self.ftrl_alpha, self.ftrl_beta = config.aggressiveness, config.loss.tube
 

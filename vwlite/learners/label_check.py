@@ -7,7 +7,7 @@ from typing import ClassVar, NoReturn
 
 import numpy as np
 
-from vwlite._native.label_scan import MINUS_ONE, OTHER, ZERO, label_flags, label_range
+from vwlite._native.counters import MINUS_ONE, OTHER, ZERO, label_flags, label_range
 from vwlite.data.batch import BLANK, Batch
 from vwlite.errors import DataError
 from vwlite.learners.losses import LossConfig

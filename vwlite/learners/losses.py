@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of losses/links.pxd
+LINKS = {"identity": 0, "logistic": 1, "glf1": 2, "poisson": 3}  # codes of losses/loss_types.pxd
 LINK_RANGES = {
     "identity": (-math.inf, math.inf),
     "logistic": (0.0, 1.0),

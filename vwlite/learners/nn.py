@@ -1,6 +1,6 @@
 """Neural networks of tanh units: with one output (``--nn``), with an output per class, and vw's (``vwlite vw --nn``).
 
-The kernels are ``cython_ext/learners/{nn,nn_classes,vw_nn}.pyx``.
+The kernels are ``cython_ext/learners/{nn,vw_nn}.pyx``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import nn as nn_kernel
-from vwlite._native import nn_classes as nn_classes_kernel
 from vwlite._native import vw_nn as vw_nn_kernel
 from vwlite.config_check import JsonObject, count_in
 from vwlite.errors import UsageError
@@ -176,7 +175,7 @@ class NnClasses(NetworkTables, Multiclass):
     name = "nn_classes"
     config_type = NnClassesConfig
     SCALARS = (*MULTICLASS_SCALARS, "learned")  # as in ``Nn``
-    native = nn_classes_kernel
+    native = nn_kernel.OfClasses
     is_sum = False
     class_names = ()
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from vwlite._native import outputs as kernel
 from vwlite._native.format_predictions import format_predictions
-from vwlite._native.number_lists import read_number_lists
+from vwlite._native.label_lists import read_number_lists
 from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, Batch, Csr, offsets
 from vwlite.data.class_labels import LogFunction, read_cost, text_of

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native import mean_rows as mean_rows_kernel
 from vwlite._native import softmax as softmax_kernel
 from vwlite.config_check import JsonObject, count_in
 from vwlite.data.batch import Batch
@@ -263,12 +262,12 @@ class ClassMeans:
         means, chunk = zeros(len(self.last), 1), self.width * max(1, (1 << 16) // self.width)
         for begin, end, _ in written_chunks(self.last, chunk):
             part = np.empty(end - begin, np.float32)
-            mean_rows_kernel.read_means(self, self.width, begin // self.width, part)
+            softmax_kernel.read_means(self, self.width, begin // self.width, part)
             means[begin:end, 0] = part
         return means
 
     def tables(self) -> dict[str, Table]:
-        mean_rows_kernel.bring_up_rows(self, self.width)
+        softmax_kernel.bring_up_rows(self, self.width)
         return {name: Table(getattr(self, name), ("w",)) for name in self.TABLES}
 
     def header(self) -> dict[str, float]:

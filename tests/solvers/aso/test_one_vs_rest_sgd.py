@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracle.one_vs_rest_sgd import passes
 
-from vwlite._native import shuffle as gather
+from vwlite._native import batch_rows
 from vwlite.data.batch import Csr, offsets
 from vwlite.errors import Diverged, UsageError
 from vwlite.features.sparse_rows import Rows
@@ -33,7 +33,7 @@ def some_rows(count=60, seed=3):
 def orders_of(config, count):
     for number in range(config.passes):
         order = np.arange(count)
-        gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + number) % 2**64)
+        batch_rows.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + number) % 2**64)
         yield order.tolist()
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle.cut import components, edges_of, matrix_of
 
-from vwlite._native import graph_cut, node_names
+from vwlite._native import spectral
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -75,18 +75,18 @@ def test_kernels_refuse_what_does_not_fit():
     one = np.zeros(1, np.uint32)
     for start, end in ((one, one + 2), (one + 1, one)):
         with pytest.raises(IndexError, match="outside the text"):
-            node_names.number(b"a", start, end, names.table, names.ends, names.text, 0, np.zeros(1, np.int32))
+            spectral.number_names(b"a", start, end, names.table, names.ends, names.text, 0, np.zeros(1, np.int32))
     with pytest.raises(IndexError, match="does not fit"):
-        node_names.number(b"a", one, one, names.table[:1], names.ends, names.text, 0, np.zeros(1, np.int32))
+        spectral.number_names(b"a", one, one, names.table[:1], names.ends, names.text, 0, np.zeros(1, np.int32))
     with pytest.raises(IndexError, match="so many names"):
-        node_names.number(b"a", one, one, names.table, names.ends[:1], names.text, 0, np.zeros(1, np.int32))
+        spectral.number_names(b"a", one, one, names.table, names.ends[:1], names.text, 0, np.zeros(1, np.int32))
     with pytest.raises(IndexError, match="names' bytes"):
-        node_names.number(b"a", one, one + 1, names.table, names.ends, names.text[:0], 0, np.zeros(1, np.int32))
+        spectral.number_names(b"a", one, one + 1, names.table, names.ends, names.text[:0], 0, np.zeros(1, np.int32))
     with pytest.raises(IndexError, match="does not fit"):
-        node_names.enter(names.table[:3], names.ends, names.text, 0)
+        spectral.enter_names(names.table[:3], names.ends, names.text, 0)
     rows = np.array([0, 1], np.int64), np.zeros(1, np.int32), np.ones(1)
     x, cluster, value = np.ones((1, 2)), np.zeros(1, np.int32), np.ones(1)
-    graph_cut.inside(*rows, cluster, value)
+    spectral.inside(*rows, cluster, value)
     assert value.tolist() == [1]
     for bad in (
         *((rows[0], rows[1] + by, rows[2]) for by in (1, -1)),
@@ -94,19 +94,19 @@ def test_kernels_refuse_what_does_not_fit():
         (*rows[:2], np.ones(2)),
     ):
         with pytest.raises(IndexError):
-            graph_cut.components(*bad, cluster)
+            spectral.components(*bad, cluster)
     with pytest.raises(IndexError, match="matrices"):
-        graph_cut.multiply(*rows, x, x[:, :1].copy(), 1, 0, 0, 0, 1)
+        spectral.multiply(*rows, x, x[:, :1].copy(), 1, 0, 0, 0, 1)
     with pytest.raises(IndexError, match="do not fit the graph"):
-        graph_cut.multiply(*rows, x, x.copy(), 1, 0, 0, 0, 2)
+        spectral.multiply(*rows, x, x.copy(), 1, 0, 0, 0, 2)
     with pytest.raises(IndexError, match="as many numbers"):
-        graph_cut.inside(*rows, cluster, np.ones(2))
+        spectral.inside(*rows, cluster, np.ones(2))
     with pytest.raises(IndexError, match="as many numbers"):
-        graph_cut.components(*rows, np.zeros(2, np.int32))
+        spectral.components(*rows, np.zeros(2, np.int32))
     several = value, cluster + 1, np.ones(1), np.ones(1), 0.0, np.zeros(1), cluster, value, 0, 1
     with pytest.raises(IndexError, match="no such cluster"):
-        graph_cut.nearest(*rows, *several)
+        spectral.nearest(*rows, *several)
     with pytest.raises(IndexError, match="differ in length"):
-        graph_cut.nearest(*rows, value, cluster, np.ones(2), *several[3:])
+        spectral.nearest(*rows, value, cluster, np.ones(2), *several[3:])
     with pytest.raises(IndexError, match="needs a cluster"):
-        graph_cut.nearest(*rows, value, np.zeros(2, np.int32), *several[2:])
+        spectral.nearest(*rows, value, np.zeros(2, np.int32), *several[2:])

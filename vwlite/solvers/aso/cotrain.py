@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from vwlite._native import shuffle as gather
+from vwlite._native import batch_rows
 from vwlite.config_check import require
 from vwlite.data.batch import Classes
 from vwlite.data.batch import join_rows as behind
@@ -267,7 +267,7 @@ def prepare_rounds(
     every = Rows(behind([own.terms, others.terms]), *map(np.concatenate, parts))
     views = [view_of(one, every, classes, say) for one in seen]
     order = np.arange(len(others))
-    gather.shuffle(order, solver.seed * 0x9E3779B97F4A7C15 % 2**64)
+    batch_rows.shuffle(order, solver.seed * 0x9E3779B97F4A7C15 % 2**64)
     waiting = order + len(own)
     waiting = waiting[np.any([view.filled[waiting] for view in views], axis=0)]
     proposed = np.full(len(others), NO_CLASS, np.int64)
@@ -382,7 +382,7 @@ def accuracy(weights: Weights, rows: Rows, label: np.ndarray) -> float | None:
 def held_out(count: int, share: float, seed: int) -> np.ndarray:
     """int64: the places of the ``share`` of ``count`` examples that are held out, ascending."""
     order = np.arange(count)
-    gather.shuffle(order, (seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    batch_rows.shuffle(order, (seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     return np.sort(order[: round(share * count)])
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from vwlite._native import batch_rows
 from vwlite._native import one_vs_rest_sgd as kernel
-from vwlite._native import shuffle as gather
 from vwlite.data.batch import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.features.sparse_rows import Rows, Weights
@@ -141,7 +141,7 @@ def solve(
     with Passes(config, weights.w.shape[1]) as passes:
         for number in range(made, config.passes):
             order = np.arange(len(rows))
-            gather.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + at.passes) % 2**64)
+            batch_rows.shuffle(order, (config.seed * 0x9E3779B97F4A7C15 + at.passes) % 2**64)
             at.steps, scale = passes.make(rows, targets, weights, order, at.steps)
             at.passes += 1
             weights.w *= np.float32(scale)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vwlite._native.alias_table import alias, draw, near_groups
+from vwlite._native.crr import alias, draw, near_groups
 from vwlite.errors import DataError, UsageError
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.training.config import CurriculumConfig

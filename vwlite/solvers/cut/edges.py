@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite._native import node_names
+from vwlite._native import spectral
 from vwlite.data.batch import BLANK, TAGGED, Batch
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -45,7 +45,7 @@ class NodeNames:
         self.make_room(len(start), int((end.astype(np.int64) - start).sum()))
         numbers = np.empty(len(start), np.int32)
         places = np.ascontiguousarray(start, np.uint32), np.ascontiguousarray(end, np.uint32)
-        self.known = node_names.number(text, *places, self.table, self.ends, self.text, self.known, numbers)
+        self.known = spectral.number_names(text, *places, self.table, self.ends, self.text, self.known, numbers)
         return numbers
 
     def make_room(self, more: int, size: int) -> None:
@@ -58,7 +58,7 @@ class NodeNames:
             self.text = np.concatenate((self.text, np.zeros(size + len(self.text), np.uint8)))
         if len(self.table) < 2 * (self.known + more):
             self.table = np.full(1 << (2 * (self.known + more)).bit_length(), -1, np.int32)
-            node_names.enter(self.table, self.ends, self.text, self.known)
+            spectral.enter_names(self.table, self.ends, self.text, self.known)
 
     def all(self) -> list[bytes]:
         text, edges = self.text.tobytes(), self.ends[: self.known + 1].tolist()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite._native import graph_cut, range_finder, weigh_terms
+from vwlite._native import spectral, weigh_terms
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.gamma import settle_gamma
@@ -53,7 +53,7 @@ class Partition:
 
 def partition_of(graph: Graph, cluster: np.ndarray, clusters: int) -> Partition:
     within = np.empty(len(graph))
-    graph_cut.inside(*graph.rows, cluster, within)
+    spectral.inside(*graph.rows, cluster, within)
     volume = np.bincount(cluster, graph.degree, clusters)
     return Partition(cluster, volume, np.bincount(cluster, within, clusters))
 
@@ -92,7 +92,7 @@ class Alternation:
         cluster, distance = np.empty_like(found.cluster), np.empty(len(self.graph))
         state = *self.graph.rows, self.graph.degree, found.cluster, square, volume, shift
         work = [
-            pool.submit(graph_cut.nearest, *state, np.zeros(len(volume)), cluster, distance, *share)
+            pool.submit(spectral.nearest, *state, np.zeros(len(volume)), cluster, distance, *share)
             for share in self.shares
         ]
         for one in work:
@@ -261,7 +261,7 @@ class DegreeRows(RowSource):
                 part = super().part(batch)
                 check_sign(part)
                 rows = part.terms.indptr, part.terms.indices.astype(np.int64), part.terms.values, part.weight
-                range_finder.add_totals(*rows, total, sums)
+                spectral.add_totals(*rows, total, sums)
                 self.examples += int(((part.weight > 0) & (part.terms.sizes > 0)).sum())
             self.total = total
 
@@ -313,7 +313,7 @@ def eigenvectors(
     rows, weights = [np.zeros((0, count))], [np.zeros(0)]
     for part in source.parts():
         out = np.zeros((len(part.terms), count))
-        range_finder.products(part.terms.indptr, slots.find(part.terms.indices), part.terms.values, vectors, out)
+        spectral.products(part.terms.indptr, slots.find(part.terms.indices), part.terms.values, vectors, out)
         rows.append(out / np.where(values > 0, values, 1))
         weights.append(np.maximum(part.weight, 0).astype(np.float64))
     return Eigenvectors(values**2, np.concatenate(rows), np.concatenate(weights), slots)

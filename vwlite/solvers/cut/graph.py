@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vwlite._native import graph_cut
-from vwlite._native.range_finder import random_signs
+from vwlite._native import spectral
 from vwlite.data.batch import offsets
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.cut.edges import Edges
@@ -44,7 +43,7 @@ class Graph:
     def components(self) -> int:
         """The number of connected components."""
         first = np.empty(len(self), np.int32)
-        graph_cut.components(*self.rows, first)
+        spectral.components(*self.rows, first)
         return int((first == np.arange(len(self))).sum())
 
     def normalised(self) -> np.ndarray:
@@ -153,7 +152,7 @@ class Products:
     def step(self, x: np.ndarray, y: np.ndarray, product: float, same: float, before: float) -> None:
         """``y = product * S x + same * x + before * y``, float64[n, columns]. Raises Interrupted."""
         step = *self.rows, x, y, product, same, before
-        work = [self.pool.submit(graph_cut.multiply, *step, *share) for share in self.shares]
+        work = [self.pool.submit(spectral.multiply, *step, *share) for share in self.shares]
         for one in work:
             one.result()
         self.done += 1
@@ -204,7 +203,7 @@ def whole(graph: Graph, known: np.ndarray, count: int) -> Spectrum:
 
 def start(known: np.ndarray, count: int, seed: int) -> np.ndarray:
     signs = np.empty((len(known), count + GUARDS), np.float32)
-    random_signs(np.arange(len(known), dtype=np.uint32), seed, signs)
+    spectral.random_signs(np.arange(len(known), dtype=np.uint32), seed, signs)
     return signs.astype(np.float64)
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vwlite._native import frank_wolfe, structured_losses
+from vwlite._native import structured_losses
 from vwlite.data.shuffle import order_of
 from vwlite.errors import Diverged
 from vwlite.learners.base import NO_MEMORY
@@ -41,7 +41,7 @@ class Structured(Chains):
 
 def bytes_of(config: L1Config, chains: Chains) -> float:
     """What the steps of a loss need beside weights and the longest sequence: arrays of ``Difference`` in
-    label_difference.pxd, and of ``Dual`` in frank_wolfe.pyx.
+    worst_labels.pxd, and of ``Dual`` in structured_losses.pyx.
     """
     if config.loss == "log":
         return 0.0
@@ -64,7 +64,7 @@ CHUNK = 1 << 14  # steps between looks at signals
 
 
 class FrankWolfe:
-    """``weights`` float64[weights] are those of the dual variables, as ``cython_ext/solvers/frank_wolfe.pyx`` has them.
+    """``weights`` float64[weights] are those of the dual variables of ``cython_ext/solvers/structured_losses.pyx``.
 
     They begin at the true labels, with no weight but 0.
     """
@@ -105,7 +105,8 @@ class FrankWolfe:
         state = (self.weights, self.node, self.way, self.loss)
         for first in range(0, len(order), CHUNK):
             last = min(first + CHUNK, len(order))
-            done = frank_wolfe.steps(self.problem, self.problem.pairs, *state, order, self.cost, config.l2, first, last)
+            part = order, self.cost, config.l2, first, last
+            done = structured_losses.dual_steps(self.problem, self.problem.pairs, *state, *part)
             if unless_stopped(done) == NO_MEMORY:
                 raise MemoryError("a sequence is too long for the memory there is")
         if not np.isfinite(self.weights).all():

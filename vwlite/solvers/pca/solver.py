@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NotRequired, TypedDict
 
 import numpy as np
 
-from vwlite._native import range_finder
+from vwlite._native import spectral
 from vwlite.config_check import Double
 from vwlite.data.batch import BLANK, Batch, tag_of
 from vwlite.data.config import has_words
@@ -128,7 +128,7 @@ class Projection:
         number = self.rows.find(part.terms.indices)
         known = part.terms.keep(number >= 0)
         out = np.zeros((len(known), len(self.scale)))
-        range_finder.products(known.indptr, number[number >= 0], known.values, self.vectors, out)
+        spectral.products(known.indptr, number[number >= 0], known.values, self.vectors, out)
         return (out - self.offset) * self.scale
 
 

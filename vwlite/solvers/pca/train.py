@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite._native import range_finder
+from vwlite._native import spectral
 from vwlite.config_check import Double, require
 from vwlite.errors import UsageError
 from vwlite.interrupts import raise_if_stopped
@@ -89,7 +89,7 @@ class SubspaceIteration:
     def begin(self, z: np.ndarray, slots: np.ndarray) -> None:
         """Fill the ``fresh`` columns of rows of ``z``, those of ``slots``, with random signs."""
         signs = np.empty((len(slots), len(self.fresh)), np.float32)
-        range_finder.random_signs(slots, self.config.seed, signs)
+        spectral.random_signs(slots, self.config.seed, signs)
         z[:, self.fresh] = signs
 
     def check(self, slots: int) -> None:
@@ -164,9 +164,9 @@ class SubspaceIteration:
                 self.grow(self.rows.admit(part.terms.indices, self.check))
             rows = part.terms.indptr, self.rows.find(part.terms.indices), part.terms.values, part.weight
             if number == 1:
-                range_finder.add_totals(*rows, self.total, self.sums)
+                spectral.add_totals(*rows, self.total, self.sums)
                 self.examples += int((part.weight > 0).sum())
-            work = [self.pool.submit(range_finder.add_products, *rows, self.z, self.y, *one) for one in self.shares]
+            work = [self.pool.submit(spectral.add_products, *rows, self.z, self.y, *one) for one in self.shares]
             for one in work:
                 one.result()
             raise_if_stopped()
