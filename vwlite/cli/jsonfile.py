@@ -13,7 +13,9 @@ from typing import Any, TextIO
 import click
 
 from vwlite.cli.settings import path_of
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
+from vwlite.options import OptionValues
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.listener import FileRead
 from vwlite.version import __version__
@@ -44,7 +46,7 @@ def note_files(files: Iterable[FileRead]) -> None:
         context.meta[KEY].files = tuple(files)
 
 
-def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None) -> dict[str, Any]:
+def head(options: Mapping[str, Any] | None, history: list[JsonObject] | None) -> JsonObject:
     """What stands before the results; ``options``: those in effect, None where the command line has them all."""
     import datetime
 
@@ -64,7 +66,7 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
     }
 
 
-def given(context: click.Context, defaults: bool) -> dict[str, Any]:
+def given(context: click.Context, defaults: bool) -> OptionValues:
     """The command's options by name, but for its data; with ``defaults`` those that were not given, too."""
     found = {}
     for param in context.command.params:
@@ -83,7 +85,7 @@ def named(context: click.Context) -> list[FileRead]:
     return [FileRead(path) for several in values for path in several]
 
 
-def described(file: FileRead) -> dict[str, Any]:
+def described(file: FileRead) -> JsonObject:
     size = os.path.getsize(file.path) if os.path.isfile(file.path) else None
     return {"path": file.path, "size": size, "lines": file.lines, "bad": file.bad, "digest": file.digest}
 
@@ -131,9 +133,9 @@ EMPTY_REPORT = {"examples": 0, "lines": 0, "bad_lines": 0}  # all inputs were le
 
 def write_json(
     path: str,
-    report: dict[str, Any],
+    report: JsonObject,
     options: Mapping[str, Any] | None = None,
-    history: list[dict[str, Any]] | None = None,
+    history: list[JsonObject] | None = None,
 ) -> None:
     """Write a run's report to a file or, where ``path`` is ``-``, to standard output. Raises OutputError.
 

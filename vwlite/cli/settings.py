@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import click
 
 from vwlite.errors import InputMissing, UsageError
+from vwlite.options import OptionValues
 
 VARIABLE = "VWLITE_CONFIG"  # names the file where --config does not
 SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -23,7 +24,7 @@ class Setting(NamedTuple):
     place: str
 
 
-def settings(context: click.Context, typed: dict[str, Any]) -> dict[str, Setting]:
+def settings(context: click.Context, typed: OptionValues) -> dict[str, Setting]:
     """What is set for a command, by the names of its parameters, but for options that are ``typed``.
 
     Raises UsageError for unknown options and for values that are none, InputMissing.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.base import watch
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from vwlite.training.ledger import Ledger
 
 
-Figures = dict[str, Any]  # by name
+Figures = JsonObject  # by name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

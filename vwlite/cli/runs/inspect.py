@@ -7,6 +7,7 @@ from typing import Any
 from vwlite.cli.build import module_for
 from vwlite.cli.console import say
 from vwlite.cli.jsonfile import write_json
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.inspect_model import (
     Inspection,
@@ -17,6 +18,7 @@ from vwlite.evaluation.inspect_model import (
     write_factors,
     write_tsv,
 )
+from vwlite.options import OptionValues
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters
 from vwlite.training.text_model import write_readable
@@ -24,7 +26,7 @@ from vwlite.training.text_model import write_readable
 SPELLED = {"frobenius": "Frobenius"}
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
     if module := module_for(arguments["model"]):
@@ -48,7 +50,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def tell_of_names(header: dict[str, Any], top: list[dict[str, Any]]) -> None:
+def tell_of_names(header: JsonObject, top: list[JsonObject]) -> None:
     """A note where features are shown of which no name is known."""
     if not header["names"] and any(entry["slot"] is not None for entry in top):
         say(f"note: {names_missing(header['path'])}")
@@ -71,7 +73,7 @@ def write_model_text(path: str, inspection: Inspection, with_names: bool) -> Non
         )
 
 
-def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
+def inspection_text(header: JsonObject, top: list[JsonObject]) -> str:
     """The header a fact a line, then a table of weights."""
     facts = dict(header)
     if "options" in header:
