@@ -171,7 +171,7 @@ vwlite.cli: build files options output parser predict root runs settings signals
 vwlite.cli.runs: predict
 vwlite.data: batch block_parser blocks config dataset input_stream malformed_lines text_format
 vwlite.features: config feature_plan hashing interactions
-vwlite.learners: base best_constant configs gd label_check losses row_results
+vwlite.learners: abilities base best_constant configs gd label_check losses row_results
 vwlite.learners.configs: base dyadic gd
 vwlite.storage: archive_reader archive_writer atomic_file model_file named_files ordered_pool output_checks
     weight_table
@@ -185,7 +185,7 @@ TRAINING = (
 vwlite.api: train_files
 vwlite.cli: train
 vwlite.cli.runs: train
-vwlite.learners.configs: active bandit bfgs dual explore label_vectors lfl nn outputs per_class softmax trees
+vwlite.learners.configs: active bandit bfgs dual explore label_vectors lrq nn outputs per_class trees
 vwlite.training: checkpoint label_sample ledger model_writer namespace_report run_report train
 """
 )

@@ -110,7 +110,7 @@ def require(value: Any, declared: Any, name: str) -> None:
         require(one, expected, path)
 
 
-def members(value: dict[str, Any], kind: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
+def members(value: JsonObject, kind: Any, name: str) -> Iterator[tuple[Any, Any, str]]:
     """Value, declared type and name of each member of an object. Raises ValueError for a missing one."""
     for key, declared in declared_types(kind).items():
         expected = get_args(declared)[0] if get_origin(declared) is NotRequired else declared

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 from vwlite.errors import UsageError
 
+OptionValues = Mapping[str, Any]  # of options, by name: their types are checked where a configuration is made of them
 AUTO = "auto"  # in place of a number of classes: as many as the labels are
 
 
@@ -310,7 +311,7 @@ class Request:
         """The configuration with the values asked for; ``more``: fields that are no options. Raises UsageError."""
         return kind(**{**more, **fields_of(kind, self.values)})
 
-    def changes(self, kind: type[Config]) -> dict[str, Any]:
+    def changes(self, kind: type[Config]) -> OptionValues:
         """The fields of a configuration whose options were given."""
         return fields_of(kind, self.given)
 
@@ -319,13 +320,13 @@ class Request:
         return self.known[key].display_name if key in self.known else f"--{key}"
 
 
-def fields_of(kind: type[Config], values: Mapping[str, Any]) -> dict[str, Any]:
+def fields_of(kind: type[Config], values: Mapping[str, Any]) -> OptionValues:
     """The fields of a configuration whose options have a value."""
     fields = {one.name: values.get(one.key) for one in options_of(kind).values()}
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def effective(*configs: Config) -> dict[str, Any]:
+def effective(*configs: Config) -> OptionValues:
     """All options of configurations, by name."""
     pairs = ((of, name, one) for of in configs for name, one in options_of(type(of)).items())
     return {one.key: getattr(of, name) for of, name, one in pairs if not (one.vw_only or one.hidden)}

@@ -99,7 +99,7 @@ class ASOModel(SolverModel):
         """float64[h] by the name of each group: its singular values."""
         return dict(zip(self.theta.names, self.theta.values, strict=True))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in super().__getstate__().items() if name not in ("_theta", "facts")}
 
     def _take(self, data: bytes) -> None:

@@ -23,22 +23,22 @@ from vwlite.learners.abilities import LatentVectors
 from vwlite.learners.active import target_importance_learner
 from vwlite.learners.base import Learner, apply_shrinkage, has_simple_labels, output_names, predicting
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import Config
+from vwlite.options import Config, OptionValues
 from vwlite.options import options_of as declared_options
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored
 from vwlite.training.predict import resumable
 
 
-def options_of(config: RunConfig) -> dict[str, Any]:
+def options_of(config: RunConfig) -> OptionValues:
     """The options that differ from their defaults."""
-    options: dict[str, Any] = {}
+    options: dict[str, object] = {}
     for part in (config.learner, config.learner.loss, config.features, config.holdout, config.curriculum, config):
         options |= changed_options(part)
     return options
 
 
-def changed_options(config: Config) -> dict[str, Any]:
+def changed_options(config: Config) -> OptionValues:
     declared = declared_options(type(config)).items()
     usual = {name: one.default for name, one in declared}
     if isinstance(config, GdConfig):
@@ -148,7 +148,7 @@ class Described:
     @property
     def options(self) -> dict[str, Any]:
         """The options that differ from their defaults, by the names that ``Model`` takes."""
-        return options_of(self._config)
+        return dict(options_of(self._config))
 
     @property
     def learner(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from vwlite.api.describe import classes_of
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, SAVE, Batch, tag_of
 from vwlite.errors import UsageError
 from vwlite.learners.base import Learner, answers_of, has_simple_labels, output_names, shows_actions, want_scores
@@ -50,7 +51,7 @@ class JsonPredictions(Predictions):
             ]
             self.writer.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
 
-    def entry(self, batch: Batch, results: Results, row: int, answer: Any) -> dict[str, Any]:
+    def entry(self, batch: Batch, results: Results, row: int, answer: Any) -> JsonObject:
         entry = {self.key: self.shown(answer)}
         if results.flip_importance is not None:
             key = "confidence" if self.learner.kernel.target is None else "importance"

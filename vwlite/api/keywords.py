@@ -14,7 +14,7 @@ from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import config_classes
 from vwlite.learners.losses import LossConfig, TransferConfig, spelled_out
-from vwlite.options import Option, options_of, proposals
+from vwlite.options import Option, OptionValues, options_of, proposals
 from vwlite.storage.named_files import file_named_by
 from vwlite.training.config import INITIAL, CheckpointConfig, CurriculumConfig, OutputConfig, RunConfig
 
@@ -52,13 +52,13 @@ def names(files: bool) -> Mapping[str, str]:
     return spellings
 
 
-def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) -> dict[str, Any]:
+def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) -> OptionValues:
     """The options of a string, as they are typed after ``vwlite train``, and of keyword arguments, which come last.
 
     ``files``: those that are about files are among them. Raises UsageError for unknown ones, with those that are
     spelled much like them, and for values of another type.
     """
-    options, known = from_string(args, files), declared_options(files)
+    options, known = dict(from_string(args, files)), declared_options(files)
     for name, value in keywords.items():
         key = names(files).get(name)
         if key is None:
@@ -107,7 +107,7 @@ def reader(one: Option) -> Callable[[Any], Any]:
     return value_of
 
 
-def from_string(args: str, files: bool = False) -> dict[str, Any]:
+def from_string(args: str, files: bool = False) -> OptionValues:
     """The options of words as they are typed; of one that is given twice the last value counts, or both."""
     try:
         words = shlex.split(args)

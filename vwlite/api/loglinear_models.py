@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from vwlite.api.solver_model import LogMonitor, SolverModel, linear_answers, logged_policy
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.config import InputConfig
 from vwlite.data.text_format import TextFormat
@@ -58,7 +59,7 @@ class LogLinearModel(SolverModel):
         check_no_theta(self.features)
         self.held_out, self.names = held_out or HeldOutConfig(), names
         self.curriculum = curriculum or CurriculumConfig()
-        self.history: list[dict[str, Any]] = []
+        self.history: list[JsonObject] = []
         self._model: model_file.LoadedModel | None = None
 
     @property

@@ -28,6 +28,7 @@ from vwlite.evaluation.recommend import Recommendation
 from vwlite.features.config import FeatureConfig
 from vwlite.learners.base import Learner
 from vwlite.learners.configs.base import shown_kind
+from vwlite.options import OptionValues
 from vwlite.training.config import CurriculumConfig, RunConfig
 from vwlite.training.model_loader import Restored, begin_learner, go_on
 from vwlite.training.predictions import Draws
@@ -52,7 +53,7 @@ class Model(Described):
         features = FeatureConfig(**run_configs.feature_changes(typed))
         self._begin(None, typed, run_configs.memory_run_config(typed, learner, features))
 
-    def _begin(self, model: Restored | None, typed: dict[str, Any], config: RunConfig) -> None:
+    def _begin(self, model: Restored | None, typed: OptionValues, config: RunConfig) -> None:
         self._lock, self._typed, self._config = threading.RLock(), typed, config
         self._model = model  # what the next run goes on from, unless ``_block_learner`` has learned since
         self._learner, self._plan = begin_learner(config, model)
@@ -299,7 +300,7 @@ class Model(Described):
         return cls._of(model, typed, changed=typed)
 
     @classmethod
-    def _of(cls, model: Restored, typed: dict[str, Any], changed: Collection[str] = ()) -> Model:
+    def _of(cls, model: Restored, typed: OptionValues, changed: Collection[str] = ()) -> Model:
         """A model that continues ``model``; ``typed`` are options of its runs, ``changed`` those that it did not
         have."""
         self = cls.__new__(cls)
@@ -310,10 +311,10 @@ class Model(Described):
         self._begin(model, typed, replace(config, input=input, output=replace(config.output, names=names)))
         return self
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"data": self.dumps(), "typed": self._typed}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(self._of(memory_run.load_bytes(state["data"]), state["typed"]).__dict__)
 
     def __copy__(self) -> Model:
@@ -327,7 +328,7 @@ class Model(Described):
     def __repr__(self) -> str:
         return f"Model({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
 
-    def _for_run(self, typed: dict[str, Any]) -> RunConfig:
+    def _for_run(self, typed: OptionValues) -> RunConfig:
         options = {**self._typed, **typed}
         config = run_configs.memory_run_config(options, self._config.learner, self._config.features)
         return replace(config, input=config.input.like(self._config.input.kept, typed), output=self._config.output)

@@ -15,7 +15,7 @@ from vwlite.features.config import CROSSINGS, FeatureConfig
 from vwlite.learners import OVER, config_class, config_classes, goes_over
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.losses import LOSSES, OF_CLASSES, LossConfig, with_free_bound
-from vwlite.options import Option, fields_of, options_of
+from vwlite.options import Option, OptionValues, fields_of, options_of
 from vwlite.training.config import CurriculumConfig, OutputConfig, RunConfig
 from vwlite.training.counters import parse_progress
 
@@ -92,13 +92,13 @@ def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None)
     return config if max_ratio is None else replace(config, max_ratio=max_ratio)
 
 
-def pick(kind: type, options: dict[str, Any]) -> dict[str, Any]:
+def pick(kind: type, options: OptionValues) -> OptionValues:
     """The options that are fields of a configuration class."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in options.items() if name in names}
 
 
-def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
+def loss_changes(options: OptionValues) -> OptionValues:
     """The fields of ``LossConfig`` that were typed."""
     changes = {one.name: options[one.key] for one in options_of(LossConfig).values() if one.key in options}
     if "logistic_min" in changes or "logistic_max" in changes:
@@ -108,7 +108,7 @@ def loss_changes(options: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def feature_changes(options: dict[str, Any]) -> dict[str, Any]:
+def feature_changes(options: OptionValues) -> OptionValues:
     return pick(FeatureConfig, options)
 
 
@@ -188,9 +188,9 @@ OF_CLASS_LEARNERS = (
 )
 
 
-def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
+def learner_changes(options: OptionValues) -> OptionValues:
     """The options of any learner that were typed."""
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for kind in config_classes():
         changes |= pick(kind, options)
     if options.get("multiclass") and "loss_function" in options:
@@ -198,7 +198,7 @@ def learner_changes(options: dict[str, Any]) -> dict[str, Any]:
     return changes
 
 
-def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
+def new_learner_config(options: OptionValues) -> GdConfig | DyadicConfig:
     """As ``learner_config``, with the link and the limits that the loss brings, and the usual units of labels."""
     changes = loss_changes(options)
     link = LOSSES[changes.get("name", "squared")].link
@@ -208,7 +208,7 @@ def new_learner_config(options: dict[str, Any]) -> GdConfig | DyadicConfig:
     return replace(config, label_units=config.usual_label_units)
 
 
-def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | DyadicConfig:
+def learner_config(options: OptionValues, **defaults: Any) -> GdConfig | DyadicConfig:
     """The configuration of a new learner: of the one that the options ask for, else of plain gradient descent."""
     if options.get("dual") and options.get("multiclass"):
         options = of_one_machine(options)
@@ -222,12 +222,12 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
         return of_any_base(ClassLearnersConfig, (*KINDS, *OF_CLASS_LEARNERS), options, {**defaults, "link": "identity"})
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
-    own: dict[str, Any] = {"pairs": len(options["dotproduct"])} if options.get("dotproduct") else {}
+    own: OptionValues = {"pairs": len(options["dotproduct"])} if options.get("dotproduct") else {}
     if "class_loss" not in {field.name for field in fields(kind)} and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
         loss = replace(loss, name=kind.default_loss)
-    changes = learner_changes(options)
+    changes = dict(learner_changes(options))
     for name in ("costs", "scoring"):
         if options.get(name) and not options.get("filter_tree"):
             raise UsageError(f"--{name} needs --filter_tree")
@@ -248,7 +248,7 @@ def learner_config(options: dict[str, Any], **defaults: Any) -> GdConfig | Dyadi
     return kind(loss=loss, **own, **{**defaults, **changes})
 
 
-def of_one_machine(options: dict[str, Any]) -> dict[str, Any]:
+def of_one_machine(options: OptionValues) -> OptionValues:
     """The options of ``--multiclass --dual``: one learner for each class, as with ``--oaa``, fitted together."""
     loss = options.get("loss_function", "crammer_singer")
     if loss != "crammer_singer":
@@ -261,8 +261,8 @@ def of_one_machine(options: dict[str, Any]) -> dict[str, Any]:
 def of_any_base(
     kind: type[FilterTreeConfig | ClassLearnersConfig],
     names: Collection[str],
-    options: dict[str, Any],
-    defaults: dict[str, Any],
+    options: OptionValues,
+    defaults: OptionValues,
 ) -> PerClassConfig:
     """The configuration of classes over learners of numbers, which have all options but ``names``."""
     own = {name: options[name] for name in names if name in options}
@@ -270,7 +270,7 @@ def of_any_base(
     return kind(loss=base.loss, base=base, pairs=getattr(base, "pairs", 0), **own)
 
 
-def wants_class_learners(options: dict[str, Any]) -> bool:
+def wants_class_learners(options: OptionValues) -> bool:
     """Whether classes are asked for over a learner that cannot share their table."""
     from vwlite.learners.configs.per_class import PerClassConfig
 
@@ -281,7 +281,7 @@ def wants_class_learners(options: dict[str, Any]) -> bool:
     return others[0].supports_oaa or (others[0].supports_trees and not others[0].is_base)
 
 
-def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
+def kind_of(options: OptionValues) -> type[GdConfig | DyadicConfig]:
     asked = asked_for(options)
     included = {name for kind in asked for name in kind.includes}
     asked = [kind for kind in asked if kind.learner not in included]
@@ -301,7 +301,7 @@ def kind_of(options: dict[str, Any]) -> type[GdConfig | DyadicConfig]:
     return cast("type[GdConfig | DyadicConfig]", asked[0]) if asked else GdConfig
 
 
-def asked_for(options: dict[str, Any]) -> list[type[LearnerConfig]]:
+def asked_for(options: OptionValues) -> list[type[LearnerConfig]]:
     """The options of the learners that are asked for."""
     together = [kind for kind in config_classes() if kind.selected_with(options)]
     taken = {name for kind in together for name in kind.selected_together}

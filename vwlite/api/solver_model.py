@@ -102,10 +102,10 @@ class SolverModel:
         """Become the model of these bytes; options that no model records keep their values or get defaults."""
         raise NotImplementedError
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_model"}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if self._data:
             self._take(self._data)

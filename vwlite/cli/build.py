@@ -20,14 +20,14 @@ from vwlite.errors import UsageError
 from vwlite.learners import ELSEWHERE, NAMED
 from vwlite.learners.configs.base import shown_kind
 from vwlite.learners.losses import spelled_out
-from vwlite.options import GIB, Option, Request, check_memory
+from vwlite.options import GIB, Option, OptionValues, Request, check_memory
 from vwlite.storage.model_file import learner_name_of
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_header import read_stored
 from vwlite.training.model_loader import Restored, start
 
 
-def typed_options() -> dict[str, Any]:
+def typed_options() -> OptionValues:
     """The current command's options that stand on the command line; for ``--transfer``, those that it stands for."""
     context = click.get_current_context()
     on_line = click.core.ParameterSource.COMMANDLINE
@@ -66,7 +66,7 @@ def bad_lines_policy(
 
 
 def open_model(
-    arguments: dict[str, Any], changes: dict[str, Any] | None = None, confident: bool = False, with_rates: bool = False
+    arguments: OptionValues, changes: OptionValues | None = None, confident: bool = False, with_rates: bool = False
 ) -> tuple[RunConfig, Restored]:
     """To predict or to measure: the model brings the features, the learner and, unless typed, the text's format."""
     output = OutputConfig(
@@ -138,7 +138,7 @@ EMPTY: Mapping[str, Any] = MappingProxyType({})
 VECTOR_OPTIONS = ("dot_unseen", "min_updates", "confidence_rate")
 
 
-def prediction_changes(path: str, asked: dict[str, Any]) -> dict[str, Any]:
+def prediction_changes(path: str, asked: OptionValues) -> OptionValues:
     """The changes to the learner's options that produce the requested kind of prediction.
 
     ``as_raw`` is among them when predictions are written in the format of ``--raw_predictions``. Raises UsageError
@@ -167,16 +167,16 @@ def class_limit(asked: Mapping[str, Any], kind: str) -> int | None:
     return most
 
 
-def typed_levels(asked: Mapping[str, Any]) -> dict[str, Any]:
+def typed_levels(asked: Mapping[str, Any]) -> OptionValues:
     """``--levels`` as a change of options; empty when it was not typed."""
     return {"levels": asked["levels"]} if asked.get("levels") else {}
 
 
-def evaluation_changes(path: str, asked: Mapping[str, Any] = EMPTY) -> dict[str, Any]:
+def evaluation_changes(path: str, asked: Mapping[str, Any] = EMPTY) -> OptionValues:
     """The changes to the learner's options for evaluation: class probabilities where available, for their log loss."""
     return {**read_stored(path).config.shows_probabilities_of_classes, **typed_levels(asked)}
 
 
-def typed_vector_options() -> dict[str, Any]:
+def typed_vector_options() -> OptionValues:
     """The typed options that say how latent vectors enter predictions."""
     return {name: value for name, value in typed_options().items() if name in VECTOR_OPTIONS}

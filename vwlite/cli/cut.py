@@ -10,6 +10,7 @@ from vwlite.cli import options
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.errors import UsageError
+from vwlite.options import OptionValues
 from vwlite.solvers.cut.config import CutConfig
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def command(**arguments: Any) -> int:
     return run(arguments)
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     from vwlite.cli import build
     from vwlite.cli.output import write_json
     from vwlite.cli.runs.solve import open_reader

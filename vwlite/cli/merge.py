@@ -10,7 +10,9 @@ from vwlite.cli import options
 from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig
+from vwlite.options import OptionValues
 
 if TYPE_CHECKING:
     from vwlite.storage.model_file import Model
@@ -36,7 +38,7 @@ def command(**arguments: Any) -> int:
     return run(arguments)
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     from vwlite.cli.output import write_json
     from vwlite.distributed.merge import merge_files, write
     from vwlite.storage.output_checks import lock
@@ -49,7 +51,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def report(merged: Model) -> dict[str, Any]:
+def report(merged: Model) -> JsonObject:
     """What the merged model has learned, its base included."""
     counters = merged.header["counters"]
     weight = counters["labeled_weight"]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from vwlite.cli.settings import path_of
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError, laid_out
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.listener import Display, FileRead, Steps
@@ -52,7 +53,7 @@ def note_files(files: Iterable[FileRead]) -> None:
         context.meta[KEY].files = tuple(files)
 
 
-def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None) -> dict[str, Any]:
+def head(options: Mapping[str, Any] | None, history: list[JsonObject] | None) -> JsonObject:
     """The members before the results; ``options``: those in effect, None where the command line has them all."""
     import datetime
 
@@ -72,7 +73,7 @@ def head(options: Mapping[str, Any] | None, history: list[dict[str, Any]] | None
     }
 
 
-def given_options(context: click.Context, defaults: bool) -> dict[str, Any]:
+def given_options(context: click.Context, defaults: bool) -> JsonObject:
     """The command's options by name, but for its data; with ``defaults`` those that were not given, too."""
     options = {}
     for param in context.command.params:
@@ -91,7 +92,7 @@ def input_files(context: click.Context) -> list[FileRead]:
     return [FileRead(path) for several in values for path in several]
 
 
-def describe_file(file: FileRead) -> dict[str, Any]:
+def describe_file(file: FileRead) -> JsonObject:
     size = os.path.getsize(file.path) if os.path.isfile(file.path) else None
     return {"path": file.path, "size": size, "lines": file.lines, "bad": file.bad, "digest": file.digest}
 
@@ -141,7 +142,7 @@ def write_json(
     path: str,
     report: Mapping[str, Any],
     options: Mapping[str, Any] | None = None,
-    history: list[dict[str, Any]] | None = None,
+    history: list[JsonObject] | None = None,
 ) -> None:
     """Write a run's report to a file or, where ``path`` is ``-``, to standard output. Raises OutputError.
 

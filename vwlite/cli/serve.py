@@ -11,6 +11,7 @@ from vwlite.cli.files import Reads
 from vwlite.cli.parser import Command
 from vwlite.cli.root import SETTINGS
 from vwlite.errors import OutputError, UsageError
+from vwlite.options import OptionValues
 from vwlite.serving.config import ServeConfig
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def command(**arguments: Any) -> int:
     return run(arguments)
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
     from vwlite.cli.build import module_for
     from vwlite.cli.output import say

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from vwlite.errors import InputMissing, UsageError
+from vwlite.options import OptionValues
 
 VARIABLE = "VWLITE_CONFIG"  # names the file where --config does not
 SWITCHES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -22,7 +23,7 @@ class Setting(NamedTuple):
     place: str
 
 
-def settings(context: click.Context, typed: dict[str, Any]) -> dict[str, Setting]:
+def settings(context: click.Context, typed: OptionValues) -> dict[str, Setting]:
     """The settings of a command, by the names of its parameters, without options that are ``typed``.
 
     Raises UsageError for unknown options and for values that are none, InputMissing.

@@ -222,7 +222,7 @@ def lower_cased(texts: Any) -> Any:
     return arrow.compute.if_else(texts.is_valid(), lowered, None)
 
 
-def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, Any]:
+def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, object]:
     """The Arrow types that columns are cast to, by name, where they are read as something else."""
     arrow, casts = pyarrow(), {}
     for column in (one for some in placed.spaces.values() for one in some):

@@ -15,6 +15,7 @@ import numpy as np
 from mmh3 import mmh3_x64_128
 
 from vwlite._native.digest import WORDS, add, begin
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BLOCK_SIZE
 from vwlite.data.input_stream import display_name, missing, open_input
 from vwlite.errors import DataError, UsageError
@@ -286,7 +287,7 @@ def _fill(
             return 0, end
 
 
-def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
+def fingerprint(paths: Sequence[str]) -> list[JsonObject | None]:
     """Status of files by which a later call can tell, without reading them, that they are unchanged.
 
     None for a path that is not a regular file. A URL has a size and, of object stores, an ``etag``; without one it is
@@ -298,7 +299,7 @@ def fingerprint(paths: Sequence[str]) -> list[dict[str, Any] | None]:
     return [_fingerprint_of(path) for path in paths]
 
 
-def same_file(then: dict[str, Any], now: dict[str, Any] | None) -> bool:
+def same_file(then: JsonObject, now: JsonObject | None) -> bool:
     """Whether two fingerprints are of the same file, unchanged where the earlier one is settled."""
     return now is not None and all(then.get(name) == value for name, value in now.items() if name != "settled")
 
@@ -309,7 +310,7 @@ def _remote_status(path: str) -> RemoteStatus:
     return remote_status(path)
 
 
-def _fingerprint_of(path: str) -> dict[str, Any] | None:
+def _fingerprint_of(path: str) -> JsonObject | None:
     if is_url(path):
         size, etag = _remote_status(path)
         return {"path": path, "size": size, **({"etag": etag} if etag else {}), "settled": etag is not None}

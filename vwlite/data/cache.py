@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from vwlite.config_check import fits
+from vwlite.config_check import JsonObject, fits
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import COUNTS, Packed, unpack_batch, unpacked_size
 from vwlite.data.blocks import TextDigest, fingerprint, is_unchanged_text, same_file
@@ -42,7 +42,7 @@ END = b"vwlc"
 ENTRY = (*COUNTS, "offset", "size", "crc")  # of a batch in the footer
 
 
-def description(input: InputConfig, format: TextFormat) -> dict[str, Any]:
+def description(input: InputConfig, format: TextFormat) -> JsonObject:
     """The inputs and the options of parsing that decide a cache's contents, as JSON data. Raises InputMissing."""
     makes = format.makes_features
     return {
@@ -68,7 +68,7 @@ class CacheWriter:
     With ``file``, open and without a name, they go there; ``path`` is for messages.
     """
 
-    def __init__(self, path: str, made_from: dict[str, Any], limit: int = 0, file: BinaryIO | None = None) -> None:
+    def __init__(self, path: str, made_from: JsonObject, limit: int = 0, file: BinaryIO | None = None) -> None:
         self.path = path
         self.lines = self.bad = 0  # lines of the text and malformed ones; the caller counts them
         self.header = {"format": FORMAT, "writer": __version__, "made_from": made_from, "examples": limit}
@@ -85,7 +85,7 @@ class CacheWriter:
         self.batches.append([*packed.counts.values(), self.offset, len(packed.data), packed.crc])
         self.offset += len(packed.data)
 
-    def close(self, contents: dict[str, Any] | None = None) -> None:
+    def close(self, contents: JsonObject | None = None) -> None:
         """Write the footer. ``contents``: digests of the files that were read, by path, from ``Mark.as_json``."""
         counts = {"lines": self.lines, "bad": self.bad, "contents": contents or {}}
         footer = json.dumps({**self.header, **counts, "batches": self.batches}, separators=(",", ":")).encode()
@@ -161,7 +161,7 @@ class Cache:
     def damaged(self, why: str) -> ModelError:
         return ModelError(f"the cache {self.path} cannot be used: {why}; -k writes it again")
 
-    def _read_footer(self) -> dict[str, Any]:
+    def _read_footer(self) -> JsonObject:
         offset, length, crc, end = TAIL.unpack(self.bytes_at(self.size - TAIL.size, TAIL.size))
         if end != END or offset + length + TAIL.size != self.size or offset < len(MAGIC):
             raise self.damaged("it is truncated or damaged")
@@ -198,7 +198,7 @@ class Cache:
             raise self.damaged("its list of batches is damaged")
         return batches
 
-    def serves(self, made_from: dict[str, Any], limit: int = 0) -> bool:
+    def serves(self, made_from: JsonObject, limit: int = 0) -> bool:
         """Whether the cache was made from these inputs, parsed so, and they are unchanged. Raises as reading them."""
         then, now = dict(self.footer["made_from"]), dict(made_from)
         before, after = then.pop("source", []) or [], now.pop("source")
@@ -206,7 +206,7 @@ class Cache:
             return False
         return all(map(self.is_unchanged, before, after))
 
-    def is_unchanged(self, then: dict[str, Any] | None, now: dict[str, Any] | None) -> bool:
+    def is_unchanged(self, then: JsonObject | None, now: JsonObject | None) -> bool:
         if not isinstance(then, dict) or now is None or not same_file(then, now):
             return False
         path = now["path"]

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed, pack_batch, read
 from vwlite.data.blocks import NOTHING, Block, Mark, blocks, check_inputs, file_size, open_input
@@ -147,7 +148,7 @@ class Inputs:
             self.remade = f"{path} was made from {source} and is made again"
 
     @property
-    def contents(self) -> dict[str, dict[str, Any]]:
+    def contents(self) -> dict[str, JsonObject]:
         """Digests of what was read of each file, by path, from ``Mark.as_json``; files without a digest are absent."""
         if self.state == "using":
             return self.cache.contents

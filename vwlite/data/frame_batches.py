@@ -70,7 +70,7 @@ class FrameBatches:
             return self.named(record, groups, rows, begin)
         return batch_of([part for group in groups for part in group.parts(record, begin)], rows)
 
-    def rows(self, record: Any, begin: int, end: int) -> dict[str, Any]:
+    def rows(self, record: Any, begin: int, end: int) -> dict[str, object]:
         """Labels, importance, initial predictions and tags, of arrays and columns."""
         if not self.names:
             return self.columns.take(begin, end)

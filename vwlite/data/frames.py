@@ -210,11 +210,11 @@ def groups_of(
     return list(groups.values())
 
 
-def features_of(schema: Any, aside: set[str]) -> dict[str, Any]:
+def features_of(schema: Any, aside: set[str]) -> dict[str, object]:
     """The fields whose columns are features, by name."""
     index = (schema.pandas_metadata or {}).get("index_columns", ())
     absent = {*aside, *(name for name in index if isinstance(name, str))}
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for field in schema:
         if field.name in fields:
             raise UsageError(f"two columns have the name {field.name!r}")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.blocks import Block
 
 NOT_IN_NAMES = str.maketrans(dict.fromkeys("\t\n\v\f\r :|\u0085\u2028\u2029", "_"))
@@ -91,7 +92,7 @@ def line_of(members: Members, label: str) -> str:
     return " ".join(words)
 
 
-def number_in(labels: dict[str, Any], key: str) -> float | None:
+def number_in(labels: JsonObject, key: str) -> float | None:
     value = labels.get(key)
     if value is None:
         return None
@@ -102,7 +103,7 @@ def number_in(labels: dict[str, Any], key: str) -> float | None:
     return float(value)
 
 
-def label_in(labels: dict[str, Any], actions: int, like_vw: bool) -> tuple[int, str]:
+def label_in(labels: JsonObject, actions: int, like_vw: bool) -> tuple[int, str]:
     """The position of the action shown and its label; -1 where none was."""
     cost, p = number_in(labels, "_label_cost"), number_in(labels, "_label_probability")
     if cost is None or p is None:

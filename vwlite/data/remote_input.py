@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -102,7 +102,7 @@ def file_system(url: str) -> tuple[Any, str]:
         raise open_error(url, error) from None
 
 
-def web_options() -> dict[str, Any]:
+def web_options() -> Mapping[str, object]:
     """Proxies and passwords as other programs have them (HTTPS_PROXY, ~/.netrc), and no limit for a whole file.
 
     What fsspec's own configuration says is kept.

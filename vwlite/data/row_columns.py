@@ -171,7 +171,7 @@ class RowColumns:
             if size < rows:
                 raise DataError(f"{name} has {size} entries, the data have more rows")
 
-    def take(self, begin: int, end: int) -> dict[str, Any]:
+    def take(self, begin: int, end: int) -> dict[str, object]:
         """The columns of a batch of these rows, and its text."""
         rows = end - begin
         label = slice_column(self.label, begin, end, rows, np.nan)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 import numpy as np
 
 from vwlite._native.weight_table import changed_rows, take_column
-from vwlite.config_check import Between, Double, require
+from vwlite.config_check import Between, Double, JsonObject, require
 from vwlite.errors import ModelError
 from vwlite.learners.gd import LABEL_SUMS, NORMAL_RATIO
 from vwlite.storage.archive_reader import Archive
@@ -62,7 +62,7 @@ class Delta(NamedTuple):
     """
 
     task: Task
-    header: dict[str, Any]
+    header: JsonObject
     slots: np.ndarray
     columns: Sequence[np.ndarray]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.distributed.delta import Delta
 from vwlite.distributed.merge import merged_header
@@ -24,6 +25,7 @@ from vwlite.learners.quasi_newton import DIAGONAL, DIRECTION, GRADIENT
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import as_path
 from vwlite.storage.model_file import Model
+from vwlite.storage.weight_table import Table
 from vwlite.training.config import RunConfig
 from vwlite.training.ledger import model_digest
 from vwlite.training.model_loader import Restored, restore
@@ -105,7 +107,7 @@ class Optimiser:
             learner.end_pass()
         return Model(self.header, self.tables(), __version__)
 
-    def tables(self) -> dict[str, Any]:
+    def tables(self) -> dict[str, np.ndarray | Table]:
         return {**self.learner.tables(False), **self.plan.arrays()}
 
     def base(self) -> Model:
@@ -127,7 +129,7 @@ class Optimiser:
             learner.vectors[delta.slots, DIRECTION] = 1  # the mark of features that occur
 
 
-def merge_headers(base: dict[str, Any], ends: list[dict[str, Any]], config: BfgsConfig) -> dict[str, Any]:
+def merge_headers(base: JsonObject, ends: list[JsonObject], config: BfgsConfig) -> JsonObject:
     return ends[0] if len(ends) == 1 else merged_header(base, ends, config)
 
 

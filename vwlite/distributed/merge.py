@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import merge_rows
+from vwlite.config_check import JsonObject
 from vwlite.distributed.delta import (
     Delta,
     Snapshot,
@@ -94,7 +95,7 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     return Model(merged_header(base.header, [delta.header for delta in deltas], config), base.arrays, base.writer)
 
 
-def check_agreement(models: Sequence[tuple[str, dict[str, Any]]]) -> None:
+def check_agreement(models: Sequence[tuple[str, JsonObject]]) -> None:
     """Raises ModelError where the headers of models, each with its file's name, are of other options."""
     (first, one), *others = models
     for path, header in others:
@@ -108,7 +109,7 @@ def check_agreement(models: Sequence[tuple[str, dict[str, Any]]]) -> None:
             raise ModelError(f"{path} cannot be merged: it keeps the names of features (--names)")
 
 
-def different(one: dict[str, Any], other: dict[str, Any], name: str) -> str:
+def different(one: JsonObject, other: JsonObject, name: str) -> str:
     """The first option that differs."""
     if not isinstance(one.get(name), dict) or not isinstance(other.get(name), dict):
         return name
@@ -177,7 +178,7 @@ def merge_means(values: np.ndarray, deltas: Sequence[Delta], weights: Sequence[f
     values[slots, 1:columns] = largest
 
 
-def merged_header(base: dict[str, Any], ends: list[dict[str, Any]], config: Any) -> dict[str, Any]:
+def merged_header(base: JsonObject, ends: list[JsonObject], config: Any) -> JsonObject:
     """Everything counted once: what the base had, and what each shard has added to it."""
     merged = {
         **ends[-1],
@@ -216,7 +217,7 @@ def factor(norm_sum: float, norm_weight: float, config: Any) -> float:
     return float(np.float32((norm_sum / norm_weight) ** power))
 
 
-def merged_scalars(base: dict[str, Any], ends: list[dict[str, Any]], config: Any) -> dict[str, Any]:
+def merged_scalars(base: JsonObject, ends: list[JsonObject], config: Any) -> JsonObject:
     start = {name: float(value) for name, value in base["scalars"].items()}
     labels = pool_label_sums(sums_of(base), [sums_of(end) for end in ends]) if has_units(base) else {}
     with_labels = [end for end in ends if not labels or end["scalars"]["label_count"]] or ends  # others know no range
@@ -252,7 +253,7 @@ def common_value(what: str, values: list[Any], unset: Any) -> Any:
     return known.pop() if known else unset
 
 
-def merged_counts(base: dict[str, Any], ends: list[dict[str, Any]]) -> dict[str, Any]:
+def merged_counts(base: JsonObject, ends: list[JsonObject]) -> JsonObject:
     counts = {name: base[name] for name in base}
     for name, start in base.items():
         if name not in (*LABELS, "more_labels"):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.input_stream import Decompressed, display_name, missing, open_input
 from vwlite.errors import UsageError
@@ -215,7 +216,7 @@ def base_of(config: RunConfig, of: int, model: Restored | None = None) -> bytes:
     return capture_bytes(lambda open_output: parts.writer.write_model("the base", open_output=open_output))
 
 
-def first_base(header: dict[str, Any], of: int) -> bytes:
+def first_base(header: JsonObject, of: int) -> bytes:
     """The base of a model that began with nothing. Raises ValueError for a damaged header."""
     learner = learner_class(header["learner"]).config_type.restore(header["config"], {})
     features = built(FeatureConfig, header["features"])

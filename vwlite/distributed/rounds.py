@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed.delta import Delta
 from vwlite.distributed.engines import Engine
@@ -24,6 +25,7 @@ from vwlite.evaluation.evaluate import evaluate
 from vwlite.interrupts import Guard, Interrupted
 from vwlite.learners.base import own_rows
 from vwlite.learners.losses import LossConfig
+from vwlite.options import OptionValues
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import atomic_output, beside_output, temporary_file
 from vwlite.storage.model_file import Model
@@ -76,7 +78,7 @@ class State:
     lines: int = 0
     bad: int = 0
     best: int = 0  # the round whose model is the best so far
-    optimised: dict[str, Any] | None = None  # the report of L-BFGS after the rounds
+    optimised: JsonObject | None = None  # the report of L-BFGS after the rounds
 
     @property
     def done(self) -> int:
@@ -120,7 +122,7 @@ class Rounds:
         self.folder.cleanup()
 
     @property
-    def description(self) -> dict[str, Any]:
+    def description(self) -> JsonObject:
         """The settings that decide the bytes of the model, as JSON data."""
         pieces = [[piece._asdict() for piece in shard.pieces] for shard in self.shards]
         settings = {**self.settings._asdict(), "resume": None}
@@ -266,7 +268,7 @@ class Rounds:
 
     def measured(self, path: str) -> float | None:
         """The average loss on the holdout file, None where it is undefined or infinite. Raises as ``evaluate``."""
-        changes: dict[str, Any] = {"learner_changes": {}, "feature_changes": {}}
+        changes: dict[str, OptionValues] = {"learner_changes": {}, "feature_changes": {}}
         model = restore(path, learning=False, vw_compat=False, **changes)
         input = replace(self.config.input, paths=(self.settings.holdout,))
         config = RunConfig(input=input, features=model.features, learner=model.learner.config, learning=False)
@@ -274,7 +276,7 @@ class Rounds:
         loss = counters.sum_loss / counters.labeled_weight if counters.labeled_weight else math.nan
         return loss if math.isfinite(loss) else None
 
-    def tell(self, deltas: Sequence[Delta], before: dict[str, Any]) -> None:
+    def tell(self, deltas: Sequence[Delta], before: JsonObject) -> None:
         """In the first round: malformed lines, and labels that differ between shards."""
         if self.state.done:
             return
@@ -304,13 +306,13 @@ def is_better(loss: float | None, best: float | None) -> bool:
     return best is None or (loss is not None and loss < best)
 
 
-def average_loss(before: dict[str, Any], after: dict[str, Any]) -> float | None:
+def average_loss(before: JsonObject, after: JsonObject) -> float | None:
     """The average loss of the examples of a round, each predicted before it was learned."""
     weight = after["labeled_weight"] - before["labeled_weight"]
     return (after["sum_loss"] - before["sum_loss"]) / weight if weight else None
 
 
-def sorted_labels(deltas: Sequence[Delta], before: dict[str, Any], loss: LossConfig) -> str:
+def sorted_labels(deltas: Sequence[Delta], before: JsonObject, loss: LossConfig) -> str:
     """A note if two classes, -1 and 1, are spread unevenly over the shards; else empty."""
     counts = [delta.header["counters"] for delta in deltas]
     sizes = [one["labeled_weight"] - before["labeled_weight"] for one in counts]

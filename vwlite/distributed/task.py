@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.weight_table import fill_column
+from vwlite.config_check import JsonObject
 from vwlite.data.block_parser import LONGEST_LINE, OpenedInputs, Parsed
 from vwlite.data.blocks import Block, Buffers, stream_blocks
 from vwlite.data.config import BadLinesConfig, InputConfig
@@ -129,7 +130,7 @@ class ShardPass:
             seconds=time.monotonic() - self.begun, sums=tuple(sums),
         )
 
-    def header(self) -> dict[str, Any]:
+    def header(self) -> JsonObject:
         """The header of the model that the pass has made, as it is read from a file."""
         return json.loads(json.dumps(self.parts.writer.header()))
 

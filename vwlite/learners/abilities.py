@@ -37,7 +37,7 @@ class StructuredLabels:
         Class numbers or names, float32[n, classes] where all classes' scores are asked for, lists of sets.
         ``raw``: predictions before clip and link.
         """
-        raise NotImplementedError
+        return (results.raw if raw else results.prediction)[rows]
 
     def no_answer(self, raw: bool) -> Answers:
         """The prediction for a malformed row, in the form of ``answers`` for one row."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vwlite.errors import UsageError
-from vwlite.options import FLOAT32_MAX, Config, config, option
+from vwlite.options import FLOAT32_MAX, Config, OptionValues, config, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -351,7 +351,7 @@ class TransferConfig(Config):
     )
 
 
-def spelled_out(typed: Mapping[str, Any]) -> dict[str, Any]:
+def spelled_out(typed: Mapping[str, Any]) -> OptionValues:
     """Options of which ``transfer``, if it is among them, is replaced by what it stands for.
 
     Raises UsageError beside options that it sets, and beside classes.
@@ -374,7 +374,7 @@ def given_range(low: float | None, high: float | None) -> tuple[float, float] | 
     return None if low is None and high is None else (low or 0.0, high or 0.0)
 
 
-def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> dict[str, Any]:
+def with_free_bound(options: Mapping[str, Any], loss: LossConfig) -> OptionValues:
     """The options with both bounds where one is given. Raises UsageError when the lower is not below the upper.
 
     Free is what the loss is: its own range of predictions, or all numbers. (Vowpal Wabbit takes 0 for the other bound.)

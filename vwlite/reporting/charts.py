@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import DataError
 from vwlite.evaluation import metrics
@@ -33,7 +33,7 @@ Bins = tuple[list[Point], list[float]]  # and the number of trials of each, wher
 class Tested:
     """``figures`` as ``vwlite evaluate`` has them. ``sample``: None for a model of classes."""
 
-    figures: dict[str, Any]
+    figures: JsonObject
     strongest: list[tuple[str, float]]  # features and their weights
     sample: metrics.Sample | None = None
     shares: bool = False  # predictions are probabilities
@@ -73,7 +73,7 @@ def strongest_of(path: str) -> list[tuple[str, float]]:
     return [(display_name(one), one["weight"]) for one in inspect(path).top(STRONGEST)]
 
 
-def display_name(weight: dict[str, Any]) -> str:
+def display_name(weight: JsonObject) -> str:
     name = weight["name"] or f"slot {weight['slot']}"
     return f"{name} ({weight['class']})" if "class" in weight else name
 
@@ -152,7 +152,7 @@ def overlay_chart(runs: Sequence[Run], curves: Sequence[list[Point]], title: str
     return chart.text()
 
 
-def calibration_of(result: dict[str, Any]) -> Bins:
+def calibration_of(result: JsonObject) -> Bins:
     """The points of a report's bins, where it has any, and of two classes the weight of each."""
     bins = result.get("calibration_bins")
     entries = [one for one in bins if isinstance(one, dict)] if isinstance(bins, list) else []
@@ -163,7 +163,7 @@ def calibration_of(result: dict[str, Any]) -> Bins:
     return [(x, y) for x, y, _ in sound], [(w or 0.0) * share for *_, w in sound] if counted else []
 
 
-def equal_rows(result: dict[str, Any]) -> float:
+def equal_rows(result: JsonObject) -> float:
     """Examples, for a weight of 1."""
     examples, weight = number(result.get("examples")), number(result.get("weight"))
     return examples / weight if examples and weight else 0.0

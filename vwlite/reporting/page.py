@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from vwlite.config_check import JsonObject
 from vwlite.reporting import charts
 from vwlite.reporting.charts import DASHED, Tested, equal_rows, interval_text, wide_axis
 from vwlite.reporting.curves import auc_interval, wilson
@@ -281,7 +282,7 @@ def paragraphs(sentences: Iterable[str]) -> str:
     return "".join(f"<p>{text(one)}</p>" for one in sentences)
 
 
-def matrix(result: dict[str, Any]) -> str:
+def matrix(result: JsonObject) -> str:
     """The confusion matrix of a report, where it has one: the classes of most weight, shaded by shares of a label."""
     confusion = result.get("confusion_matrix")
     try:

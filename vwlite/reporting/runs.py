@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, InputMissing, escaped
 from vwlite.evaluation.metric_table import SERIES
 
@@ -32,14 +33,14 @@ class Run:
     path: str
     name: str  # short, and another than those of the other runs
     command: tuple[str, ...]
-    options: dict[str, Any]
-    data: list[dict[str, Any]]
-    history: list[dict[str, Any]]
-    result: dict[str, Any]
-    about: dict[str, Any]  # version, start, time and memory
+    options: JsonObject
+    data: list[JsonObject]
+    history: list[JsonObject]
+    result: JsonObject
+    about: JsonObject  # version, start, time and memory
 
     @property
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> JsonObject:
         plain = {name: value for name, value in self.result.items() if not isinstance(value, list | dict)}
         if not (policy := next(iter(self.intervals("estimate")), None)):
             return plain

@@ -16,6 +16,7 @@ import numpy as np
 from vwlite.api.data_source import input_opener
 from vwlite.api.json_predictions import json_listener
 from vwlite.api.memory_run import InferenceRun
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.columns import IGNORE, Columns, nearest, read_columns
 from vwlite.data.config import COLUMNAR, EVENTS, TABLES, BadLinesConfig, InputConfig
@@ -231,7 +232,7 @@ class Served:
         return [] if self.without is None else [Unchanged(self.without, each)]
 
 
-def object_of(line: bytes) -> dict[str, Any] | None:
+def object_of(line: bytes) -> JsonObject | None:
     """A line of JSON; None where it is empty or no object: it is predicted as a malformed line."""
     with suppress(ValueError, RecursionError):
         value = json.loads(line)

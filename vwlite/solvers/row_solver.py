@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from vwlite.config_check import built, require
+from vwlite.config_check import JsonObject, built, require
 from vwlite.data.batch import BLANK, Batch, Csr
 from vwlite.data.config import InputConfig, has_words, input_config
 from vwlite.data.dataset import Inputs
@@ -22,9 +22,10 @@ from vwlite.features.gamma import settle_gamma
 from vwlite.features.landmarks import PLAN_ARRAYS, landmarks_digest
 from vwlite.features.name_index import NameIndex, name_index_from_arrays
 from vwlite.features.term_weights import TermWeights, meet, terms_of
-from vwlite.options import GIB, USUAL_MEMORY, Config, MemoryConfig, Request
+from vwlite.options import GIB, USUAL_MEMORY, Config, MemoryConfig, OptionValues, Request
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
+from vwlite.storage.weight_table import Arrays
 from vwlite.training.model_header import check_features, check_learner
 from vwlite.training.namespace_report import Sightings
 from vwlite.training.solver_run import Content, Reader, Solver
@@ -179,14 +180,14 @@ class RowModel(Generic[C, S]):
     seen: list[int]  # first bytes of the names of the namespaces that occurred
     data: dict[str, str]  # the format of the data, ``InputConfig.kept``
     names: NameIndex | None
-    arrays: dict[str, Any]  # of term weights and random features
+    arrays: Arrays  # of term weights and random features
 
     @classmethod
     def of(cls: type[M], config: Any, solution: Any, source: Rows, data: dict[str, str]) -> M:
         plan = source.plan
         return cls(config, plan.config, solution, sorted(plan.seen), data, source.names, plan.arrays())
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """The summary that the command reports, as JSON data."""
         raise NotImplementedError
 
@@ -279,7 +280,7 @@ class RowSolver(Solver):
         check_learner(self.initial, model.config, given)
         return replace(model.config, **given)
 
-    def deciding_options(self) -> dict[str, Any]:
+    def deciding_options(self) -> OptionValues:
         return {
             self.learner: self.config.kept(), **self.features.header(), **self.input.kept,
             "landmarks_digest": landmarks_digest(self.features),
@@ -299,7 +300,7 @@ class RowSolver(Solver):
     def content(self) -> Content:
         return self.model().content()
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return self.model().facts()
 
     def notes(self) -> Iterable[str]:
@@ -310,7 +311,7 @@ def features_of(
     request: Request, model: RowModel[Any, Any] | None, path: str | None, what: str
 ) -> FeatureConfig:
     """The feature options; with an initial model, its own. Raises UsageError for given ones that contradict them."""
-    given = request.changes(FeatureConfig)
+    given = dict(request.changes(FeatureConfig))
     if given.pop("noconstant", False) or given.get("dotproduct"):
         raise UsageError(f"{what} have neither a constant nor dot products")
     if not model:

@@ -18,9 +18,11 @@ from dataclasses import asdict
 from typing import Any, BinaryIO, Protocol, TypeVar
 from weakref import proxy
 
+from vwlite.config_check import JsonObject
 from vwlite.data.blocks import fingerprint, is_unchanged_text, same_file
 from vwlite.errors import Diverged, ModelError, UsageError, VwliteError
 from vwlite.interrupts import Interrupted
+from vwlite.options import OptionValues
 from vwlite.storage.atomic_file import OpenOutput, beside_output, output_error
 from vwlite.storage.output_checks import CHECKPOINT
 from vwlite.training.config import RunConfig
@@ -102,11 +104,11 @@ class Loaded(Protocol):
     """A model with its state: what ``Checkpoint.load`` reads."""
 
     @property
-    def header(self) -> dict[str, Any]: ...
+    def header(self) -> JsonObject: ...
 
 
 Read = TypeVar("Read", bound=Loaded)
-Write = Callable[[str, dict[str, Any], OpenOutput], None]  # takes path, run and what opens files
+Write = Callable[[str, JsonObject, OpenOutput], None]  # takes path, run and what opens files
 
 
 class Checkpoint:
@@ -117,7 +119,7 @@ class Checkpoint:
     """
 
     def __init__(
-        self, model: str, options: dict[str, Any], paths: Sequence[str], say: Callable[[str], None],
+        self, model: str, options: OptionValues, paths: Sequence[str], say: Callable[[str], None],
         every: float | None = None,
     ) -> None:
         self.model, self.path, self.say, self.every = model, f"{model}{CHECKPOINT}", say, every
@@ -125,7 +127,7 @@ class Checkpoint:
         self.found = fingerprint(paths)
         self.written = False
         self.last = time.monotonic()
-        self.run: dict[str, Any] | None = None  # what the loaded one says of the run to go on from
+        self.run: JsonObject | None = None  # what the loaded one says of the run to go on from
 
     @property
     def stands(self) -> bool:
@@ -148,7 +150,7 @@ class Checkpoint:
         self.run = self.check(loaded.header)
         return loaded
 
-    def check(self, header: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, header: Mapping[str, Any]) -> JsonObject:
         """What the checkpoint with this header says of its run, which is to be this one. Raises as ``load``."""
         run = header.get("run")
         if not isinstance(run, dict):
@@ -263,7 +265,7 @@ def known_when_stopped(files: RunFiles, read_header: Callable[[str], Mapping[str
     return run["known"] if run else None
 
 
-def deciding_options(config: RunConfig) -> dict[str, Any]:
+def deciding_options(config: RunConfig) -> OptionValues:
     """The options that decide what a run learns and keeps, as JSON data."""
     output = config.output
     kept = {"predictions": output.predictions, "raw_predictions": output.raw_predictions, "names": output.names}
@@ -280,7 +282,7 @@ def deciding_options(config: RunConfig) -> dict[str, Any]:
     }
 
 
-def check_same(path: str, then: Any, now: dict[str, Any]) -> None:
+def check_same(path: str, then: Any, now: JsonObject) -> None:
     """Raises UsageError for the first option that differs."""
     then = then if isinstance(then, dict) else {}
     for name in {**then, **now}:
@@ -291,7 +293,7 @@ def check_same(path: str, then: Any, now: dict[str, Any]) -> None:
             )
 
 
-def are_still(then: list[dict[str, Any] | None], now: list[dict[str, Any] | None]) -> bool:
+def are_still(then: list[JsonObject | None], now: list[JsonObject | None]) -> bool:
     """Whether the inputs have what the stopped run had read of them; None stands for pipes, known by their labels.
 
     Raises as reading them does.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native.counters import COUNT, INDEX, record_labels, tally
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.errors import ModelError, UsageError
 from vwlite.learners.best_constant import LabelSummary
@@ -231,7 +232,7 @@ class History:
 
     def __init__(self, counters: Counters) -> None:
         self.counters = counters
-        self.entries: list[dict[str, Any]] = []
+        self.entries: list[JsonObject] = []
         self.first = 0  # index of the first entry of this pass
         self.weight = self.loss = 0.0  # as of the last entry
 

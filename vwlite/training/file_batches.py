@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import EVENTS, HoldoutConfig
@@ -111,7 +112,7 @@ class FileBatches:
         return [FileRead(name, self.lines.get(name), self.bad.get(name), digests.get(name)) for name in names]
 
     @property
-    def contents(self) -> dict[str, dict[str, Any]]:
+    def contents(self) -> dict[str, JsonObject]:
         """The digests of what was read of each file; see ``Inputs.contents``."""
         return self.inputs.contents
 

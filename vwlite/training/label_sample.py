@@ -6,10 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.learners.abilities import LoggedDecisions
 from vwlite.learners.base import Learner, counted_rows, has_simple_labels, output_names
@@ -42,7 +42,7 @@ class ClassCounts(Listener):
     def begin_pass(self, number: int) -> None:
         self.first_pass = number == 1
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         self.whole = False  # what was learned before is not known
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -145,7 +145,7 @@ class LabelSample(Listener):
     def begin_pass(self, number: int) -> None:
         self.first_pass = number == 1
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         self.whole = False  # what was learned before is not known
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
@@ -239,10 +239,10 @@ class LabelOrder:
         times = "once" if self.changes == 1 else f"{self.changes} times"
         return f"the lines are sorted by label: it changes {times}, {self.expected():.0f} times in random order"
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON data."""
         return {"changes": self.changes, "last": self.last, "counts": sorted(self.counts.items())}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         self.changes, self.last = state["changes"], state["last"]
         self.counts = Counter({label: count for label, count in state["counts"]})

@@ -11,11 +11,11 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from mmh3 import mmh3_x64_128
 
-from vwlite.config_check import require
+from vwlite.config_check import JsonObject, require
 from vwlite.data.blocks import HEAD, fingerprint, prefixes, same_file
 from vwlite.errors import ModelError
 from vwlite.options import Request
@@ -29,7 +29,7 @@ FORMAT = 2
 FORMATS = (1, 2)  # that are read; entries of 1 have a digest of samples in place of text
 DIGITS = 32  # of the digest that ends a model file
 
-Entry = dict[str, Any]  # ``source.fingerprint``; text: ``blocks.Mark.as_json``; lines; whole
+Entry = JsonObject  # ``source.fingerprint``; text: ``blocks.Mark.as_json``; lines; whole
 
 
 def ledger_path(model: str) -> str:
@@ -79,7 +79,7 @@ class Source(Protocol):
     """Where a run reads from: ``vwlite.training.file_batches.FileBatches``."""
 
     @property
-    def contents(self) -> dict[str, dict[str, Any]]: ...
+    def contents(self) -> dict[str, JsonObject]: ...
     @property
     def lines(self) -> dict[str, int]: ...
 
@@ -152,7 +152,7 @@ def known_files(known: Sequence[Entry], paths: Sequence[str]) -> dict[str, Seen]
     return by_path
 
 
-def same_status(known: Sequence[Entry], now: dict[str, Any]) -> Seen | None:
+def same_status(known: Sequence[Entry], now: JsonObject) -> Seen | None:
     """The entry of the very same file, unchanged since."""
     same = [entry for entry in known if entry.get("settled") and same_file(entry, now)]
     return Seen(max(same, key=lambda entry: entry.get("whole", True))) if same else None

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from vwlite.config_check import JsonObject
+
 if TYPE_CHECKING:  # the command line's help, which needs no NumPy, has a display
     from vwlite.data.batch import Batch
     from vwlite.features.feature_plan import Plan
@@ -58,11 +60,11 @@ class Listener:
     def end(self) -> None:
         """The last pass has ended."""
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """The state of the listener in a checkpoint, JSON data with keys of its own."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """Go on from the ``state`` of all listeners of a stopped run."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from vwlite.config_check import Between, Double, built, require
+from vwlite.config_check import Between, Double, JsonObject, built, require
 from vwlite.data.blocks import TextDigest
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
@@ -174,7 +174,7 @@ def data_of(header: Mapping[str, Any]) -> dict[str, str]:
 class Stored(NamedTuple):
     """A model's header, its learner's class, and the options it was made with."""
 
-    header: dict[str, Any]
+    header: JsonObject
     kind: type[Learner]
     config: Any
     features: FeatureConfig
@@ -185,7 +185,7 @@ def read_stored(path: str) -> Stored:
     return check_header(path, model_file.read_header(path))
 
 
-def check_header(path: str, header: dict[str, Any]) -> Stored:
+def check_header(path: str, header: JsonObject) -> Stored:
     """The checked header of the file ``path``. Raises ModelError if it is not as declared."""
     kind = learner_class(str(header.get("learner")))
     try:
@@ -211,7 +211,7 @@ def of_the_model(path: str) -> Iterator[None]:
         raise ModelError(f"{path} cannot be used: {error}") from error
 
 
-def check_counts(header: dict[str, Any]) -> None:
+def check_counts(header: JsonObject) -> None:
     """Raises ModelError for counters that are none, ValueError where one that every model has is missing."""
     Counters().restore(header["counters"])
     for name in Counters().totals():

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import ModelError, UsageError, VwliteError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.learners import learner_class
 from vwlite.learners.base import Learner, check_table_memory, use_threads
 from vwlite.learners.losses import with_free_bound
-from vwlite.options import options_of
+from vwlite.options import OptionValues, options_of
 from vwlite.storage import model_file
 from vwlite.storage.weight_table import NARROW
 from vwlite.training.config import RunConfig
@@ -37,10 +38,10 @@ class Restored:
     learner: Learner
     features: FeatureConfig
     plan: Plan
-    counters: dict[str, Any]
+    counters: JsonObject
     negative_label: float | None
     passes: int
-    header: dict[str, Any]
+    header: JsonObject
     names: NameIndex | None = None  # those in the model, where it is to go on learning
 
 
@@ -50,10 +51,10 @@ def restore(
     learning: bool,
     vw_compat: bool,
     learner_name: str | None = None,
-    learner_changes: dict[str, Any],
-    feature_changes: dict[str, Any],
-    loss_changes: dict[str, Any] | None = None,
-    dropped: dict[str, Any] | None = None,
+    learner_changes: OptionValues,
+    feature_changes: OptionValues,
+    loss_changes: OptionValues | None = None,
+    dropped: OptionValues | None = None,
     state_changes: dict[str, float] | None = None,
     confident: bool = False,
     with_rates: bool = False,
@@ -177,7 +178,7 @@ def arrays_of_features(header: Mapping[str, Any], features: FeatureConfig) -> li
     return names
 
 
-def change_frozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[FeatureConfig, dict[str, Any]]:
+def change_frozen(features: FeatureConfig, typed: OptionValues) -> tuple[FeatureConfig, OptionValues]:
     """The features with what ``--freeze`` changes of them, and what else was typed.
 
     Where parts of a model stand, interactions may be added to one that has none of their kind.
@@ -190,7 +191,7 @@ def change_frozen(features: FeatureConfig, typed: dict[str, Any]) -> tuple[Featu
     return replace(features, freeze=typed["freeze"], **new), left
 
 
-def change_features(path: str, features: FeatureConfig, changes: dict[str, Any], vw_compat: bool) -> FeatureConfig:
+def change_features(path: str, features: FeatureConfig, changes: OptionValues, vw_compat: bool) -> FeatureConfig:
     """Options typed beside ``-i``: those that would make the weights meaningless are refused.
 
     With ``vw_compat`` only against what was typed for the model, as ``vw`` does.

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from mmh3 import mmh3_x64_128
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.errors import Diverged, ModelError, UsageError
 from vwlite.features.feature_plan import Plan
@@ -160,7 +161,7 @@ class Labels(Protocol):
     negative: float | None
 
 
-def _is_finite(data: dict[str, Any]) -> bool:
+def _is_finite(data: JsonObject) -> bool:
     try:
         json.dumps(data, allow_nan=False)
     except ValueError:
@@ -197,7 +198,7 @@ class ModelWriter(Listener):
         if model:
             self.begin_totals(model.counters)
 
-    def begin_totals(self, counts: dict[str, Any]) -> None:
+    def begin_totals(self, counts: JsonObject) -> None:
         """Count on from those of the runs before."""
         self.totals = Counters(ProgressRule(True, FLOAT32_MAX), self.counters.simple_labels)
         self.totals.restore(counts)
@@ -230,14 +231,14 @@ class ModelWriter(Listener):
             self.best.drop()
             self.write_all()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         return {
             "totals": self.totals.state() if self.totals else None,
             "known": self.ledger.known if self.ledger else [],
             "best": self.best.keep(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         self.totals = None
         if state["totals"] is not None:
             self.begin_totals(state["totals"])
@@ -275,7 +276,7 @@ class ModelWriter(Listener):
         self.best.take_names()
 
     def write_model(
-        self, path: str, run: dict[str, Any] | None = None, open_output: OpenOutput = atomic_output
+        self, path: str, run: JsonObject | None = None, open_output: OpenOutput = atomic_output
     ) -> None:
         """``run``: the state of a run that is to go on with this model, as JSON data.
 
@@ -286,7 +287,7 @@ class ModelWriter(Listener):
         predict_only = output.predict_only_model and run is None
         named = self.names if output.names or run else None
         header = {**self.header(not predict_only, named is not None), **({"run": run} if run else {})}
-        arrays: dict[str, Any] = {**learner.tables(predict_only), **self.plan.arrays()}
+        arrays = {**learner.tables(predict_only), **self.plan.arrays()}
         if named is not None:
             arrays |= named.arrays()
         final = self.ledger is not None and path == output.model and run is None and open_output is atomic_output
@@ -301,7 +302,7 @@ class ModelWriter(Listener):
                 "the features"
             ) from None
 
-    def header(self, resumable: bool = True, names: bool = False) -> dict[str, Any]:
+    def header(self, resumable: bool = True, names: bool = False) -> JsonObject:
         """The header of the model, as JSON data; ``names``: the model has the names of its features."""
         return {
             **self.learner.header(),

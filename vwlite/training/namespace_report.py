@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch, ranges
 from vwlite.features.config import NOTHING_KNOWN, STEP, FeatureConfig, covers, sides_of_pair
 from vwlite.features.feature_plan import ANONYMOUS, PARTS, Plan
@@ -282,10 +282,10 @@ class NumberSides(Listener):
                     return f"--columns {quote_name(space)}={quote_name(some[0].name)}:text"
         return f"make them names: {side.high:g}, not id:{side.high:g}"
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         return {"number_sides": [self.watching, list(map(asdict, self.sides))]}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         self.watching, sides = state["number_sides"]
         self.sides = [Side(**side) for side in sides]
 
@@ -332,10 +332,10 @@ class SortedLabels(Listener):
             self.display.note(f"{sentence}; the last examples count most: shuffle them, or --shuffle-first")
         self.watching = False
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         return {"label_order": [self.order.state(), self.seen, self.look, self.watching]}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         counted, self.seen, self.look, self.watching = state["label_order"]
         self.order.restore(counted)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import require
+from vwlite.config_check import JsonObject, require
 from vwlite.data.block_parser import Parsed
 from vwlite.data.blocks import Block
 from vwlite.data.config import BadLinesConfig, InputConfig
@@ -23,15 +23,16 @@ from vwlite.data.malformed_lines import BadLines, Labels, reading_policy
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError
 from vwlite.interrupts import Guard
-from vwlite.options import Request
+from vwlite.options import OptionValues, Request
 from vwlite.storage import model_file
 from vwlite.storage.atomic_file import OpenOutput
+from vwlite.storage.weight_table import Arrays
 from vwlite.training.checkpoint import Checkpoint, known_when_stopped
 from vwlite.training.ledger import Entry, Ledger, Remarks, RunFiles, model_digest
 from vwlite.training.listener import Display, DisplayMonitor, FileRead, Monitor
 from vwlite.training.model_header import Input, InputRead, Natural, Word
 
-Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a file, as ``model_file.save`` takes them
+Content = tuple[JsonObject, Arrays]  # header and arrays of a file, as ``model_file.save`` takes them
 
 
 class Solver:
@@ -45,7 +46,7 @@ class Solver:
     labels: Labels | None = None  # what checks them
     class_weights: tuple[tuple[float, float], ...] = ()  # of labels that are numbers
 
-    def deciding_options(self) -> dict[str, Any]:
+    def deciding_options(self) -> OptionValues:
         """The options that decide what is learned, as JSON data."""
         raise NotImplementedError
 
@@ -75,11 +76,11 @@ class Solver:
         """The model."""
         raise NotImplementedError
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """The result in ``--json``."""
         raise NotImplementedError
 
-    def options(self) -> dict[str, Any] | None:
+    def options(self) -> OptionValues | None:
         """The options in effect in ``--json``; None: as they were given."""
         return None
 
@@ -101,7 +102,7 @@ class Reader:
         self.lines: dict[str, int] = {}  # of each file, read as text
         self.bad: dict[str, int] = {}  # malformed ones among them
         self.expected = 0, 0  # size and checksum
-        self.digests: dict[str, dict[str, Any]] = {}
+        self.digests: dict[str, JsonObject] = {}
         self.size = self.checksum = 0  # bytes of all labels, and CRC-32: by them a resumed run knows data from a pipe
 
     @contextmanager
@@ -169,7 +170,7 @@ class Reader:
             raise ModelError("the input is shorter than what the stopped run read: start again without --resume")
 
     @property
-    def contents(self) -> dict[str, dict[str, Any]]:
+    def contents(self) -> dict[str, JsonObject]:
         """Digests of what was read of each file."""
         self.note_contents()
         return self.digests
@@ -238,7 +239,7 @@ class RunMonitor(DisplayMonitor):
         super().__init__(display, solver.unit)
         self.solver, self.reader, self.checkpoint, self.guard = solver, reader, checkpoint, guard
         self.saves = checkpoint is not None
-        self.history: list[dict[str, Any]] = []
+        self.history: list[JsonObject] = []
         self.complete = 0  # entries of the history that the solver's state goes beyond
         self.known = known
         self.begun = False  # there is a state to go on from
@@ -273,7 +274,7 @@ class RunMonitor(DisplayMonitor):
             "history": self.history[: self.complete], "state": state,
         }  # fmt: skip
 
-        def write(path: str, run: dict[str, Any], open_output: OpenOutput) -> None:
+        def write(path: str, run: JsonObject, open_output: OpenOutput) -> None:
             header = {"learner": f"checkpoint of {self.solver.learner}", "run": run}
             model_file.save(path, header, arrays, open_output=open_output)
 
@@ -293,11 +294,11 @@ class Solved:
     """The result of a finished run."""
 
     solver: Solver
-    history: list[dict[str, Any]]
+    history: list[JsonObject]
     lines: int
     bad_lines: int
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return {**self.solver.report(), "lines": self.lines, "bad_lines": self.bad_lines}
 
 

@@ -95,7 +95,7 @@ def header(learner: Gd, features: FeatureConfig, predict_only: bool) -> list[str
 
 def kept_options(learner: Gd, features: FeatureConfig, predict_only: bool) -> list[str]:
     """The options that whoever loads the model need not repeat, by name; letters come last."""
-    kept: dict[str, Any] = {
+    kept: dict[str, object] = {
         "affix": features.affix,
         "cubic": features.cubic,
         "hash": features.hash if features.hash != "strings" else "",
@@ -128,7 +128,7 @@ def kept_options(learner: Gd, features: FeatureConfig, predict_only: bool) -> li
     return options
 
 
-def update_options(learner: Gd) -> dict[str, Any]:
+def update_options(learner: Gd) -> dict[str, object]:
     config = learner.config
     rate = config.learning_rate
     rule = {name: getattr(config, name) for name in ("adaptive", "invariant", "normalized", "sgd")}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig
 from vwlite.interrupts import Guard
 from vwlite.learners.base import watch
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from vwlite.training.ledger import Ledger
 
 
-Figures = dict[str, Any]  # by name
+Figures = JsonObject  # by name
 
 
 class TrainResult(NamedTuple):

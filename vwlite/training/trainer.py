@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import INNER, SAVE, Batch, first_of_group
 from vwlite.errors import Diverged, ModelError
 from vwlite.features.feature_plan import Plan, new_namespaces
@@ -242,7 +243,7 @@ class Trainer:
         """Make a number of further passes."""
         self.passes += passes
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """How far the run has come, as JSON data."""
         return {
             "passes_done": self.passes_done,
@@ -251,7 +252,7 @@ class Trainer:
             "matched": [list(one) for one in self.plan.matching()],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """Go on from the ``state`` of a stopped run, which had the learner of now."""
         self.passes_done = state["passes_done"]
         self.position = Position(state["rows"], state["checksum"])

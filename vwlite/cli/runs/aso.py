@@ -7,12 +7,13 @@ from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.output import Reading, show_report, write_json
+from vwlite.config_check import JsonObject
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
 from vwlite.features.config import ApplyConfig
-from vwlite.options import fields_of
+from vwlite.options import OptionValues, fields_of
 from vwlite.solvers.aso import problem_list
 from vwlite.solvers.aso.apply import apply_theta, as_text, topics, write_arrays
 from vwlite.solvers.aso.corpus import Corpus, text_format
@@ -21,7 +22,7 @@ from vwlite.solvers.aso.train import prepare_problems
 from vwlite.training.prediction_writer import PredictionWriter
 
 
-def run_problems(arguments: dict[str, Any]) -> int:
+def run_problems(arguments: OptionValues) -> int:
     request = build.request()
     config = problem_config(request)
     check_labelled(request, config)
@@ -45,7 +46,7 @@ def inputs_of(
 
 
 def read(
-    arguments: dict[str, Any], paths: tuple[str, ...], tags: bool = False, space: str | None = None,
+    arguments: OptionValues, paths: tuple[str, ...], tags: bool = False, space: str | None = None,
     data: Mapping[str, str] | None = None, to_the_end: bool = False,
 ) -> tuple[Corpus, BadLines]:
     """``tags``: these are kept, and examples of no importance; ``space``: that of ``Corpus.words``; ``data`` as
@@ -58,11 +59,11 @@ def read(
             return corpus.take(map(policy.examine, inputs.texts())), policy
 
 
-def policy_for(arguments: dict[str, Any], to_the_end: bool, reading: Reading) -> BadLines:
+def policy_for(arguments: OptionValues, to_the_end: bool, reading: Reading) -> BadLines:
     return build.bad_lines_policy(arguments, reading.say, to_the_end=to_the_end, watch=reading.part)
 
 
-def run_apply(arguments: dict[str, Any]) -> int:
+def run_apply(arguments: OptionValues) -> int:
     theta, _ = theta_file.load_theta(arguments["theta"])
     config = ApplyConfig(**fields_of(ApplyConfig, arguments))
     paths = paths_of(arguments)
@@ -79,7 +80,7 @@ def run_apply(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def run_inspect(arguments: dict[str, Any]) -> int:
+def run_inspect(arguments: OptionValues) -> int:
     if arguments["top"] < 1 or arguments["rows"] < 1:
         raise UsageError("--top and --rows take 1 or more")
     theta, facts = theta_file.load_theta(arguments["model"])
@@ -93,7 +94,7 @@ def run_inspect(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], {**facts, "topics": found}, as_text(found))
 
 
-def inspect_problems(arguments: dict[str, Any], facts: dict[str, Any]) -> int:
+def inspect_problems(arguments: OptionValues, facts: JsonObject) -> int:
     if "listed" not in facts:
         raise UsageError(f"{arguments['model']} has no list of its problems: an earlier version learned it")
     if arguments["json_path"] != "-":

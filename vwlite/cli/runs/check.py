@@ -10,6 +10,7 @@ from vwlite.api import run_configs
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
 from vwlite.cli.output import Reading, say, write_json
+from vwlite.config_check import JsonObject
 from vwlite.data.dataset import Inputs
 from vwlite.data.json_events import EventLayout, LoggedChances
 from vwlite.data.label_forms import (
@@ -41,6 +42,7 @@ from vwlite.evaluation.label_report import (
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.learners.configs.per_class import KINDS, PerClassConfig
+from vwlite.options import OptionValues
 
 USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
@@ -65,7 +67,7 @@ OF_FORMS: dict[str, Callable[[], Numbers]] = {
 }
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     bits = arguments["bits"]
     if not MIN_BITS <= bits <= MAX_BITS:
         raise UsageError(f"-b takes {MIN_BITS} to {MAX_BITS} bits here, not {bits}")
@@ -107,7 +109,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def command_for(arguments: dict[str, Any], report: dict[str, Any], passes: str) -> str:
+def command_for(arguments: OptionValues, report: JsonObject, passes: str) -> str:
     """A command that learns what ``report`` tells of, as a shell takes it; ``passes`` and the like are advised."""
     asked = next((name for name in ASKED if arguments[name]), "")
     options, _, _ = (report["learn_with"] or "").partition(", or ")
@@ -129,7 +131,7 @@ def command_for(arguments: dict[str, Any], report: dict[str, Any], passes: str) 
     return " ".join(filter(None, ("vwlite", verb, *files, options, more, *words, "-f model")))
 
 
-def reader_of(arguments: dict[str, Any]) -> Numbers | None:
+def reader_of(arguments: OptionValues) -> Numbers | None:
     """The reader of the labels that the options name, None if they name none. Raises UsageError."""
     asked = [name for name in ASKED if arguments[name]]
     names = arguments["named_labels"] or ()
@@ -171,7 +173,7 @@ def curves(report: Mapping[str, Any]) -> str:
     return f"--random_features rbf:512, as {classes} classes of {numbers} numbers are seldom parted by straight lines"
 
 
-def table(report: dict[str, Any], bits: int, advised: Sequence[str]) -> list[str]:
+def table(report: JsonObject, bits: int, advised: Sequence[str]) -> list[str]:
     """The report for people, with the options that are ``advised``."""
     shares = report["share_of_features_that_share_a_slot"]
     values = report["values"]
@@ -201,7 +203,7 @@ def table(report: dict[str, Any], bits: int, advised: Sequence[str]) -> list[str
     return lines
 
 
-def labels(report: dict[str, Any]) -> str:
+def labels(report: JsonObject) -> str:
     if report["label_min"] is None and not report["classes"]:
         return f"none, read as {report['labels_are']}"
     description = report["labels_are"]
@@ -223,7 +225,7 @@ def decisions(found: Mapping[str, Any], actions: float | None) -> str:
     return f"costs {extent(found['costs'], '')}; probabilities {extent(found['probabilities'], '')}; {inverse}"
 
 
-def extent(found: dict[str, Any], of: str) -> str:
+def extent(found: JsonObject, of: str) -> str:
     if not found["count"]:
         return "none"
     return f"{found['min']:g} to {found['max']:g}{f' {of}' if of else ''}, mean {found['mean']:g}"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from vwlite.cli import build
 from vwlite.cli.build import class_limit, refuse_options
 from vwlite.cli.output import Reading, show_report
 from vwlite.cli.runs.aso import inputs_of, paths_of, policy_for, read
+from vwlite.config_check import JsonObject
 from vwlite.data.block_parser import Parsed
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
@@ -20,6 +20,7 @@ from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners.configs.base import shown_kind
+from vwlite.options import OptionValues
 from vwlite.solvers.aso import model_file, tagger
 from vwlite.solvers.aso.answers import Answers, answers_of, check_probabilities, measure_answers, shown_scores
 from vwlite.solvers.aso.classifier import Target
@@ -30,7 +31,7 @@ from vwlite.training.prediction_writer import STDOUT, PredictionWriter
 UNSUPPORTED = ("probabilities",)
 
 
-def predict(arguments: dict[str, Any]) -> int:
+def predict(arguments: OptionValues) -> int:
     refuse_options(supported=("confidence", "raw", "most"))
     target = model_file.load_target(arguments["initial"])
     answers = answers_for(arguments, target)
@@ -51,7 +52,7 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if any(writer.broken for writer, _ in writers) else 0
 
 
-def answers_for(arguments: dict[str, Any], target: Target) -> Answers:
+def answers_for(arguments: OptionValues, target: Target) -> Answers:
     """Raises UsageError for what does not go together, and probabilities that there are none of."""
     kind = shown_kind(arguments)
     if arguments["confidence"]:
@@ -99,7 +100,7 @@ def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Ite
         yield Examples(scores, target.chosen(scores), corpus)
 
 
-def evaluate(arguments: dict[str, Any]) -> int:
+def evaluate(arguments: OptionValues) -> int:
     target, asked = model_file.load_target(arguments["initial"]), chosen_metrics(arguments["metrics"])
     refuse_options(*UNSUPPORTED, supported=("scheme",) if target.sequences and "conll" in (asked or ("conll",)) else ())
     paths = paths_of(arguments)
@@ -113,7 +114,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
 
 def report_of(
     target: Target, take: Callable[[bool, str | None], Corpus], asked: list[str] | None, scheme: str | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """The metrics of a model by name. ``take`` reads the examples, with tags or without, and the words of a namespace.
 
     Raises DataError where none has a label, UsageError for unknown metrics.
@@ -129,11 +130,11 @@ def report_of(
     return report | report.pop("conll", {})
 
 
-def inspect(arguments: dict[str, Any]) -> int:
+def inspect(arguments: OptionValues) -> int:
     """Print the strongest words of each class."""
     refuse_options("kind", *UNSUPPORTED)
     target = model_file.load_target(arguments["model"])
-    facts: dict[str, Any] = {
+    facts: JsonObject = {
         "learner": model_file.TARGET,
         "multilabel": target.classes.several,
         "features": len(target.words),
@@ -141,7 +142,7 @@ def inspect(arguments: dict[str, Any]) -> int:
     }
     if target.sequences:
         facts["decode"] = target.sequences.decode
-    top: dict[str, list[dict[str, Any]]] = {}
+    top: dict[str, list[JsonObject]] = {}
     for place, name in enumerate(target.classes.names):
         weights = target.weights.w[:, place]
         order = np.argsort(-np.abs(weights), kind="stable")[: arguments["top"]]
@@ -157,7 +158,7 @@ def inspect(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], {**facts, "top": top, "shared": shared}, "\n".join(lines))
 
 
-def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any]]]:
+def strongest_shared(target: Target, count: int) -> dict[str, list[JsonObject]]:
     """The features of Theta with the largest weights, by class, as ``group/row``, rows from 1 on."""
     if target.theta is None:
         return {name: [] for name in target.classes.names}
@@ -170,7 +171,7 @@ def strongest_shared(target: Target, count: int) -> dict[str, list[dict[str, Any
     }
 
 
-def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
+def score_of_classes(path: str, input: InputConfig, metric: str, scheme: str | None) -> JsonObject:
     """The metric of a model of ``vwlite aso train``."""
     target, policy = model_file.load_target(path), build.bad_lines_policy({})
     inputs = Inputs(input.like({"kind": "vw", **target.data}, ()), text_format())

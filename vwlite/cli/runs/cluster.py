@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.build import refuse_options
@@ -19,7 +18,7 @@ from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.features.landmarks import chosen_lines
 from vwlite.learners import ELSEWHERE
-from vwlite.options import USUAL_MEMORY, Request
+from vwlite.options import USUAL_MEMORY, OptionValues, Request
 from vwlite.solvers.clusters.model import ClusterModel, centre_lines
 from vwlite.solvers.clusters.solver import Assignment, Cluster, lines_of, measure_clusters, strongest
 from vwlite.solvers.cut.find import DegreeRows
@@ -31,12 +30,12 @@ from vwlite.training.solver_run import Reader
 DESCRIPTION = ELSEWHERE[ClusterModel.learner].what
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     return solve(arguments, Cluster)
 
 
 @contextmanager
-def open_assignment(arguments: dict[str, Any], predicting: bool = False) -> Iterator[tuple[Assignment, RowSource, str]]:
+def open_assignment(arguments: OptionValues, predicting: bool = False) -> Iterator[tuple[Assignment, RowSource, str]]:
     """The model, the rows of the files and their format, that of the model unless it was typed."""
     model = ClusterModel.load(arguments["initial"])
     with open_model_rows(arguments, model, predicting, DegreeRows if model.config.cut else RowSource) as (source, kind):
@@ -45,7 +44,7 @@ def open_assignment(arguments: dict[str, Any], predicting: bool = False) -> Iter
         yield Assignment(model), source, kind
 
 
-def predict(arguments: dict[str, Any]) -> int:
+def predict(arguments: OptionValues) -> int:
     refuse_options("raw_predictions", model=DESCRIPTION)
     with open_assignment(arguments, predicting=True) as (assignment, source, kind):
         if arguments["probabilities"] and not assignment.softness:
@@ -58,7 +57,7 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
-def evaluate(arguments: dict[str, Any]) -> int:
+def evaluate(arguments: OptionValues) -> int:
     refuse_options(model=DESCRIPTION)
     asked = chosen_metrics(arguments["metrics"])
     with open_assignment(arguments) as (assignment, source, kind):
@@ -67,7 +66,7 @@ def evaluate(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], report, as_table(report))
 
 
-def inspect(arguments: dict[str, Any]) -> int:
+def inspect(arguments: OptionValues) -> int:
     refuse_options(model=DESCRIPTION)
     model = ClusterModel.load(arguments["model"])
     facts, features = model.facts(), strongest(model, arguments["top"])
@@ -81,7 +80,7 @@ def inspect(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], {**facts, "top": features}, "\n".join(lines))
 
 
-def landmarks(arguments: dict[str, Any]) -> int:
+def landmarks(arguments: OptionValues) -> int:
     request = build.request()
     if "bits" in request.given and arguments["by"] == "uniform":
         raise UsageError("-b does nothing without --by kmeans: lines that are chosen stay as they are")

@@ -4,7 +4,7 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from typing import IO, Any
+from typing import IO
 
 from vwlite.api.run_configs import input_config
 from vwlite.cli import build
@@ -21,7 +21,7 @@ from vwlite.errors import DataError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
 from vwlite.features.term_weights import terms_of
-from vwlite.options import fields_of, options_of
+from vwlite.options import OptionValues, fields_of, options_of
 from vwlite.solvers.loglinear.crfpp_templates import READY, ColumnsConfig, Template, convert, read_templates, usual
 from vwlite.storage.atomic_file import atomic_output
 
@@ -34,7 +34,7 @@ OF_FORMATS = {
 ANYWHERE = ("format", "files", "out", "config_file")
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     format, typed = arguments["format"], build.typed_options()
     elsewhere = {option for known in OF_FORMATS.values() for option in known}
     for name in typed:
@@ -55,7 +55,7 @@ def run(arguments: dict[str, Any]) -> int:
 class RowWriter:
     """Writes rows of the formats that vwlite reads, a line each."""
 
-    def __init__(self, arguments: dict[str, Any]) -> None:
+    def __init__(self, arguments: OptionValues) -> None:
         """Raises UsageError for labels that the output does not have, DataError, InputMissing."""
         self.policy = build.bad_lines_policy(arguments, say)
         plain = text_format(FeatureConfig(), skip_malformed=True, names=True)
@@ -91,7 +91,7 @@ class RowWriter:
 class LineWriter:
     """Writes CoNLL columns, with features by a template, or lines of fastText, libffm or CRFsuite."""
 
-    def __init__(self, arguments: dict[str, Any]) -> None:
+    def __init__(self, arguments: OptionValues) -> None:
         """Raises UsageError, InputMissing."""
         self.format = arguments["format"]
         self.paths = tuple(arguments["files"]) or ("-",)

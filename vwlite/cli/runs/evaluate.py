@@ -8,6 +8,7 @@ from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.build import evaluation_changes, module_for, typed_vector_options
 from vwlite.cli.output import Bar, say, show_report
+from vwlite.config_check import JsonObject
 from vwlite.errors import ModelError, UsageError
 from vwlite.evaluation.config import RankingConfig, ValueConfig
 from vwlite.evaluation.evaluate import Opened
@@ -17,11 +18,11 @@ from vwlite.learners.abilities import LoggedDecisions
 from vwlite.learners.best_constant import loses_to_constant
 from vwlite.learners.configs.base import LearnerConfig
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.options import fields_of
+from vwlite.options import OptionValues, fields_of
 from vwlite.training import ledger
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     if module := module_for(arguments["initial"], arguments["memory"]):
         return module.evaluate(arguments)
     if arguments["scheme"]:
@@ -42,7 +43,7 @@ def run(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], report, as_table(report))
 
 
-def tell_of_constant(report: dict[str, Any], learner: LearnerConfig) -> None:
+def tell_of_constant(report: JsonObject, learner: LearnerConfig) -> None:
     """A note where always predicting the best constant would have a smaller loss, of those that are reported."""
     pairs = [("loss", "best_constant_loss"), ("log_loss", "best_constant_log_loss")]
     if not {"log_loss", "best_constant_loss"} & report.keys():
@@ -63,7 +64,7 @@ def tell_of_majority(report: Mapping[str, Any]) -> None:
         say(f"note: always giving the most frequent answer has a higher accuracy, {majority:g}")
 
 
-def open_other_model(arguments: dict[str, Any], option: str) -> Opened | None:
+def open_other_model(arguments: OptionValues, option: str) -> Opened | None:
     """The model to compare with, or of costs. Raises UsageError for standard input, which cannot be read twice."""
     if (path := arguments[option]) is None:
         return None

@@ -4,20 +4,21 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
 from vwlite.cli.build import describe_model, module_for
 from vwlite.cli.output import Bar, json_lines
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.explain import Explanation, Sum, explain
+from vwlite.options import OptionValues
 from vwlite.storage.atomic_file import atomic_output
 
 Show = Callable[[Explanation], None]  # writes one explanation
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
     if arguments["classes"] < 1:
@@ -90,6 +91,6 @@ def number_text(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def as_json(explanation: Explanation) -> dict[str, Any]:
+def as_json(explanation: Explanation) -> JsonObject:
     sums = [{**one._asdict(), "terms": [term._asdict() for term in one.terms]} for one in explanation.sums]
     return {**explanation._asdict(), "sums": sums}

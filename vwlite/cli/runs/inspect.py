@@ -6,6 +6,7 @@ from typing import Any
 
 from vwlite.cli.build import module_for
 from vwlite.cli.output import say, show_report
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.inspect_model import (
     Inspection,
@@ -16,6 +17,7 @@ from vwlite.evaluation.inspect_model import (
     write_factors,
     write_tsv,
 )
+from vwlite.options import OptionValues
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.counters import Counters
 from vwlite.training.text_model import write_readable
@@ -23,7 +25,7 @@ from vwlite.training.text_model import write_readable
 SPELLED = {"frobenius": "Frobenius"}
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     if arguments["top"] < 0:
         raise UsageError("--top takes 0 or more")
     if module := module_for(arguments["model"]):
@@ -43,7 +45,7 @@ def run(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], {**header, "top": top}, inspection_text(header, top))
 
 
-def tell_of_names(header: dict[str, Any], top: list[dict[str, Any]]) -> None:
+def tell_of_names(header: JsonObject, top: list[JsonObject]) -> None:
     """A note where features are shown of which no name is known."""
     if not header["names"] and any(entry["slot"] is not None for entry in top):
         say(f"note: {names_missing(header['path'])}")
@@ -66,7 +68,7 @@ def write_model_text(path: str, inspection: Inspection, with_names: bool) -> Non
         )
 
 
-def inspection_text(header: dict[str, Any], top: list[dict[str, Any]]) -> str:
+def inspection_text(header: JsonObject, top: list[JsonObject]) -> str:
     """The header a fact a line, then a table of weights."""
     facts = dict(header)
     if "options" in header:

@@ -1,7 +1,6 @@
 """What ``vwlite lm`` does with its models, and ``inspect`` with its models."""
 
 from contextlib import ExitStack
-from typing import Any
 
 from vwlite.cli import build
 from vwlite.cli.build import refuse_options
@@ -13,7 +12,7 @@ from vwlite.data.config import InputConfig, available_cores
 from vwlite.errors import UsageError
 from vwlite.evaluation.metric_table import as_table
 from vwlite.learners import ELSEWHERE
-from vwlite.options import fields_of
+from vwlite.options import OptionValues, fields_of
 from vwlite.solvers.lm.config import FeaturesConfig, RankConfig
 from vwlite.solvers.lm.model import LmModel, rank, text_format, vector_lines, with_vectors
 from vwlite.solvers.lm.words import text_of
@@ -22,11 +21,11 @@ from vwlite.training.prediction_writer import PredictionWriter
 DESCRIPTION = ELSEWHERE[LmModel.learner].what
 
 
-def paths_of(arguments: dict[str, Any]) -> tuple[str, ...]:
+def paths_of(arguments: OptionValues) -> tuple[str, ...]:
     return tuple(arguments["files"]) or ("-",)
 
 
-def run_rank(arguments: dict[str, Any]) -> int:
+def run_rank(arguments: OptionValues) -> int:
     model, config = LmModel.load(arguments["initial"]), RankConfig(**fields_of(RankConfig, arguments))
     if arguments["predictions"] == "-":
         raise UsageError("-p - does not go with the table on standard output: give -p a file")
@@ -40,7 +39,7 @@ def run_rank(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], facts, as_table(facts))
 
 
-def run_vectors(arguments: dict[str, Any]) -> int:
+def run_vectors(arguments: OptionValues) -> int:
     if arguments["top"] is not None and arguments["top"] < 1:
         raise UsageError("--top takes 1 or more")
     model = LmModel.load(arguments["initial"])
@@ -50,7 +49,7 @@ def run_vectors(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
-def run_features(arguments: dict[str, Any]) -> int:
+def run_features(arguments: OptionValues) -> int:
     model = LmModel.load(arguments["initial"])
     config = FeaturesConfig(**fields_of(FeaturesConfig, arguments))
     paths, quiet = paths_of(arguments), arguments["quiet"]
@@ -67,14 +66,14 @@ def run_features(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def predict(arguments: dict[str, Any]) -> int:
+def predict(arguments: OptionValues) -> int:
     raise UsageError(f"{arguments['initial']} is {DESCRIPTION}: use 'vwlite lm rank' or 'vwlite lm features'")
 
 
 evaluate = predict
 
 
-def inspect(arguments: dict[str, Any]) -> int:
+def inspect(arguments: OptionValues) -> int:
     refuse_options(model=DESCRIPTION)
     model = LmModel.load(arguments["model"])
     facts = {"learner": LmModel.learner, **model.facts()}

@@ -1,7 +1,6 @@
 """What ``vwlite pca`` and ``vwlite project`` do, and ``vwlite inspect`` with their models."""
 
 from contextlib import ExitStack
-from typing import Any
 
 from vwlite.cli.build import refuse_options
 from vwlite.cli.output import show_report
@@ -9,15 +8,16 @@ from vwlite.cli.runs.inspect import inspection_text
 from vwlite.cli.runs.solve import feature_values, open_model_rows, solve
 from vwlite.errors import UsageError
 from vwlite.learners import ELSEWHERE
+from vwlite.options import OptionValues
 from vwlite.solvers.pca.solver import Pca, PcaModel, Projection, lines_of, top_features
 from vwlite.training.prediction_writer import PredictionWriter
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     return solve(arguments, Pca)
 
 
-def project(arguments: dict[str, Any]) -> int:
+def project(arguments: OptionValues) -> int:
     model = PcaModel.load(arguments["initial"])
     with ExitStack() as closing:
         source, kind = closing.enter_context(open_model_rows(arguments, model, predicting=True))
@@ -28,14 +28,14 @@ def project(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
-def predict(arguments: dict[str, Any]) -> int:
+def predict(arguments: OptionValues) -> int:
     raise UsageError(f"{arguments['initial']} is a model of principal components: use 'vwlite project'")
 
 
 evaluate = predict
 
 
-def inspect(arguments: dict[str, Any]) -> int:
+def inspect(arguments: OptionValues) -> int:
     refuse_options(model=ELSEWHERE[PcaModel.learner].what)
     model = PcaModel.load(arguments["model"])
     facts, features = model.facts(), top_features(model, arguments["top"])

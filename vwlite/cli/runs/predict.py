@@ -47,7 +47,7 @@ def predictor(arguments: dict[str, Any]) -> Predict:
     top = class_limit(arguments, shown_kind(arguments))
     check_sample(arguments)
     check_with_labels(arguments)
-    changes, confidence = prediction_changes(arguments["initial"], arguments), arguments["confidence"]
+    changes, confidence = dict(prediction_changes(arguments["initial"], arguments)), arguments["confidence"]
     as_raw = changes.pop("as_raw", False)
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
     shown: dict[str, Any] = {"quiet": arguments["quiet"]}

@@ -19,6 +19,7 @@ from vwlite.cli import build
 from vwlite.cli.build import describe_model, module_for
 from vwlite.cli.files import is_feature
 from vwlite.cli.output import Bar, json_lines, say, show_report
+from vwlite.config_check import JsonObject
 from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
 from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
@@ -33,7 +34,7 @@ from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.recommend import Recommendation, Recommendations, measure_lists, recommend
 from vwlite.features.config import covers, sides_of_pair
 from vwlite.features.feature_plan import text_format
-from vwlite.options import fields_of, options_of
+from vwlite.options import OptionValues, fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.training.model_loader import Restored
 
@@ -42,7 +43,7 @@ Row = dict[str, Any]
 
 
 def read_for(
-    arguments: dict[str, Any], paths: tuple[str, ...], *, model: Restored, typed: Mapping[str, Any], needed: set[str]
+    arguments: OptionValues, paths: tuple[str, ...], *, model: Restored, typed: Mapping[str, Any], needed: set[str]
 ) -> InputConfig:
     """How files are read: as their names end, as typed, or as the model's data were, in this order.
 
@@ -239,7 +240,7 @@ IDLE_BESIDE_NEAR = (
 Show = Callable[[Recommendations | None], None]
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     check_option_effects(build.typed_options(), build.declared_options())
     if module_for(arguments["initial"], arguments["memory"]):
         raise UsageError(f"recommend does not go with {describe_model(arguments['initial'])}")
@@ -283,7 +284,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def names_for(arguments: dict[str, Any], model: Restored) -> dict[int, str]:
+def names_for(arguments: OptionValues, model: Restored) -> dict[int, str]:
     """The names of features by slot; without any a note says how a model gets them."""
     names = stored_names(arguments["initial"], model)
     if not names and not arguments["quiet"]:
@@ -295,7 +296,7 @@ def opening(config: InputConfig) -> Open:
     return lambda _, *others: Inputs(config, *others)
 
 
-def tell_neighbours(arguments: dict[str, Any]) -> int:
+def tell_neighbours(arguments: OptionValues) -> int:
     """Print the nearest features of each feature of --near. Raises UsageError for one that has no vector."""
     idle = {"of", *IDLE_BESIDE_NEAR} & {*build.typed_options()}
     if idle:
@@ -346,5 +347,5 @@ def print_list(found: Recommendations) -> None:
         print(f"{who}\t{item.score:.6g}\t{escaped(item.name)}")
 
 
-def as_json(found: Recommendations) -> dict[str, Any]:
+def as_json(found: Recommendations) -> JsonObject:
     return {**found._asdict(), "items": [{**item._asdict(), "value": cell_of(item.name)} for item in found.items]}

@@ -1,7 +1,6 @@
 """What ``vwlite report`` does."""
 
 import sys
-from typing import Any
 
 from vwlite.api.run_configs import bad_lines_config
 from vwlite.cli import build
@@ -10,6 +9,7 @@ from vwlite.cli.output import Bar
 from vwlite.cli.runs.evaluate import learned_files
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.learners.abilities import LoggedDecisions
+from vwlite.options import OptionValues
 from vwlite.reporting import charts, curves
 from vwlite.reporting.charts import Tested, measure_model
 from vwlite.reporting.page import page
@@ -17,7 +17,7 @@ from vwlite.reporting.runs import Run, read_runs
 from vwlite.storage.atomic_file import atomic_output
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     out, tests, initial = (arguments[name] for name in ("out", "tests", "initial"))
     if not arguments["runs"]:
         raise UsageError("report needs RUN.json, which 'vwlite train --json RUN.json' and others write")
@@ -36,7 +36,7 @@ def run(arguments: dict[str, Any]) -> int:
     return 0
 
 
-def measure_test(arguments: dict[str, Any]) -> Tested:
+def measure_test(arguments: OptionValues) -> Tested:
     if module_for(arguments["initial"], arguments["memory"]):
         kind = describe_model(arguments["initial"])
         raise UsageError(f"report --test does not go with {kind}: 'vwlite evaluate --json' measures it")

@@ -1,7 +1,6 @@
 """What ``vwlite train`` does with ``--shard`` and ``--workers``."""
 
 from dataclasses import asdict
-from typing import Any
 
 from vwlite.api.run_configs import check_unused_options
 from vwlite.api.train_files import configure
@@ -9,6 +8,7 @@ from vwlite.api.train_shards import engine_of, train_shards
 from vwlite.cli import build
 from vwlite.cli.output import EMPTY_REPORT, Console, say, write_json
 from vwlite.cli.signals import Interrupts
+from vwlite.config_check import JsonObject
 from vwlite.data.config import BadLinesConfig, ShardConfig
 from vwlite.distributed.delta import Delta, save
 from vwlite.distributed.plan import base_of, check_run, plan, rule_of
@@ -65,7 +65,7 @@ def learn_rounds(request: Request) -> int:
     return 0
 
 
-def rounds_report(rounds: Rounds, model: Model) -> dict[str, Any]:
+def rounds_report(rounds: Rounds, model: Model) -> JsonObject:
     state = rounds.state
     best, after = state.reports[state.best - 1], state.optimised
     held_out = after["holdout_loss"] if after and after["kept"] else best.holdout_loss
@@ -78,7 +78,7 @@ def rounds_report(rounds: Rounds, model: Model) -> dict[str, Any]:
     }
 
 
-def shard_report(delta: Delta) -> dict[str, Any]:
+def shard_report(delta: Delta) -> JsonObject:
     task = delta.task
     return {
         "lines": task.lines, "bad_lines": task.bad, "shard": task.number, "shards": task.of,

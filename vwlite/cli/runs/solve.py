@@ -12,12 +12,12 @@ from vwlite.data.config import BadLinesConfig, has_words
 from vwlite.data.dataset import Inputs
 from vwlite.errors import escaped
 from vwlite.features.feature_plan import text_format
-from vwlite.options import Request
+from vwlite.options import OptionValues, Request
 from vwlite.solvers.row_solver import RowModel, RowSource
 from vwlite.training.solver_run import Reader, Solver, run_solver
 
 
-def solve(arguments: dict[str, Any], make_solver: Callable[[Request, str | None], Solver]) -> int:
+def solve(arguments: OptionValues, make_solver: Callable[[Request, str | None], Solver]) -> int:
     """Run a solver, and write the ``--json`` report. Returns the exit code."""
     request = build.request()
     check_option_effects(request.given, request.known, continuing=bool(arguments.get("initial")))
@@ -42,7 +42,7 @@ def open_reader(request: Request) -> Iterator[Reader]:
 
 @contextmanager
 def open_model_rows(
-    arguments: dict[str, Any], model: RowModel[Any, Any], predicting: bool, kind: type[RowSource] = RowSource
+    arguments: OptionValues, model: RowModel[Any, Any], predicting: bool, kind: type[RowSource] = RowSource
 ) -> Iterator[tuple[RowSource, str]]:
     """The files as rows of the model's matrix, and their format: that of the model unless another one was typed.
 

@@ -13,6 +13,7 @@ from vwlite.data.malformed_lines import BadLines
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.explain import Explanation
 from vwlite.evaluation.metric_table import as_table
+from vwlite.options import OptionValues
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.inspection import Explained, facts, top
 from vwlite.solvers.loglinear.tagger import Tagger, choose, measure, nbest_texts, read_batches, texts
@@ -22,7 +23,7 @@ T = TypeVar("T", bound=Tagger)
 
 
 def open_tagger(
-    arguments: dict[str, Any],
+    arguments: OptionValues,
     closing: ExitStack,
     made: type[T],
     predicting: bool = False,
@@ -45,7 +46,7 @@ def open_tagger(
     return made(model, read_batches(model, input, policy, names)), policy
 
 
-def predict(arguments: dict[str, Any]) -> int:
+def predict(arguments: OptionValues) -> int:
     top = class_limit(arguments, "probabilities" if arguments["probabilities"] else "")
     check_nbest(arguments)
     with ExitStack() as closing:
@@ -75,7 +76,7 @@ def check_nbest(arguments: Mapping[str, Any]) -> None:
         raise UsageError("--nbest and --probabilities do not go together: one is of sequences, the other of each line")
 
 
-def explain(arguments: dict[str, Any], output: AbstractContextManager[Callable[[Explanation], None]]) -> int:
+def explain(arguments: OptionValues, output: AbstractContextManager[Callable[[Explanation], None]]) -> int:
     with ExitStack() as closing:
         tagger, policy = open_tagger(arguments, closing, Explained, predicting=True, names=True)
         show = closing.enter_context(output)
@@ -85,14 +86,14 @@ def explain(arguments: dict[str, Any], output: AbstractContextManager[Callable[[
     return 0
 
 
-def evaluate(arguments: dict[str, Any]) -> int:
+def evaluate(arguments: OptionValues) -> int:
     with ExitStack() as closing:
         tagger, _ = open_tagger(arguments, closing, Tagger)
         report = measure(tagger, choose(arguments["metrics"], tagger.pairs.transitions), arguments["scheme"])
     return show_report(arguments["json_path"], report, as_table(report))
 
 
-def inspect(arguments: dict[str, Any]) -> int:
+def inspect(arguments: OptionValues) -> int:
     refuse_options(supported=("by_class",))  # features are always listed by class
     model = model_file.load(arguments["model"])
     header, strongest = facts(model), top(model, arguments["top"])

@@ -1,6 +1,5 @@
 """What ``predict``, ``evaluate`` and ``inspect`` do with models of ``vwlite aso tasks``."""
 
-from typing import Any
 
 import numpy as np
 
@@ -9,11 +8,13 @@ from vwlite.cli.output import show_report
 from vwlite.cli.root import complain
 from vwlite.cli.runs.aso import paths_of, read
 from vwlite.cli.runs.classes import Examples
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError, escaped
 from vwlite.evaluation.class_metrics import choose
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.metric_table import metrics_of_list as chosen_metrics
 from vwlite.learners import ELSEWHERE
+from vwlite.options import OptionValues
 from vwlite.solvers.aso.config import OF_SIGNS
 from vwlite.solvers.aso.task_data import probabilities
 from vwlite.solvers.aso.tasks import TASKS, figure_of, load_tasks, rows_of
@@ -23,7 +24,7 @@ UNSUPPORTED = ("probabilities", "scores", "raw_predictions")
 DESCRIPTION = ELSEWHERE[TASKS].what
 
 
-def predict(arguments: dict[str, Any]) -> int:
+def predict(arguments: OptionValues) -> int:
     refuse_options(*UNSUPPORTED, model=DESCRIPTION, supported=("probabilities",))
     model = load_tasks(arguments["initial"])
     if arguments["probabilities"] and model.config.loss not in OF_SIGNS:
@@ -43,7 +44,7 @@ def predict(arguments: dict[str, Any]) -> int:
     return 141 if writer.broken else 0
 
 
-def evaluate(arguments: dict[str, Any]) -> int:
+def evaluate(arguments: OptionValues) -> int:
     refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["initial"])
     corpus, _ = read(arguments, paths_of(arguments), tags=True, data=model.data)
@@ -52,11 +53,11 @@ def evaluate(arguments: dict[str, Any]) -> int:
     return show_report(arguments["json_path"], report, as_table(report))
 
 
-def inspect(arguments: dict[str, Any]) -> int:
+def inspect(arguments: OptionValues) -> int:
     """Print the strongest features of each row of Theta."""
     refuse_options(*UNSUPPORTED, model=DESCRIPTION)
     model = load_tasks(arguments["model"])
-    facts: dict[str, Any] = {"learner": TASKS, "tasks": len(model.tasks), "features": len(model.words)}
+    facts: JsonObject = {"learner": TASKS, "tasks": len(model.tasks), "features": len(model.words)}
     facts["objective"] = model.objectives[-1] if model.objectives else 0.0
     rows = []
     for column in model.theta.T:

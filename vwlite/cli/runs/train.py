@@ -1,17 +1,18 @@
 """What ``vwlite train`` does."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vwlite.api.run_configs import check_option_effects
 from vwlite.api.train_files import train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.output import EMPTY_REPORT, Console, say, write_json
 from vwlite.cli.signals import Interrupts
+from vwlite.config_check import JsonObject
 from vwlite.data.config import FoldConfig
 from vwlite.errors import UsageError
 from vwlite.learners.abilities import Reporting
 from vwlite.learners.configs.base import LearnerConfig
-from vwlite.options import Request, effective
+from vwlite.options import OptionValues, Request, effective
 from vwlite.training.ledger import be_silent
 from vwlite.training.run_report import best_constant_of
 from vwlite.training.train import TrainResult
@@ -31,7 +32,7 @@ def simulate() -> int:
     return learn(request)
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     request = build.request()
     check_option_effects(request.given, request.known, continuing=bool(arguments["initial"]))
     if not arguments["quiet"] and not any(arguments[name] for name in KEPT):
@@ -97,7 +98,7 @@ def write_run(path: str, done: TrainResult | None, measured: "FoldScores | None"
     write_json(path, {**run_report(done), **folds}, options, done.history)
 
 
-def run_report(done: TrainResult) -> dict[str, Any]:
+def run_report(done: TrainResult) -> JsonObject:
     """Counts and losses of a finished run, as JSON data."""
     counters, learner = done.parts.counters, done.parts.learner
     weight = counters.labeled_weight

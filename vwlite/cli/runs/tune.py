@@ -26,6 +26,7 @@ from vwlite.cli.output import Bar, write_json
 from vwlite.cli.parser import sentence
 from vwlite.cli.root import cli, command_of, plain, sentence_of
 from vwlite.cli.runs.classes import score_of_classes
+from vwlite.config_check import JsonObject
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
 from vwlite.data.shuffle import split_files
@@ -35,7 +36,7 @@ from vwlite.evaluation.measure import measure
 from vwlite.evaluation.metric_table import canonical, finite
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
-from vwlite.options import AUTO, fields_of
+from vwlite.options import AUTO, OptionValues, fields_of
 from vwlite.solvers.aso.model_file import TARGET
 from vwlite.solvers.crr import solver as crr
 from vwlite.solvers.loglinear import model_file, tagger
@@ -92,7 +93,7 @@ def score_model(path: str, tests: list[str], metric: str, scheme: str | None = N
     return finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric], ""
 
 
-def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | None) -> dict[str, Any]:
+def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | None) -> JsonObject:
     """The metric of a model of named labels; ``f1`` is that of phrases."""
     model = model_file.load(path)
     alike = input.like({"kind": model.past.kind, "columns": model.past.columns}, ())
@@ -279,7 +280,7 @@ WITHOUT_RATE = {"ftrl", "coin", "pistol"}  # what --ftrl_alpha is of
 OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "--loss_scale", "--tube")
 
 
-def run(arguments: dict[str, Any]) -> int:
+def run(arguments: OptionValues) -> int:
     config = TuneConfig(**fields_of(TuneConfig, arguments))
     config = replace(config, metric=canonical(config.metric))
     if config.scheme and (config.command, config.metric) != ("l1", "f1"):
@@ -370,7 +371,7 @@ def refusal(command: str, words: list[str]) -> str:
     return ""
 
 
-def entry(trial: Trial) -> dict[str, Any]:
+def entry(trial: Trial) -> JsonObject:
     scores, failure = dict(sorted(trial.scores.items())), str(trial.failure or "")
     return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": failure}
 

@@ -25,7 +25,7 @@ from vwlite.learners.configs.lrq import VwRankConfig
 from vwlite.learners.configs.nn import as_vw_has_it
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
-from vwlite.options import Option, fields_of, options_of
+from vwlite.options import Option, OptionValues, fields_of, options_of
 from vwlite.storage.atomic_file import atomic_output
 from vwlite.storage.output_checks import lock
 from vwlite.training.config import OutputConfig, ProgressRule, RunConfig
@@ -50,7 +50,7 @@ LOSS_OPTIONS = {
 LOSS_NAMES = ("loss_function", *LOSS_OPTIONS)
 NOT_OF_DAEMONS = ("readable_model", "invert_hash", "audit", "save_per_pass")
 Ready = Callable[[], None]
-Arguments = dict[str, Any]
+Arguments = OptionValues
 OF_CLASSES = ("oaa", "csoaa", "multilabel_oaa", "csoaa_ldf", "wap_ldf", "ect", "log_multi", "filter_tree")
 CROSSINGS = ("quadratic", "cubic", "interactions")
 # vw takes them, and learns the same.
@@ -60,7 +60,7 @@ IDLE_WITH_RANK = ("l1", "constant", "initial_weight", "random_weights", "weights
 class Log:
     """Messages like ``[warning] ...``, by level, at most a given number."""
 
-    def __init__(self, arguments: dict[str, Any]) -> None:
+    def __init__(self, arguments: OptionValues) -> None:
         level = {"warn": "warning", "off": "off"}.get(arguments["log_level"], arguments["log_level"] or "info")
         self.least = len(LEVELS) if level == "off" or arguments["quiet"] else LEVELS[level]
         self.left = arguments["limit_output"] or None
@@ -74,8 +74,8 @@ class Log:
         print(laid_out(message), file=sys.stderr if self.to_stderr else sys.stdout)
 
 
-def run(arguments: dict[str, Any]) -> int:
-    typed = build.typed_options()
+def run(arguments: OptionValues) -> int:
+    typed = dict(build.typed_options())
     if full_names := typed.pop("experimental_full_name_interactions", ()):
         names = tuple(value.replace("|", ",") for value in full_names)
         typed["interactions"] = (*typed.get("interactions", ()), *names)
@@ -183,7 +183,7 @@ def require_gd(learner: Learner, option: str) -> Learner:
     return learner
 
 
-def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[str], None]) -> RunConfig:
+def vw_config(arguments: OptionValues, typed: OptionValues, log: Callable[[str], None]) -> RunConfig:
     options = dict(arguments)
     options["examples"] = max(options["examples"], 0)  # vw's -1 is all
     check_rule(typed)
@@ -222,7 +222,7 @@ def vw_config(arguments: dict[str, Any], typed: dict[str, Any], log: Callable[[s
     )
 
 
-def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+def without_lines(arguments: OptionValues, typed: OptionValues) -> OptionValues:
     """The options typed for a new learner; some options are also for a model's, and vw takes ``--csoaa_rank`` with
     any."""
     if not {"bfgs", "conjugate_gradient"} & {*typed}:
@@ -233,15 +233,15 @@ def without_lines(arguments: dict[str, Any], typed: dict[str, Any]) -> dict[str,
     return {name: value for name, value in typed.items() if name not in dropped}
 
 
-def random_start(typed: dict[str, Any]) -> dict[str, Any]:
-    kinds = ("uniform_weights", "normal_weights", "truncated_normal_weights")
+def random_start(typed: OptionValues) -> OptionValues:
+    typed, kinds = dict(typed), ("uniform_weights", "normal_weights", "truncated_normal_weights")
     for name, kind in zip(kinds, ("uniform", "normal", "truncated"), strict=True):
         if typed.pop(name, False):
             typed = {**typed, "random_weights": kind, "weights_seed": typed.get("random_seed", 0)}
     return typed
 
 
-def check_rule(typed: dict[str, Any]) -> None:
+def check_rule(typed: OptionValues) -> None:
     """Raises UsageError for options of the update that vw does not know beside batch optimisation."""
     if "bfgs" in typed or "conjugate_gradient" in typed:
         for name in (*UPDATE_OPTIONS, "sparse_l2"):
@@ -249,7 +249,7 @@ def check_rule(typed: dict[str, Any]) -> None:
                 raise UsageError(f"unrecognised option '--{name}'")
 
 
-def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
+def without_idle(typed: OptionValues) -> OptionValues:
     """Without options that do nothing by themselves, or beside others."""
     idle = {
         "simulation": ("active",),
@@ -263,7 +263,7 @@ def without_idle(typed: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in typed.items() if name not in names}
 
 
-def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:
+def testable(typed: OptionValues, log: Callable[[str], None]) -> OptionValues:
     """Without --confidence where nothing is learned: it needs the rates."""
     if "confidence" not in typed or "testonly" not in typed:
         return typed
@@ -271,13 +271,13 @@ def testable(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any
     return {name: value for name, value in typed.items() if not name.startswith("confidence")}
 
 
-def network(typed: dict[str, Any]) -> dict[str, Any]:
+def network(typed: OptionValues) -> OptionValues:
     """``--nn`` as vw's, which is another learner than that of ``vwlite train``."""
     asking = [name for kind in config_classes() for name in kind.selected_by if name != "nn"]
     return as_vw_has_it(typed, [name for name in asking if name in typed])
 
 
-def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
+def factorisation(typed: Mapping[str, Any]) -> OptionValues:
     """``--rank`` beside ``-q`` as vw's, another learner than that of ``--dotproduct``; also with a model of it.
 
     Raises UsageError for what does not go with it.
@@ -297,19 +297,19 @@ def factorisation(typed: Mapping[str, Any]) -> dict[str, Any]:
     return {**others, "vw_rank": rank, "vw_pairs": pairs or (given.vw_pairs if given else ())}
 
 
-def own_loss(typed: dict[str, Any]) -> dict[str, Any]:
+def own_loss(typed: OptionValues) -> OptionValues:
     """As vw, whose ``--log_multi`` and ``--ksvm`` learn with their own loss whatever is typed."""
     own = "log_multi" in typed or "ksvm" in typed
     return {name: value for name, value in typed.items() if name not in LOSS_NAMES} if own else typed
 
 
-def lenient_limits(typed: dict[str, Any]) -> dict[str, Any]:
+def lenient_limits(typed: OptionValues) -> OptionValues:
     """As vw reads ``--feature_limit a:10``: the number begins after the letter, and is none."""
     limits = tuple(value for value in typed.get("feature_limit", ()) if value[-1:].isdigit() and ":" not in value)
     return {**typed, "feature_limit": limits} if "feature_limit" in typed else typed
 
 
-def no_negative_penalty(typed: dict[str, Any], log: Callable[[str], None]) -> dict[str, Any]:
+def no_negative_penalty(typed: OptionValues, log: Callable[[str], None]) -> OptionValues:
     for name in ("l1", "l2"):
         if typed.get(name, 0) < 0:
             log(f"[warning] {name}_lambda should be nonnegative: resetting from {typed[name]:g} to 0")
@@ -317,7 +317,7 @@ def no_negative_penalty(typed: dict[str, Any], log: Callable[[str], None]) -> di
     return typed
 
 
-def restore_like_vw(path: str, config: RunConfig, typed: dict[str, Any], log: Callable[[str], None]) -> Restored:
+def restore_like_vw(path: str, config: RunConfig, typed: OptionValues, log: Callable[[str], None]) -> Restored:
     """The model, with those options that vw does not keep as typed or at their default.
 
     A learner that vw does not have keeps all of them.
@@ -382,7 +382,7 @@ def in_vw_models(config: type, how: str) -> list[tuple[str, Option]]:
     return [(name, one) for name, one in options_of(config).items() if one.in_vw_models == how]
 
 
-def outstanding(typed: dict[str, Any]) -> dict[str, float]:
+def outstanding(typed: OptionValues) -> dict[str, float]:
     """Shrinkage to begin with, as typed; the defaults are as if not typed."""
     names = {"l1_state": ("gravity", 0), "l2_state": ("contraction", 1)}
     return {scalar: typed[name] for name, (scalar, usual) in names.items() if typed.get(name, usual) != usual}

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import UsageError
 from vwlite.evaluation.class_metrics import Contingency, choose, means
 from vwlite.evaluation.metrics import LOG_LOSS_EPS, Sample, auc
@@ -134,7 +135,7 @@ class Measured:
     weight: np.ndarray  # float32[n]
     texts: list[str]  # the labels
 
-    def basic(self) -> dict[str, Any]:
+    def basic(self) -> JsonObject:
         several = self.target.classes.several
         meant = np.array([len({*text.split(",")} - {""}) for text in self.texts]) if several else None
         return agreement(self.chosen, self.true, self.weight, meant)
@@ -157,7 +158,7 @@ class Measured:
             losses = -np.log(np.where(self.true, chance, 0).sum(1) + LOG_LOSS_EPS * ~self.true.any(1))
         return float(np.average(losses, weights=self.weight))
 
-    def of_classes(self, names: list[str]) -> dict[str, Any]:
+    def of_classes(self, names: list[str]) -> JsonObject:
         """Means over classes, and the tables among ``names``; labels that the model does not know are classes too."""
         weight = self.weight.astype(np.float64)
         if self.target.classes.several:
@@ -171,7 +172,7 @@ class Measured:
         return table.report(names, len(every))
 
 
-def measure_answers(target: Target, corpus: Corpus, names: list[str] | None) -> dict[str, Any]:
+def measure_answers(target: Target, corpus: Corpus, names: list[str] | None) -> JsonObject:
     """The metrics by name; of None those of ``UNASKED`` that there are. Raises UsageError for unknown ones."""
     offered = SEVERAL if target.classes.several else ONE
     if unknown := [name for name in names or () if name not in offered]:

@@ -1,10 +1,10 @@
 """Theta as a map: texts with the features it makes of them, for any other learner; its topics."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
@@ -75,7 +75,7 @@ def feature_texts(theta: Theta, features: np.ndarray) -> list[bytes]:
 AMONG = 100  # a row shows features from this number of its largest positive and negative entries
 
 
-def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
+def topics(theta: Theta, rows: int, count: int) -> list[JsonObject]:
     """Per group, for its first ``rows`` rows, ``count`` features of either sign.
 
     As in the paper a feature stands where it is largest: in the row where its entry, of all of its entries, has the
@@ -90,7 +90,7 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
         sizes = np.abs(matrix)
         home = (sizes / np.maximum(sizes.max(0), 1e-30)).argmax(1) if len(values) else np.zeros(0, int)
         for row in range(min(rows, len(values))):
-            entry: dict[str, Any] = {"group": theta.names[number], "row": row + 1, "value": float(values[row])}
+            entry: JsonObject = {"group": theta.names[number], "row": row + 1, "value": float(values[row])}
             for name, sign in (("positive", 1), ("negative", -1)):
                 order = np.argsort(-sign * matrix[:, row], kind="stable")[:AMONG]
                 places = [p for p in order.tolist() if sign * matrix[p, row] > 0 and (home[p] == row or row == 0)]
@@ -99,7 +99,7 @@ def topics(theta: Theta, rows: int, count: int) -> list[dict[str, Any]]:
     return groups
 
 
-def as_text(found: list[dict[str, Any]]) -> str:
+def as_text(found: list[JsonObject]) -> str:
     lines = []
     for entry in found:
         lines.append(f"{escaped(entry['group'])} row {entry['row']}  singular value {entry['value']:.4g}")

@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import require
+from vwlite.config_check import JsonObject, require
 from vwlite.data.batch import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
@@ -143,7 +143,7 @@ class Progress:
     counts: list[np.ndarray] = field(default_factory=list)
     stopped: Stopped = field(default_factory=Stopped)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """Header and arrays, as ``restore`` reads them."""
         at, weights = self.stopped.at, self.stopped.weights
         header = {"passes": at.passes, "steps": at.steps, "sizes": [counts.shape[1] for counts in self.counts]}

@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from vwlite._native import batch_rows
-from vwlite.config_check import require
+from vwlite.config_check import JsonObject, require
 from vwlite.data.batch import Classes
 from vwlite.data.batch import join_rows as behind
 from vwlite.errors import DataError, UsageError
@@ -39,7 +39,7 @@ from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
 
-Stopped = tuple[dict[str, Any], dict[str, np.ndarray]]
+Stopped = tuple[JsonObject, dict[str, np.ndarray]]
 SHARE = 4  # of the first round's passes that each later one makes: it goes on from the weights of the round before
 NO_CLASS = -1
 
@@ -49,7 +49,7 @@ class Cotrained:
     """The model of the round ``best``, and the figures of every round, of which the first learned the labels alone."""
 
     target: Target
-    history: list[dict[str, Any]]
+    history: list[JsonObject]
     best: int
 
 
@@ -189,7 +189,7 @@ def cotrain(
     labelled: Corpus, unlabelled: Corpus, config: CotrainConfig, target: TargetConfig, *,
     spaces: Sequence[tuple[str, ...]] = (), theta: Theta | None = None, test: Corpus | None = None,
     memory: float = USUAL_MEMORY, monitor: Monitor | None = None, stopped: Stopped | None = None,
-    measure: Callable[[Target], dict[str, Any]] = lambda target: {},
+    measure: Callable[[Target], JsonObject] = lambda target: {},
 ) -> Cotrained:  # fmt: skip
     """Learn the classes of ``labelled`` and, by the labels that are proposed for them, of ``unlabelled``.
 
@@ -211,7 +211,7 @@ def cotrain(
 def rounds_of(
     labelled: Corpus, unlabelled: Corpus, config: CotrainConfig, target: TargetConfig, *,
     spaces: Sequence[tuple[str, ...]], theta: Theta | None, test: Corpus | None, memory: float, monitor: Monitor,
-    measure: Callable[[Target], dict[str, Any]] = lambda target: {},
+    measure: Callable[[Target], JsonObject] = lambda target: {},
 ) -> Rounds:  # fmt: skip
     """The rounds of ``cotrain``, of which none was made."""
     say = monitor.remark
@@ -243,7 +243,7 @@ def rounds_of(
     rest = rows_of(unlabelled)
     run = prepare_rounds(config, target.solver, own.take(remaining), label[remaining], rest, seen, count, say)
 
-    def figures(weights: Weights) -> dict[str, Any]:
+    def figures(weights: Weights) -> JsonObject:
         shares = {name: accuracy(weights, *one) for name, one in judges.items()}
         return {**shares, **measure(Target(classes, words, weights, theta, target))}
 
@@ -289,13 +289,13 @@ class Rounds:
     """``best``: the number of the best round by what is held out, else of the last, whose weights are ``kept``."""
 
     def __init__(
-        self, work: Cotrainer, figures: Callable[[Weights], dict[str, Any]], shown: list[str], monitor: Monitor,
+        self, work: Cotrainer, figures: Callable[[Weights], JsonObject], shown: list[str], monitor: Monitor,
         target_of: Callable[[Weights], Target],
     ) -> None:
         """``shown``: names of the figures that stand in the table."""
         self.work, self.figures, self.monitor, self.target_of = work, figures, monitor, target_of
         self.names = ["agreement", *shown] if len(work.views) > 1 else shown
-        self.history: list[dict[str, Any]] = []
+        self.history: list[JsonObject] = []
         self.best, self.added, self.over = 0, 0, False
         self.kept = work.weights()
         self.complete: Stopped | None = None  # the state after the last round that is over

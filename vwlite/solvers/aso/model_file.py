@@ -1,11 +1,10 @@
 """Models of ``vwlite aso train`` as files, and training that goes on from one."""
 
 from dataclasses import asdict, replace
-from typing import Any
 
 import numpy as np
 
-from vwlite.config_check import built, require
+from vwlite.config_check import JsonObject, built, require
 from vwlite.data.batch import Classes
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
@@ -24,11 +23,11 @@ from vwlite.training.model_header import TargetHeader, data_of
 TARGET = "aso"
 
 
-def save_target(path: str, target: Target, facts: dict[str, Any]) -> None:
+def save_target(path: str, target: Target, facts: JsonObject) -> None:
     model_file.save(path, *content(target, facts))
 
 
-def content(target: Target, facts: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def content(target: Target, facts: JsonObject) -> tuple[JsonObject, dict[str, np.ndarray]]:
     """Header and arrays of the file."""
     header = {"classes": target.classes.names, "several": target.classes.several, "spaces": target.words.spaces}
     config = {**asdict(target.config), "solver": {**asdict(target.config.solver), "threads": 1}}

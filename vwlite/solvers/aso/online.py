@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, Diverged, ModelError
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
 from vwlite.features.theta import Theta
@@ -183,7 +184,7 @@ class Stream:
     newcomers: Newcomers = field(default_factory=Newcomers)
     listed: list[list[Any]] = field(default_factory=list)  # fields of ``problem_list.Listed``, of the first examples
 
-    def facts(self, theta: Theta) -> dict[str, Any]:
+    def facts(self, theta: Theta) -> JsonObject:
         """The report of the learning, as JSON data."""
         return {
             "aux": [aux.text for aux in self.config.aux],

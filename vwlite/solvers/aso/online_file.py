@@ -5,13 +5,15 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Between, Double, require
+from vwlite.config_check import Between, Double, JsonObject, require
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.sparse_rows import Vocabulary, Weights, word_arrays, words_from
 from vwlite.features.theta import THETA, open_theta, theta_from
+from vwlite.options import OptionValues
 from vwlite.solvers.aso.config import LearnConfig
 from vwlite.solvers.aso.online import SPAN, Newcomers, Part, Stream
 from vwlite.storage.model_file import numbers
+from vwlite.storage.weight_table import Arrays
 
 Natural = Annotated[int, Between(0, 2**63 - 1)]
 
@@ -62,7 +64,7 @@ class Facts(TypedDict):
     listed: list[list]
 
 
-def content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def content(stream: Stream, options: OptionValues) -> tuple[JsonObject, dict[str, np.ndarray]]:
     """For the header, and arrays."""
     new = stream.newcomers
     waiting = waiting_words(new)
@@ -90,7 +92,7 @@ def waiting_words(new: Newcomers) -> Vocabulary:
     return Vocabulary(np.array(keys, np.uint32), space, [new.names[key][1] for key in keys], spaces)
 
 
-def kept_options(path: str) -> dict[str, Any]:
+def kept_options(path: str) -> OptionValues:
     """The options that a file says its learning had. Raises ModelError, UsageError where it keeps no weights."""
     header, _ = open_theta(path, THETA, "made by vwlite aso learn --online --keep-weights", [])
     if "stream" not in header:
@@ -99,7 +101,7 @@ def kept_options(path: str) -> dict[str, Any]:
         require(header["stream"], StreamHeader, "stream")
     except ValueError as error:
         raise damaged_error(path, error) from error
-    options: dict[str, Any] = header["stream"]["options"]
+    options: JsonObject = header["stream"]["options"]
     return options
 
 
@@ -116,7 +118,7 @@ def load(path: str, config: LearnConfig, most: int) -> Stream:
         raise damaged_error(path, error) from error
 
 
-def stream_content(stream: Stream, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def stream_content(stream: Stream, options: OptionValues) -> tuple[JsonObject, dict[str, np.ndarray]]:
     """The content of a checkpoint, for ``resume_stream``."""
     header, arrays = content(stream, options)
     header |= {"listed": stream.listed, "theta_spaces": stream.words.spaces}
@@ -149,14 +151,14 @@ def stream_from(
     return stream
 
 
-def newcomers_from(arrays: dict[str, Any]) -> Newcomers:
+def newcomers_from(arrays: Arrays) -> Newcomers:
     key = numbers(arrays, "new_key", np.uint32, (-1,))
     if (key[1:] <= key[:-1]).any():
         raise ValueError("the features that are not known")
     return Newcomers(key, numbers(arrays, "new_count", np.uint32, (len(key),)))
 
 
-def part_from(config: LearnConfig, words: Vocabulary, record: PartHeader, place: int, arrays: dict[str, Any]) -> Part:
+def part_from(config: LearnConfig, words: Vocabulary, record: PartHeader, place: int, arrays: Arrays) -> Part:
     if record["aux"] >= len(config.aux):
         raise ValueError("the kinds of its problems")
     count, aux = len(record["names"]), config.aux[record["aux"]]

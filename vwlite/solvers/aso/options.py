@@ -12,7 +12,7 @@ from vwlite.data.config import EVENTS, InputConfig, available_cores, has_words, 
 from vwlite.errors import ModelError, UsageError
 from vwlite.features import theta as theta_file
 from vwlite.features.theta import Theta
-from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request, is_count
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, OptionValues, Request, is_count
 from vwlite.solvers.aso import online_file, problem_list
 from vwlite.solvers.aso.auxiliary import LABELLED, read_aux
 from vwlite.solvers.aso.config import (
@@ -91,7 +91,7 @@ def learn_config(request: Request) -> LearnConfig:
     )
 
 
-def kept_options(request: Request, path: str) -> dict[str, Any]:
+def kept_options(request: Request, path: str) -> OptionValues:
     """The options of the weights that the file keeps. Raises UsageError for one given otherwise, ModelError."""
     stored = online_file.kept_options(path)
     for name in online_file.Options.__annotations__:
@@ -100,7 +100,7 @@ def kept_options(request: Request, path: str) -> dict[str, Any]:
     return stored
 
 
-def continued_config(request: Request, options: dict[str, Any], path: str) -> tuple[LearnConfig, int]:
+def continued_config(request: Request, options: OptionValues, path: str) -> tuple[LearnConfig, int]:
     """Raises ModelError."""
     try:
         given = {name: options.get(name, value) for name, value in request.given.items()}

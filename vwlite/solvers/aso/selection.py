@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Classes
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.tuning import Dimension
 from vwlite.features.sparse_rows import Rows
 from vwlite.features.theta import Theta
 from vwlite.interrupts import raise_if_stopped
+from vwlite.options import OptionValues
 from vwlite.solvers.aso.auxiliary import mix_keys
 from vwlite.solvers.aso.classifier import check_idf, classes_in, labels_of, merge_vocabularies, scale_for, with_shared
 from vwlite.solvers.aso.config import SelectionConfig, SolverConfig, TargetConfig
@@ -45,7 +47,7 @@ class Point:
     config: TargetConfig
     scale: float
     dim: int | None
-    options: dict[str, Any]
+    options: OptionValues
     counts: np.ndarray = field(default_factory=lambda: np.zeros((3, 0)))  # hits, said, meant
 
     @property
@@ -62,7 +64,7 @@ class Point:
         return (2 * hits - self.score * (predicted + meant)) / middle if middle else hits
 
     @property
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> JsonObject:
         return {**self.options, "score": self.score}
 
 
@@ -74,7 +76,7 @@ class Selection:
     chosen: Point
     measure: str
 
-    def facts(self, folds: int) -> dict[str, Any]:
+    def facts(self, folds: int) -> JsonObject:
         table = [point.shown for point in self.points]
         return {"folds": folds, "measure": self.measure, "chosen": self.chosen.options, "points": table}
 
@@ -89,7 +91,7 @@ class Selection:
             yield f"Theta does not help here: {100 * max(with_theta):.1f} with, {100 * without:.1f} without it"
 
 
-def words_of(options: dict[str, Any]) -> str:
+def words_of(options: OptionValues) -> str:
     spelled = {name: option for option, name in reversed(SPELLED.items())} | {"theta": "--theta"}
     values = (value if isinstance(value, str) else f"{value:g}" for value in options.values())
     return " ".join(f"{spelled[name]} {value}" for name, value in zip(options, values, strict=True)) or "the defaults"

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from vwlite.config_check import JsonObject
 from vwlite.data.blocks import fingerprint
 from vwlite.data.config import available_cores, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.errors import UsageError
 from vwlite.features import theta as theta_file
-from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, OptionValues, Request
 from vwlite.solvers.aso import model_file, online_file, tasks
 from vwlite.solvers.aso.classifier import Progress, Target, train
 from vwlite.solvers.aso.config import (
@@ -62,7 +63,7 @@ class AsoSolver(Solver):
     """The base class of the solvers of aso: texts in memory, of labels that are names, with the names of features."""
 
     stopped: State | None = None  # what a stopped run goes on from
-    facts: dict[str, Any]  # of the learning, once it is over
+    facts: JsonObject  # of the learning, once it is over
 
     def __init__(self, request: Request, initial: str | None) -> None:
         self.request, self.initial = request, initial
@@ -71,7 +72,7 @@ class AsoSolver(Solver):
         limit = request.config(MemoryConfig).max_memory
         self.memory = limit * GIB if limit else USUAL_MEMORY
 
-    def deciding_options(self) -> dict[str, Any]:
+    def deciding_options(self) -> OptionValues:
         values = self.request.values
         options = {name: value for name, value in values.items() if name not in OF_NO_EFFECT}
         return {**options, "other files": fingerprint([path for path in self.others() if path])}
@@ -110,7 +111,7 @@ class AsoSolver(Solver):
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         self.stopped = header, arrays
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return self.facts
 
 
@@ -354,7 +355,7 @@ class Cotrain(AsoSolver):
     def content(self) -> Content:
         return model_file.content(replace(self.done.target, data=self.data), self.facts)
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return {**self.facts, "rounds": self.done.history}
 
 

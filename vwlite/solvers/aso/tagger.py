@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, join_rows
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
@@ -321,7 +321,7 @@ def tag_sequences(tagger: Tagger, parts: Iterable[Parsed], policy: BadLines) -> 
 
 def measure_tagger(
     tagger: Tagger, corpus: Corpus, scheme: str | None = None, phrases: bool = False
-) -> dict[str, Any]:
+) -> JsonObject:
     """How well the sequences of a corpus, which has the words of the tagger's ``space``, are tagged.
 
     Phrases, by ``scheme``, are counted where labels mark any. Raises DataError where no example is labelled, UsageError
@@ -336,7 +336,7 @@ def measure_tagger(
     true[labels.positive.owner, labels.positive.indices] = True
     chosen = np.arange(len(names)) == best[labelled, None]
     importance = np.concatenate([importance for _, importance in corpus.columns])[labelled]
-    report: dict[str, Any] = {"sequences": len(sequence) - 1, **agreement(chosen, true, importance)}
+    report: JsonObject = {"sequences": len(sequence) - 1, **agreement(chosen, true, importance)}
     if rule := rule_for([*names, *corpus.texts], scheme, needed=phrases):
         report["conll"] = evaluate(pairs_of(corpus, [names[one] for one in best.tolist()]), rule)
     return report

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Double, built, require
+from vwlite.config_check import Double, JsonObject, built, require
 from vwlite.errors import DataError, ModelError, UsageError
 from vwlite.evaluation.metrics import LOG_LOSS_EPS
 from vwlite.features.sparse_rows import Vocabulary, word_arrays, words_from
@@ -99,7 +99,7 @@ class Rounds:
         self.weight = np.sqrt([task.penalty for task in tasks])
         self.objectives: list[float] = []
         self.over = False
-        self.complete: tuple[dict[str, Any], dict[str, np.ndarray]] | None = None  # the state after the last round
+        self.complete: tuple[JsonObject, dict[str, np.ndarray]] | None = None  # the state after the last round
 
     def run(self) -> None:
         """Make the rounds that are left. Raises Interrupted."""
@@ -149,7 +149,7 @@ class Rounds:
         mean: np.ndarray = self.common + self.v.mean(0) @ self.theta.T
         return mean
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """The state that ``restore`` takes."""
         arrays = {name: getattr(self, name).copy() for name in ("theta", "u", "bias", "v", "common")}
         scores = np.concatenate([np.zeros(0), *self.scores])
@@ -232,7 +232,7 @@ def save_tasks(path: str, model: TaskModel) -> None:
     model_file.save(path, *content(model))
 
 
-def content(model: TaskModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def content(model: TaskModel) -> tuple[JsonObject, dict[str, np.ndarray]]:
     """Header and arrays of the file."""
     config = {
         name: value for name, value in asdict(model.config).items() if name not in ("memory", "penalties", "own")

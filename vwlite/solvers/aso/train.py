@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Double, require
+from vwlite.config_check import Double, JsonObject, require
 from vwlite.data.batch import Classes
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.features.sparse_rows import Rows, Vocabulary, Weights
@@ -62,7 +62,7 @@ class Learned:
     objectives: list[float]
     examples: int
 
-    def facts(self, aux: Sequence[str]) -> dict[str, Any]:
+    def facts(self, aux: Sequence[str]) -> JsonObject:
         """The report of the learning, as JSON data; ``aux`` are the kinds of problems as they were asked for."""
         theta = self.theta
         return {
@@ -146,7 +146,7 @@ class Alternation:
         pairs = zip(self.problems, self.weights, strict=True)
         return [(one.seen, np.maximum(u.w, 0) if several else u.w) for one, u in pairs]
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """The state that ``restore`` takes."""
         values = [len(one) for one in self.theta.values]
         header = {"objectives": self.objectives, "done": self.done, "total": self.total, "h": values}

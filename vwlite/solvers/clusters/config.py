@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from vwlite.errors import UsageError
-from vwlite.options import Config, config, option
+from vwlite.options import Config, OptionValues, config, option
 
 SEEDING = ("scalable", "random")
 LATER = ("cut", "trim", "soft", "sparse_means")  # models that have their usual values do not name them
@@ -59,6 +58,6 @@ class ClusterConfig(Config):
         if self.cut and self.trim:
             raise UsageError("--cut is that of a graph of all examples: drop --trim")
 
-    def kept(self) -> dict[str, Any]:
+    def kept(self) -> OptionValues:
         """The options in models and reports, as JSON data; later options only if they differ from the default."""
         return {name: value for name, value in asdict(self).items() if name not in LATER or value}

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NotRequired, TypedDict
 import numpy as np
 
 from vwlite._native import nearest_means
-from vwlite.config_check import Double
+from vwlite.config_check import Double, JsonObject
 from vwlite.data.batch import join_rows
 from vwlite.features.config import FeatureConfig
 from vwlite.interrupts import raise_if_stopped
@@ -117,7 +117,7 @@ class MiniBatch(Lloyd):
         monitor.step(done, len(self.cluster))
         self.check(float(self.totals[2].sum()))
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         header, arrays = super().state()
         return {**header, "learned": self.learned, "ended": self.ended}, arrays
 
@@ -202,7 +202,7 @@ class ClusterModel(RowModel[ClusterConfig, Clusters]):
     config_type: ClassVar[type] = ClusterConfig
     header_type: ClassVar[type] = Header
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         return {
             **self.config.kept(),
             "passes": self.solution.passes,

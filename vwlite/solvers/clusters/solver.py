@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, LabelVocabulary, tag_of
 from vwlite.data.config import has_words
 from vwlite.errors import UsageError
@@ -249,7 +250,7 @@ def lines_of(
         yield b"".join(line + b"\n" for line in lines)
 
 
-def measure_clusters(assignment: Assignment, source: RowSource, kind: str) -> dict[str, Any]:
+def measure_clusters(assignment: Assignment, source: RowSource, kind: str) -> JsonObject:
     """Examples, their weight, how far they are from the means, and how their clusters agree with their labels."""
     vocabulary, labels, clusters, weights = LabelVocabulary(), [np.zeros(0)], [np.zeros(0, np.int32)], [np.zeros(0)]
     total = distance = weighed = 0.0
@@ -270,7 +271,7 @@ def measure_clusters(assignment: Assignment, source: RowSource, kind: str) -> di
     return {"examples": examples, "weight": total, **agreement.report(), "mean_squared_distance": average}
 
 
-def strongest(model: ClusterModel, top: int) -> list[dict[str, Any]]:
+def strongest(model: ClusterModel, top: int) -> list[JsonObject]:
     """The examples of each cluster and its ``top`` features of the largest means, by name where there are names."""
     examples, weight, distance = model.solution.totals
     entries = []

@@ -15,7 +15,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from vwlite._native import nearest_means
-from vwlite.config_check import Double, require
+from vwlite.config_check import Double, JsonObject, require
 from vwlite.errors import DataError, Diverged, ModelError, UsageError
 from vwlite.options import check_memory
 from vwlite.solvers.clusters.config import ClusterConfig
@@ -137,7 +137,7 @@ class Lloyd:
             monitor.line(f"kept: {self.shown(self.best.totals)}")
         return self.best
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """The state that ``restore`` takes: the best means so far, and those that the next pass assigns examples to."""
         best, header = self.best, {"restart": self.restart, "going": self.going, "passes": self.passes}
         arrays: dict[str, np.ndarray] = {}

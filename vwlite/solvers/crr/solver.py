@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from vwlite.config_check import JsonObject
 from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig, QueryConfig
@@ -14,7 +15,7 @@ from vwlite.features.group_columns import Queries
 from vwlite.features.landmarks import landmarks_digest
 from vwlite.features.name_index import NameIndex
 from vwlite.learners.losses import LossConfig
-from vwlite.options import Request, check_needs
+from vwlite.options import OptionValues, Request, check_needs
 from vwlite.solvers.crr.config import CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels, TrainingSet
 from vwlite.solvers.crr.pair_sampling import check_curriculum
@@ -57,7 +58,7 @@ class Crr(Solver):
         if model:
             self.input = self.input.like(model.header, request.given)
 
-    def deciding_options(self) -> dict[str, Any]:
+    def deciding_options(self) -> OptionValues:
         return {
             **asdict(self.config), "max_memory": None, "curriculum": asdict(self.curriculum),
             **self.features.header(), "landmarks_digest": landmarks_digest(self.features), **self.input.kept,
@@ -91,7 +92,7 @@ class Crr(Solver):
     def content(self) -> Content:
         return self.descent.content()
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return self.descent.facts
 
     def notes(self) -> Iterable[str]:
@@ -115,7 +116,7 @@ def configure(request: Request) -> CrrConfig:
 
 def continue_model(request: Request, initial: str) -> Begun:
     """A model with what was given. Raises ModelError, UsageError for what contradicts it."""
-    changes = request.changes(CrrConfig)
+    changes = dict(request.changes(CrrConfig))
     if "qid" in request.given:
         changes["queries"] = request.config(QueryConfig)
     return go_on(initial, changes, request.changes(FeatureConfig), request.changes(LossConfig))

@@ -15,7 +15,7 @@ import numpy as np
 
 from vwlite._native import crr as kernel
 from vwlite._native import query_steps
-from vwlite.config_check import require
+from vwlite.config_check import JsonObject, require
 from vwlite.errors import DataError, Diverged
 from vwlite.features.hashing import CONSTANT_HASH
 from vwlite.features.term_weights import ADVICE, MAX_TERMS
@@ -84,7 +84,7 @@ class Descent:
             self.weights.average_after = self.first - int(self.weights.get("averaged"))
         self.shown = self.weights.state.copy()
         self.finished: dict[str, np.ndarray] | None = None
-        self.facts: dict[str, Any] = {}
+        self.facts: JsonObject = {}
         self.said = 0, 0.0  # steps and seconds when the last row was written
 
     def run(self, monitor: Monitor) -> None:
@@ -221,7 +221,7 @@ def check(status: int, after: int) -> None:
         raise MemoryError("an example's interactions need more memory than there is")
 
 
-def facts(config: CrrConfig, steps: int) -> dict[str, Any]:
+def facts(config: CrrConfig, steps: int) -> JsonObject:
     """The training options that the model records, as JSON data."""
     options = {name: value for name, value in asdict(config).items() if name not in NOT_RECORDED}
     options |= {"alpha": config.share, "rate": config.schedule, "steps": steps, "average": config.averages}

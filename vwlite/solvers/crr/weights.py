@@ -14,7 +14,7 @@ from vwlite.features.config import FeatureConfig, QueryConfig
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LOSSES
-from vwlite.options import GIB, check_memory, check_needs
+from vwlite.options import GIB, OptionValues, check_memory, check_needs
 from vwlite.solvers.crr.config import PAIRINGS, RATES, CrrConfig
 from vwlite.solvers.crr.dataset import GradedLabels
 from vwlite.storage import model_file
@@ -117,7 +117,7 @@ class Begun(NamedTuple):
 
 
 def go_on(
-    path: str, changes: Mapping[str, Any], feature_changes: dict[str, Any], loss_changes: dict[str, Any]
+    path: str, changes: Mapping[str, Any], feature_changes: OptionValues, loss_changes: OptionValues
 ) -> Begun:
     """Open a model; options that contradict it are refused, others replace its own: its steps, their share on examples,
     their seed, and how pairs are drawn.

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vwlite._native import spectral, weigh_terms
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch
 from vwlite.errors import DataError, UsageError
 from vwlite.features.gamma import settle_gamma
@@ -127,7 +128,7 @@ class Cut:
     different: int
     components: int
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What the command tells, as JSON data."""
         partition, spectrum = self.partition, self.spectrum
         filled = np.where(partition.volume > 0, partition.volume, 1)

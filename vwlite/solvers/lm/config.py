@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
-from vwlite.options import Config, config, option
+from vwlite.options import Config, OptionValues, config, option
 
 TOKENS = ("words", "blanks")
 
@@ -40,7 +39,7 @@ class LmConfig(Config):
         factor = (1 + step / self.initial_t) ** -self.power_t
         return self.rate * factor, self.layer_rate * factor
 
-    def kept(self) -> dict[str, Any]:
+    def kept(self) -> OptionValues:
         """What models and reports say of the options, as JSON data; passes are counted."""
         return {name: value for name, value in asdict(self).items() if name != "passes"}
 

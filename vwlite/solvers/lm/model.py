@@ -13,7 +13,7 @@ import numpy as np
 
 from vwlite import interrupts
 from vwlite._native import window_network
-from vwlite.config_check import built, require
+from vwlite.config_check import JsonObject, built, require
 from vwlite.data.batch import BLANK, Batch
 from vwlite.data.block_parser import Parsed
 from vwlite.data.malformed_lines import BadLines
@@ -105,7 +105,7 @@ class LmModel:
     passes: int = 0
     steps: int = 0
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """What the command tells, as JSON data."""
         return {**self.config.kept(), "vocabulary": len(self.words), "passes": self.passes, "steps": self.steps}
 
@@ -163,7 +163,7 @@ class Ranks:
     rank: np.ndarray
     unknown: int
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         logs = np.log(self.rank)
         error = float(logs.std(ddof=1) / len(logs) ** 0.5) if len(logs) > 1 else None
         return {

@@ -13,13 +13,13 @@ import numpy as np
 
 from vwlite import interrupts
 from vwlite._native import window_network
-from vwlite.config_check import Double, require
+from vwlite.config_check import Double, JsonObject, require
 from vwlite.data.blocks import Block
 from vwlite.data.config import InputConfig
 from vwlite.errors import DataError, Diverged
 from vwlite.features.hashing import key
 from vwlite.learners.base import UNSTABLE
-from vwlite.options import GIB, Request, check_memory
+from vwlite.options import GIB, OptionValues, Request, check_memory
 from vwlite.solvers.lm.config import LmConfig
 from vwlite.solvers.lm.model import STEP, LmModel, network_from, new_network
 from vwlite.solvers.lm.words import text_and_words, text_of, windows_of
@@ -50,7 +50,7 @@ class Lm(Solver):
         self.memory = request.values["memory"] * GIB
         self.input = InputConfig(tuple(request.values["files"]) or ("-",))
 
-    def deciding_options(self) -> dict[str, Any]:
+    def deciding_options(self) -> OptionValues:
         return {**self.config.kept(), "passes": self.config.passes}
 
     def read(self, reader: Reader) -> None:
@@ -72,7 +72,7 @@ class Lm(Solver):
     def content(self) -> Content:
         return self.training.model.content()
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         return self.training.model.facts()
 
 

@@ -6,10 +6,10 @@ the share of right labels still grows. So passes are compared by the F1 or accur
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, UsageError
 from vwlite.evaluation.phrases import evaluate, rule_for
 from vwlite.options import read_decimal
@@ -82,17 +82,17 @@ class HeldOut:
             if place in ends:
                 yield None
 
-    def cells(self, entry: dict[str, Any]) -> list[str]:
+    def cells(self, entry: JsonObject) -> list[str]:
         """The cells of the table."""
         formats = {"f1": "{:10.2f}", "accuracy": "{:10.4f}"}
         more = [] if self.measure == "log_loss" else [formats[self.measure].format(entry[self.measure])]
         return [f"{entry['held_out']:10.5f}", *more]
 
-    def better(self, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    def better(self, one: JsonObject, other: JsonObject) -> bool:
         """Whether ``one`` is better; of equals the one with the lower log loss."""
         return self.rank(one) < self.rank(other)
 
-    def rank(self, entry: dict[str, Any]) -> tuple[float, float]:
+    def rank(self, entry: JsonObject) -> tuple[float, float]:
         return -entry.get(self.measure, 0.0), entry["held_out"]
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch, Csr
 from vwlite.evaluation.explain import Explanation, Sum, Term
 from vwlite.evaluation.inspect_model import norms, singular_values
 from vwlite.features.feature_names import term_names
+from vwlite.options import OptionValues
 from vwlite.solvers.loglinear.config import MEAN_ONLY, L1Config
 from vwlite.solvers.loglinear.examples import LINE
 from vwlite.solvers.loglinear.model_file import CHAIN, LoadedModel
@@ -20,7 +22,7 @@ from vwlite.solvers.loglinear.tagger import Tagged, Tagger
 ROUNDING = 1e-7  # of the largest singular value
 
 
-def facts(model: LoadedModel) -> dict[str, Any]:
+def facts(model: LoadedModel) -> JsonObject:
     """Plain facts about the model, as JSON data."""
     past, pairs, config = model.past, model.pairs, model.config
     active = model.weights != 0
@@ -51,7 +53,7 @@ def facts(model: LoadedModel) -> dict[str, Any]:
     }
 
 
-def method(config: L1Config) -> dict[str, Any]:
+def method(config: L1Config) -> OptionValues:
     """The method by which the weights were trained."""
     loss = {} if config.loss == "log" else {"loss": config.loss}
     l2 = {"l2": config.l2} if config.l2 else {}
@@ -70,7 +72,7 @@ def rank(model: LoadedModel) -> int:
     return int((values > ROUNDING * values[0]).sum())
 
 
-def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
+def top(model: LoadedModel, count: int) -> list[JsonObject]:
     """The ``count`` weights of every label that are largest in size, with the names of their features.
 
     Transitions are named by the label, or the two labels, before it.
@@ -89,7 +91,7 @@ def top(model: LoadedModel, count: int) -> list[dict[str, Any]]:
     return entries
 
 
-def describe_weight(model: LoadedModel, position: int) -> dict[str, Any]:
+def describe_weight(model: LoadedModel, position: int) -> JsonObject:
     pairs = model.pairs
     if position >= pairs.first_transition:
         return {"slot": None, "name": f"after {pairs.previous[(position - pairs.first_transition) // pairs.labels]}"}
@@ -100,7 +102,7 @@ def describe_weight(model: LoadedModel, position: int) -> dict[str, Any]:
     return {**edge, "name": f"{edge['name'] or edge['slot']} after {before}"}
 
 
-def name_pair(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> dict[str, Any]:
+def name_pair(model: LoadedModel, family: FeatureLabelIndex, pair: int) -> JsonObject:
     slot = int(family.features[family.feature[pair]])
     return {"slot": slot, "name": model.names.names.get(slot) if model.names else None}
 

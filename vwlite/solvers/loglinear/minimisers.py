@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Double, require
+from vwlite.config_check import Double, JsonObject, require
 from vwlite.errors import UsageError
 from vwlite.learners.quasi_newton import pseudo_gradient
 from vwlite.solvers.loglinear.config import L1Config
@@ -159,7 +159,7 @@ class Fista:
         self.momentum, self.bound = 1.0, 0.0
         self.steepness = self.first_steepness(weights, gradient)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """What ``restore`` takes; these arrays are replaced, never changed."""
         header = {name: float(getattr(self, name)) for name in FistaState.__annotations__}
         return {"fista": header}, {"weights": self.weights, "ahead": self.ahead}
@@ -260,7 +260,7 @@ class OwlQn:
         self.memory: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
         self.values: deque[float] = deque([self.value], maxlen=LOOK_BACK + 1)
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """Header and arrays that ``restore`` takes. The arrays are never modified later, so that they need no copy."""
         steps, changes = (np.array([pair[at] for pair in self.memory]) for at in (0, 1))
         inner = [pair[2] for pair in self.memory]

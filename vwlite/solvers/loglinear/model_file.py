@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from vwlite.config_check import built, check_types, require
+from vwlite.config_check import JsonObject, built, check_types, require
 from vwlite.data.config import InputConfig
 from vwlite.errors import ModelError
 from vwlite.features.config import FeatureConfig
@@ -14,11 +14,13 @@ from vwlite.features.theta import FeatureMap
 from vwlite.learners.configs.gd import GdConfig
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import LossConfig
+from vwlite.options import OptionValues
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.passes import Trained
 from vwlite.solvers.loglinear.problems import FeatureLabelIndex, Pairs
 from vwlite.storage import model_file
 from vwlite.storage.model_file import numbers
+from vwlite.storage.weight_table import Arrays
 from vwlite.training.counters import Counters
 from vwlite.training.model_header import LogLinear
 
@@ -75,7 +77,7 @@ class ModelContext:
     theta: FeatureMap | None = None
 
 
-def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
+def header_of(about: ModelContext, trained: Trained) -> JsonObject:
     counters = Counters()
     counters.example_number = about.examples
     last = trained.history[-1] if trained.history else {}
@@ -97,7 +99,7 @@ def header_of(about: ModelContext, trained: Trained) -> dict[str, Any]:
     }
 
 
-def options_of(config: L1Config) -> dict[str, Any]:
+def options_of(config: L1Config) -> OptionValues:
     """What a model keeps of its options; those that came later where they do something, as models were before."""
     later = {"average": config.average, "average_after": config.average, "group": config.group, "trace": config.trace}
     later |= dict.fromkeys(("loss", "cost", "aggressiveness", "gap"), config.loss != "log")
@@ -105,7 +107,7 @@ def options_of(config: L1Config) -> dict[str, Any]:
     return {name: value for name, value in asdict(config).items() if name != "passes" and later.get(name, True)}
 
 
-Content = tuple[dict[str, Any], dict[str, Any]]  # header and arrays of a model file
+Content = tuple[JsonObject, Arrays]  # header and arrays of a model file
 
 
 def binary_content(about: ModelContext, trained: Trained, slots: np.ndarray) -> Content:
@@ -131,8 +133,8 @@ def chain_content(about: ModelContext, trained: Trained, pairs: Pairs) -> Conten
     return header, with_names(arrays, about.names)
 
 
-def with_names(arrays: dict[str, Any], names: NameIndex | None) -> dict[str, Any]:
-    return arrays if names is None else arrays | names.arrays()
+def with_names(arrays: Arrays, names: NameIndex | None) -> Arrays:
+    return arrays if names is None else {**arrays, **names.arrays()}
 
 
 def load(path: str) -> LoadedModel:
@@ -166,7 +168,7 @@ def load(path: str) -> LoadedModel:
         raise ModelError(f"{path} is not a log-linear model of this version ({error})") from error
 
 
-def record_of(header: dict[str, Any]) -> TrainingRecord:
+def record_of(header: JsonObject) -> TrainingRecord:
     record = header["l1"]
     return TrainingRecord(
         examples=header["counters"]["example_number"],

@@ -7,7 +7,7 @@ from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
-from vwlite.config_check import Double, require
+from vwlite.config_check import Double, JsonObject, require
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
@@ -51,7 +51,7 @@ class Trained:
     table: np.ndarray
     cumulative_penalty: float
     passes: int
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[JsonObject] = field(default_factory=list)
 
     @property
     def weights(self) -> np.ndarray:
@@ -67,9 +67,9 @@ class Progress:
     ) -> None:
         self.monitor, self.norm = monitor or Monitor(), norm_of(config, train.problem)
         self.config, self.train, self.held, self.patience = config, train, held, patience
-        self.history: list[dict[str, Any]] = []
+        self.history: list[JsonObject] = []
         self.seconds = 0.0
-        self.best: dict[str, Any] | None = None
+        self.best: JsonObject | None = None
         self.failures = 0
 
     def begin(self) -> None:
@@ -125,7 +125,7 @@ class Progress:
     def exhausted(self) -> bool:
         return self.failures >= self.patience
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """The figures as JSON data."""
         return {
             "history": list(self.history), "seconds": self.seconds, "failures": self.failures,
@@ -153,7 +153,7 @@ class Passes:
         self.made, self.over = 0, False
         self.near = False  # to the optimum, as near as was asked for
         self.best: Trained | None = None
-        self.kept: tuple[dict[str, Any], Arrays] | None = None
+        self.kept: tuple[JsonObject, Arrays] | None = None
         self.stopped: tuple[Mapping[str, Any], Arrays] | None = None
 
     def run(self) -> Trained:
@@ -205,7 +205,7 @@ class Passes:
         """What the passes have come to."""
         raise NotImplementedError
 
-    def snapshot(self) -> tuple[dict[str, Any], Arrays]:
+    def snapshot(self) -> tuple[JsonObject, Arrays]:
         header, arrays = self.solver_state()
         header = {"made": self.made, "over": self.over, "progress": self.progress.state(), **header}
         if self.progress.held:
@@ -214,7 +214,7 @@ class Passes:
             arrays["best"] = best.table
         return header, arrays
 
-    def solver_state(self) -> tuple[dict[str, Any], Arrays]:
+    def solver_state(self) -> tuple[JsonObject, Arrays]:
         """What ``take_up`` takes; arrays that will change are copied."""
         raise NotImplementedError
 
@@ -278,7 +278,7 @@ class StochasticPasses(Passes):
         sgd = self.sgd
         return Trained(sgd.kept(copy=self.progress.held is not None), sgd.cumulative_penalty, sgd.passes)
 
-    def solver_state(self) -> tuple[dict[str, Any], Arrays]:
+    def solver_state(self) -> tuple[JsonObject, Arrays]:
         return {"sgd": {name: getattr(self.sgd, name) for name in SgdState.__annotations__}}, {
             "table": self.sgd.table.copy()
         }
@@ -322,7 +322,7 @@ class BatchPasses(Passes):
         table[0] = self.solver.weights
         return Trained(table, 0.0, self.sgd.passes + len(self.progress.history))
 
-    def solver_state(self) -> tuple[dict[str, Any], Arrays]:
+    def solver_state(self) -> tuple[JsonObject, Arrays]:
         return self.solver.state()
 
     def check(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -358,7 +358,7 @@ class FrankWolfePasses(Passes):
         weights = self.solver.weights.copy()
         return Trained(np.stack([weights, np.zeros_like(weights)]), 0.0, self.solver.passes)
 
-    def solver_state(self) -> tuple[dict[str, Any], Arrays]:
+    def solver_state(self) -> tuple[JsonObject, Arrays]:
         return {}, {name: getattr(self.solver, name).copy() for name in FrankWolfe.STATE}
 
     def check(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:

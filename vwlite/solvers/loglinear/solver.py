@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from vwlite.config_check import JsonObject
 from vwlite.data.blocks import fingerprint
 from vwlite.data.config import input_config
 from vwlite.errors import UsageError
 from vwlite.features.config import ApplyConfig, FeatureConfig, check_plan
 from vwlite.features.theta import FeatureMap, check_same
-from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, Request, check_needs, effective
+from vwlite.options import GIB, USUAL_MEMORY, MemoryConfig, OptionValues, Request, check_needs, effective
 from vwlite.solvers.loglinear import model_file
 from vwlite.solvers.loglinear.config import BITS, INSTEAD_OF_L1, HeldOutConfig, L1Config, check_idle
 from vwlite.solvers.loglinear.held_out import read_holdout
@@ -56,7 +57,7 @@ class L1(Solver):
         if not config.words:
             self.class_weights = input.class_weights
 
-    def deciding_options(self) -> dict[str, Any]:
+    def deciding_options(self) -> OptionValues:
         job = self.job
         return {
             **effective(job.config, self.held, job.curriculum), **job.features.header(), **self.input.kept,
@@ -88,12 +89,12 @@ class L1(Solver):
     def content(self) -> Content:
         return self.result.content()
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> OptionValues:
         job = self.job
         options = effective(job.config, job.features, self.input, self.held, job.curriculum)
         return {**options, "learning_rate": job.config.initial_learning_rate}
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """Options, and the figures of every pass."""
         config, trained = self.job.config, self.result.trained
         history = trained.history
@@ -127,7 +128,7 @@ def configure(request: Request, initial: model_file.LoadedModel | None) -> L1Con
     return config
 
 
-def replaced_options(changes: dict[str, Any]) -> dict[str, Any]:
+def replaced_options(changes: OptionValues) -> OptionValues:
     """The options of a model that typed ones replace."""
     no_mean = {"average": False, "average_after": None} if {"penalty", "solver"} & changes.keys() else {}
     no_trace = {"trace": 0.0} if {"l1", "group"} & changes.keys() else {}
@@ -135,7 +136,7 @@ def replaced_options(changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def features_of(request: Request, config: L1Config, initial: model_file.LoadedModel | None) -> FeatureConfig:
-    changes = request.changes(FeatureConfig)
+    changes = dict(request.changes(FeatureConfig))
     for one in ("theta", *(option.key for option in ApplyConfig.OPTIONS.values())):
         changes.pop(one, None)  # ``theta_of`` reads it
     if not initial:
@@ -167,7 +168,7 @@ def theta_of(
     return initial.theta
 
 
-def method(config: L1Config) -> dict[str, Any]:
+def method(config: L1Config) -> OptionValues:
     """The options that make the steps."""
     costs = {"loss": config.loss, "cost": config.cost_applied}
     if config.loss == "perceptron":

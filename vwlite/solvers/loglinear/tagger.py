@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
+from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch, LabelVocabulary
 from vwlite.data.config import InputConfig
 from vwlite.data.dataset import Inputs
@@ -256,20 +256,20 @@ class Score:
             elif kind in (EMPTY, BREAK):
                 self.pairs.append(None)
 
-    def report(self, names: list[str] | None, scheme: str | None) -> dict[str, Any]:
+    def report(self, names: list[str] | None, scheme: str | None) -> JsonObject:
         """The metrics named, or all. Raises DataError when there was no label, UsageError."""
         if not self.tokens:
             raise DataError("there is no labelled example to measure the model on")
         tokens, texts = int(self.tokens), self.tagger.collector.book.texts
         crf = bool(self.tagger.pairs.transitions)
-        metrics: dict[str, Any] = {
+        metrics: JsonObject = {
             "accuracy": self.right_weight / self.weight if self.weight else float("nan"),
         }
         if self.tagger.probabilistic:
             metrics["log_loss"] = -self.log / self.total_weight if self.total_weight else float("nan")
         columns = (np.concatenate(column) for column in zip(*self.columns, strict=True))
         metrics |= Contingency(*columns, display_name=texts.__getitem__).report(names, len(self.tagger.pairs.names))
-        report: dict[str, Any] = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
+        report: JsonObject = {"sequences": self.sequences, "tokens": tokens} if crf else {"examples": tokens}
         for name in names or names_of(SEQUENCES if crf else NAMES):
             if name == "conll":
                 rule = rule_for(texts, scheme, needed=names is not None)
@@ -279,7 +279,7 @@ class Score:
         return report
 
 
-def measure(tagger: Tagger, metrics: list[str] | None, scheme: str | None = None) -> dict[str, Any]:
+def measure(tagger: Tagger, metrics: list[str] | None, scheme: str | None = None) -> JsonObject:
     """Raises the errors of reading, DataError when there is no label, and UsageError where ``log_loss`` has none.
 
     ``scheme``: of the phrases that ``conll`` counts. Raises UsageError where it does not count.

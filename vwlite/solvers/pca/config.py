@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
-from vwlite.options import Config, config, option
+from vwlite.options import Config, OptionValues, config, option
 
 
 @config
@@ -18,6 +17,6 @@ class PcaConfig(Config):
     oversample: int = option(10, "Columns beside them that make them more exact.", low=0, high=1000, settled=True)
     seed: int = option(0, "Seed of the start.", spelled=("--random_seed", "--seed"), low=0, high=2**63 - 1)
 
-    def kept(self) -> dict[str, Any]:
+    def kept(self) -> OptionValues:
         """The options in models and reports, as JSON data."""
         return asdict(self)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NotRequired, TypedDict
 import numpy as np
 
 from vwlite._native import spectral
-from vwlite.config_check import Double
+from vwlite.config_check import Double, JsonObject
 from vwlite.data.batch import BLANK, Batch, tag_of
 from vwlite.data.config import has_words
 from vwlite.features.config import FeatureConfig
@@ -42,7 +42,7 @@ class PcaModel(RowModel[PcaConfig, Components]):
     config_type: ClassVar[type] = PcaConfig
     header_type: ClassVar[type] = Header
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         spread, values = self.solution.spread(self.config.center), self.solution.values[: self.config.dim]
         return {
             **self.config.kept(),
@@ -101,7 +101,7 @@ class Pca(RowSolver):
         self.iteration.restore(header, arrays)
 
 
-def top_features(model: PcaModel, top: int) -> list[dict[str, Any]]:
+def top_features(model: PcaModel, top: int) -> list[JsonObject]:
     """For each component, its singular value and the ``top`` features with the largest absolute coefficients."""
     components = []
     for number in range(model.config.dim):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from vwlite._native import spectral
-from vwlite.config_check import Double, require
+from vwlite.config_check import Double, JsonObject, require
 from vwlite.errors import UsageError
 from vwlite.interrupts import raise_if_stopped
 from vwlite.options import check_memory
@@ -119,7 +119,7 @@ class SubspaceIteration:
                     self.z, self.y = self.y, self.z
                     self.y[:] = 0
 
-    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    def state(self) -> tuple[JsonObject, dict[str, np.ndarray]]:
         """The state that ``restore`` takes: the passes made, and the matrix that the next one multiplies."""
         header = {"passes": self.passes, "shift": self.shift, "lines": self.lines, "examples": self.examples}
         return header, {"slots": self.rows.slots, "z": self.z, "total": self.total, "sums": self.sums}
