@@ -24,10 +24,10 @@ LACKED = DOCS / "coming-from-vw.md"  # names what vwlite does not have
 def test_the_commands_of_a_page(page, tmp_path, cli_path):
     write(tmp_path)
     for block in blocks(page):
-        compared = any(step.shown for step in block)  # a block without any output is a list of commands
+        compared = any(step.expected for step in block)  # a block without any output is a list of commands
         for step, output in run(block, tmp_path, cli_path):
             if compared and not step.agrees(output):
-                assert (step.command, output) == (step.command, step.shown)
+                assert (step.command, output) == (step.command, step.expected)
 
 
 WITH_PYTHON = [page for page in PAGES if PYTHON.search(page.read_text())]

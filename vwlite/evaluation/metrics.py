@@ -1,8 +1,7 @@
 """Metrics of predictions of a number against labels, those of ``metric_table.py`` that such models have.
 
-All are weighted by importance and computed once, in float64 from all rows: batches mean nothing, the order of the rows
-no more than the last rounding, and weight 2 the row given twice. A labelled row takes 16 bytes (``Outcomes``), and
-about 85 more while it is evaluated.
+All are weighted by importance and computed once, in float64 from all rows: batches change nothing, the order of rows
+only the last digit. A labelled row takes 16 bytes (``Outcomes``), and about 85 more while it is evaluated.
 """
 
 from __future__ import annotations
