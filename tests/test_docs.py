@@ -25,10 +25,10 @@ def test_the_commands_of_a_page(page, tmp_path, cli_env):
     place = prepare(tmp_path)
     env = {**cli_env, "PATH": f"{place}{os.pathsep}{cli_env['PATH']}"}
     for block in blocks(page):
-        compared = any(step.shown for step in block)  # a block without any output is a list of commands
+        compared = any(step.expected for step in block)  # a block without any output is a list of commands
         for step, output in run(block, tmp_path, env):
             if compared and not step.agrees(output):
-                assert (step.command, output) == (step.command, step.shown)
+                assert (step.command, output) == (step.command, step.expected)
 
 
 WITH_PYTHON = [page for page in PAGES if PYTHON.search(page.read_text())]

@@ -248,7 +248,8 @@ def test_costs_and_probabilities_of_decisions(vwlite, report):
     message = "costs 0 to 1, mean 0.75; probabilities 0.25 to 1, mean 0.6875; mean of 1 / probability 2"
     assert f"decisions   {message}" in done.lines and "75% of the costs are the highest, 1" in done.stderr
     figures = report(text)["decisions"]
-    assert (figures["costs"]["count"], figures["probabilities"]["min"], figures["mean_inverse_probability"]) == (4, 0.25, 2)
+    assert (figures["costs"]["count"], figures["probabilities"]["min"]) == (4, 0.25)
+    assert figures["mean_inverse_probability"] == 2
     assert report("1 | a\n")["decisions"] is None
 
 

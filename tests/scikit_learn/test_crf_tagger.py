@@ -92,7 +92,7 @@ def test_answers_are_of_the_sequences():
     assert fitted.predict([]) == [] and fitted.predict([[], []]) == [[], []]
 
 
-def test_what_stands_before_the_features_of_a_line_is_not_used():
+def test_label_weight_and_tag_of_a_line_are_not_used():
     labelled = [[f"WRONG 3 'tag{line}" for line in lines] for lines in LINES]
     of_bytes = [[line.encode() for line in lines] for lines in LINES]
     expected = CRFTagger().fit(LINES, LABELS)
@@ -133,7 +133,7 @@ def test_order_two_has_the_same_transitions_and_triples_beside_them():
 
 
 @pytest.mark.parametrize("loss", ["log", "mira"])
-def test_a_warm_start_goes_on(loss):
+def test_a_warm_start_continues_training(loss):
     fitted = CRFTagger(loss=loss, passes=3, warm_start=True).fit(LINES, LABELS)
     before, first = fitted.model_.dumps(), fitted.n_iter_
     assert fitted.fit(LINES, LABELS).n_iter_ == 2 * first and fitted.model_.dumps() != before

@@ -66,8 +66,8 @@ weighted = pytest.mark.parametrize(
 
 def answers(estimator, rows):
     """What it predicts or makes of the rows, as lists."""
-    actual = estimator.transform(rows) if hasattr(estimator, "transform") else estimator.predict(rows)
-    return actual.toarray().tolist() if issparse(actual) else actual.tolist() if hasattr(actual, "tolist") else actual
+    result = estimator.transform(rows) if hasattr(estimator, "transform") else estimator.predict(rows)
+    return result.toarray().tolist() if issparse(result) else result.tolist() if hasattr(result, "tolist") else result
 
 
 def test_every_estimator_has_its_case():

@@ -1,4 +1,4 @@
-"""``HashedKMeans``: what ``vwlite cluster`` does, for rows in memory."""
+"""``HashedKMeans``: the clusters of ``vwlite cluster`` for rows in memory."""
 
 import pickle
 
@@ -35,20 +35,20 @@ def test_scikit_learns_own_checks(estimator, check):
 @pytest.mark.parametrize("table", [X, csr_matrix(X)], ids=["dense", "sparse"])
 @pytest.mark.parametrize("batch_size", [0, 16])
 def test_clusters_that_lie_apart_are_found(table, batch_size):
-    made = HashedKMeans(4, batch_size=batch_size, n_init=3).fit(table)
-    assert normalized_mutual_info_score(TRUTH, made.labels_) > 0.99
-    centres = made.cluster_centers_
+    fitted = HashedKMeans(4, batch_size=batch_size, n_init=3).fit(table)
+    assert normalized_mutual_info_score(TRUTH, fitted.labels_) > 0.99
+    centres = fitted.cluster_centers_
     assert centres.shape == (4, 8)
     distances = np.sqrt(((X[:, None].astype(np.float64) - centres) ** 2).sum(axis=2))
-    np.testing.assert_allclose(made.transform(table), distances, rtol=1e-4, atol=1e-3)
-    assert made.predict(table).tolist() == made.labels_.tolist() == distances.argmin(axis=1).tolist()
-    assert made.inertia_ == pytest.approx((distances.min(axis=1) ** 2).sum(), rel=1e-4)
-    assert made.score(table) == pytest.approx(-made.inertia_)
+    np.testing.assert_allclose(fitted.transform(table), distances, rtol=1e-4, atol=1e-3)
+    assert fitted.predict(table).tolist() == fitted.labels_.tolist() == distances.argmin(axis=1).tolist()
+    assert fitted.inertia_ == pytest.approx((distances.min(axis=1) ** 2).sum(), rel=1e-4)
+    assert fitted.score(table) == pytest.approx(-fitted.inertia_)
 
 
 def test_the_objective_is_that_of_scikit_learn():
-    made, peer = HashedKMeans(4, n_init=5).fit(X), KMeans(4, n_init=5, random_state=0).fit(X)
-    assert made.inertia_ == pytest.approx(peer.inertia_, rel=1e-4)
+    fitted, peer = HashedKMeans(4, n_init=5).fit(X), KMeans(4, n_init=5, random_state=0).fit(X)
+    assert fitted.inertia_ == pytest.approx(peer.inertia_, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_numbers_are_those_of_the_command(parameters, typed, run_here, tmp_path)
         for line in run_here("predict", "-i", "m", "text.vw", "--scores").stdout.splitlines()
     ]
     for threads in (None, 2):
-        made = HashedKMeans(3, n_jobs=threads, **parameters).fit(LINES)
-        assert made.labels_.tolist() == made.predict(LINES).tolist() == clusters
-        np.testing.assert_allclose(made.transform(LINES) ** 2, scores, rtol=1e-5, atol=1e-6)
-        assert pickle.loads(pickle.dumps(made)).transform(LINES).tolist() == made.transform(LINES).tolist()
+        fitted = HashedKMeans(3, n_jobs=threads, **parameters).fit(LINES)
+        assert fitted.labels_.tolist() == fitted.predict(LINES).tolist() == clusters
+        np.testing.assert_allclose(fitted.transform(LINES) ** 2, scores, rtol=1e-5, atol=1e-6)
+        assert pickle.loads(pickle.dumps(fitted)).transform(LINES).tolist() == fitted.transform(LINES).tolist()
 
 
 def test_rows_are_not_changed():
@@ -85,15 +85,15 @@ def test_rows_are_not_changed():
 
 
 def test_shares_are_probabilities():
-    made = HashedKMeans(4, soft=5.0, n_init=3).fit(X)
-    shares = made.predict_proba(X)
-    expected = np.exp(-(made.transform(X).astype(np.float64) ** 2) / 5)
+    fitted = HashedKMeans(4, soft=5.0, n_init=3).fit(X)
+    shares = fitted.predict_proba(X)
+    expected = np.exp(-(fitted.transform(X).astype(np.float64) ** 2) / 5)
     np.testing.assert_allclose(shares, expected / expected.sum(axis=1, keepdims=True), atol=1e-4)
-    assert shares.argmax(axis=1).tolist() == made.labels_.tolist()
+    assert shares.argmax(axis=1).tolist() == fitted.labels_.tolist()
     assert not hasattr(HashedKMeans(), "predict_proba")
 
 
-def test_what_is_refused():
+def test_wrong_parameters_are_refused():
     with pytest.raises(UsageError, match="clusters are more than there are different examples"):
         HashedKMeans(4).fit(np.repeat([[1.0, 0], [0, 1], [1, 1]], 3, axis=0))
     with pytest.raises(UsageError, match="--seeding"):
