@@ -46,8 +46,8 @@ class Reader:
         return "".join(parts)
 
     def difference(self):
-        actual = self.factor()
-        return f"(?!{self.factor()}{self.ends}){actual}" if self.takes("-") else actual
+        result = self.factor()
+        return f"(?!{self.factor()}{self.ends}){result}" if self.takes("-") else result
 
     def factor(self):
         literal, special, name, mark = self.tokens.pop(0)
@@ -57,6 +57,6 @@ class Reader:
             return self.specials[special]
         if name:
             return self.rule(name)
-        actual = self.either()
+        result = self.either()
         assert self.takes({"(": ")", "[": "]", "{": "}"}[mark])
-        return actual + {"(": "", "[": "?", "{": "*"}[mark]
+        return result + {"(": "", "[": "?", "{": "*"}[mark]

@@ -20,8 +20,8 @@ def graph_from(tail, head, weight=None, nodes=None, combine="max"):
     weight = np.ones(len(tail)) if weight is None else weight
     columns = zip((tail, head, weight), (np.int32, np.int32, np.float32), strict=True)
     names = names_of(map(str, range(nodes)))[0]
-    actual = undirected(Edges(names, *(np.asarray(column, kind) for column, kind in columns)), combine)
-    return graph_of(actual, actual.connected(nodes))
+    result = undirected(Edges(names, *(np.asarray(column, kind) for column, kind in columns)), combine)
+    return graph_of(result, result.connected(nodes))
 
 
 def blocks(draw, nodes, clusters, edges, inside):

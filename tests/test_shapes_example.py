@@ -22,12 +22,12 @@ def shapes(monkeypatch):
 
 def areas(images):
     """Of each image the share of the rarer grey; no image has more than two."""
-    actual = []
+    result = []
     for pixels in images.pixels:
         greys, counts = np.unique(pixels, return_counts=True)
         assert len(greys) <= 2
-        actual.append(counts.min() / len(pixels) if len(greys) == 2 else 0)
-    return np.array(actual)
+        result.append(counts.min() / len(pixels) if len(greys) == 2 else 0)
+    return np.array(result)
 
 
 def test_basic_shapes_have_the_areas_of_their_size(shapes):

@@ -103,9 +103,9 @@ class Page(HTMLParser):
         self.feed(path.read_text())
 
     def handle_starttag(self, tag, attrs):
-        actual = dict(attrs)
-        self.places.add(actual.get("id", ""))
-        self.links |= {actual[name] for name in ("href", "src") if name in actual}
+        result = dict(attrs)
+        self.places.add(result.get("id", ""))
+        self.links |= {result[name] for name in ("href", "src") if name in result}
 
 
 def dead_links(folder):

@@ -22,19 +22,19 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, body):
         self.server.asked.append((self.command, self.path))
-        actual = self.server.files.get(self.path, 404)
-        if isinstance(actual, int):
-            self.send_error(actual)
+        result = self.server.files.get(self.path, 404)
+        if isinstance(result, int):
+            self.send_error(result)
             return
-        begin, end = self.asked_range(len(actual))
-        data = actual[begin:end]
+        begin, end = self.asked_range(len(result))
+        data = result[begin:end]
         self.send_response(206 if self.headers.get("Range") else 200)
         if self.path.startswith("/unknown/"):
             self.send_header("Connection", "close")
         else:
             self.send_header("Content-Length", str(len(data)))
         if self.headers.get("Range"):
-            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(actual)}")
+            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{len(result)}")
         self.end_headers()
         if body:
             with suppress(ConnectionError):  # who asked may have enough

@@ -28,7 +28,7 @@ cdef inline void drop_into(float *bucket, uint64_t hash, size_t mask, float valu
 
 
 cdef inline void fold_terms(const RandomMap *m, const uint32_t *index, const float *value, size_t n, float *bucket) noexcept nogil:
-    """Add up the terms in buckets: by hash, with a sign, but slots that are numbers of buckets in those."""
+    """Add up the terms in buckets, by hash and with a sign; slots below the number of buckets go to the bucket of that number."""
     cdef size_t i
     memset(bucket, 0, m.fold * sizeof(float))
     for i in range(n):
@@ -49,7 +49,7 @@ cdef inline void sketch(const RandomMap *m, const uint32_t *index, const float *
 
 
 cdef inline void project(const RandomMap *m, const float *folded, size_t block, float *out) noexcept nogil:
-    """H D1 H D2 H D3 x, H not normalised: each coordinate is that of a direction of length ``fold`` times that of H's rows."""
+    """H D1 H D2 H D3 x, with H not normalised: the projections on directions that are ``fold`` times as long as the rows of H."""
     cdef size_t k, n = m.fold
     cdef const float *sign = m.sign + 3 * block * n
     vwl_scaled(out, folded, 1, n)

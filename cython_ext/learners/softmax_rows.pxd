@@ -1,5 +1,6 @@
-"""What learners of classes share whose losses are of all classes together: what a label says of every class (one class alone, or a list
-of shares; labels of one class may be smoothed), scores, losses, what is reported of a row.
+"""Labels, scores, losses and reports of rows, for learners whose loss is over all classes together.
+
+A label is one class, which may be smoothed, or a list of the shares of classes.
 """
 
 from libc.math cimport expf, isfinite, isnan, logf
@@ -84,9 +85,9 @@ cdef inline int open_lists(LabelShares *q, lists, size_t rows) except -1:
 
 cdef extern from *:
     """
-    #define VWL_ENOUGH 1e-5f
+    #define VWL_MIN_VIOLATION 1e-5f
     """
-    const float ENOUGH "VWL_ENOUGH"  # a smaller violation of the margin counts as none
+    const float MIN_VIOLATION "VWL_MIN_VIOLATION"  # a smaller violation of the margin counts as none
 
 cdef enum:
     MULTINOMIAL = 0        # losses, named in vwlite/learners/softmax.py
@@ -172,23 +173,23 @@ cdef inline float loss_of(const Softmax *q, const float *s, uint32_t true, float
     if q.classes == 1:
         return 0
     margin = 1 + s[rival(q, s, true)] - s[true]
-    return margin if margin > ENOUGH else 0
+    return margin if margin > MIN_VIOLATION else 0
 
 
 cdef inline uint32_t number_of_first(Softmax *q, size_t row, float y, bint learns) noexcept nogil:
-    """Of the first class, 0 or 1, which labels tell; 1 until they do."""
+    """The number of the first class, 0 or 1, as labels show; 1 until they do."""
     if learns and q.scalars[FIRST] < 0:
         q.scalars[FIRST] = first_number(&q.labels, row, y)
     return 0 if q.scalars[FIRST] == 0 else 1
 
 
 cdef inline uint32_t true_class(const Softmax *q, float y, uint32_t first) noexcept nogil:
-    """From 0; ``classes`` where there is none."""
+    """The class of the label, from 0; ``classes`` without a label."""
     return <uint32_t>(y - first) if not isnan(y) and y >= first else q.classes
 
 
 cdef inline int report(Softmax *q, const Rows *rows, size_t row, uint32_t first, uint32_t true, bint held, Results *out) noexcept nogil:
-    """Of the scores ``s``. Also fills the label's ``target``. UNSTABLE where a score is not finite."""
+    """Report the prediction and the loss of the scores ``s``, and fill the label's ``target``. UNSTABLE if a score is not finite."""
     cdef float weight = rows.importance[row]
     cdef float *raw = q.raw + row * q.score_stride
     cdef float *score = q.score + row * q.score_stride
@@ -243,5 +244,5 @@ cdef inline Softmax open_softmax(state, config, Py_ssize_t rows):
     q.means = open_class_means(state.means, w.shape[0], w.shape[0] >> q.shift)
     q.shrinkage = open_row_shrinkage(state.shrinkage, w.shape[0] >> q.shift)
     if q.shrinkage.row != NULL and (g.shape[0] != w.shape[0] or scale.shape[0] != w.shape[0] >> q.shift):
-        raise ValueError("rates of rows are wanting")
+        raise ValueError("the rates of rows are missing")
     return q

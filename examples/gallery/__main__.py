@@ -32,7 +32,7 @@ EXAMPLES = {
 
 def options_of(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("gallery.sh", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(EXAMPLES)}; all where none is named")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(EXAMPLES)}; all by default")
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of data sets")
     parser.add_argument("--out", type=Path, default=Path("gallery.json"), help="results, into which new ones are put")
     parser.add_argument("--rows", type=int, metavar="N", help="a small version, with N rows of each data set")
@@ -61,15 +61,16 @@ def main(arguments: list[str]) -> None:
         print(f"{name}: {time.monotonic() - started:.1f} s")
         for row in results[name]["rows"]:
             print("   ", *row)
-        options.out.write_text(json.dumps({one: results[one] for one in EXAMPLES if one in results}, indent=1) + "\n")
+        ordered = {example: results[example] for example in EXAMPLES if example in results}
+        options.out.write_text(json.dumps(ordered, indent=1) + "\n")
 
 
 def rounded(value: object) -> object:
-    """Five digits are more than the figures are worth."""
+    """The value with all numbers rounded to five digits."""
     if isinstance(value, dict):
-        return {name: rounded(one) for name, one in value.items()}
+        return {name: rounded(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [rounded(one) for one in value]
+        return [rounded(entry) for entry in value]
     return float(f"{value:.5g}") if isinstance(value, float) else value
 
 

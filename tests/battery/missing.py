@@ -9,5 +9,5 @@ MISSING = {  # law: estimators, or commands whose estimators all are meant
 
 def reason(one, law):
     """Why an estimator does not keep a law; None where it does."""
-    actual = MISSING.get(law, {})
-    return actual.get(one.name) or actual.get(one.command)
+    result = MISSING.get(law, {})
+    return result.get(one.name) or result.get(one.command)

@@ -60,13 +60,13 @@ class Rows:
 
     def independent(self) -> float:
         """Of 1,000 rows, those whose slots no earlier row of their batch has: these could be computed ahead."""
-        actual = 0
+        result = 0
         for batch in self.by_row():
             seen: set[int] = set()
             for row in map(np.ndarray.tolist, batch):
-                actual += seen.isdisjoint(row)
+                result += seen.isdisjoint(row)
                 seen.update(row)
-        return 1000 * actual / self.rows
+        return 1000 * result / self.rows
 
     def in_place(self) -> list[Batch]:
         """The same rows, the terms of each in slots that follow each other."""

@@ -104,9 +104,9 @@ def measured(make: Callable[[], Any], train: Table, test: Table, rounds: int) ->
         times.append(time.process_time() - begin)
     chances = np.clip(estimator.predict_proba(test[0]), 1e-15, 1)
     chances /= chances.sum(axis=1, keepdims=True)
-    found = np.unique(train[1])[chances.argmax(axis=1)]
+    result = np.unique(train[1])[chances.argmax(axis=1)]
     return {
-        "accuracy": float(accuracy_score(test[1], found)),
+        "accuracy": float(accuracy_score(test[1], result)),
         "log_loss": float(log_loss(test[1], chances)),
         "cpu": statistics.median(times),
     }

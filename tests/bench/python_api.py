@@ -93,9 +93,9 @@ def tables(path: Path, rounds: int) -> None:
 def imports(rounds: int) -> None:
     for module in ("vwlite", "sklearn.linear_model, sklearn.utils.validation", "vwlite.sklearn"):
         command = [sys.executable, "-c", IMPORT.format(module)]
-        actual = [subprocess.run(command, capture_output=True, text=True) for _ in range(rounds)]
-        if not any(done.returncode for done in actual):
-            show(f"`import {module}`", [float(done.stdout) for done in actual], 1e-3, "ms")
+        result = [subprocess.run(command, capture_output=True, text=True) for _ in range(rounds)]
+        if not any(done.returncode for done in result):
+            show(f"`import {module}`", [float(done.stdout) for done in result], 1e-3, "ms")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Whatever options are typed together, vwlite learns, or says in words why it does not."""
+"""Any options in any combination: vwlite runs, or says why it does not."""
 
 import importlib
 import shutil
@@ -52,13 +52,13 @@ LEARNERS = {
     "nn",
 }
 NUMBERS = ("0", "1", "2", "3", "5", "10", "0.5", "-1", "1e-3", "1e10", "x", "")
-# What waits, serves, or shows nothing of learners.
+# Options that wait, serve, or do not concern learners.
 APART = ("help", "version", "lock_wait", "checkpoint_every", "workers", "daemon", "port", "pid_file")
 
 
 def options_of(command):
-    actual = importlib.import_module(f"vwlite.cli.{command}").command.params
-    return [option for option in actual if isinstance(option, click.Option) and option.name not in APART]
+    params = importlib.import_module(f"vwlite.cli.{command}").command.params
+    return [option for option in params if isinstance(option, click.Option) and option.name not in APART]
 
 
 def values_of(option):

@@ -8,15 +8,15 @@ import pytest
 
 
 def lines(count, seed, people=30):
-    rng, actual = random.Random(seed), []
+    rng, result = random.Random(seed), []
     for number in range(count):
         person = rng.randrange(people)
         taste = random.Random(person).gauss(0, 1)
         x = [rng.gauss(0, 1) for _ in range(8)]
         y = 3 + taste * (x[0] + x[1] - x[2]) + 0.2 * rng.gauss(0, 1)
         features = " ".join(f"f{at}:{value:.3f}" for at, value in enumerate(x))
-        actual.append(f"{y:.4f} 'e{number}|who p{person} |f {features}\n")
-    return "".join(actual)
+        result.append(f"{y:.4f} 'e{number}|who p{person} |f {features}\n")
+    return "".join(result)
 
 
 @pytest.fixture(autouse=True)

@@ -34,9 +34,9 @@ def text_of(x, weight=None):
 
 def means_of(path):
     """The means of a model of rows of ``blobs``, whose features are numbers, by cluster."""
-    actual = ClusterModel.load(str(path)).solution
-    means = np.zeros((COLUMNS, actual.means.shape[1]))
-    means[actual.slots] = actual.means
+    result = ClusterModel.load(str(path)).solution
+    means = np.zeros((COLUMNS, result.means.shape[1]))
+    means[result.slots] = result.means
     return means.T.tolist()
 
 

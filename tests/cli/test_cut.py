@@ -111,12 +111,12 @@ def cuts(name, tail, head, clusters, vwlite, write, tmp_path):
     vwlite("cut", name, "-k", clusters, "-p", "out", "--json", "report", "--quiet")
     graph = graph_from(tail, head)
     matrix = csr_matrix((graph.value, graph.index, graph.indptr))
-    actual = peer.SpectralClustering(clusters, affinity="precomputed", random_state=0).fit_predict(matrix)
+    result = peer.SpectralClustering(clusters, affinity="precomputed", random_state=0).fit_predict(matrix)
     told = json.loads((tmp_path / "report").read_text())["normalised_cut"]
     own = clusters_of((tmp_path / "out").read_text())
     cluster = np.array([int(own[str(node)]) for node in range(len(graph))], np.int32)
     assert told == pytest.approx(partition_of(graph, cluster, clusters).cost)
-    return told, partition_of(graph, actual.astype(np.int32), clusters).cost
+    return told, partition_of(graph, result.astype(np.int32), clusters).cost
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.2])

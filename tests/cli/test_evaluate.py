@@ -102,7 +102,7 @@ KINDS = {  # of models: the options that learn one, lines without a label, lines
 
 @pytest.mark.parametrize("metric", [(), ("--metric", "accuracy"), ("--metric", "rmse")])
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_that_counts_for_models_of_classes(kind, metric, vwlite, write):
+def test_no_labelled_example_for_models_of_classes(kind, metric, vwlite, write):
     options, *lines = KINDS[kind]
     label = "1:0 2:1 3:1" if kind == "csoaa" else "1"
     vwlite("train", write("one.vw", f"{label} |a x |b y\n"), "-f", "classes", *options.split(), "--quiet")
@@ -143,15 +143,15 @@ def test_bad_lines(vwlite, write, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("2 |a x\n", "label 2 does not fit --loss_function logistic: labels must be 0/1 or -1/1"),
         ("-1 |a x\n", "label -1 after 0/1 labels: use either 0/1 or -1/1, not both"),
     ],
 )
-def test_labels_must_suit_the_loss(line, said, vwlite, write):
+def test_labels_must_suit_the_loss(line, message, vwlite, write):
     done = vwlite("evaluate", "-i", "model", write("wrong.vw", line), status=65)
-    assert done.stderr.startswith(f"vwlite: wrong.vw:1: {said}")
+    assert done.stderr.startswith(f"vwlite: wrong.vw:1: {message}")
 
 
 def test_labels_between_the_classes_are_measured_on_the_scale_of_probabilities(vwlite, write):
@@ -208,7 +208,7 @@ def test_intervals_and_another_model(vwlite, write):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ("--metric mse --bootstrap 10", "--bootstrap is for metrics of rankings"),
         ("--gain linear", "--gain is for metrics of rankings"),
@@ -220,13 +220,13 @@ def test_intervals_and_another_model(vwlite, write):
         ("--metric map --qid tag --gain cubic", "'cubic' is not one of exp2, linear"),
     ],
 )
-def test_options_of_rankings_that_do_not_fit(options, said, vwlite, write):
+def test_options_of_rankings_that_do_not_fit(options, message, vwlite, write):
     write("queries", QUERIES)
     write("two", "1 |x r\n2 |x s\n")
     vwlite("train", "queries", "-f", "one")
     vwlite("train", "two", "--oaa", "2", "-f", "classes")
     done = vwlite("evaluate", "-i", "one", "queries", *options.split(), status=2)
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_another_model_needs_data_that_can_be_read_twice(vwlite, write):
@@ -243,14 +243,14 @@ def test_sides_of_two_classes(vwlite, write):
     write("data.vw", "".join(f"{y:d} {w} |{x}\n" for (y, w), x in zip(turned, features, strict=True)))
     figures = report(vwlite, "data.vw")
     rows = list(zip(answers, turned, strict=True))
-    both, said, meant = (sum(w for answer, (y, w) in rows if test(answer, y)) for test in (
+    both, predicted_positive, positive = (sum(w for answer, (y, w) in rows if test(answer, y)) for test in (
         lambda answer, y: answer and y, lambda answer, y: answer, lambda answer, y: y,
     ))  # fmt: skip
-    assert 0 < both < min(said, meant)
-    assert (figures["precision"], figures["recall"]) == pytest.approx((both / said, both / meant))
-    assert figures["f1"] == pytest.approx(2 * both / (said + meant))
+    assert 0 < both < min(predicted_positive, positive)
+    assert (figures["precision"], figures["recall"]) == pytest.approx((both / predicted_positive, both / positive))
+    assert figures["f1"] == pytest.approx(2 * both / (predicted_positive + positive))
     (_, wrong), (missed, right) = figures["confusion_matrix"]["weight"]
-    assert (wrong, missed, right) == (said - both, meant - both, both)
+    assert (wrong, missed, right) == (predicted_positive - both, positive - both, both)
 
 
 def predicted(vwlite, *options):
@@ -290,7 +290,7 @@ def test_metrics_of_order_go_by_raw_predictions_whatever_the_loss(loss, low, vwl
 
 
 @pytest.mark.parametrize("loss", ["squared", "hinge", "logistic"])
-def test_labels_all_alike_have_no_auc(loss, vwlite, write):
+def test_equal_labels_have_no_auc(loss, vwlite, write):
     vwlite("train", "data.vw", "-f", "model", "--loss_function", loss, "--quiet")
     write("ones.vw", "1 |a x1\n1 |a x2\n")
     figures = report(vwlite, "ones.vw", "--metric", "auc,pr_auc")

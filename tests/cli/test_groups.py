@@ -38,10 +38,10 @@ def test_two_passes_are_one_and_another(options, vwlite, write, weights):
 def test_predictions_have_a_line_for_each_class_and_an_empty_one_for_each_group(vwlite, write, trained, tmp_path):
     write("e", "shared h|s s1\n1 one|a x1\n2:5 |a y1\n\n\n\n7 |a x3\n8 'last |b q")
     done = vwlite("predict", "-i", trained, "e", "-r", "r")
-    shown = [line.split(" ") for line in done.lines]
-    assert [words[1:] for words in shown] == [["one"], [], [], [], ["last"], []]
-    assert sorted(shown[0][:1] + shown[1]) in (["0", "1"], ["0", "2"]) and shown[2] == shown[5] == [""]
-    assert sorted(shown[3] + shown[4][:1]) in (["0", "7"], ["0", "8"])
+    rows = [line.split(" ") for line in done.lines]
+    assert [words[1:] for words in rows] == [["one"], [], [], [], ["last"], []]
+    assert sorted(rows[0][:1] + rows[1]) in (["0", "1"], ["0", "2"]) and rows[2] == rows[5] == [""]
+    assert sorted(rows[3] + rows[4][:1]) in (["0", "7"], ["0", "8"])
     raw = (tmp_path / "r").read_text().splitlines()
     assert [line.partition(":")[0] for line in raw] == ["0", "1", "2", "7", "8"]
     assert raw[0] == "0:0 h" and raw[1].endswith(" one") and raw[4].endswith(" last")
@@ -112,7 +112,7 @@ def test_a_shared_line_that_no_line_follows(vwlite, write, weights):
         ("--csoaa_rank", "--csoaa_rank needs --csoaa_ldf or --wap_ldf"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, write):
     write("d", TEXT)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 
@@ -134,15 +134,15 @@ def test_lines_of_groups_without_labels_are_of_the_classes_from_1_on(command, vw
 def test_vw_shows_every_line_that_it_scores(vwlite, write):
     write("d", "shared |S x1\n1:0 |T a\n2:1 'tag |T b\n")
     done = vwlite("vw", "d", "--csoaa_ldf", "m", "--audit", "--noconstant", "-P", "1")
-    one, two = "\tT^a:46478:1:0@0\tS^x1:141312:1:0@0", "\tT^b:11051:1:0@0\tS^x1:141312:1:0@0"
-    assert done.lines == ["0", one, "0 tag", two] * 2
+    first, second = "\tT^a:46478:1:0@0\tS^x1:141312:1:0@0", "\tT^b:11051:1:0@0\tS^x1:141312:1:0@0"
+    assert done.lines == ["0", first, "0 tag", second] * 2
     assert "Enabled learners: gd, scorer-identity, csoaa_ldf, shared_feature_merger\nInput label = CS\n" in done.stderr
     assert "0.000000 0.000000            1            1.0          known              1        4\n" in done.stderr
     negative = vwlite("vw", "d", "--wap_ldf", "m", "--audit").lines[-1].split("\t")
     assert negative[1:5] == ["T^a:46478:1:0@0", "Constant:116060:1:0@0", "S^x1:141312:1:0@0", ":11051:-1:0@0"]
 
 
-def test_vw_counts_what_it_does_not_know_as_dear(vwlite, write):
+def test_vw_gives_unknown_costs_the_largest_number(vwlite, write):
     write("d", "1:1 |a x\n2:0 |a y\n\n1 |a x\n2 |a z\n\n7:1 |b x\n8 |b y\n\n")
     done = vwlite("vw", "d", "--csoaa_ldf", "m", "-P", "1")
     assert "34028234 n.a.                2" in done.stderr

@@ -14,8 +14,8 @@ from vwlite.cli.manual import EXIT, escape_markdown, man, markdown, pages, relea
 PAGES = {page.name.removeprefix("vwlite").strip(): page for page in pages()}
 
 
-def shown(text):
-    """What a reader of a man page sees."""
+def rendered(text):
+    """The text of a man page as a reader sees it."""
     lines = text.replace("\\&", "").replace("\\(aq", "'").replace("\\-", "-").replace("\\(em", "\u2014")
     return re.sub(r"^\.\w+ ?", "", lines, flags=re.M).replace("\\e", "\\")
 
@@ -26,12 +26,12 @@ def test_every_command_has_a_page():
 
 @pytest.mark.parametrize("name", TYPED)
 def test_a_page_has_every_option_that_help_shows(name):
-    actual = command(name)
-    context = click.Context(actual, info_name=name, **actual.context_settings)
+    declared = command(name)
+    context = click.Context(declared, info_name=name, **declared.context_settings)
     records = [
-        one.get_help_record(context) for one in actual.params if isinstance(one, click.Option) and not one.hidden
+        one.get_help_record(context) for one in declared.params if isinstance(one, click.Option) and not one.hidden
     ]
-    text, reference = shown(man(PAGES[name])), markdown(PAGES[name])
+    text, reference = rendered(man(PAGES[name])), markdown(PAGES[name])
     assert records
     for typed, help in records:
         assert f"\n{typed}\n{help}\n" in text
@@ -41,7 +41,7 @@ def test_a_page_has_every_option_that_help_shows(name):
 @pytest.mark.parametrize("name", TYPED)
 def test_a_page_has_the_examples_and_the_text_of_help(name, vwlite):
     help = " ".join(vwlite(*name.split(), "--help").stdout.split())
-    page, text = PAGES[name], shown(man(PAGES[name]))
+    page, text = PAGES[name], rendered(man(PAGES[name]))
     assert page.examples and all(" ".join(line.split()) in help for line in page.examples)
     for part in (page.about, *page.text, *page.examples):
         assert " ".join(part.split()) in help.replace("- ", "-") or " ".join(part.split()) in help
@@ -50,12 +50,12 @@ def test_a_page_has_the_examples_and_the_text_of_help(name, vwlite):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_groff_has_no_warnings(name):
-    """By which man(1) shows pages in most systems."""
+    """Most systems show pages with groff."""
     if not shutil.which("groff"):
         pytest.skip("groff is not installed")
     typeset = ["groff", "-ww", "-man", "-Tutf8", "-Kutf8", "-z"]
-    said = subprocess.run(typeset, input=man(PAGES[name], "2026-01-31").encode(), capture_output=True)
-    assert said.stderr == b""
+    checked = subprocess.run(typeset, input=man(PAGES[name], "2026-01-31").encode(), capture_output=True)
+    assert checked.stderr == b""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -64,8 +64,8 @@ def test_roff_has_no_errors(name, tmp_path):
         pytest.skip("mandoc is not installed")
     (tmp_path / "page.1").write_text(man(PAGES[name], "2026-01-31"), encoding="utf-8")
     lint = ["mandoc", "-T", "lint", "-W", "warning", tmp_path / "page.1"]
-    said = subprocess.run(lint, capture_output=True, text=True)
-    assert said.stdout == ""
+    checked = subprocess.run(lint, capture_output=True, text=True)
+    assert checked.stdout == ""
 
 
 def test_the_date_is_that_of_the_version():
@@ -76,7 +76,7 @@ def test_the_date_is_that_of_the_version():
 
 
 def test_versions_in_the_changelog_have_dates():
-    """Which are those of the man pages."""
+    """The dates are those of the man pages."""
     from pages import PROJECT
 
     headings = re.findall(r"^## (.*)$", (PROJECT / "CHANGELOG.md").read_text(), re.M)
@@ -102,7 +102,7 @@ def test_the_pages_are_files(tmp_path):
 
 
 def test_pages_need_no_numpy(tmp_path, cli_env):
-    """They are made where the package is built, without what it needs to run."""
+    """Pages are made when the package is built, without its run-time dependencies."""
     hide = "import sys; sys.modules.update(numpy=None, tqdm=None, mmh3=None)"
     code = f"{hide}; from pathlib import Path; from vwlite.cli.manual import write; write(Path('man'))"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=cli_env, check=True)

@@ -129,4 +129,5 @@ def test_an_exponential_beyond_all_numbers_is_no_prediction(options, vwlite, wri
 def test_labels_that_are_no_numbers_may_be_left_out(vwlite, write, trained):
     write("named.vw", GOOD.replace("-1 |", "no |"))
     stderr = vwlite("predict", "-i", trained("numbers"), "named.vw", status=65).stderr
-    assert stderr.endswith("; labels that are no numbers, as the model's are, may be left out: here none is needed\n")
+    advice = "the model's labels are numbers, and these are not: leave them out, no label is needed here"
+    assert stderr.endswith(f"; {advice}\n")

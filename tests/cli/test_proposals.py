@@ -119,7 +119,7 @@ def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, wr
 
 def test_many_classes_of_few_numbers_are_learned_with_curves(vwlite, write):
     write("d", "".join(f"c{n % 4 * 4 + n // 4 % 4} |f x:{n % 4 + 0.3} y:{n // 4 % 4 + 0.3}\n" for n in range(96)))
-    options = "--random_features rbf:512, as 16 classes of 2 numbers are seldom parted by straight lines"
+    options = "--random_features rbf:512, as 16 classes of 2 numbers are seldom separated by straight lines"
     assert f"perhaps     {options}\n" in vwlite("check", "d").stdout
     write("words", "".join(f"c{n % 16} |f x{n % 4}\n" for n in range(96)))
     assert "perhaps" not in vwlite("check", "words").stdout

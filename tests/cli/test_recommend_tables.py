@@ -84,7 +84,7 @@ def test_numbers_that_are_names_join_with_the_table(vwlite, write):
     expected = [row[1:] for row in table(done)]
     for printed in ("user=s^_1", "s=1"):
         assert [row[1:] for row in table(asked(vwlite, "--for", printed, "--top", 9))] == expected
-    assert "has not met" in asked(vwlite, "--for", "user=s^_9", status=2).stderr
+    assert "does not know" in asked(vwlite, "--for", "user=s^_9", status=2).stderr
     assert len(vwlite("recommend", "-i", "m", "--of", "user", "--for", "item=d^_1866", "--top", 2).lines) == 2
 
 

@@ -50,10 +50,10 @@ def with_json(group=cli, words=()):
     """The commands that have --json."""
     context = click.Context(group)
     for name in group.list_commands(context):
-        actual = group.get_command(context, name)
-        if isinstance(actual, click.Group):
-            yield from with_json(actual, (*words, name))
-        elif any("--json" in param.opts for param in actual.params):
+        result = group.get_command(context, name)
+        if isinstance(result, click.Group):
+            yield from with_json(result, (*words, name))
+        elif any("--json" in param.opts for param in result.params):
             yield " ".join((*words, name))
 
 

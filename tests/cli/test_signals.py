@@ -1,4 +1,4 @@
-"""When signals are heard."""
+"""The points at which signals end a run."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def test_at_once_where_nothing_is_half_done(number):
     assert raised.value.number == number
 
 
-def test_put_off_while_busy_the_second_not():
+def test_the_first_signal_is_deferred_while_busy_and_the_second_is_not():
     with Interrupts() as interrupts:
         interrupts.check()
         with interrupts.deferred():
@@ -53,7 +53,7 @@ def test_ignored_signals_stay_ignored():
 
 
 def test_no_lock_of_a_pool_of_threads_stays_held():
-    """Whichever call of its a signal finds: all tasks end, and so does the pool."""
+    """All tasks end, and so does the pool, at whatever call a signal comes."""
     signal.signal(signal.SIGTERM, interrupt)
     for at in range(1, 60):
         count = 0
@@ -69,7 +69,7 @@ def test_no_lock_of_a_pool_of_threads_stays_held():
             sys.setprofile(called)
             for _ in range(3):
                 pool.submit(int).result()
-            time.sleep(1)  # if it has come so far, a moment later
+            time.sleep(1)  # the signal may come during this sleep
 
 
 def test_other_threads_change_no_handlers():
@@ -85,7 +85,7 @@ def test_other_threads_change_no_handlers():
 
 
 def test_a_byte_is_set_while_python_does_not_look():
-    """Which kernels read; here the handler has not had its turn either."""
+    """Kernels read this byte; the Python handler has not run yet."""
     signal.signal(signal.SIGTERM, lambda number, frame: seen.append(STOP[0]))
     seen = []
     forward_signals()
@@ -105,40 +105,40 @@ def test_a_byte_is_set_while_python_does_not_look():
 
 
 @pytest.mark.parametrize(
-    ("cause", "status", "said"),
+    ("cause", "status", "message"),
     [
         (KeyboardInterrupt(), 130, "vwlite: interrupted\n"),
         (Interrupted(signal.SIGTERM), 143, "vwlite: terminated\n"),
     ],
 )
-def test_a_signal_while_a_class_is_made_is_one(cause, status, said, vwlite, monkeypatch):
-    """Of which Python 3.11 makes a RuntimeError."""
+def test_a_signal_while_a_class_is_made_is_one(cause, status, message, vwlite, monkeypatch):
+    """Python 3.11 turns such a signal into a RuntimeError."""
     def fail(**more):
         raise RuntimeError("Error calling __set_name__ on 'Field' instance 'ksvm' in 'KsvmConfig'") from cause
 
     monkeypatch.setattr(root, "cli", fail)
-    assert vwlite("train", status=status).stderr == said
+    assert vwlite("train", status=status).stderr == message
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "said"),
+    ("error", "status", "message"),
     [
         (KeyboardInterrupt(), 130, b"vwlite: interrupted\n"),
         (Interrupted(signal.SIGTERM), 143, b"vwlite: terminated\n"),
     ],
 )
-def test_a_signal_where_no_error_can_be_raised_ends_the_process(error, status, said, capfdbinary):
+def test_a_signal_where_no_error_can_be_raised_ends_the_process(error, status, message, capfdbinary):
     child = os.fork()
     if not child:
         program.unraisable(SimpleNamespace(exc_value=error))
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == status
-    assert capfdbinary.readouterr().err == said
+    assert capfdbinary.readouterr().err == message
 
 
-def test_what_cannot_be_raised_is_told_else(monkeypatch):
-    told = []
-    monkeypatch.setattr(sys, "__unraisablehook__", told.append)
+def test_other_unraisable_errors_go_to_pythons_hook(monkeypatch):
+    reported = []
+    monkeypatch.setattr(sys, "__unraisablehook__", reported.append)
     lost = SimpleNamespace(exc_value=ValueError())
     program.unraisable(lost)
-    assert told == [lost]
+    assert reported == [lost]

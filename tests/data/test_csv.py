@@ -37,8 +37,8 @@ def parse(text, format, columns=COLUMNS, kind="csv"):
         workspace.grow(bad)
     assert status == 0
     assert lines == text.count(b"\n")
-    actual = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
-    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in actual]
+    result = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
+    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in result]
     return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
 
 
@@ -58,31 +58,31 @@ def expected(text, format, columns, delimiter):
 
 
 def assert_agrees(text, format, columns=COLUMNS, kind="csv"):
-    actual, issues = parse(text, format, columns, kind)
+    result, issues = parse(text, format, columns, kind)
     rows, bad, batch = expected(text, format, columns, delimiter_of(text, kind))
     assert [issue[0] for issue in issues] == bad
-    assert actual.line.tolist() == list(rows)
+    assert result.line.tolist() == list(rows)
     if not rows:
         return
     given_rows = list(rows.values())
     labels = [np.nan if row.label is None else 1 if format.words else row.label for row in given_rows]
-    assert np.array_equal(actual.label, np.array(labels, np.float32), equal_nan=True)
-    assert actual.importance.tolist() == [np.float32(row.importance) for row in given_rows]
-    assert actual.initial_prediction.tolist() == [np.float32(row.base) for row in given_rows]
-    assert actual.flags.tolist() == [BLANK * row.blank | TAGGED * bool(row.tag) for row in given_rows]
+    assert np.array_equal(result.label, np.array(labels, np.float32), equal_nan=True)
+    assert result.importance.tolist() == [np.float32(row.importance) for row in given_rows]
+    assert result.initial_prediction.tolist() == [np.float32(row.base) for row in given_rows]
+    assert result.flags.tolist() == [BLANK * row.blank | TAGGED * bool(row.tag) for row in given_rows]
     for number, row in enumerate(given_rows):
         span = [row.label] if format.words and row.label else []
         span += ["'" * bool(span) + row.tag] if row.tag else []
-        assert actual.tag(number).decode("utf-8", "surrogateescape") == " ".join(span)
+        assert result.tag(number).decode("utf-8", "surrogateescape") == " ".join(span)
     for name in ("label", "importance", "initial_prediction", "flags", "line", "tag_start", "tag_end"):
-        setattr(batch, name, getattr(actual, name))
-    batch.text, text_of = actual.text, batch.text
-    found_names, batch_names = actual.names, batch.names
-    actual.names = batch.names = None
-    assert_same(actual, batch)
+        setattr(batch, name, getattr(result, name))
+    batch.text, text_of = result.text, batch.text
+    found_names, batch_names = result.names, batch.names
+    result.names = batch.names = None
+    assert_same(result, batch)
     if found_names:
-        actual.names, batch.names, batch.text = found_names, batch_names, text_of
-        assert names_of(actual) == names_of(batch)
+        result.names, batch.names, batch.text = found_names, batch_names, text_of
+        assert names_of(result) == names_of(batch)
 
 
 numbers = st.one_of(

@@ -34,8 +34,8 @@ def parse(text, format, columns=""):
         workspace.grow(bad)
     assert status == 0
     assert lines == text.count(b"\n")
-    actual = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
-    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in actual]
+    result = zip(*(getattr(workspace, f"bad_{name}")[:bad].tolist() for name in ("line", "code", "at")), strict=True)
+    issues = [(number, code, at - (text.rfind(b"\n", 0, at) + 1)) for number, code, at in result]
     return workspace.batch(rows, segments, features, workspace.whole_text(data, len(text))), issues
 
 

@@ -38,8 +38,8 @@ def parse(text, format, size=None):
         workspace.grow(remarks)
     assert status == 0
     assert count == text.count(b"\n")
-    actual = list(zip(workspace.bad_line[:remarks].tolist(), workspace.bad_code[:remarks].tolist(), strict=True))
-    return workspace.batch(rows, segments, features, data), actual
+    result = list(zip(workspace.bad_line[:remarks].tolist(), workspace.bad_code[:remarks].tolist(), strict=True))
+    return workspace.batch(rows, segments, features, data), result
 
 
 def text_format(options, skip_malformed):

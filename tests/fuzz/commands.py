@@ -242,7 +242,7 @@ def main() -> None:
     parser.add_argument("formats", nargs="*", choices=[[], *FORMATS], default=[])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    keep, actual = options.folder.resolve(), False
+    keep, result = options.folder.resolve(), False
     work = Path(tempfile.mkdtemp(prefix="vwlite-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     try:
         for name in options.formats or FORMATS:
@@ -256,11 +256,11 @@ def main() -> None:
                 runs.import_modules()
             runs.run(draw, options.inputs)
             print(runs.line(), flush=True)
-            actual |= runs.finds.total() > 0
+            result |= runs.finds.total() > 0
     finally:
         os.chdir("/")
         shutil.rmtree(work, ignore_errors=True)
-    raise SystemExit(actual)
+    raise SystemExit(result)
 
 
 if __name__ == "__main__":

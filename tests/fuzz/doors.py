@@ -119,8 +119,8 @@ def text_for(learner: str) -> bytes:
     groups = b"0:0:0.5 |a c |s d\n|a d\n\n"
     logged = {**dict.fromkeys(("cb", "cb+coin", "cb_explore"), DECISIONS), "cb_adf": groups, "cb_explore_adf": groups}
     words = dict.fromkeys(("lm", "cluster"), texts()["numbers"].encode())  # which their models know
-    actual = {"ldf": GROUPS, **logged, **words, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}
-    return actual.get(learner, TEXT)
+    result = {"ldf": GROUPS, **logged, **words, **of_outputs, **named, **dict.fromkeys(of_classes, CLASSES)}
+    return result.get(learner, TEXT)
 
 
 def commands_for(learner: str) -> tuple[str, ...]:

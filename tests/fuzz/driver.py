@@ -43,10 +43,10 @@ class Edges:
     def new_in(self, seen: np.ndarray) -> bool:
         """Whether there is an edge, or a number of times, that ``seen`` lacks; it is added."""
         taken = np.flatnonzero(self.words)
-        actual = BUCKET[self.counts.reshape(-1, 8)[taken]]
-        new = bool((actual & ~seen[taken]).any())
+        result = BUCKET[self.counts.reshape(-1, 8)[taken]]
+        new = bool((result & ~seen[taken]).any())
         if new:
-            seen[taken] |= actual
+            seen[taken] |= result
         return new
 
 

@@ -1,4 +1,4 @@
-"""Models and texts whose labels are names: what loads and reads them, and good ones to begin with."""
+"""Models and texts whose labels are names: functions that load and read them, and valid inputs to start from."""
 
 from contextlib import closing
 
@@ -65,8 +65,8 @@ LOADERS = {"l1": tag, "aso": score, "aso-theta": describe, "aso-tasks": regress}
 def read_columns(data: bytes) -> None:
     """A template, a zero byte, and a file of columns."""
     template, _, columns = data.partition(b"\0")
-    made, how = read_templates(template.decode("utf-8", "surrogateescape")), ColumnsConfig(iob2=True)
-    text = "".join(convert(columns.splitlines(keepends=True), "fuzz", lambda width: made, how))
+    templates, config = read_templates(template.decode("utf-8", "surrogateescape")), ColumnsConfig(iob2=True)
+    text = "".join(convert(columns.splitlines(keepends=True), "fuzz", lambda width: templates, config))
     text.encode("utf-8", "surrogateescape")
 
 
@@ -94,7 +94,7 @@ LABELS = 200  # of a text, at most: the time of a chain grows with their square
 
 
 def learn_named(data: bytes, path: str) -> None:
-    """Log-linear models of the text in the file ``path``, ``data`` but for its first byte; labels of what was read."""
+    """Train a log-linear model on the file ``path``, which has ``data`` without its first byte, and tag its text."""
     choice = data[0] if data else 0
     config = CONFIGS[choice % len(CONFIGS)]
     if len({line.partition(b"|")[0] for line in data.split(b"\n")}) > LABELS:

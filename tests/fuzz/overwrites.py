@@ -242,8 +242,8 @@ def undeclared(line: str) -> set[str]:
         except SystemExit as left:
             status = int(left.code or 0)
         here = os.path.realpath(".")
-        actual = {os.path.basename(path) for path in opened - told if os.path.dirname(path) == here}
-        print("undeclared:", *sorted(name for name in actual if not name.endswith(".vwlite")))  # which are temporary
+        result = {os.path.basename(path) for path in opened - told if os.path.dirname(path) == here}
+        print("undeclared:", *sorted(name for name in result if not name.endswith(".vwlite")))  # which are temporary
         return status
 
     done = forks.call(run)

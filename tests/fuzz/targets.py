@@ -123,8 +123,8 @@ def text(data: bytes, kind: str) -> None:
         return in_groups(block, features, format.of_words(True, True), kind)
     if kind in TABLES:
         asked = COLUMNS_ASKED[choice % len(COLUMNS_ASKED)]
-        actual, _ = looked_at(kind, asked, "fuzz", lambda *_: data[:1000])
-        (block,) = laid_out(iter([block]), kind, actual, format)
+        result, _ = looked_at(kind, asked, "fuzz", lambda *_: data[:1000])
+        (block,) = laid_out(iter([block]), kind, result, format)
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, BadLinesConfig(max_ratio=1)).examine(part)

@@ -126,26 +126,26 @@ def texts():
         "targets": [f"{u / 2 + c - 1},{'' if c else u},{c - u}" for _, u, _, c in rows],
         "lists": [("0", "1,2", "0,2")[c] for _, _, _, c in rows],
     }
-    actual = {
+    result = {
         name: [f"{label} 'r{row} {word}" for row, (label, word) in enumerate(zip(of, words, strict=True))]
         for name, of in labels.items()
     }
-    actual["sequences"] = [line + "\n" * (row % 5 == 4) for row, line in enumerate(actual["names"])]
-    actual["trees"] = [
+    result["sequences"] = [line + "\n" * (row % 5 == 4) for row, line in enumerate(result["names"])]
+    result["trees"] = [
         line.replace(f"'r{row}", f"'{row}^{row - row % 5 + (row % 5 - 1) // 2}" if row % 5 else f"'{row}")
-        for row, line in enumerate(actual["sequences"])
+        for row, line in enumerate(result["sequences"])
     ]
-    actual["groups"] = [
+    result["groups"] = [
         f"{1 + row % 3}:{c} {word}" + "\n" * (row % 3 == 2) for (row, _, _, c), word in zip(rows, words, strict=True)
     ]
-    actual["decisions"] = [
+    result["decisions"] = [
         f"{1 + c}:{u / 4}:{(1 + i % 2) / 2} 'r{row} {word}" for (row, u, i, c), word in zip(rows, words, strict=True)
     ]
-    actual["decision-groups"] = [
+    result["decision-groups"] = [
         f"{f'{c}:{u / 4}:0.5 ' if row % 9 in (0, 4, 8) else ''}{word}" + "\n" * (row % 3 == 2)
         for (row, u, _, c), word in zip(rows, words, strict=True)
     ]
-    return {name: "\n".join(lines) + "\n" for name, lines in actual.items()}
+    return {name: "\n".join(lines) + "\n" for name, lines in result.items()}
 
 
 def vwlite(folder, *words):

@@ -1,4 +1,4 @@
-"""The mean of the iterates of ``--multiclass`` against its definition, which keeps all of a run without it."""
+"""The mean of the iterates of ``--multiclass`` against its definition, over all iterates of a plain run."""
 
 import numpy as np
 import pytest
@@ -24,11 +24,11 @@ def averaging(loss, after=None, **changes):
 
 def iterates_of(text, loss):
     """float64[learned, slots] of a run without the mean."""
-    plain, actual = Multiclass(config(loss), 12), []
+    plain, iterates = Multiclass(config(loss), 12), []
     for line in text:
         learn([line], loss, learner=plain)
-        actual.append(plain.weights[:, 0].astype(float))
-    return np.array(actual), plain
+        iterates.append(plain.weights[:, 0].astype(float))
+    return np.array(iterates), plain
 
 
 @given(lines, st.sampled_from(LOSSES), AFTER)

@@ -32,9 +32,9 @@ def start_values(case):
     learner = SimpleNamespace(learning=True, weights=case.learner.weights, latent=table, scalars=np.zeros(12))
 
     def start(pair, side, slot, element):
-        actual = np.zeros((1, 2), np.float32)
-        read_vectors(learner, case.learner.kernel, (pair, side), np.array([slot], np.uint32), actual)
-        return float(actual[0, element])
+        result = np.zeros((1, 2), np.float32)
+        read_vectors(learner, case.learner.kernel, (pair, side), np.array([slot], np.uint32), result)
+        return float(result[0, element])
 
     return start
 

@@ -104,8 +104,8 @@ def learn_like_twin(lines, options, held=None, twin=None):
         assume(twin.t + example.importance > twin.idle or twin.adaptive)  # rates need a time above 0
         with np.errstate(all="ignore"):
             item = example, expand(example, options, seen)
-            actual = one_example(twin, counters, item, bool(held and held[number]))
-        rows.append([actual.pred, actual.raw, actual.loss, np.float32(actual.features)])
+            result = one_example(twin, counters, item, bool(held and held[number]))
+        rows.append([result.pred, result.raw, result.loss, np.float32(result.features)])
     table = np.column_stack([twin.w, twin.g, twin.n] if twin.adaptive or twin.normalized else [twin.w])
     scalars = {
         "norm_sum": twin.length,

@@ -44,10 +44,10 @@ def start_vectors(case, side, slot):
     """float64[3, 2] of a feature that was never updated: of all labels one vector, as of a dyadic model of rank 6."""
     table = [[np.zeros((1 << 7, 8), np.float32) for _ in range(2)]]
     untouched = SimpleNamespace(learning=True, weights=np.zeros((1 << 7, 1), np.float32), latent=table)
-    kernel, actual = copy(case.learner.kernel), np.zeros((1, 6), np.float32)
+    kernel, result = copy(case.learner.kernel), np.zeros((1, 6), np.float32)
     kernel.rank = 6
-    read_vectors(untouched, kernel, (0, side), np.array([slot], np.uint32), actual)
-    return actual.reshape(3, 2).astype(float)
+    read_vectors(untouched, kernel, (0, side), np.array([slot], np.uint32), result)
+    return result.reshape(3, 2).astype(float)
 
 
 @pytest.mark.parametrize("base", [None, "2"])

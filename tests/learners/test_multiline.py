@@ -85,12 +85,12 @@ def learn_like_twin(case):
         if twin.t + 0.001 <= twin.idle and not twin.adaptive:
             reject()
         read = [read_line(line, shared, options, seen) for line in lines]
-        actual = twin.run(read)
+        result = twin.run(read)
         if shared:
             rows.append([0, 0, 0, 0])
-        for line, score in zip(read, actual.scores, strict=True):
-            rows.append([actual.number if line.number == actual.number else 0, score, 0, 0])
-        rows[-1][2:] = actual.loss, actual.count
+        for line, score in zip(read, result.scores, strict=True):
+            rows.append([result.number if line.number == result.number else 0, score, 0, 0])
+        rows[-1][2:] = result.loss, result.count
         rows.append([0, 0, 0, 0])
     return np.array(rows[:-1], np.float32), twin
 

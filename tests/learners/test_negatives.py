@@ -66,8 +66,8 @@ def text(count=400, items=30):
 def arrays(model, folder):
     model.save(folder / "model")
     with zipfile.ZipFile(folder / "model") as archive:
-        actual = {name: archive.read(name) for name in archive.namelist() if name != "header.json"}
-        return actual, json.loads(archive.read("header.json"))["model"]["drawn_for"]
+        result = {name: archive.read(name) for name in archive.namelist() if name != "header.json"}
+        return result, json.loads(archive.read("header.json"))["model"]["drawn_for"]
 
 
 def test_batches_and_runs_do_not_matter(tmp_path):

@@ -92,12 +92,12 @@ def learn_like_twin(case):
         with np.errstate(all="ignore"):
             terms, count, squares = expand(example, inner, seen)
             learns = any(one is not None for one in labels) and not (held and held[number])
-            actual = twin.run(terms, squares, labels, np.float32(weight), learns)
+            result = twin.run(terms, squares, labels, np.float32(weight), learns)
         loss = np.float32(0)
-        for _, _, one in actual:
+        for _, _, one in result:
             loss = loss + one
         rows.append([loss, count])
-        answers.append(actual)
+        answers.append(result)
     return np.array(rows, np.float32), np.array(answers, np.float32), twin
 
 
@@ -175,7 +175,7 @@ def test_rates_of_their_own_are_those_of_a_learner_each(case, taus):
 
 def loss_sums(lines, held, score, taus):
     """The sum of pinball losses of each line."""
-    actual = []
+    result = []
     for number, line in enumerate(lines):
         words = line.partition(b"|")[0].split()
         weight, total = np.float32(words[1] if words[1:] else 1), np.float32(0)
@@ -184,8 +184,8 @@ def loss_sums(lines, held, score, taus):
                 error = np.float32(element) - score[number, place]
                 tau = np.float32(taus[place])
                 total += weight * np.float32(error * tau if error > 0 else -error * (np.float32(1) - tau))
-        actual.append(total)
-    return np.array(actual, np.float32)
+        result.append(total)
+    return np.array(result, np.float32)
 
 
 @given(cases())

@@ -106,9 +106,9 @@ def learn_like_twin(case, **more):
         label = label_of(kind, line, example)
         known = label is not None and not (kind == "csoaa" and all(np.isinf(cost) for _, cost in label))
         learns = known and not (held and held[number])
-        actual = twin.run(terms, squares, label, example.importance, example.base, learns)
-        rows.append([actual.number, actual.loss, count])
-        scores.append(actual.scores)
+        result = twin.run(terms, squares, label, example.importance, example.base, learns)
+        rows.append([result.number, result.loss, count])
+        scores.append(result.scores)
     return np.array(rows, np.float32), scores, twin
 
 

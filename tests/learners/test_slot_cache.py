@@ -35,7 +35,7 @@ def parsed(text, config):
 def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **rest):
     """Two passes over two batches, so that the second finds what the first left in the table; what it stopped at."""
     config, half = FeatureConfig(bits=bits, quadratic=quadratic), len(text) // 2
-    learner, results, actual = Gd(GdConfig(**rest), bits, vw_compat=not strict), Results(), []
+    learner, results, result = Gd(GdConfig(**rest), bits, vw_compat=not strict), Results(), []
     learner.kernel.simd_width = simd_width
     if masked:
         learner.set_mask(np.ones(1 << bits, np.uint8))
@@ -45,17 +45,17 @@ def learned(text, bits, masked, simd_width, *, strict=False, quadratic=(), **res
             results.reserve(len(batch))
             results.holdout_mask = (np.arange(len(batch)) % 7 == 3).astype(np.uint8)
             learner.run(batch, Plan(config), results, 0, len(batch))
-            actual += [results.raw.copy(), results.loss.copy(), results.prediction.copy()]
+            result += [results.raw.copy(), results.loss.copy(), results.prediction.copy()]
     except Diverged as error:
-        actual.append(np.array(str(error)))
-    return learner.weights[:, :3].view(np.uint32), learner.scalars, *actual
+        result.append(np.array(str(error)))
+    return learner.weights[:, :3].view(np.uint32), learner.scalars, *result
 
 
 def compare(text, bits, **rest):
     alone = learned(text, bits, False, 0, **rest)
     for masked, simd_width in ((False, 16), (False, 4), (True, 16), (True, 4)):
-        for actual, wanted in zip(learned(text, bits, masked, simd_width, **rest), alone, strict=True):
-            np.testing.assert_array_equal(actual, wanted)
+        for result, wanted in zip(learned(text, bits, masked, simd_width, **rest), alone, strict=True):
+            np.testing.assert_array_equal(result, wanted)
 
 
 @pytest.mark.parametrize("values", [USUAL, ODD], ids=["usual", "odd"])

@@ -73,9 +73,9 @@ def learn_like_twin(twin, lines, options, shift, held):
             terms, count, squares = expand(example, inner, seen)
         label = None if np.isnan(example.label) else float(example.label)
         learns = label is not None and not (held and held[number])
-        actual = twin.run(terms, squares, label, example.importance, example.base, learns)
-        counted = actual.scores[0] if actual.scores else example.importance
-        rows.append([actual.number, actual.loss, count if twin.asked > asked else np.nan, counted])
+        result = twin.run(terms, squares, label, example.importance, example.base, learns)
+        counted = result.scores[0] if result.scores else example.importance
+        rows.append([result.number, result.loss, count if twin.asked > asked else np.nan, counted])
     return np.array(rows, np.float32)
 
 

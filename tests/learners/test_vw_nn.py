@@ -40,8 +40,8 @@ def check(lines, options, units, seed=0, held=None, passes=1):
     for _ in range(passes):
         for number, item in enumerate(zip(examples, expanded, strict=True)):
             rows.append([*twin.process_example(*item, bool(held and held[number])), np.float32(item[1].count)])
-    actual = run_passes(learner, (lines, options, held), passes)
-    np.testing.assert_array_equal(actual, np.array(rows, np.float32))
+    result = run_passes(learner, (lines, options, held), passes)
+    np.testing.assert_array_equal(result, np.array(rows, np.float32))
     expected = np.column_stack([twin.gd.w, twin.gd.g, twin.gd.n])[:, : learner.stride]
     np.testing.assert_array_equal(learner.weights[:, : expected.shape[1]], expected)
     np.testing.assert_array_equal(learner.norms[:, :2], np.array([norms[:2] for norms in twin.norms]))

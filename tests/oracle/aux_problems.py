@@ -11,10 +11,10 @@ def of_two(found):
 
 
 def gathered(pairs):
-    actual = {}
+    result = {}
     for name, row in pairs:
-        actual.setdefault(name, set()).add(row)
-    return of_two(actual)
+        result.setdefault(name, set()).add(row)
+    return of_two(result)
 
 
 def combined(rows, one, other):
@@ -34,14 +34,14 @@ def above(rows, space, least):
 def ranges(scores, classes, k):
     """The best class and in which of k ranges of equal shares its score is, by linear interpolation of ranks."""
     top = [max(row) for row in scores]
-    ranked, actual = sorted(top), []
+    ranked, result = sorted(top), []
     for part in range(1, k):
         place = part / k * (len(ranked) - 1)
         low = math.floor(place)
         high = min(low + 1, len(ranked) - 1)
-        actual.append(ranked[low] + (ranked[high] - ranked[low]) * (place - low))
+        result.append(ranked[low] + (ranked[high] - ranked[low]) * (place - low))
     return gathered(
-        (f"{classes[list(row).index(best)]}@{sum(edge < best for edge in actual)}", number)
+        (f"{classes[list(row).index(best)]}@{sum(edge < best for edge in result)}", number)
         for number, (row, best) in enumerate(zip(scores, top, strict=True))
     )
 

@@ -28,18 +28,18 @@ class Twin:
     def losses(self, z, y):
         """Of each row and output: the loss, its slope and its curvature in z, all 0 where the label is missing."""
         if self.transfer == "identity":
-            actual = (z - y) ** 2, 2 * (z - y), np.full(z.shape, 2.0)
+            result = (z - y) ** 2, 2 * (z - y), np.full(z.shape, 2.0)
         elif self.transfer == "exp":
-            actual = np.exp(z) - y - y * z + entropy(y), np.exp(z) - y, np.exp(z)
+            result = np.exp(z) - y - y * z + entropy(y), np.exp(z) - y, np.exp(z)
         elif self.transfer == "softmax":
             top = z.max(axis=1, keepdims=True)
             log_p = z - top - np.log(np.exp(z - top).sum(axis=1, keepdims=True))
             p = np.exp(log_p)
-            actual = entropy(y) - y * log_p, p - y, p * (1 - p)
+            result = entropy(y) - y * log_p, p - y, p * (1 - p)
         else:
             share, p = (y + 1) / 2 if self.transfer == "tanh" else y, 1 / (1 + np.exp(-z))
-            actual = np.logaddexp(0, z) - share * z, p - share, p * (1 - p)
-        return [np.where(np.isnan(y), 0, one) for one in actual]
+            result = np.logaddexp(0, z) - share * z, p - share, p * (1 - p)
+        return [np.where(np.isnan(y), 0, one) for one in result]
 
     def curvatures(self, z, y):
         """What the preconditioner and steps take: but for softmax at least those of parabolas whose minimum is 0."""

@@ -38,9 +38,9 @@ class BlockReader:
             self.warnings.append("bar or end expected")
 
     def read_name(self) -> bytes:
-        actual = NAME.match(self.line, self.at)
-        self.at = actual.end()
-        return actual.group()
+        result = NAME.match(self.line, self.at)
+        self.at = result.end()
+        return result.group()
 
     def read_number(self) -> tuple[np.float32, bool]:
         value, taken = parse_number(self.line, self.at, len(self.line))
@@ -83,8 +83,8 @@ class BlockReader:
                 with np.errstate(all="ignore"):
                     value = value * scale
             else:
-                actual = TEXT_VALUE.match(self.line, self.at)
-                self.at, text, value = actual.end(), actual.group(1), F32(1)
+                result = TEXT_VALUE.match(self.line, self.at)
+                self.at, text, value = result.end(), result.group(1), F32(1)
         ns_hash, mode = self.block.ns_hash, self.options.hash
         if not name and not text:
             index = ns_hash + self.anonymous

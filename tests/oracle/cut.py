@@ -19,8 +19,8 @@ def edges_of(lines, combine="max"):
             entry, end = ends[min(a, b), max(a, b)], int(a > b)
             entry[end] = (entry[end] or 0.0) + float(weight or 1)
     weights = {}
-    for pair, actual in ends.items():
-        given = [weight for weight in actual if weight is not None]
+    for pair, result in ends.items():
+        given = [weight for weight in result if weight is not None]
         together = {"max": max(given), "sum": sum(given), "mean": sum(given) / len(given)}[combine]
         if together:
             weights[pair] = together

@@ -21,8 +21,8 @@ def best_f(scores, true):
 
 def macro_f(chosen, true):
     """Mean over the columns in which something is true or chosen."""
-    actual = []
+    result = []
     for said, is_true in zip(zip(*chosen, strict=True), zip(*true, strict=True), strict=True):
         if any(said) or any(is_true):
-            actual.append(f1(sum(a and b for a, b in zip(said, is_true, strict=True)), sum(said), sum(is_true)))
-    return sum(actual) / len(actual) if actual else 0.0
+            result.append(f1(sum(a and b for a, b in zip(said, is_true, strict=True)), sum(said), sum(is_true)))
+    return sum(result) / len(result) if result else 0.0

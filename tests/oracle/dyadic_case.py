@@ -84,16 +84,16 @@ class Case:
     def row(self, text):
         """The twin's view of one line, read from the batch."""
         batch = parse(text)
-        actual = {}
+        result = {}
         for j in range(batch.row_namespace[0], batch.row_namespace[1]):
             cut = slice(batch.namespace_start[j], batch.namespace_start[j + 1])
             slots = (batch.feature_hash[cut] & self.mask).tolist()
             name = (chr(batch.namespace_char[j]), int(batch.namespace_hash[j]))
-            actual.setdefault(name, []).extend(zip(slots, batch.value[cut].tolist(), strict=True))
-        linear = [one for name, features in actual.items() if not self.dropped(name) for one in features]
+            result.setdefault(name, []).extend(zip(slots, batch.value[cut].tolist(), strict=True))
+        linear = [one for name, features in result.items() if not self.dropped(name) for one in features]
         if self.constant:
             linear.append((CONSTANT & self.mask, 1.0))
-        return Row(linear, [(self.side(actual, 0, pair), self.side(actual, 1, pair)) for pair in self.pairs])
+        return Row(linear, [(self.side(result, 0, pair), self.side(result, 1, pair)) for pair in self.pairs])
 
     def side(self, found, which, pair):
         if "," not in pair:

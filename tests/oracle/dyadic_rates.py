@@ -38,10 +38,10 @@ class DyadicRates(Dyadic):
 
     def meet(self, key, x, values):
         """Where N grows, the values shrink by as much; the new values."""
-        actual = self.seen.setdefault(key, [0.0, 0, 0.0])
-        actual[1] += 1
-        shrunk = values * min(1.0, actual[0] / abs(x)) if actual[0] else values / abs(x)
-        actual[0] = max(actual[0], abs(x))
+        result = self.seen.setdefault(key, [0.0, 0, 0.0])
+        result[1] += 1
+        shrunk = values * min(1.0, result[0] / abs(x)) if result[0] else values / abs(x)
+        result[0] = max(result[0], abs(x))
         return shrunk
 
     def normal(self, key, xs, h):

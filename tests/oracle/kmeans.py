@@ -28,11 +28,11 @@ def lloyd(rows, weights, means, spherical=False, trim=0):
     """
     rows, passes = [unit(row) for row in rows] if spherical else rows, []
     while True:
-        actual = nearest(rows, means)
-        clusters = [cluster for cluster, _ in actual]
-        trimmed = sorted(range(len(rows)), key=lambda row: -actual[row][1])[:trim]
+        result = nearest(rows, means)
+        clusters = [cluster for cluster, _ in result]
+        trimmed = sorted(range(len(rows)), key=lambda row: -result[row][1])[:trim]
         left = [0 if row in trimmed else weight for row, weight in enumerate(weights)]
-        average = sum(w * d for w, (_, d) in zip(left, actual, strict=True)) / sum(left)
+        average = sum(w * d for w, (_, d) in zip(left, result, strict=True)) / sum(left)
         passes.append((clusters, average))
         if len(passes) > 1 and clusters == passes[-2][0]:
             return passes
@@ -77,8 +77,8 @@ def mini_batch(rows, weights, means, size, spherical=False):
     counts, means, total = [1.0] * len(means), [list(mean) for mean in means], 0.0
     for begin in range(0, len(rows), size):
         batch = rows[begin : begin + size]
-        actual = nearest(batch, [unit(mean) for mean in means] if spherical else means)
-        for weight, row, (cluster, far) in zip(weights[begin : begin + size], batch, actual, strict=True):
+        result = nearest(batch, [unit(mean) for mean in means] if spherical else means)
+        for weight, row, (cluster, far) in zip(weights[begin : begin + size], batch, result, strict=True):
             total += weight * far
             if weight:
                 counts[cluster] += weight

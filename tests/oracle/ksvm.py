@@ -106,13 +106,13 @@ class Machine:
             other.row.insert(0, other.row.pop(place) if place < len(other.row) else one.row[number])
 
     def worst(self):
-        actual, most = 0, F(0)
+        result, most = 0, F(0)
         for place, one in enumerate(self.support):
             size = one.a * one.label
             wrong = (size < one.most and one.slope < 0) or (size > 0 and one.slope > 0)
             if wrong and abs(one.slope) > most:
-                actual, most = place, abs(one.slope)
-        return actual if most > 0 else None
+                result, most = place, abs(one.slope)
+        return result if most > 0 else None
 
     def reprocess(self):
         for _ in range(self.steps):

@@ -46,8 +46,8 @@ class Lfl:
         return sum((self.w[slot] * value for slot, value in x.items()), zero), sum(v * v for v in x.values())
 
     def scores(self, row: Row) -> np.ndarray:
-        actual = self.linear(row)[0] + row.base + sum(np.array([t.dot(0) for t in one]) for one in self.terms(row))
-        return self.with_base(actual)
+        result = self.linear(row)[0] + row.base + sum(np.array([t.dot(0) for t in one]) for one in self.terms(row))
+        return self.with_base(result)
 
     def with_base(self, z: np.ndarray) -> np.ndarray:
         return np.where(np.arange(len(z)) == self.base, 0.0, z)

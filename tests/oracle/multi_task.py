@@ -13,12 +13,12 @@ def optimum(x, y, weight, theta, penalty, constant):
     design = np.hstack((x, x @ theta, np.ones((n, int(constant))))) * scale
     design = np.vstack((design, np.hstack((np.sqrt(penalty) * np.eye(q), np.zeros((q, h + int(constant)))))))
     target = np.append(y * scale[:, 0], np.zeros(q))
-    actual, *_ = np.linalg.lstsq(design, target, rcond=None)
+    result, *_ = np.linalg.lstsq(design, target, rcond=None)
     return (
-        actual[:q],
-        actual[q : q + h],
-        actual[-1] if constant else 0.0,
-        float(((design @ actual - target) ** 2).sum()),
+        result[:q],
+        result[q : q + h],
+        result[-1] if constant else 0.0,
+        float(((design @ result - target) ** 2).sum()),
     )
 
 
@@ -39,7 +39,7 @@ def logistic_optimum(x, y, weight, theta, penalty, constant, offset):
     (n, q), h = x.shape, theta.shape[1]
     design = np.hstack((x, x @ theta, np.ones((n, int(constant)))))
     ridge = np.diag(np.append(np.full(q, 2 * penalty), np.zeros(h + int(constant))))
-    share, actual = weight / weight.sum(), np.zeros(design.shape[1])
+    share, result = weight / weight.sum(), np.zeros(design.shape[1])
 
     def value(at):
         return share @ np.logaddexp(0, -y * (design @ at + offset)) + found_penalty(at)
@@ -48,11 +48,11 @@ def logistic_optimum(x, y, weight, theta, penalty, constant, offset):
         return penalty * at[:q] @ at[:q]
 
     for _ in range(200):
-        chance = 1 / (1 + np.exp(y * (design @ actual + offset)))
-        slope = design.T @ (-y * chance * share) + ridge @ actual
+        chance = 1 / (1 + np.exp(y * (design @ result + offset)))
+        slope = design.T @ (-y * chance * share) + ridge @ result
         curvature = design.T @ (design * (chance * (1 - chance) * share)[:, None]) + ridge
         step, size = np.linalg.lstsq(curvature, slope, rcond=None)[0], 1.0
-        while size > 1e-9 and value(actual - size * step) > value(actual):
+        while size > 1e-9 and value(result - size * step) > value(result):
             size /= 2
-        actual = actual - size * step
-    return float(value(actual))
+        result = result - size * step
+    return float(value(result))

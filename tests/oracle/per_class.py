@@ -102,19 +102,19 @@ class PerClass:
             self.tell_first(number)
         first, count = self.start(), len(self.twins)
         places = [place if 0 <= (place := number - first) < count else (count - 1) * first for number, _ in listed]
-        raws, actual = [], []
+        raws, result = [], []
         if not listed:
-            actual = [(self.predict(number)[0], number) for number in range(count)]
+            result = [(self.predict(number)[0], number) for number in range(count)]
         for place, (_, cost) in zip(places, listed, strict=True):
             known = np.isfinite(cost)
             if learn and known:
                 self.widen(cost)
             raw, score = self.predict(place)
             raws.append(raw)
-            actual.append((raw, place))
+            result.append((raw, place))
             if learn and known:
                 self.teach(place, score, cost, F32(1))
-        best = min((raw, place) for raw, place in actual)[1]
+        best = min((raw, place) for raw, place in result)[1]
         chosen = [cost for place, (_, cost) in zip(places, listed, strict=True) if place == best]
         labeled = any(np.isfinite(cost) for _, cost in listed)
         loss = F32(0)

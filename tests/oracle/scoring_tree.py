@@ -40,8 +40,8 @@ class ScoringTree(Lfl):
 
     def merged_sides(self, row: Row) -> list:
         """Of every dot product the number of the pair and the slots of both sides."""
-        actual = [(pair, [*map(merged, sides)]) for pair, sides in enumerate(row.pairs)]
-        return [(pair, sides) for pair, sides in actual if all(sides)]
+        result = [(pair, [*map(merged, sides)]) for pair, sides in enumerate(row.pairs)]
+        return [(pair, sides) for pair, sides in result if all(sides)]
 
     def learn(self, row: Row, costs: np.ndarray, h: float = 1.0) -> np.ndarray:
         """Moves the parameters; returns the scores made before."""

@@ -42,10 +42,10 @@ def mean_of_steps(chains, importance, orders, weights, cost, size):
     w, total, steps = np.zeros(weights), np.zeros(weights), 0
     for order in orders:
         for row in order:
-            actual = losses(chains[row], w, cost)
-            path = max(actual, key=lambda labels: (actual[labels], tuple(-label for label in reversed(labels))))
+            result = losses(chains[row], w, cost)
+            path = max(result, key=lambda labels: (result[labels], tuple(-label for label in reversed(labels))))
             d = difference(chains[row], path, weights)
-            w = w + size(d, actual[path], importance[row]) * d
+            w = w + size(d, result[path], importance[row]) * d
             total += w
             steps += 1
     return total / steps, w

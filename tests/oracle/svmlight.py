@@ -35,19 +35,19 @@ def parse_line(line: bytes, hash_mode: str = "strings", hash_seed: int = 0) -> E
         raise ValueError("label")
     example = Example(label=number(words.pop(0)))
     if words and words[0].startswith(b"qid:"):
-        actual = QUERY.fullmatch(words.pop(0))
-        if not actual:
+        result = QUERY.fullmatch(words.pop(0))
+        if not result:
             raise ValueError("query")
-        example.tag = actual[1]
+        example.tag = result[1]
     seed = murmur3(b"", hash_seed)
     block = Segment(32, seed, [], b"", [])
     for word in words:
-        actual = FEATURE.fullmatch(word)
-        if not actual:
+        result = FEATURE.fullmatch(word)
+        if not result:
             raise ValueError("feature")
-        if value := number(actual[2]):
-            block.features.append((hash_name(actual[1], seed, hash_mode), value))
-            block.names.append((actual[1], b""))
+        if value := number(result[2]):
+            block.features.append((hash_name(result[1], seed, hash_mode), value))
+            block.names.append((result[1], b""))
     if block.features:
         example.segments.append(block)
     return example

@@ -23,7 +23,7 @@ def weighted(rows, learned, config):
     for row in learned:
         for slot, value in row.items():
             counts[slot] = counts.get(slot, 0) + (value if config.weight == "degree" else 1)
-    actual, degrees = [], []
+    result, degrees = [], []
     for row in rows:
         if config.weight == "idf":
             row = {
@@ -37,5 +37,5 @@ def weighted(rows, learned, config):
         length = math.sqrt(sum(value * value for value in row.values()))
         if config.unit and length:
             row = {slot: value / length for slot, value in row.items()}
-        actual.append(row)
-    return actual, degrees
+        result.append(row)
+    return result, degrees

@@ -98,13 +98,13 @@ def test_the_first_pass_has_the_share_asked_for():
 
 def weights_of(curriculum, passes, always=None):
     """float64[passes, rows]"""
-    actual = []
+    result = []
     for number in range(1, passes + 1):
         admitted = curriculum.admitted(number, passes, always)
         weights = np.zeros(len(curriculum.order))
         weights[admitted.rows] = 1 if admitted.weights is None else admitted.weights[admitted.rows]
-        actual.append(weights)
-    return np.array(actual)
+        result.append(weights)
+    return np.array(result)
 
 
 def entropies(notes):

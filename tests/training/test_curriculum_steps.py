@@ -29,13 +29,13 @@ def batches(lengths, cuts):
 
 def run(config, given, held=lambda numbers: None, seed=3):
     """Numbers, labels, importance and features of what is taken, and the notes."""
-    notes, actual = [], []
+    notes, result = [], []
     for batch in StepwiseCurriculum(config, seed, FEATURES, notes.append, held).chosen(given):
         sizes = np.diff(batch.namespace_start[batch.row_namespace].astype(int))
-        actual += zip(
+        result += zip(
             batch.numbers.tolist(), batch.label.tolist(), batch.importance.tolist(), sizes.tolist(), strict=True
         )
-    return actual, notes
+    return result, notes
 
 
 def entropies(notes):

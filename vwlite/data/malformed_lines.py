@@ -39,11 +39,11 @@ class BadLines:
 
     ``say`` prints a line to the user; None: nothing is printed, and the error that ends the run quotes the first
     malformed line. The largest share that ``config`` allows is checked from the thousandth line on and at the end;
-    where that is strict the first malformed line ends the run. With ``to_the_end`` too large a share only gives a
-    warning, and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are not checked.
-    With ``advises`` the error of a run that met names where it learns numbers has the options for them. ``watch`` is
-    shown every part before it is examined. ``faults`` tells what else is wrong with rows of a batch. ``insist`` prints
-    what is to be seen even where ``say`` is None: that a file ends within a line.
+    if it is strict, the first malformed line ends the run. With ``to_the_end`` too large a share only gives a warning,
+    and the caller calls ``check_ratio`` when everything is written. ``labels`` None: labels are not checked. With
+    ``advises`` the error of a run on names instead of numbers lists the options for them. ``watch`` is called with each
+    part before it is examined. ``faults`` returns further faults of the rows of a batch. ``insist`` prints a message
+    even if ``say`` is None: that a file ends within a line.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class BadLines:
         insist: Callable[[str], None] | None = None,
     ) -> None:
         self.labels, self.class_weights, self.watch = labels, class_weights, watch
-        self.unmet = [label for label, _ in class_weights]  # of which no example was seen
+        self.unmet = [label for label, _ in class_weights]  # labels without any example so far
         self.quiet = say is None
         self.say: Callable[[str], None] = say or (lambda line: None)
         self.insist = self.say if insist is None else insist
@@ -121,7 +121,7 @@ class BadLines:
         if self.labels:
             batch.label = self.labels.check(batch)
         if self.class_weights:
-            from vwlite.data.class_labels import ClassLabels  # which other runs need not
+            from vwlite.data.class_labels import ClassLabels  # imported only with --classweight
 
             labels = batch.label if isinstance(self.labels, ClassLabels) else typed
             self.unmet = [label for label in self.unmet if not (labels == np.float32(label)).any()]
@@ -215,7 +215,7 @@ class BadLines:
         """Advice on labels that do not matter, if most lines are malformed because these are not numbers."""
         if not (self.to_the_end and self.labels is None and self.bad and 2 * self.names.lines > self.bad):
             return ""
-        return "; labels that are no numbers, as the model's are, may be left out: here none is needed"
+        return "; the model's labels are numbers, and these are not: leave them out, no label is needed here"
 
     def warning(self, lines: int) -> str:
         if self.bad <= self.config.max_ratio * lines:
@@ -250,14 +250,14 @@ def reading_policy(
 
 
 def line_at(part: Parsed, position: int) -> tuple[int, int]:
-    """Where the line that holds the byte ``position`` of a block begins and ends."""
+    """The start and the end of the line with the byte ``position`` of a block."""
     data = part.block.data
     start = data.rfind(b"\n", 0, position) + 1
     end = data.find(b"\n", position, part.block.size)
     return start, end if end >= 0 else part.block.size
 
 
-# Patterns, which few runs need to be compiled. Of a word in text, and in tables.
+# Patterns of a word in text and of a cell in tables; compiled only when they are needed.
 WORD, CELL = rb'"?([^\s|",]+)', rb'"?([^\t|",]+)'
 NAME = f"(?!(?:{DECIMAL})$)[^:]+"  # neither a number nor a class with its cost
 MAX_SHOWN = 10  # names in a message
@@ -299,12 +299,12 @@ class FormsOfLabels:
 
     def advice(self, bad: int) -> str:
         """The end of a message about ``bad`` malformed lines; empty if most are malformed for another reason."""
-        for count, highest, (_, what, single, of_groups) in zip(self.counts, self.highest, self.FORMS, strict=True):
+        for count, highest, (_, form, single, of_groups) in zip(self.counts, self.highest, self.FORMS, strict=True):
             grouped = of_groups if self.shared else ""
             if count and 2 * (count + self.shared) > bad:
-                classes = highest + (what == "sets of classes")  # whose numbers begin at 0
+                classes = highest + (form == "sets of classes")  # numbered from 0
                 option = grouped or single.format(classes)
-                return f"; labels that are {what} need {option}: 'vwlite check' prints the options for all of the data"
+                return f"; labels that are {form} need {option}: 'vwlite check' prints the options for all of the data"
         return ""
 
 
@@ -339,7 +339,7 @@ class NamesAsLabels:
 
 
 def named_labels(names: Iterable[str]) -> str:
-    """The option as a shell takes it."""
+    """The option --named_labels, quoted for a shell."""
     import shlex  # which few runs need
 
     return f"--named_labels {shlex.quote(escaped(','.join(names)))}"

@@ -8,7 +8,9 @@ from vwlite.options import Config, config, option
 class ServeConfig(Config):
     """Where to listen, and what a client may take."""
 
-    host: str = option("127.0.0.1", "Address to listen on; another than the loopback's lets others in.", metavar="HOST")
+    host: str = option(
+        "127.0.0.1", "Address to listen on; other machines can connect to any but the loopback's.", metavar="HOST"
+    )
     port: int = option(8080, "Port; 0 for any that is free.", low=0, high=65535)
     workers: int = option(8, "Connections that are answered at a time; 64 more wait.", low=1, high=1024)
     timeout: float = option(
@@ -29,8 +31,8 @@ class ServeConfig(Config):
     )
     learn: bool = option(False, "With --lines, learn the lines that have a label.")
     save_every: float | None = option(
-        None, "With --learn, save the model so often, if it has changed.", spelled=("--save-every",), key="save_every",
-        read_as="duration", above=0, metavar="TIME",
+        None, "With --learn, save the model at this interval, if it has changed.", spelled=("--save-every",),
+        key="save_every", read_as="duration", above=0, metavar="TIME",
     )
 
     def __post_init__(self) -> None:

@@ -39,9 +39,9 @@ def tasks_of(x, y, penalty=0.1):
 
 
 def alternated(tasks, p, **options):
-    actual = Rounds(tasks, np.ones(p, bool), TasksConfig(**options), Monitor())
-    actual.run()
-    return actual.u, actual.theta, actual.of_unknown_tasks(), actual.bias, actual.objectives
+    result = Rounds(tasks, np.ones(p, bool), TasksConfig(**options), Monitor())
+    result.run()
+    return result.u, result.theta, result.of_unknown_tasks(), result.bias, result.objectives
 
 
 @pytest.mark.parametrize("n", [1, 3, 12, 40])

@@ -34,12 +34,12 @@ def differences(queries, labels):
 
 def wanted_pairs(queries, labels, share):
     """As many of the largest differences as the share, or all of the largest one; equal ones go together."""
-    actual = differences(queries, labels)
-    for least in sorted(set(actual.values())):
-        far = [pair for pair, difference in actual.items() if difference >= least]
-        if len(far) <= share * len(actual):
+    result = differences(queries, labels)
+    for least in sorted(set(result.values())):
+        far = [pair for pair, difference in result.items() if difference >= least]
+        if len(far) <= share * len(result):
             return far
-    return [pair for pair, difference in actual.items() if difference == max(actual.values())]
+    return [pair for pair, difference in result.items() if difference == max(result.values())]
 
 
 def index_of(queries, labels, importance=None, sampling="pairs"):

@@ -209,8 +209,8 @@ def small_population(weights=None, sampling="pairs"):
 def chi_square(people, expected, draws=400_000):
     """The statistic over unordered pairs of rows, and its degrees of freedom."""
     rows = np.sort(people.row[people.draw(12345, 1, draws)], axis=1)
-    actual, counts = np.unique(rows, axis=0, return_counts=True)
-    seen = {tuple(pair): count for pair, count in zip(actual.tolist(), counts.tolist(), strict=True)}
+    result, counts = np.unique(rows, axis=0, return_counts=True)
+    seen = {tuple(pair): count for pair, count in zip(result.tolist(), counts.tolist(), strict=True)}
     assert set(seen) <= set(expected)
     total = sum(expected.values())
     wanted = {pair: weight * draws / total for pair, weight in expected.items()}

@@ -22,9 +22,9 @@ def dense(graph):
 @st.composite
 def states(draw):
     """A graph and a partition of its nodes, some clusters of which may be empty."""
-    actual = draw(entries)
-    assume(any(weight for _, _, weight in actual))
-    graph = graph_from(*zip(*actual, strict=True), nodes=10)
+    result = draw(entries)
+    assume(any(weight for _, _, weight in result))
+    graph = graph_from(*zip(*result, strict=True), nodes=10)
     clusters = draw(st.integers(2, 4))
     numbers = st.integers(0, clusters - 1)
     cluster = draw(st.lists(numbers, min_size=len(graph), max_size=len(graph)))

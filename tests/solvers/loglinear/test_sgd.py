@@ -75,7 +75,7 @@ def test_chains(penalty, edge, corpus, l1):
     def gradient(w, row):
         return part.problem.weight[row] * sequences[row].gradient(w)
 
-    # in symmetrical corpora weights are 0 but for rounding, of which the naive penalty takes the sign
+    # in symmetrical corpora weights are rounding errors around 0, whose sign decides the naive penalty
     start = np.random.default_rng(1).normal(size=part.problem.weights) if penalty == "naive" else 0.0
     actual = learned(part, config, start=start).weights
     np.testing.assert_allclose(actual, twin(part, config, gradient, start), atol=1e-10)

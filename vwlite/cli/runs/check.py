@@ -1,4 +1,4 @@
-"""What ``vwlite check`` does."""
+"""The run of ``vwlite check``."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +46,7 @@ from vwlite.options import OptionValues
 
 USUAL_BITS = 18  # the default of -b
 SHOWN = 20  # namespaces in the table
-MANY_CLASSES, FEW_NUMBERS = 8, 32  # which are apart by distances rather than by sums
+MANY_CLASSES, FEW_NUMBERS = 8, 32  # with more classes and fewer numbers, distances separate better than sums
 FEW_EXAMPLES = 5  # of a class, on average
 SHARE_OF_ONES = 0.05  # of values, of features that are measured
 ASKED = (*KINDS, "csoaa_ldf", "l1")  # options that say what labels are
@@ -110,7 +110,7 @@ def run(arguments: OptionValues) -> int:
 
 
 def command_for(arguments: OptionValues, report: JsonObject, passes: str) -> str:
-    """A command that learns what ``report`` tells of, as a shell takes it; ``passes`` and the like are advised."""
+    """A shell command that learns the data of ``report``; ``passes``: advised options for passes."""
     asked = next((name for name in ASKED if arguments[name]), "")
     options, _, _ = (report["learn_with"] or "").partition(", or ")
     if asked == "l1":
@@ -150,10 +150,10 @@ Looks = tuple[DataReport, Traps, Offsets]
 
 
 def read(inputs: Inputs, looks: Looks, policy: BadLines, chances: LoggedChances) -> None:
-    """Show them all of the input; malformed lines where they are wanted."""
-    with ExitStack() as held:
-        held.enter_context(policy.keeping())
-        for part in held.enter_context(closing(inputs.texts())):
+    """Add the whole input to the reports, and malformed lines to the file of --bad-lines."""
+    with ExitStack() as stack:
+        stack.enter_context(policy.keeping())
+        for part in stack.enter_context(closing(inputs.texts())):
             if isinstance(part.block.layout, EventLayout):
                 chances.add(part.block, part.first_line)
             batch = policy.examine(part)
@@ -170,11 +170,12 @@ def curves(report: Mapping[str, Any]) -> str:
     of_classes = (report["learn_with"] or "").startswith("--oaa")
     if not (of_classes and measured and MANY_CLASSES <= classes <= report["examples"] // FEW_EXAMPLES):
         return ""
-    return f"--random_features rbf:512, as {classes} classes of {numbers} numbers are seldom parted by straight lines"
+    why = f"{classes} classes of {numbers} numbers are seldom separated by straight lines"
+    return f"--random_features rbf:512, as {why}"
 
 
 def table(report: JsonObject, bits: int, advised: Sequence[str]) -> list[str]:
-    """The report for people, with the options that are ``advised``."""
+    """The lines of the printed report, with the options that are ``advised``."""
     shares = report["share_of_features_that_share_a_slot"]
     values = report["values"]
     at_least = "at least " if report["distinct_features_is_a_lower_bound"] else ""
@@ -219,13 +220,13 @@ def labels(report: JsonObject) -> str:
     return f"{description}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
 
 
-def decisions(found: Mapping[str, Any], actions: float | None) -> str:
-    inverse = f"mean of 1 / probability {found['mean_inverse_probability']:g}"
+def decisions(report: Mapping[str, Any], actions: float | None) -> str:
+    inverse = f"mean of 1 / probability {report['mean_inverse_probability']:g}"
     inverse += f", of actions {actions:g}" if actions else ""
-    return f"costs {extent(found['costs'], '')}; probabilities {extent(found['probabilities'], '')}; {inverse}"
+    return f"costs {extent(report['costs'], '')}; probabilities {extent(report['probabilities'], '')}; {inverse}"
 
 
-def extent(found: JsonObject, of: str) -> str:
-    if not found["count"]:
+def extent(moments: JsonObject, unit: str) -> str:
+    if not moments["count"]:
         return "none"
-    return f"{found['min']:g} to {found['max']:g}{f' {of}' if of else ''}, mean {found['mean']:g}"
+    return f"{moments['min']:g} to {moments['max']:g}{f' {unit}' if unit else ''}, mean {moments['mean']:g}"

@@ -21,7 +21,7 @@ class Targets:
 
     positive: Csr
     names: list[str]
-    feature: np.ndarray | None = None  # int64[problems], the features that are predicted, where they are some
+    feature: np.ndarray | None = None  # int64[problems], the features that are predicted; None: other problems
 
 
 def targets(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str]) -> Targets:
@@ -33,7 +33,7 @@ def targets(owner: np.ndarray, problem: np.ndarray, rows: int, names: list[str])
 
 
 def side_by_side(several: list[Targets]) -> Targets:
-    """One set of problems out of several over the same rows."""
+    """Join several sets of problems over the same rows into one."""
     if len(several) == 1:
         return several[0]
     names, owners, problems = [], [], []
@@ -81,9 +81,9 @@ class Stopped:
         self.at = replace(at)
 
     def take_up(self, weights: Weights, at: Position) -> int:
-        """Write them into ``weights`` and ``at``. Answers how many passes were made since ``at``, 0 before the first.
+        """Copy weights and position to ``weights`` and ``at``. Returns the passes since ``at``, 0 before the first.
 
-        Raises ValueError where they are of other rows.
+        Raises ValueError for weights of another shape.
         """
         if not self.weights:
             return 0
@@ -91,7 +91,7 @@ class Stopped:
         for name in ("w", "v", "bias"):
             array, kept = getattr(weights, name), getattr(self.weights, name)
             if array.shape != kept.shape or made < 0:
-                raise ValueError("its weights")
+                raise ValueError("the weights have another shape")
             array[:] = kept
         at.passes, at.steps = self.at.passes, self.at.steps
         return made
@@ -123,7 +123,7 @@ class Passes:
             return kernel.learn(rows, targets, weights, rates, order, step, first, last, self.scratch)
 
         ends = list(self.pool.map(part, self.cuts[:-1], self.cuts[1:]))
-        if weights.stop is STOP:  # others are learned whole
+        if weights.stop is STOP:  # the other parts have been learned to the end
             raise_if_stopped()
         return ends[0]
 
@@ -132,9 +132,10 @@ def solve(
     config: SolverConfig, rows: Rows, targets: Targets, weights: Weights, monitor: Monitor | None = None,
     at: Position | None = None, made: int = 0, stopped: Stopped | None = None,
 ) -> Weights:
-    """Learn on from ``weights`` and ``at``, both in place, after ``made`` of the passes.
+    """Continue from ``weights`` and ``at``, both changed in place, after ``made`` of the passes.
 
-    ``stopped`` keeps what a run goes on from. The result does not depend on the number of threads. Raises Diverged.
+    ``stopped`` keeps the state from which a run can be resumed. The result does not depend on the number of threads.
+    Raises Diverged.
     """
     at, monitor = at or Position(), monitor or Monitor()
     monitor.step(made, config.passes)
