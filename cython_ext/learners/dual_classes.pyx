@@ -79,7 +79,7 @@ cdef inline bint step(Problem *p, size_t i, double *b, double *sorted) noexcept 
     """True where the row is to be left out."""
     cdef double *a = p.a + p.classes * i
     cdef size_t k, y = p.label[i], free = 0
-    cdef double square = p.square[i], top, beta, best, low = INFINITY, bounded = -INFINITY
+    cdef double square = p.square[i], top = -INFINITY, beta, best, low = INFINITY, bounded = -INFINITY
     cdef bint moved = False
     product(p, i, b)
     for k in range(p.classes):
