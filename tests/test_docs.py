@@ -14,6 +14,7 @@ from vwlite._native import loss_functions
 from vwlite.cli.root import cli, plain
 from vwlite.cli.samples import write
 from vwlite.evaluation.metric_table import MEASURED, TABLE
+from vwlite.learners.base import Learner
 from vwlite.learners.losses import LOSSES, LossConfig
 
 DOCS = PROJECT / "docs"
@@ -124,6 +125,15 @@ def test_every_target_of_make_stands_in_the_table():
     targets = re.findall(r"^([a-z]+):.*##", (PROJECT / "Makefile").read_text(), re.M)
     text = (DOCS / "development.md").read_text()
     assert [name for name in targets if f"\n| `{name}` " not in text] == []
+
+
+def test_the_members_of_a_learner_exist():
+    text = (DOCS / "development.md").read_text()
+    table = text[text.index("## What a learner is") : text.index("What only some learners can do")]
+    members = [name for cells in re.findall(r"^\| (`[^|]*) \|", table, re.M) for name in re.findall(r"`(\w+)", cells)]
+    declared = {*dir(Learner), *Learner.__annotations__}
+    assert len(members) > 10
+    assert [name for name in members if name not in declared] == []
 
 
 def test_the_rooms_stand_in_their_order():
