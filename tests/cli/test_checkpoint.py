@@ -266,6 +266,9 @@ def test_changed_inputs_and_foreign_checkpoints_are_refused(run_here, files, sto
     assert "not a checkpoint" in run_here("train", "data.vw", "-f", "model", "--resume", status=76).stderr
     (files / "model.ckpt").write_bytes(b"PK\3\4")
     run_here("train", "data.vw", "-f", "model", "--resume", status=76)
+    (files / "model.ckpt").unlink()
+    said = "there is no model.ckpt to go on from: training starts from the beginning"
+    assert said in run_here("train", "data.vw", "-f", "model", "--resume").stderr
 
 
 @pytest.mark.parametrize("passes", [1, 3])

@@ -225,7 +225,7 @@ def check_run(path: str, header: Mapping[str, Any]) -> None:
     try:
         require(header.get("run"), StoppedRun, "run")
     except ValueError as error:
-        raise ModelError(f"{path} is no checkpoint of this version ({error})") from error
+        raise ModelError(f"{path} is not a checkpoint of this version ({error})") from error
 
 
 class RunMonitor(DisplayMonitor):
