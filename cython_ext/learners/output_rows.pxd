@@ -198,7 +198,7 @@ cdef inline int open_results_of_outputs(Outputs *q, state, size_t rows) except -
 
 
 cdef inline int open_outputs(Outputs *q, state, config, bint learning) except -1:
-    """From a ``vwlite.learners.outputs.Outputs`` and its ``KernelConfig``. ``close_outputs`` frees what it takes."""
+    """From a ``vwlite.learners.outputs.Outputs`` and its ``KernelConfig``. The caller frees ``q.each``."""
     q.outputs = config.outputs
     q.each = <Learner *>calloc(q.outputs, sizeof(Learner))
     if q.each == NULL:

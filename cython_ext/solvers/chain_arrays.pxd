@@ -19,9 +19,7 @@ cdef inline Terms open_terms(rows, const int64_t[::1] pair_start, const uint32_t
 
 
 cdef inline Chain open_chain(data, pairs) except *:
-    """From a ``vwlite.solvers.loglinear.chains.Chains`` and a ``vwlite.solvers.loglinear.problems.Pairs``, whose
-    arrays must outlive the call.
-    """
+    """From ``Chains`` and ``Pairs`` of ``vwlite.solvers.loglinear.problems``, whose arrays must outlive the call."""
     cdef const int64_t[::1] sequence = data.sequence
     cdef const int32_t[::1] label = data.label
     cdef const double[::1] weight = data.weight

@@ -31,7 +31,7 @@ cdef struct Steps:
 
 
 cdef Data open_data(source) except *:
-    """From a ``vwlite.solvers.loglinear.binary.Examples``, whose arrays must outlive the call."""
+    """From a ``vwlite.solvers.loglinear.problems.Examples``, whose arrays must outlive the call."""
     cdef const int64_t[::1] start = source.terms.indptr
     cdef const uint32_t[::1] feature = source.terms.indices
     cdef const float[::1] value = source.terms.values

@@ -8,6 +8,8 @@ text span of a row's tag begins with the label's name, if ``label`` is not NaN. 
 written, and then the tag, if the row is TAGGED.
 """
 
+# ruff: noqa: RUF009 (column() makes a dataclass field)
+
 from __future__ import annotations
 
 import math
@@ -87,12 +89,6 @@ def ranges(starts: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     sizes = starts[chosen + 1].astype(np.int64) - low
     ends = np.cumsum(sizes)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - (ends - sizes), sizes)
-
-
-# ruff: noqa: RUF009 (column() makes a dataclass field)
-
-
-
 
 
 # Bits of Batch.flags: a blank line; a line with a tag; a line whose tag is a command of vw to save the model.

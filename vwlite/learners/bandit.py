@@ -227,10 +227,9 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
         self, batch: Batch, results: Results, begin: int, end: int, costs: Callable[[], np.ndarray] | None = None
     ) -> list[tuple[float, ...]]:
         """For each of the ``observed`` events: cost, probability, the action shown and the best one, what the action
-        shown and
-        the policy are predicted to cost, how many actions were possible, and how likely the policy shows that action.
-        ``costs``: gives the predicted costs of the next event's actions, None: the learner's own. ``want_scores`` is to
-        be called before.
+        shown and the policy are predicted to cost, how many actions were possible, and how likely the policy shows that
+        action. ``costs``: gives the predicted costs of the next event's actions, None: the learner's own.
+        ``want_scores`` is to be called before.
         """
         decisions = []
         for row in self.observed(batch, begin, end).tolist():
