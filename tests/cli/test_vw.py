@@ -122,6 +122,13 @@ def test_audit_puts_the_strongest_first(vwlite, write):
     assert {term[0].rpartition(":")[0] for term in terms} == {"a^b", "a^c", "a^b*a^b", "a^b*a^c", "a^c*a^c", "Constant"}
 
 
+def test_audits_of_rows_stand_before_their_rows_of_the_table(vwlite, write):
+    vwlite("vw", write("some.vw", "1 |a b:2 c\n2 |a c\n3 |a d\n"), "-f", "model", "--quiet")
+    done = vwlite("vw", "-t", "-i", "model", "some.vw", "--audit", "--driver_output", "stdout", "-P", "2")
+    lines = done.stdout[done.stdout.index("predict features\n") :].splitlines()[1:8]
+    assert ["audit" if "^" in line else len(line.split()) for line in lines] == [1, "audit", 1, "audit", 7, 1, "audit"]
+
+
 def test_passes_need_a_cache(vwlite):
     done = vwlite("vw", "data.vw", "--passes", "2", status=1)
     message = "need a cache file for multiple passes : try using  --cache or --cache_file <name>"

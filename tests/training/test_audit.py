@@ -166,10 +166,12 @@ def test_rows_at_once_have_the_lines_of_rows_one_by_one(more, monkeypatch):
     audit = Audit(learner, plan, shown.append)
     assert not audit.row_by_row
     learner.run(batch, plan, results, 0, len(batch))
+    audit.before(batch, 0, len(batch))
     audit.batch(batch, results, 0, len(batch))
     together = b"".join(shown)
     shown.clear()
     monkeypatch.setattr("vwlite.training.audit.has_plain_terms", lambda batch, plan: False)
+    audit.before(batch, 0, len(batch))
     audit.batch(batch, results, 0, len(batch))
     assert b"".join(shown) == together
     assert together.count(b"\n") == 6

@@ -41,14 +41,21 @@ class Audit(Listener):
         own = any(getattr(kind, name) is not getattr(Gd, name) for name in names)
         self.row_by_row = learner.learning or own
         self.lines: dict[int, bytes] = {}  # of the row by class, from the weights before it is learned
+        self.next = 0  # the first row of the batch that is not shown yet
 
     def before(self, batch: Batch, begin: int, end: int) -> None:
+        self.next = begin
         if self.row_by_row:
             classes = self.learner.audited_classes(batch, begin) if end > begin else ()
             self.lines = {number: audit_line(batch, self.plan, self.learner, begin, number) for number in classes}
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
-        rows = np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin
+        self.show_until(batch, results, end)
+
+    def show_until(self, batch: Batch, results: Results, end: int) -> None:
+        """Show the rows before ``end`` that have been run and are not shown yet."""
+        rows = np.flatnonzero(batch.flags[self.next : end] & (BLANK | SAVE) == 0) + self.next
+        self.next = end
         if not self.row_by_row and len(rows) and has_plain_terms(batch, self.plan):
             size = ROWS_AT_ONCE if self.plan.flat else CROSSED_ROWS_AT_ONCE
             for some in np.array_split(rows, -(-len(rows) // size)):

@@ -30,6 +30,7 @@ from vwlite.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from vwlite.features.name_index import NameIndex
+    from vwlite.training.audit import Audit
 
 
 LABEL_CODES = (1, 2)  # of base/status.pxd: logged, but no reason to stop with --strict_parse
@@ -84,6 +85,16 @@ class VwLog:
 
 class VwProgressTable(ProgressTable):
     """Batches of which no row is shown do not move the next row of the table."""
+
+    def __init__(self, *state: Any, earlier_passes: int, audit: Audit | None) -> None:
+        """``audit``: one of many rows at once, whose lines for a row are shown before the row of the table."""
+        super().__init__(*state, earlier_passes)
+        self.audit = audit
+
+    def row_due(self, batch: Batch, results: Results, row: int) -> None:
+        if self.audit and self.shown:
+            self.audit.show_until(batch, results, row + 1)
+        super().row_due(batch, results, row)
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         with nullcontext() if self.shown else self.counters.uninterrupted():
@@ -187,6 +198,9 @@ def run_like_vw(
     state = config, learner, plan, counters
     writer = VwModelWriter(*state, names=names and names.book, passes=earlier_passes, display=display)
     audit = audit_of(config, learner, plan, display)
+    by_rows = goes_by_rows(audit)
+    of_rows: Any = audit[0] if audit and not by_rows else None
+    table = VwProgressTable(config, learner, counters, display, earlier_passes=earlier_passes, audit=of_rows)
     holds_out = config.holdout.active(config.passes)
 
     def held_out_loss() -> float | None:
@@ -210,8 +224,9 @@ def run_like_vw(
         listeners: list[Listener | None] = [
             Header(config, source, display),
             None if earlier_passes else names,
-            *audit,
-            VwProgressTable(config, learner, counters, display, earlier_passes),
+            *(audit if by_rows else []),
+            table,
+            *([] if by_rows else audit),
             *predictions,
             weight_names(config, learner, plan, closing, display),
             writer,
@@ -221,7 +236,7 @@ def run_like_vw(
             RegularizerText(regularizer, learner, config) if regularizer else None,
         ]
         present = [listener for listener in listeners if listener]
-        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=goes_by_rows(audit))
+        trainer = Trainer(learner, plan, source, present, passes=config.passes, row_by_row=by_rows)
         if dry_run:
             present[0].begin(trainer)
         else:
