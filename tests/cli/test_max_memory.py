@@ -17,6 +17,7 @@ def data(write):
     [
         ("", 16),
         ("--sgd", 4),
+        ("--adaptive", 8),
         ("--coin", 32),
         ("--average", 32),
         ("--average --sgd", 20),
@@ -52,6 +53,13 @@ def test_a_model_that_goes_on_needs_as_much(vwlite, data):
         done = vwlite(command, "data.vw", "-i", "model", "--max-memory", 0.01, status=2 if command == "train" else 1)
         assert "more than --max-memory 0.01" in done.stdout + done.stderr
         vwlite(command, "data.vw", "-i", "model", "--max-memory", 0.016)
+
+
+def test_options_that_widen_the_slots_of_a_model_count(vwlite, data):
+    vwlite("train", "data.vw", "-f", "model", "-b", 20, "--adaptive")
+    run = ("train", "data.vw", "-i", "model", "-f", "wide", "--power_t", 0.25, "--max-memory")
+    assert "0.02 GiB are more than --max-memory 0.008" in vwlite(*run, 0.008, status=2).stderr
+    vwlite(*run, 16 / 1024)
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])

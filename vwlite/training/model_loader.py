@@ -111,6 +111,7 @@ def restore(
         config = kind.config_type.restore(header["config"], {**forgotten, **learner_changes})
         if config.pairs != pairs:
             raise ValueError("pairs of latent vectors without dot products")
+        check_table_memory(kind, config, features.bits, learning or rates, max_memory)  # options may widen the slots
         features = change_features(path, features, feature_changes, vw_compat)
         with of_the_model(path):
             learner = kind(config, features.bits, learning=learning or rates, vw_compat=vw_compat, start=False)
