@@ -14,7 +14,6 @@ from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.rows import Part, Rows, SlotRows
 
-
 TERMS_OF_PIECE = 1 << 20  # at least, but for the last one
 
 
