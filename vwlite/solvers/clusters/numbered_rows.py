@@ -71,7 +71,7 @@ class NumberedRows:
         if self.kept is not None and len(self.kept) > self.whole_pieces:
             last = self.kept[self.whole_pieces :]
             weight = np.concatenate([piece.weight for piece in last])
-            self.kept[self.whole_pieces :] = [Piece(joined([piece.terms for piece in last]), weight)]
+            self.kept[self.whole_pieces :] = [Piece(join_rows([piece.terms for piece in last]), weight)]
             self.whole_pieces += 1
         self.loose_terms = 0
 
