@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fuzz.inputs import FORMATS
 from fuzz.mutations import mutated
-from fuzz.seeds import HERE, made, seeds
+from fuzz.seeds import HERE, make_seeds, seeds
 from fuzz.targets import TARGETS, Unraisable, attempt
 
 CORPUS = 1 << 20  # bytes at most
@@ -19,7 +19,7 @@ CORPUS = 1 << 20  # bytes at most
 def test_seeds_are_taken_or_refused(target):
     for data in seeds(target):
         attempt(target, data)
-    assert any(attempt(target, data) == "" for data in made()[target])
+    assert any(attempt(target, data) == "" for data in make_seeds()[target])
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -49,7 +49,7 @@ def test_finds_are_found(monkeypatch):
 
 def test_the_corpus_is_small():
     kept = sum(path.stat().st_size for path in (HERE / "regressions").iterdir())
-    assert kept + sum(len(data) for target in TARGETS for data in made()[target]) <= CORPUS
+    assert kept + sum(len(data) for target in TARGETS for data in make_seeds()[target]) <= CORPUS
 
 
 def fuzz_commands(tmp_path, *arguments, spoiled=""):

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from fuzz import overwrites
 
-COUNT = 150
+COUNT = 100
 
 
 @cache

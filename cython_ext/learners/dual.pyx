@@ -98,13 +98,13 @@ cdef inline bint step_of_hinge(Problem *p, size_t i) noexcept nogil:
 
 cdef inline double newton(double z, double cost, double old, double square, double b) noexcept nogil:
     """The minimum of z log z + (c - z) log(c - z) + square/2 (z - old)^2 + b (z - old) over 0 < z < c, which is below c/2 or near it."""
-    cdef double slope, curvature, next, scale
+    cdef double odds, moved, slope, scale, curvature, next
     cdef int iteration
     if cost - z < 0.5 * cost:
         z *= 0.1
     for iteration in range(MAX_NEWTON):
-        slope = square * (z - old) + b + log(z / (cost - z))
-        scale = fabs(square * (z - old)) + fabs(b) + fabs(log(z / (cost - z)))
+        odds, moved = log(z / (cost - z)), square * (z - old)
+        slope, scale = moved + b + odds, fabs(moved) + fabs(b) + fabs(odds)
         if fabs(slope) <= NEWTON_TOLERANCE * scale:
             break
         curvature = square + cost / (cost - z) / z

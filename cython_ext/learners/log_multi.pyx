@@ -50,7 +50,8 @@ cdef inline int train_node(Tree *t, const Rows *rows, size_t row, Scratch *s, ui
     return status
 
 
-cdef inline void find_way(Tree *t, uint32_t label) noexcept nogil:
+# These four are not inline, so that the compiler inlines the sums that every row takes.
+cdef void find_way(Tree *t, uint32_t label) noexcept nogil:
     """The inner nodes that the label's last example passed by."""
     cdef uint32_t number = t.leaf[label & t.last_leaf], k
     cdef uint32_t *way = t.way
@@ -71,7 +72,7 @@ cdef inline void find_way(Tree *t, uint32_t label) noexcept nogil:
         way[k], way[t.nodes - 1 - k] = way[t.nodes - 1 - k], way[k]
 
 
-cdef inline void begin_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s) noexcept nogil:
+cdef void begin_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s) noexcept nogil:
     """Predict by the next nodes of the way."""
     cdef uint32_t sets[LANES]
     cdef uint32_t k, count = min(t.nodes - t.begun, <uint32_t>LANES)
@@ -83,7 +84,7 @@ cdef inline void begin_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s) 
     begin_lanes(&t.lanes, &t.q, s, row, rows.initial_prediction[row], sets, count)
 
 
-cdef inline void prefetch_next(Tree *t, const Rows *rows, size_t row, const Scratch *s) noexcept nogil:
+cdef void prefetch_next(Tree *t, const Rows *rows, size_t row, const Scratch *s) noexcept nogil:
     """Prefetch what the next row will probably be learned by."""
     cdef uint32_t sets[LANES]
     cdef uint32_t k, count
@@ -95,7 +96,7 @@ cdef inline void prefetch_next(Tree *t, const Rows *rows, size_t row, const Scra
         prefetch_lanes(&t.lanes, &t.q, s, row, sets, count)
 
 
-cdef inline void learn_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s, uint32_t label) noexcept nogil:
+cdef void learn_nodes(Tree *t, const Rows *rows, size_t row, Scratch *s, uint32_t label) noexcept nogil:
     """Learn by these nodes, in lanes, what ``train_node`` will have them learn."""
     cdef float sign[LANES]
     cdef uint32_t k, e, number

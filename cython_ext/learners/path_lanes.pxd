@@ -15,7 +15,7 @@ from learners.class_blocks cimport Block, find_gradients, find_steps, learns_in_
 from learners.class_update cimport PerClass
 from learners.example_loop cimport RING
 from learners.gd_update cimport L2_SCALE, MAX_LABEL, MIN_LABEL, NORMS, clip
-from learners.row_copies cimport FEWEST_TERMS, MOST_TERMS, RowCopies, close_copies, find_distinct, open_copies
+from learners.row_copies cimport MOST_TERMS
 from base.byte_scan cimport prefetch_l2
 from features.row_buffer cimport Scratch
 from base.status cimport OK
@@ -42,8 +42,6 @@ cdef extern from "stdint.h":
 cdef struct PathLanes:
     float *copy            # (MOST_TERMS, 4, LANES)
     uint32_t *index        # (terms,) where a term's slots begin in ``copy``, in units of four floats
-    RowCopies rows         # finds a row's distinct slots where ``PerClass`` does not
-    const RowCopies *row   # of the row at work
     Block block
     double norms[LANES * NORMS]
     uint32_t set[LANES]
@@ -56,22 +54,21 @@ cdef struct PathLanes:
 
 
 cdef inline void open_lanes(PathLanes *p, PerClass *q) noexcept nogil:
-    """Where memory has run out, or the learner is another one than the usual, there are no lanes."""
-    p.on = q.scored != NULL and learns_in_blocks(&q.m, q.shift)
+    """There are no lanes where memory has run out, the learner is another one than the usual, or slots are not far apart.
+
+    With few classes, whose slots stay in the cache, what it takes to fill lanes is as much as they save.
+    """
+    p.on = q.copying and q.scored != NULL and learns_in_blocks(&q.m, q.shift)
     p.count = p.taken = 0
     p.copy = NULL
     if p.on:
-        open_copies(&p.rows)
         p.copy = <float *>malloc(MOST_TERMS * (4 * LANES * sizeof(float) + sizeof(uint32_t)))
         p.index = <uint32_t *>(p.copy + MOST_TERMS * 4 * LANES)
-        if p.copy == NULL or p.rows.slot == NULL:
-            close_lanes(p)
-            p.on = False
+        p.on = p.copy != NULL
 
 
 cdef inline void close_lanes(PathLanes *p) noexcept nogil:
     if p.on:
-        close_copies(&p.rows)
         free(p.copy)
 
 
@@ -83,18 +80,14 @@ cdef inline void begin_lanes(PathLanes *p, PerClass *q, const Scratch *s, size_t
     cdef float l2_scale = <float>q.m.scalars[L2_SCALE]
     cdef float found[LANES]
     p.count, p.learned = 0, False
-    if not p.on or count < FEWEST_LANES or not FEWEST_TERMS <= s.terms <= MOST_TERMS:
+    if not (p.on and q.copies.on) or count < FEWEST_LANES:
         return
-    p.row = &q.copies
-    if not q.copies.on:
-        p.row = &p.rows
-        find_distinct(&p.rows, s.index, s.terms)
     for i in range(s.terms):
-        p.index[i] = p.row.place[i] * LANES
+        p.index[i] = q.copies.place[i] * LANES
     for k in range(<uint32_t>LANES):
         p.set[k] = sets[k] if k < count else sets[0]
         p.number[k] = sets[k] if k < count else NO_SET
-    read_lanes(q.table, p.row.slot, p.row.distinct, p.set, 4 if count <= 4 else LANES, p.copy)
+    read_lanes(q.table, q.copies.slot, q.copies.distinct, p.set, 4 if count <= 4 else LANES, p.copy)
     score_row(p.copy, 4, LANES, p.index, s.value, s.terms, initial, found)
     for k in range(count):
         if not isfinite(found[k] * l2_scale):
@@ -157,7 +150,7 @@ cdef inline bint take_lane(PathLanes *p, PerClass *q, size_t row, uint32_t c, fl
 cdef inline void end_lanes(PathLanes *p, PerClass *q) noexcept nogil:
     """Write back the lanes that were taken."""
     if p.taken:
-        write_lanes(p.copy, q.table, p.row.slot, p.row.distinct, p.set, p.taken)
+        write_lanes(p.copy, q.table, q.copies.slot, q.copies.distinct, p.set, p.taken)
     p.count = p.taken = 0
 
 

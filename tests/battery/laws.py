@@ -252,7 +252,7 @@ def it_goes_on_into_the_same_file(case):
     case.learn()
     why = next((said for option, said in NO_MORE.items() if option in case.one.options), None)
     if case.one.command == "aso learn" and "--keep-weights" not in case.one.options:
-        why = "keeps no weights"
+        why = "has no weights to continue with"
     if why:
         refused(case, 2, *case.one.going_on("-f", "other"), said=why)
         return

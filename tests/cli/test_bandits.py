@@ -340,15 +340,6 @@ def test_what_vw_does_not_have(vwlite, write):
         assert "is none of vw's" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("options", ["--cb 3", "--cb 3 --cb_type dr --cost_offset max", "--cb 3 --coin --cb_type ips"])
-def test_going_on_is_one_run(options, vwlite, write, weights):
-    write("all", GOOD * 4)
-    vwlite("train", "all", "-f", "m", "--quiet", "--passes", "2", "--holdout_off", *options.split())
-    vwlite("train", "all", "-f", "n", "--quiet", *options.split())
-    vwlite("train", "all", "-i", "n", "-f", "n", "--quiet")
-    assert weights("m") == weights("n") != {}
-
-
 def test_options_of_a_model_stay(vwlite, write):
     write("d", GOOD)
     vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")

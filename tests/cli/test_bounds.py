@@ -84,7 +84,7 @@ def test_a_sequence_without_end(vwlite, write, monkeypatch):
     whole = vwlite("predict", "-i", "model", "data.vw", "--probabilities").stdout
     monkeypatch.setattr(tagger, "PIECE", 700)  # ten lines or so
     assert vwlite("predict", "-i", "model", "data.vw", "--probabilities").stdout == whole
-    monkeypatch.setattr(tagger, "USUAL", 1e5)
+    monkeypatch.setattr(tagger, "USUAL_MEMORY", 1e5)
     stderr = vwlite("predict", "-i", "model", stdin=SEQUENCES.replace("\n\n", "\n"), status=65).stderr
     assert "lines, with 60 labels, needs more than" in stderr and "do empty lines end the sequences?" in stderr
 

@@ -267,7 +267,7 @@ def test_changed_inputs_and_foreign_checkpoints_are_refused(run_here, files, sto
     (files / "model.ckpt").write_bytes(b"PK\3\4")
     run_here("train", "data.vw", "-f", "model", "--resume", status=76)
     (files / "model.ckpt").unlink()
-    said = "there is no model.ckpt to go on from: training starts from the beginning"
+    said = "there is no model.ckpt to resume: training starts from the beginning"
     assert said in run_here("train", "data.vw", "-f", "model", "--resume").stderr
 
 

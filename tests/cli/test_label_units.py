@@ -20,27 +20,6 @@ def scalars(model):
     return model._writer().header()["scalars"]
 
 
-def test_parts_caches_and_threads_give_the_bytes_of_one_run(tmp_path):
-    text = lines_of(*friedman()).splitlines(keepends=True)
-    (tmp_path / "all").write_text("".join(text))
-    (tmp_path / "first").write_text("".join(text[:15]))
-    (tmp_path / "second").write_text("".join(text[15:]))
-    train(tmp_path, "all", "-f", "whole", "-p", "whole.p")
-    train(tmp_path, "first", "-f", "part", "-p", "first.p")
-    call(tmp_path, "train", "second", "-i", "part", "-f", "part", "-p", "second.p")
-    predictions = [(tmp_path / name).read_bytes() for name in ("whole.p", "first.p", "second.p")]
-    assert predictions[0] == predictions[1] + predictions[2]
-    whole, part = (vwlite.load(str(tmp_path / name)) for name in ("whole", "part"))
-    assert scalars(whole) == scalars(part)
-    np.testing.assert_array_equal(whole.weights, part.weights)
-    train(tmp_path, "all", "-f", "threaded", "--threads", "3")
-    assert (tmp_path / "threaded").read_bytes() == (tmp_path / "whole").read_bytes()
-    for name in ("plain", "cached"):
-        cache = ["-c"] if name == "cached" else []
-        train(tmp_path, "all", "-f", name, "--passes", "3", *cache)
-    assert (tmp_path / "plain").read_bytes() == (tmp_path / "cached").read_bytes()
-
-
 SPREAD = ["", "--loss_function absolute", "--loss_function expectile --expectile_q 0.3",
           "-l 0.1 --l2 1e-4", "--levels 0..9", "--average", "--nn 2", "--outputs 1"]  # fmt: skip
 OTHERS = [

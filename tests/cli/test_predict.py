@@ -140,7 +140,7 @@ def test_options_of_the_model_are_kept(vwlite):
 ERRORS = {
     "data.vw -i absent": (66, "cannot open the model absent: No such file or directory"),
     "data.vw -i data.vw": (76, "data.vw is not a vwlite model: give one that vwlite wrote"),
-    "data.vw -i cut": (76, "cut is damaged (its header or its end): restore this model from a copy or make it anew"),
+    "data.vw -i cut": (76, "cut is damaged (its header or its end): restore this model from a copy or make it again"),
     "data.vw -i empty": (76, "empty is empty: give a vwlite model"),
     "-i model absent": (66, "no such file: absent (- is standard input)"),
     "-i model data.vw -p nofolder/p": (

@@ -154,7 +154,7 @@ def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
 
     train(vwlite)
     write("endless.vw", sentences(30, 4).replace("\n\n", "\n"))
-    monkeypatch.setattr(tagger, "USUAL", 1000)
+    monkeypatch.setattr(tagger, "USUAL_MEMORY", 1000)
     parts = read([str(tmp_path / "endless.vw")], text_format(), threads=1)
     with pytest.raises(DataError, match="do empty lines end the sequences"):
         list(tagger.tag_sequences(tagger.tagger_of(load_target(str(tmp_path / "model"))), parts, BadLines(None, None)))

@@ -189,7 +189,7 @@ def test_stopped_rounds_go_on_to_the_same_bytes(data, expected, tmp_path):
     assert "going on after round 1 of 2" in heard.lines
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m"]
     made(config, Here(), settings, display=heard)
-    assert f"there is no {model}.ckpt to go on from: training starts from the beginning" in heard.lines
+    assert f"there is no {model}.ckpt to resume: training starts from the beginning" in heard.lines
 
 
 def test_other_options_and_changed_files_are_not_gone_on_with(tmp_path):

@@ -55,7 +55,7 @@ def wanted(case, row, label, importance):
         offset = case.learner.config.dot_offset
         w, pairs = weights_flow(flow, weights, np.array(list(x.values())), importance, decays(case, row), offset)
     else:
-        w, pairs = full_flow(flow, weights, np.array(list(x.values())), importance, 150, decays(case, row))
+        w, pairs = full_flow(flow, weights, np.array(list(x.values())), importance, 400, decays(case, row))
     return np.concatenate([w, *(part.ravel() for pair in pairs for part in pair)])
 
 
@@ -69,7 +69,7 @@ def weights_flow(flow, weights, x, importance, decay, offset):
     cut = len(x) + term.alpha.size
     spread = np.concatenate([decay[:cut], nothing, decay[cut:], nothing])
     free = np.concatenate([np.ones(cut), nothing, np.ones(len(decay) - cut), nothing])
-    w, ((alpha, beta),) = full_flow(flow, weights, x, importance, 150, spread, free)
+    w, ((alpha, beta),) = full_flow(flow, weights, x, importance, 400, spread, free)
     assert (alpha[-1] == offset).all() and len(alpha[-1]) == k
     return w, [(alpha[:-1], beta[:-1])]
 

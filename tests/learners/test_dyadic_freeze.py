@@ -47,7 +47,7 @@ def test_agrees_with_the_full_flow_of_what_is_free(loss, freeze, decay):
     flow, x = case.twin().flow(row, 1.0), merged(row.linear)
     weights = case.learner.weights[list(x), 0].astype(float)
     lambdas = np.concatenate([np.zeros(len(x)), np.full(len(mask) - len(x), decay)])
-    w, pairs = full_flow(flow, weights, np.array(list(x.values())), 1.5, 150, lambdas, mask)
+    w, pairs = full_flow(flow, weights, np.array(list(x.values())), 1.5, 400, lambdas, mask)
     case.run(f"1 1.5 {LINE}")
     expected = np.concatenate([w, *(part.ravel() for pair in pairs for part in pair)])
     now = case.parameters(row)

@@ -155,7 +155,7 @@ def test_a_union_of_words_and_shared_features():
         ({"aux": ["often"]}, LINES, None, UsageError, "--aux is freq"),
         ({"dim": 0}, LINES, None, UsageError, "--dim takes numbers of 1 or more"),
         ({"loss": "poisson"}, LINES, None, UsageError, "--loss_function: 'poisson' is not one of"),
-        ({"aux": ["top-k:1"]}, LINES, None, DataError, "label"),
+        ({"aux": ["top-k:1"]}, LINES, None, DataError, "classes"),
         ({"namespaces": {"w": ["a"]}}, LINES, None, UsageError, "namespaces: these are of data frames"),
         ({"aux": ["top-k:1"]}, LINES, NAMES[:5], (DataError, ValueError), ""),
         ({}, ["|w a", "no bar"], None, DataError, "row 1, column 0: no '|'"),

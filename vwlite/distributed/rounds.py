@@ -131,7 +131,7 @@ class Rounds:
     def goes_on(self) -> bool:
         """Whether there is a checkpoint to go on from. Raises ModelError, UsageError."""
         if not os.path.exists(self.checkpoint):
-            self.display.message(f"there is no {self.checkpoint} to go on from: training starts from the beginning")
+            self.display.message(f"there is no {self.checkpoint} to resume: training starts from the beginning")
             return False
         record = model_file.read_header(self.checkpoint).get("rounds")
         try:

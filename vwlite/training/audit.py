@@ -37,8 +37,8 @@ class Audit(Listener):
         """``row_by_row``: the run has to go row by row, as weights change or the learner keeps one row's sums."""
         self.learner, self.plan, self.show = learner, plan, show
         kind = type(learner)
-        names = ("audited_classes", "reported_predictions", "clipped_prediction")
-        own = any(getattr(kind, name) is not getattr(Gd, name) for name in names)
+        usual = Gd.audited_classes, Gd.reported_predictions, Gd.clipped_prediction
+        own = (kind.audited_classes, kind.reported_predictions, kind.clipped_prediction) != usual
         self.row_by_row = learner.learning or own
         self.lines: dict[int, bytes] = {}  # of the row by class, from the weights before it is learned
         self.next = 0  # the first row of the batch that is not shown yet

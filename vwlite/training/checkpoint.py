@@ -144,7 +144,7 @@ class Checkpoint:
         Raises ModelError when it is none, is damaged or its input has changed, UsageError when the command has.
         """
         if not self.stands:
-            self.say(f"there is no {self.path} to go on from: training starts from the beginning")
+            self.say(f"there is no {self.path} to resume: training starts from the beginning")
             return None
         loaded = read(self.path)
         self.run = self.check(loaded.header)

@@ -14,6 +14,8 @@ from vwlite.features.hashing import mix64
 from vwlite.interrupts import raise_if_stopped
 from vwlite.solvers.row_solver import Part, Rows, SlotRows
 
+TERMS_OF_PIECE = 1 << 20  # at least, but for the last one
+
 
 class Piece(NamedTuple):
     """Some consecutive rows; ``indices`` are numbers of slots. Rows of weight 0 count for nothing."""
@@ -33,6 +35,7 @@ class NumberedRows:
         """``room``: is called with the number of slots, and returns how many bytes of rows may be kept."""
         self.source, self.rows, self.unit, self.room = source, rows, unit, room
         self.kept: list[Piece] | None = []
+        self.whole_pieces = self.loose_terms = 0  # of them; terms in the others
         self.bytes = 0.0
         self.weight = np.zeros(0, np.float32)  # of all rows, once they were read
         self.without_length = 0
@@ -59,8 +62,18 @@ class NumberedRows:
         self.rows.renumber(self.rows.slots[order])
         number = np.empty(len(order), np.uint32)
         number[order] = np.arange(len(order))
+        self.join_pieces()
         for piece in self.kept or []:
             piece.terms.indices[:] = number[piece.terms.indices]
+
+    def join_pieces(self) -> None:
+        """Make one piece of those kept last: every pass has a cost for each of them."""
+        if self.kept is not None and len(self.kept) > self.whole_pieces:
+            last = self.kept[self.whole_pieces :]
+            weight = np.concatenate([piece.weight for piece in last])
+            self.kept[self.whole_pieces :] = [Piece(join_rows([piece.terms for piece in last]), weight)]
+            self.whole_pieces += 1
+        self.loose_terms = 0
 
     @property
     def read(self) -> bool:
@@ -81,8 +94,11 @@ class NumberedRows:
         if not self.read and self.kept is not None:
             self.bytes += sum(array.nbytes for array in (terms.indptr, number, terms.values, weight))
             self.kept.append(piece)
+            self.loose_terms += len(number)
             if self.bytes > self.room(len(self.rows)):
                 self.kept = None
+            elif self.loose_terms >= TERMS_OF_PIECE:
+                self.join_pieces()
         return piece
 
     def whole(self) -> Piece:
@@ -153,9 +169,7 @@ def squares_of(rows: Csr) -> np.ndarray:
     return np.bincount(rows.owner, rows.values.astype(np.float64) ** 2, len(rows))
 
 
-def scalable(
-    rows: NumberedRows, nearest: Nearest, clusters: int, trim: float, seed: int, *purposes: int
-) -> Csr:
+def scalable(rows: NumberedRows, nearest: Nearest, clusters: int, trim: float, seed: int, *purposes: int) -> Csr:
     """Draw rows as first means, in ``ROUNDS`` + 1 passes over the data and one pass for each drawing.
 
     Rows of the farthest share ``trim`` are not drawn.
@@ -189,9 +203,7 @@ def scalable(
     return join_rows([candidates.take(chosen), rows.take(missing)])
 
 
-def plus_plus(
-    candidates: Csr, weight: np.ndarray, slots: int, clusters: int, seed: int, *purposes: int
-) -> np.ndarray:
+def plus_plus(candidates: Csr, weight: np.ndarray, slots: int, clusters: int, seed: int, *purposes: int) -> np.ndarray:
     """int64: the chosen candidates; fewer than asked for if all others coincide with these."""
     trials = 2 + int(math.log(clusters))
     squares = squares_of(candidates)
