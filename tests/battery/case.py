@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import numpy as np
 from battery.estimators import COMMANDS, Estimator, texts
 from in_process import call
 
@@ -67,6 +68,18 @@ def load_parts(path):
     header = {name: value for name, value in model.header.items() if name not in ("passes", "counters")}
     arrays = {name: memoryview(getattr(one, "values", one)).tobytes() for name, one in model.arrays.items()}
     return header, arrays
+
+
+def assert_answers(answers, lines):
+    """What Python answers is what the command writes before the tags."""
+    texts = [line.split(" r")[0].strip() for line in lines if line]
+    if isinstance(answers, list):  # sets of classes
+        assert [",".join(map(str, one)) for one in answers] == texts
+    elif answers.dtype == np.float32:
+        written = [[float(word.rpartition(":")[2]) for word in text.split()] for text in texts]
+        np.testing.assert_allclose(answers.reshape(len(answers), -1), written, rtol=1e-5, atol=1e-6)
+    else:
+        assert [str(one) for one in answers.tolist()] == [text.split(" ")[0] for text in texts]
 
 
 class Case:
