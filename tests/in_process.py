@@ -4,6 +4,7 @@ import contextlib
 import signal
 import sys
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from click.testing import CliRunner
 
@@ -58,3 +59,40 @@ def status_of(function):
     except SystemExit as left:
         return left.code
     raise AssertionError("a command ends by SystemExit")
+
+
+class Drawn:
+    """In place of a bar on the screen."""
+
+    def __init__(self, total, unit, delay):
+        self.total, self.unit, self.delay, self.n, self.closed = total, unit, delay, 0, False
+
+    def update(self, more):
+        assert not self.closed
+        self.n += more
+
+    @property
+    def format_dict(self):
+        return {"elapsed": 0}
+
+    def write(self, text, **more):
+        """A line above the bar."""
+
+    def close(self):
+        self.closed = True
+
+
+@contextlib.contextmanager
+def bars_on_a_terminal():
+    """The bars that commands draw while this is entered, as if standard error were a terminal."""
+    drawn = []
+
+    def draw(self, total, unit, unit_scale=True):
+        self.bar = Drawn(total, unit, self.delay)
+        drawn.append(self.bar)
+
+    with (
+        patch("vwlite.cli.output.Console.draw", draw),
+        patch("vwlite.cli.output.on_a_terminal", lambda stream: stream is sys.stderr),
+    ):
+        yield drawn

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from vwlite.cli.root import COMMANDS
+
 PROJECT = Path(__file__).resolve().parent.parent
 LONGEST = 400
 ROOMS = ("vwlite", "cython_ext", "tests", "examples", "bench", ".ci")
@@ -43,10 +45,16 @@ def test_no_room_for_odds_and_ends():
 
 PYTHON = {path: path.read_text(encoding="utf-8") for path in SOURCES if (PROJECT / "vwlite") in path.parents}
 BELOW_THE_DOORS = {path: text for path, text in PYTHON.items() if (PROJECT / "vwlite" / "cli") not in path.parents}
+OWN = [  # modules that are no command's and no solver's own, which docs/development.md asks for
+    path
+    for path in PYTHON
+    if not (path.parent.name in ("cli", "runs") and path.stem in COMMANDS)
+    and not (path.parent.parent.name == "solvers" and path.stem in ("__init__", "config", "solver"))
+]
 CEILINGS = {  # figures of the house that have fallen and must not grow again; lower one when it falls further
-    "modules": (len(PYTHON), 327),
+    "modules": (len(OWN), 266),
     "modules of at most 60 lines": (
-        sum(text.count("\n") <= 60 and path.stem != "__init__" for path, text in PYTHON.items()), 17,
+        sum(PYTHON[path].count("\n") <= 60 and path.stem != "__init__" for path in OWN), 4,
     ),
     "dicts of arguments below the doors": (matches(r"\barguments\[", BELOW_THE_DOORS), 0),
     "values of any type by their names": (matches(r"\bdict\[str, Any\]", PYTHON), 37),

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import numpy as np
 from battery.estimators import COMMANDS, Estimator, texts
 from in_process import call
 
@@ -20,12 +21,11 @@ from vwlite.storage.model_file import load
 from vwlite.storage.output_checks import LEDGER, lock
 
 SHARED = TemporaryDirectory()  # with the texts and a Theta
-OPENERS = (  # of a model m and its text d; all that are there are tried
-    "predict -i m d", "evaluate -i m d", "explain -i m d", "inspect m", "train d -i m -f out", "vw -d d -i m -t",
-    "merge m m -f out", "recommend -i m --of i d", "evaluate -i m d --against m --qid u", "crr d -i m -f out",
-    "l1 d -i m -f out", "cluster d -i m -f out", "pca d -i m -f out", "project -i m d", "lm vectors -i m",
-    "lm rank -i m d", "lm features -i m d --namespace u", "lm train d -i m -f out", "aso train d -i m -f out",
-    "aso train d --theta m -f out", "aso apply --theta m d", "aso inspect m", "aso learn d -i m -f out",
+OPENERS = (  # of a model m and its text d, beside the commands that go on with models; all that are there are tried
+    "predict -i m d", "evaluate -i m d", "explain -i m d", "inspect m", "vw -d d -i m -t",
+    "merge m m -f out", "recommend -i m --of i d", "evaluate -i m d --against m --qid u", "project -i m d",
+    "lm vectors -i m", "lm rank -i m d", "lm features -i m d --namespace u",
+    "aso train d --theta m -f out", "aso apply --theta m d", "aso inspect m",
     "aso cotrain d --unlabeled d --rounds 1 --theta m -f out", "l1 d --model multinomial --theta m -f out",
     "train d --oaa 3 --named_labels a,b,c --theta m -f out", "report run.json -o out --test d -i m",
     "train d --curriculum easy --curriculum-by margin:m --passes 2 -f out",
@@ -57,7 +57,8 @@ def openers(command):
     (folder / "m").write_bytes(whole(one)["model"])
     (folder / "d").write_text((folder / one.data).read_text())
     call(folder, "train", "signs.vw", "--json", "run.json", "--quiet", "-f", "out")
-    lines = [line.split() for line in OPENERS]
+    going_on = (one.command for one in COMMANDS.values() if "initial" in one.typed and one.command != "vw")
+    lines = [line.split() for line in (*OPENERS, *(f"{one} d -i m -f out" for one in going_on))]
     return [words for words in lines if call(folder, *words, status=None).status == 0]
 
 
@@ -67,6 +68,18 @@ def load_parts(path):
     header = {name: value for name, value in model.header.items() if name not in ("passes", "counters")}
     arrays = {name: memoryview(getattr(one, "values", one)).tobytes() for name, one in model.arrays.items()}
     return header, arrays
+
+
+def assert_answers(answers, lines):
+    """What Python answers is what the command writes before the tags."""
+    texts = [line.split(" r")[0].strip() for line in lines if line]
+    if isinstance(answers, list):  # sets of classes
+        assert [",".join(map(str, one)) for one in answers] == texts
+    elif answers.dtype == np.float32:
+        written = [[float(word.rpartition(":")[2]) for word in text.split()] for text in texts]
+        np.testing.assert_allclose(answers.reshape(len(answers), -1), written, rtol=1e-5, atol=1e-6)
+    else:
+        assert [str(one) for one in answers.tolist()] == [text.split(" ")[0] for text in texts]
 
 
 class Case:

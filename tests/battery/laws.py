@@ -12,10 +12,10 @@ import re
 import signal
 from pathlib import Path
 
-import numpy as np
-from battery.case import load_parts
+from battery.case import assert_answers, load_parts
 from battery.estimators import COMMANDS, GIVEN, KINDS, OF_WHOLE_PASSES
 from commands import command
+from in_process import bars_on_a_terminal
 from json_schema import complaints
 
 import vwlite
@@ -217,6 +217,22 @@ def what_was_learned_is_known(case):
     assert "skipped" in case.run(*again).stderr and case.made() == case.whole
 
 
+@law(of_command("names"))
+def names_are_kept_where_they_are_wanted(case):
+    case.learn("--names")
+    assert re.search(r"\b(u\^u|i\^[iw])\d", case.run("inspect", "model").stdout)
+
+
+@law(lambda one: of_command("quiet")(one) and one.command != "vw")
+def a_bar_shows_how_far_it_is(case):
+    with bars_on_a_terminal() as drawn:
+        case.learn()
+    assert drawn and all(bar.closed and 0 < bar.n <= (bar.total or bar.n) for bar in drawn)
+    with bars_on_a_terminal() as drawn:
+        case.learn("--quiet")
+    assert not drawn
+
+
 # Going on with -i.
 
 
@@ -336,18 +352,6 @@ def python_gives_the_bytes_of_the_command(case):
             assert other.dumps() == case.whole
         vwlite.train(case.one.data, options, final_regressor="model")
         assert case.made() == case.whole
-
-
-def assert_answers(answers, lines):
-    """What Python answers is what the command writes before the tags."""
-    texts = [line.split(" r")[0].strip() for line in lines if line]
-    if isinstance(answers, list):  # sets of classes
-        assert [",".join(map(str, one)) for one in answers] == texts
-    elif answers.dtype == np.float32:
-        written = [[float(word.rpartition(":")[2]) for word in text.split()] for text in texts]
-        np.testing.assert_allclose(answers.reshape(len(answers), -1), written, rtol=1e-5, atol=1e-6)
-    else:
-        assert [str(one) for one in answers.tolist()] == [text.split(" ")[0] for text in texts]
 
 
 @law(lambda one: one.makes_model and one.command not in ("aso learn", "lm train"))

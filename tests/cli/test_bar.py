@@ -9,6 +9,7 @@ import sys
 import termios
 
 import pytest
+from in_process import bars_on_a_terminal
 
 DATA = "1 |user ann |item tea:2\n-1 |user bob |item tea\n"
 
@@ -113,39 +114,13 @@ class Terminal(io.StringIO):
         ("predict - -i model -p answers", []),
     ],
 )
-def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, write, monkeypatch):
-    drawn = []
-
-    def draw(self, total, unit, unit_scale=True):
-        self.bar = Drawn(total, unit)
-        drawn.append(self.bar)
-        assert self.delay == 1.0
-
+def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, write):
     vwlite("train", write("data.vw", TWICE), "-f", "model", "--quiet")
     write("graph.vw", RING)
-    monkeypatch.setattr("vwlite.cli.output.Console.draw", draw)
-    monkeypatch.setattr("vwlite.cli.output.on_a_terminal", lambda stream: stream is sys.stderr)
-    vwlite(*shlex.split(command), stdin=TWICE, status=None)
+    with bars_on_a_terminal() as drawn:
+        vwlite(*shlex.split(command), stdin=TWICE, status=None)
     assert [(bar.total, bar.unit) for bar in drawn] == shown
-    assert all(bar.closed and 0 < bar.n <= (bar.total or 4) for bar in drawn)
-
-
-class Drawn:
-    """In place of a bar on the screen."""
-
-    def __init__(self, total, unit):
-        self.total, self.unit, self.n, self.closed = total, unit, 0, False
-
-    def update(self, more):
-        assert not self.closed
-        self.n += more
-
-    @property
-    def format_dict(self):
-        return {"elapsed": 0}
-
-    def close(self):
-        self.closed = True
+    assert all(bar.closed and bar.delay == 1.0 and 0 < bar.n <= (bar.total or 4) for bar in drawn)
 
 
 def test_none_is_drawn_where_answers_go_to_the_terminal(vwlite, write, monkeypatch):

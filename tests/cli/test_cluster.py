@@ -345,7 +345,7 @@ def test_columns_of_other_formats(data, vwlite):
         (["cluster", "nothing.vw", "-k", "3"], 65, "there is no example"),
         (["cluster", "x.vw", "-k", "20", "--max-memory", "1e-6"], 2, "9 slots that occur, 20 clusters"),
         (["cluster", "large.vw", "-k", "2"], 70, "distances are not finite numbers"),
-        (["serve", "-i", "m"], 2, "cluster and lm are not served"),
+        (["serve", "-i", "m"], 2, "a model of clusters is not served"),
         (["cluster", "x.vw", "-k", "2", "--noconstant"], 2, "clusters have neither a constant"),
         (["cluster", "x.vw", "-k", "2", "-c", "--names", "-f", "m2"], 2, "--names needs the names in the text"),
         (["cluster", "x.vw", "-i", "m", "-k", "3"], 2, "-k 3 contradicts m"),

@@ -13,23 +13,19 @@ from vwlite.cli.tune import TUNED
 
 HERE = Path(__file__).resolve().parent
 OF_ALL = (
-    "test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py",
+    "test_files.py", "test_max_memory.py", "test_config_file.py", "test_tables.py", "test_shared_options.py",
     "../battery/estimators.py", "../battery/laws.py", "../golden/make.py",
 )
-OF_TERMS = ["test_term_weights.py", "test_random_features.py", "test_landmarks.py"]
 SHARED = {
     "check": ["test_check_labels.py"],
-    "aso apply": ["test_aso_tables.py"],
-    "aso problems": ["test_aso_tables.py"],
     "aso tasks": ["test_aso_tables.py", "test_aso_tasks.py", "test_solver_run.py"],
-    "aso cotrain": ["test_aso_tables.py", "test_solver_run.py"],
     "aso learn": ["test_aso_tables.py", "test_aso_online.py", "test_aso_resume.py", "test_solver_run.py"],
     "aso train": [
         "test_aso_tables.py", "test_aso_selection.py", "test_sequences.py", "test_aso_continued.py",
         "test_solver_run.py",
     ],
     "simulate": [
-        "test_train.py", "test_bar.py", "test_shared_options.py", "test_learners.py", "test_bandits.py",
+        "test_train.py", "test_bar.py", "test_learners.py", "test_bandits.py",
         "test_exploration.py",
     ],
     "recommend": ["test_recommend_items.py"],
@@ -47,16 +43,9 @@ SHARED = {
         "test_predict_jsonl.py", "test_l1.py", "test_predict_answers.py", "test_levels.py", "test_mask_ids.py",
         "test_asked_and_drawn.py", "test_nbest.py",
     ],
-    "crr": [
-        *OF_TERMS, "test_crr_curriculum.py", "test_pca.py", "test_solver_run.py", "test_importance.py",
-        "test_train_theta.py",
-    ],
-    "cluster": [*OF_TERMS, "test_crr.py", "test_pca.py", "test_cluster_cut.py", "test_solver_run.py"],
-    "pca": [*OF_TERMS, "test_crr.py", "test_solver_run.py"],
-    "lm train": ["test_solver_run.py"],
+    "crr": ["test_crr_curriculum.py", "test_train_theta.py"],
     "train": [
-        *OF_TERMS,
-        "test_shared_options.py", "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py",
+        "test_bar.py", "test_checkpoint.py", "test_classes.py", "test_curriculum.py",
         "test_ledger.py", "test_learners.py", "test_multiclass.py", "test_trees.py", "test_groups.py",
         "test_merge.py", "test_rounds.py", "test_dual.py", "test_average.py", "test_ksvm.py",
         "test_lfl.py", "test_levels.py", "test_mask_ids.py", "test_freeze.py", "test_train_theta.py", "test_folds.py",
@@ -66,7 +55,7 @@ SHARED = {
         "test_exploration.py", "test_simulate.py", "test_json_events.py", "test_label_units.py",
     ],
     "vw": [
-        "test_shared_options.py", "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py",
+        "test_classes.py", "test_learners.py", "test_multiclass.py", "test_trees.py",
         "test_groups.py", "test_dual.py", "test_average.py", "test_ksvm.py", "test_lfl.py", "test_levels.py",
         "test_mask_ids.py", "test_asked_and_drawn.py", "test_outputs.py", "test_label_shares.py",
         "test_factored.py", "test_scoring_tree.py", "test_bandits.py",
@@ -86,7 +75,8 @@ def words_of(file):
 
 @pytest.mark.parametrize("name", TYPED)
 def test_every_option_is_named_in_the_tests_of_its_command(name):
-    files = [f"test_{name.split()[0]}.py", *OF_ALL, *SHARED.get(name, ())]
+    own = f"test_{name.split()[0]}.py"
+    files = [*([own] if (HERE / own).exists() else []), *OF_ALL, *SHARED.get(name, ())]
     exercised = {plain(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
     options = [option for option in command(name).params if isinstance(option, click.Option)]
     untested = [option.opts for option in options if not exercised & {plain(o.lstrip("-")) for o in option.opts}]

@@ -44,7 +44,7 @@ def test_what_cannot_be_served(model, vwlite, write):
     assert "cannot listen on 192.0.2.1:0" in done.stderr
     assert "--port takes 0 to 65535" in vwlite("serve", "-i", model, "--port", 70000, status=2).stderr
     vwlite("l1", "data.vw", "--model", "multinomial", "-f", "named", "--passes", 1, "--quiet")
-    assert "are not served" in vwlite("serve", "-i", "named", "--quiet", status=2).stderr
+    assert "a model of named labels is not served" in vwlite("serve", "-i", "named", "--quiet", status=2).stderr
     assert "--learn needs --lines" in vwlite("serve", "-i", model, "--learn", status=2).stderr
     assert (
         "--save-every needs --learn"

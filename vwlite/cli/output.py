@@ -275,6 +275,8 @@ class Console(Display):
                 self.bar.write(laid_out(text), file=sys.stderr)
 
     def start(self, size: int | None) -> None:
+        self.close()
+        self.bar = None
         wanted = size is not None if self.wanted is None else self.wanted
         if not wanted or not on_a_terminal(sys.stderr):
             return

@@ -43,13 +43,13 @@ def command(**arguments: Any) -> int:
 
 def run(arguments: OptionValues) -> int:
     """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
-    from vwlite.cli.build import module_for
+    from vwlite.cli.build import describe_model, module_for
     from vwlite.cli.output import say
     from vwlite.options import fields_of
 
     config = ServeConfig(**fields_of(ServeConfig, arguments))
     if module_for(arguments["initial"]):
-        raise UsageError("models of vwlite l1, aso, pca, cluster and lm are not served")
+        raise UsageError(f"{describe_model(arguments['initial'])} is not served")
     tell = (lambda line: None) if arguments["quiet"] else say
     if config.lines is None:
         return serve_http(config, arguments["initial"], arguments["memory"], tell)

@@ -12,9 +12,10 @@ import numpy as np
 
 from vwlite.config_check import JsonObject, built, require
 from vwlite.data.batch import BLANK, Batch, Csr
-from vwlite.data.config import InputConfig, has_words, input_config
+from vwlite.data.config import has_words, input_config
 from vwlite.data.dataset import Inputs
 from vwlite.data.malformed_lines import BadLines
+from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import Plan, text_format
@@ -173,6 +174,7 @@ class RowModel(Generic[C, S]):
     learner: ClassVar[str]  # in the header, and there also the key of the configuration
     config_type: ClassVar[type[Config]]
     header_type: ClassVar[type]
+    words: ClassVar[bool] = True  # labels are any words; False: numbers
 
     config: C
     features: FeatureConfig
@@ -186,6 +188,12 @@ class RowModel(Generic[C, S]):
     def of(cls: type[M], config: Any, solution: Any, source: Rows, data: dict[str, str]) -> M:
         plan = source.plan
         return cls(config, plan.config, solution, sorted(plan.seen), data, source.names, plan.arrays())
+
+    @classmethod
+    def format_of(cls, features: FeatureConfig, kind: str, names: bool = False) -> TextFormat:
+        """How lines of the format ``kind`` are parsed; ``names``: those of features are wanted."""
+        text = text_format(features, skip_malformed=True, names=names)
+        return text.of_words() if cls.words and has_words(kind) else text
 
     def facts(self) -> JsonObject:
         """The summary that the command reports, as JSON data."""
@@ -288,8 +296,15 @@ class RowSolver(Solver):
         }
 
     def open(self, reader: Reader, again: bool, kind: type[RowSource] = RowSource) -> None:
-        """Open the rows as ``source``; ``again``: they will be read several times. Raises as ``open_rows``."""
-        self.source = open_rows(reader, self.input, self.features, again, self.before, self.names, kind)
+        """Open the rows as ``source``; ``again``: they will be read several times.
+
+        Raises InputMissing, DataError, ModelError for a damaged cache.
+        """
+        text = self.model_type.format_of(self.features, self.input.kind, self.names is not None)
+        inputs = reader.open(self.input, text, again)
+        self.source = kind(self.features, inputs, reader.policy, self.before.seen if self.before else [], self.names)
+        if self.before:
+            self.source.plan.load(self.before.arrays)
 
     def model(self) -> RowModel[Any, Any]:
         """The model of the solution."""
@@ -318,16 +333,3 @@ def features_of(
         return FeatureConfig(noconstant=True, **given)
     check_features(path, model.features, given)
     return model.features
-
-
-def open_rows(
-    reader: Reader, input: InputConfig, features: FeatureConfig, again: bool, model: RowModel[Any, Any] | None,
-    names: NameIndex | None = None, kind: type[RowSource] = RowSource,
-) -> RowSource:
-    """The rows of the files. Raises InputMissing, DataError, ModelError for a damaged cache."""
-    text = text_format(features, skip_malformed=True, names=names is not None)
-    inputs = reader.open(input, text.of_words() if has_words(input.kind) else text, again)
-    source = kind(features, inputs, reader.policy, model.seen if model else [], names)
-    if model:
-        source.plan.load(model.arrays)
-    return source

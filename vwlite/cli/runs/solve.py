@@ -8,10 +8,9 @@ from vwlite.api.run_configs import check_option_effects, input_config
 from vwlite.cli import build
 from vwlite.cli.output import EMPTY_REPORT, Screen, say, write_json
 from vwlite.cli.signals import Interrupts
-from vwlite.data.config import BadLinesConfig, has_words
+from vwlite.data.config import BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import escaped
-from vwlite.features.feature_plan import text_format
 from vwlite.options import OptionValues, Request
 from vwlite.solvers.row_solver import RowModel, RowSource
 from vwlite.training.solver_run import Reader, Solver, run_solver
@@ -50,8 +49,7 @@ def open_model_rows(
     """
     input = input_config(arguments).like(model.data, build.typed_options())
     policy = build.bad_lines_policy(arguments, say, to_the_end=predicting)
-    text = text_format(model.features, skip_malformed=True)
-    inputs = Inputs(input, text.of_words() if has_words(input.kind) else text)
+    inputs = Inputs(input, model.format_of(model.features, input.kind))
     source = kind(model.features, inputs, policy, model.seen)
     source.plan.load(model.arrays)
     try:

@@ -105,7 +105,7 @@ class AsoSolver(Solver):
         policy = reader.policy_of()
         kind = named_kind((path,)) or self.input.kind
         input = input_of({**self.request.values, "files": (path,), "kind": kind}, self.input.kept)
-        inputs = reader.open(input, text_format())
+        inputs = reader.open(input, text_format(), at_once=True)
         return Corpus(policy, tags=tags).take(map(policy.examine, inputs.texts()))
 
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
