@@ -72,9 +72,9 @@ class Manual(install_data):
 
     def run(self):
         sys.path.insert(0, os.getcwd())
-        from vwlite.cli.manual import released, write
+        from vwlite.cli.manual import release_date, write
 
-        date = released(Path("CHANGELOG.md").read_text(encoding="utf-8"))
+        date = release_date(Path("CHANGELOG.md").read_text(encoding="utf-8"))
         self.data_files = [("share/man/man1", [str(path) for path in write(Path(BUILD, "man"), date)])]
         super().run()
 
