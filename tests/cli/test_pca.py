@@ -122,10 +122,14 @@ def test_lines_keep_label_importance_and_tag(data, run_cli):
     run_cli("train", "x.pca", "--oaa", "3", "--named_labels", "c0,c1,c2", "-f", "classifier", "--quiet")
 
 
-def test_a_malformed_line_gives_an_empty_line(data, run_cli):
+def test_every_malformed_line_gives_a_line(data, run_cli):
     run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
-    done = run_cli("project", "-i", "m", stdin="|f 0:1\nx |f 0:nan\n|f 1:1\n", status=65)
-    assert [line[:5] for line in done.stdout.split("\n")] == ["|pca ", "", "|pca ", ""]
+    run_cli("cluster", "x.vw", "-f", "clusters", "-k", "2", "--quiet")
+    text = "|f 0:1\n" + 2 * "x |f 0:nan\n" + "|f 1:1\nx |f 0:nan\n"
+    done = run_cli("project", "-i", "m", stdin=text, status=65)
+    assert [line[:5] for line in done.stdout.split("\n")] == ["|pca ", "", "", "|pca ", "", ""]
+    lines = run_cli("predict", "-i", "clusters", stdin=text, status=65).stdout.splitlines()
+    assert len(lines) == 5 and [lines[row] for row in (1, 2, 4)] == ["nan"] * 3
 
 
 def test_examples_that_are_all_their_mean_have_no_component(run_cli):

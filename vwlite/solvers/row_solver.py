@@ -4,6 +4,7 @@ slots that occur, come from files, caches or memory.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
@@ -38,6 +39,17 @@ class Part(NamedTuple):
     batch: Batch
     terms: Csr  # by slots
     weight: np.ndarray  # float32[rows], importance
+
+
+def lines_of_rows(batch: Batch, text: Callable[[int], bytes], malformed: bytes) -> bytes:
+    """The text of each row as a line. A line that was left out gives ``malformed``, a blank one nothing."""
+    lines, gaps = [], Counter(batch.gaps)
+    for row in range(len(batch)):
+        lines += [malformed] * gaps[row]
+        if not batch.flags[row] & BLANK:
+            lines.append(text(row))
+    lines += [malformed] * gaps[len(batch)]
+    return b"".join(line + b"\n" for line in lines)
 
 
 class Rows:

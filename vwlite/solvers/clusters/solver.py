@@ -12,7 +12,7 @@ import numpy as np
 
 from vwlite._native import nearest_means, weigh_terms
 from vwlite.config_check import JsonObject
-from vwlite.data.batch import BLANK, LabelVocabulary, tag_of
+from vwlite.data.batch import BLANK, Batch, LabelVocabulary, tag_of
 from vwlite.data.config import has_words
 from vwlite.errors import UsageError
 from vwlite.evaluation.cluster_metrics import Agreement
@@ -21,7 +21,7 @@ from vwlite.solvers.clusters.config import ClusterConfig
 from vwlite.solvers.clusters.model import ClusterModel, MiniBatch
 from vwlite.solvers.clusters.train import Clusters, Lloyd, squares_of
 from vwlite.solvers.cut.find import DegreeRows, spectral_partitions, spectral_vectors
-from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows
+from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows, lines_of_rows
 from vwlite.training.listener import Monitor
 from vwlite.training.solver_run import Content, Reader
 
@@ -238,16 +238,15 @@ def lines_of(
     """
     form = " ".join(f"{number}:%.7g" for number in range(len(assignment.squares)))
     for part in source.parts():
-        batch, gaps, lines = part.batch, set(part.batch.gaps), []
-        answers = map(tuple, all_of(part).tolist()) if all_of else assignment.nearest(part)[0].tolist()
-        for row, answer in enumerate(answers):
-            lines += [b"nan"] * (row in gaps)
-            if not batch.flags[row] & BLANK:
-                tag = tag_of(batch, row) if has_words(kind) else batch.tag(row)
-                text = (form % answer if all_of else str(answer)).encode()
-                lines.append(text + b" " + tag if tag else text)
-        lines += [b"nan"] * (len(batch) in gaps)
-        yield b"".join(line + b"\n" for line in lines)
+        batch = part.batch
+        answers = list(map(tuple, all_of(part).tolist())) if all_of else assignment.nearest(part)[0].tolist()
+
+        def text(row: int, batch: Batch = batch, answers: list[Any] = answers) -> bytes:
+            tag = tag_of(batch, row) if has_words(kind) else batch.tag(row)
+            answer = (form % answers[row] if all_of else str(answers[row])).encode()
+            return answer + b" " + tag if tag else answer
+
+        yield lines_of_rows(batch, text, malformed=b"nan")
 
 
 def measure_clusters(assignment: Assignment, source: RowSource, kind: str) -> JsonObject:

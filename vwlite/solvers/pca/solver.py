@@ -9,12 +9,12 @@ import numpy as np
 
 from vwlite._native import spectral
 from vwlite.config_check import Double, JsonObject
-from vwlite.data.batch import BLANK, Batch, tag_of
+from vwlite.data.batch import Batch, tag_of
 from vwlite.data.config import has_words
 from vwlite.features.config import FeatureConfig
 from vwlite.solvers.pca.config import PcaConfig
 from vwlite.solvers.pca.train import NO_COMPONENTS, Components, SubspaceIteration
-from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows, check_slots
+from vwlite.solvers.row_solver import Part, RowModel, RowSolver, RowSource, SlotRows, check_slots, lines_of_rows
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Byte, Kind, Natural
@@ -137,14 +137,12 @@ def lines_of(projection: Projection, source: RowSource, kind: str) -> Iterator[b
     dim = len(projection.scale)
     form = "|pca " + " ".join(f"{number}:%.7g" for number in range(dim))
     for part in source.parts():
-        batch, gaps = part.batch, set(part.batch.gaps)
-        lines, values = [], projection.of(part).tolist()
-        for row in range(len(batch)):
-            lines += [b""] * (row in gaps)
-            if not batch.flags[row] & BLANK:
-                lines.append(head_of(batch, row, kind) + (form % tuple(values[row])).encode())
-        lines += [b""] * (len(batch) in gaps)
-        yield b"".join(line + b"\n" for line in lines)
+        batch, values = part.batch, projection.of(part).tolist()
+
+        def text(row: int, batch: Batch = batch, values: list[list[float]] = values) -> bytes:
+            return head_of(batch, row, kind) + (form % tuple(values[row])).encode()
+
+        yield lines_of_rows(batch, text, malformed=b"")
 
 
 def head_of(batch: Batch, row: int, kind: str) -> bytes:
