@@ -216,7 +216,10 @@ def test_odd_text(what, vwlite, write, weights):
 TOUCHES = "; a word that touches the bar is a tag: write '1 |a', not '1|a'"
 
 
-@pytest.mark.parametrize(("text", "hint"), [("", ""), ("\n\n", ""), ("|a x\n", ""), ("|a x\n1|a x\n", TOUCHES)])
+TAGGED = {"": "", "\n\n": "", "|a x\n": "", "|a x\n1|a x\n": TOUCHES, "'r1 |a x\n": ""}
+
+
+@pytest.mark.parametrize(("text", "hint"), TAGGED.items())
 def test_nothing_to_learn_from(text, hint, vwlite, write, model, weights, names_in):
     """No model takes the place of a good one, but a model may go on with nothing new."""
     before, learned = names_in(), weights(model)

@@ -85,6 +85,7 @@ TUBE = LossConfig("tube", tube=0.1)
 @example((LossConfig("geman_mcclure", loss_scale=1), np.float32(1e7), np.float32(0), np.float32(1)), 1e32)
 @example((LossConfig("lp", lp_power=100), np.float32(0.1), np.float32(0), np.float32(1)), 1)
 @example((LossConfig("logistic", limited=True), np.float32(0), np.float32(-0.1), np.float32(1)), 10)
+@example((LossConfig("logistic", limited=True), np.float32(0), np.float32(1), np.float32(1e-6)), 1e-6)  # -4.3e-6, by W
 def test_no_update_passes_the_label(case, time):
     loss, p, y, k = case
     goal, after = goal_of(loss, p, y), moved(loss, p, y, time, k)

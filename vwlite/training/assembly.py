@@ -223,6 +223,13 @@ def no_labels(inputs: str, model: str | None, *, tagged: bool = False) -> DataEr
     return DataError(f"there is no labelled example to learn from in {inputs}{kept}{hint}")
 
 
+def touches_bar(batch: Batch) -> bool:
+    """Whether any line has a word before its first bar without a blank between the two, which is a tag."""
+    text = np.frombuffer(batch.text, np.uint8)
+    ends = batch.tag_end[batch.flags & TAGGED != 0]
+    return bool((text[ends[ends < len(text)]] == ord("|")).any())
+
+
 class LabelledExampleCheck(Listener):
     """Raises DataError where an untrained model would take the place of a good one."""
 
@@ -235,7 +242,7 @@ class LabelledExampleCheck(Listener):
 
     def before(self, batch: Batch, begin: int, end: int) -> None:
         if self.wanted and not self.tagged and not self.counters.labeled_weight:
-            self.tagged = bool(batch.any_flags & TAGGED)
+            self.tagged = touches_bar(batch)
 
     def pass_read(self, number: int) -> None:
         if number == 1 and self.wanted and not self.counters.labeled_weight:
