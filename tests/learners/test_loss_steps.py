@@ -76,6 +76,7 @@ def goal_of(loss, p, y):
 
 TIMES = st.sampled_from([1e-9, 1e-7, 1e-6, 1e-3, 0.1, 1, 30, 1e4, 1e8, 1e20])
 TUBE = LossConfig("tube", tube=0.1)
+LAMBERT_ERROR = 6e-6  # vw's approximation to W(exp(x)) - x is off by 5.87e-6 at x = 1, and by less elsewhere
 
 
 @given(cases(), TIMES)
@@ -91,7 +92,7 @@ def test_no_update_passes_the_label(case, time):
     goal, after = goal_of(loss, p, y), moved(loss, p, y, time, k)
     slack = 2e-7 * min(abs(goal - float(p)), 1e9) + 1e-35  # roundings of the difference and the step
     if loss.name in ("logistic", "poisson"):  # of exp, log and Lambert's W
-        slack = 5e-6 * (1 + abs(float(p)))
+        slack = LAMBERT_ERROR * (1 + abs(float(p)))
     assert min(p, goal) - slack <= after <= max(p, goal) + slack
 
 
@@ -115,7 +116,7 @@ def test_two_updates_equal_one_of_their_sum(case, first, second):
     twice, once = moved(loss, between, y, second, k), moved(loss, p, y, first + second, k)
     if loss.name in SPAN:
         twice, once = np.clip([twice, once], -SPAN[loss.name], SPAN[loss.name])
-    rounding = 5e-6 if loss.name == "logistic" else 1e-6  # of one step of vw's approximation to Lambert's W
+    rounding = LAMBERT_ERROR if loss.name == "logistic" else 1e-6
     assert twice == pytest.approx(once, rel=2e-6, abs=rounding * float(enlarged) * (2 + abs(float(p)) + abs(float(y))))
 
 
