@@ -243,9 +243,15 @@ def test_help_needs_no_numpy(cli_env):
     ]
 
 
-def test_completion_needs_no_numpy(cli_env):
-    asked = {**cli_env, "_VWLITE_COMPLETE": "bash_complete", "COMP_WORDS": "vwlite train --lea", "COMP_CWORD": "2"}
+@pytest.mark.parametrize(
+    ("words", "number", "proposed", "imported"),
+    [("vwlite tr", 1, "train", set()), ("vwlite train --lea", 2, "--learning_rate", {"vwlite.cli.train"})],
+)
+def test_completion_imports_only_the_command_whose_options_it_proposes(words, number, proposed, imported, cli_env):
+    asked = {**cli_env, "_VWLITE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(number)}
     program = "import sys, vwlite.cli.root as c\nsys.argv = ['vwlite']\n"
-    program += "try: c.main()\nexcept SystemExit: print('numpy' in sys.modules)"
+    program += "try: c.main()\nexcept SystemExit: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=asked)
-    assert "learning_rate" in done.stdout.replace("-", "_") and done.stdout.splitlines()[-1] == "False"
+    *proposals, modules = done.stdout.splitlines()
+    assert f"plain,{proposed}" in proposals and "numpy" not in modules.split()
+    assert {f"vwlite.cli.{name}" for name in COMMANDS} & {*modules.split()} == imported

@@ -76,6 +76,13 @@ class Lazy(Group):
             return None
         return importlib.import_module(f"vwlite.cli.{name}").command
 
+    def shell_complete(self, context: click.Context, incomplete: str) -> list[Any]:
+        """Propose as click does, but without importing the commands whose names are proposed."""
+        from click.shell_completion import CompletionItem
+
+        commands = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return commands + click.Command.shell_complete(self, context, incomplete)
+
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
         """As click does, but an unknown command is answered with the nearest known one."""
         name = args[0]
