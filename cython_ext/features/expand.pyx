@@ -95,6 +95,7 @@ cdef int view_plan(source, Plan *plan) except -1:
     plan.sort = source.sort
     plan.flat = False            # kernels that need no groups set it
     plan.redefine, plan.ignore, plan.nonlinear = &redefine[0], &ignore[0], &nonlinear[0]
+    plan.linear = not source.nonlinear.any()
     plan.ngram, plan.skips, plan.limit = &ngram[0], &skips[0], &limit[0]
     plan.names = name_hash.shape[0]
     plan.name_hash = &name_hash[0] if plan.names else NULL

@@ -324,15 +324,21 @@ cdef inline int expand_made_groups(const Plan *plan, Scratch *s) noexcept nogil:
     """Fill in the terms of groups that are there."""
     cdef int g, status
     cdef size_t total = 0
+    cdef Group whole
     for g in range(s.groups):
         if s.group[g].number < LETTERS:
             total += s.group[g].size
     status = reserve_row_terms(s, total + 1)
     if status != OK:
         return status
-    for g in range(s.groups):
-        if s.group[g].number < LETTERS and not plan.nonlinear[s.group[g].number]:
-            add_linear(&s.group[g], plan.mask, s)
+    if s.are_segments and plan.linear and s.groups:    # adjacent in memory
+        whole = s.group[0]
+        whole.size = total
+        add_linear(&whole, plan.mask, s)
+    else:
+        for g in range(s.groups):
+            if s.group[g].number < LETTERS and not plan.nonlinear[s.group[g].number]:
+                add_linear(&s.group[g], plan.mask, s)
     add_constant(plan, s)
     total += plan.constant
     if plan.interactions:

@@ -109,7 +109,7 @@ cdef inline void clear_groups(Scratch *s) noexcept nogil:
         s.where[s.group[g].number] = -1
     s.groups = 0
     s.stored = 0
-    s.ranges_valid = False
+    s.ranges_valid = s.are_segments = False
 
 
 cdef inline void add_group(Scratch *s, int number, const uint32_t *index, const float *value, size_t size) noexcept nogil:
@@ -241,12 +241,31 @@ cdef inline uint64_t find_repeats(const Rows *rows, uint32_t first, uint32_t las
     return repeated
 
 
+cdef inline bint renew_groups(const Rows *rows, uint32_t first, uint32_t last, Scratch *s) noexcept nogil:
+    """Let groups that are the segments of one row be those of another, with the same characters; False where it has others."""
+    cdef uint32_t segment
+    cdef size_t begin, end = rows.namespace_start[first]
+    cdef Group *group = s.group
+    if not s.are_segments or <uint32_t>s.groups != last - first:
+        return False
+    for segment in range(first, last):
+        if group.number != rows.namespace_char[segment]:
+            return False
+        begin, end = end, rows.namespace_start[segment + 1]
+        group.index, group.value, group.size = rows.hash + begin, rows.value + begin, end - begin
+        group += 1
+    return True
+
+
 cdef inline int make_groups(const Rows *rows, size_t row, const Plan *plan, Scratch *s) noexcept nogil:
     """Fill ``s.group``. Returns OK, NO_MEMORY, TOO_MANY or STOPPED."""
     cdef uint32_t first = rows.row_namespace[row], last = rows.row_namespace[row + 1], segment, begin
-    cdef uint64_t repeated = find_repeats(rows, first, last)
+    cdef uint64_t repeated
     cdef uint8_t character
     cdef int name, status
+    if renew_groups(rows, first, last, s):     # most rows have the characters of the row before
+        return OK
+    repeated = find_repeats(rows, first, last)
     clear_groups(s)
     for segment in range(first, last):
         character = plan.redefine[rows.namespace_char[segment]]
@@ -265,4 +284,5 @@ cdef inline int make_groups(const Rows *rows, size_t row, const Plan *plan, Scra
     set_group_addresses(s)
     if plan.interactions:
         find_adjacent_groups(s)
+    s.are_segments = plan.plain and not repeated
     return OK

@@ -67,6 +67,7 @@ cdef struct Plan:
     bint plain                   # nothing below changes features or namespaces: groups are the segments themselves
     const uint8_t *redefine      # (256,) namespace character -> the character it counts as
     const uint8_t *ignore        # (256,) 1: the namespace is dropped
+    bint linear                  # all namespaces have linear terms
     const uint8_t *nonlinear     # (256,) 1: the namespace has no linear terms
     const uint8_t *ngram         # (256,) longest n-gram, 0 or 1 for none
     const uint8_t *skips         # (256,) skips allowed in n-grams

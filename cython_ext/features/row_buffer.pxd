@@ -39,6 +39,7 @@ cdef struct Scratch:
     # the example's groups, in namespace order
     Group group[LETTERS + MAX_NAMES]
     int groups
+    bint are_segments                        # the groups are the segments of a row of the batch, in order
     int16_t where[LETTERS + MAX_NAMES]       # group number -> index in group, or -1
     int16_t n_adjacent[LETTERS + MAX_NAMES]  # index in group -> number of groups from it on that are adjacent in memory
     # where no groups are made: ranges of segments to be copied, as pairs in store_index, and the characters they are valid for
@@ -61,7 +62,7 @@ cdef inline void open_scratch(Scratch *s) noexcept nogil:
     s.terms = s.max_terms = s.stored = s.max_stored = s.count = 0
     s.groups = 0
     s.max_copies = s.max_work = 0
-    s.ranges_valid = s.in_cache = s.copied = s.scanned = False
+    s.ranges_valid = s.are_segments = s.in_cache = s.copied = s.scanned = False
     memset(s.where, 0xff, sizeof(s.where))
 
 

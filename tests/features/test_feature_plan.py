@@ -1,5 +1,7 @@
 """Terms of an example: the kernel's expansion against its plain twin, and cases worked by hand."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from oracle.pipeline import expand
 from vwtext import BARS, FEATURES, feature_config, joined, sequences, text_options
 
 from vwlite._native import expand as kernel
+from vwlite.data.batch import BLANK
 from vwlite.data.text_format import parse_text
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
@@ -86,6 +89,40 @@ def test_terms_are_the_twins(lines, options, changes, ngrams):
         assert index == [term[0] for term in expected.terms]
         assert bits(value) == bits([term[1] for term in expected.terms])
         assert count == expected.count
+
+
+def terms_in_one_buffer(batch, plan):
+    """``(index, value)`` of every row, of rows that are expanded one after the other in the same buffer."""
+    room, start = 1 << 16, np.zeros(len(batch) + 1, np.int64)
+    index, value = np.zeros(room, np.uint32), np.zeros(room, np.float32)
+    status, terms = kernel.flatten(batch, plan, start, index, value)
+    assert status == 0 and terms == start[-1]
+    return [(index[begin:end].tolist(), bits(value[begin:end])) for begin, end in pairwise(start)]
+
+
+@given(
+    st.lists(examples, min_size=1, max_size=3),
+    st.lists(st.integers(0, 2), min_size=2, max_size=12),
+    text_options,
+    pipelines,
+)
+def test_terms_do_not_depend_on_the_rows_before(different, order, options, changes):
+    for name, value in changes.items():
+        setattr(options, name, value)
+    config = feature_config(options)
+    plan = Plan(config)
+    lines = [different[number % len(different)] for number in order]
+    batch = parse_text(b"\n".join(lines), text_format(config, skip_malformed=False))
+    list(row_ranges(batch, plan))  # after which the plan knows all namespaces
+    alone = [kernel.expand_row(batch, plan, row)[:2] for row in range(len(batch))]
+    alone = [
+        (np.frombuffer(index, np.uint32).tolist(), bits(np.frombuffer(value, np.float32))) for index, value in alone
+    ]
+    blank = (batch.flags & BLANK) != 0
+    in_one = terms_in_one_buffer(batch, plan)
+    assert [terms for terms, skip in zip(in_one, blank, strict=True) if not skip] == [
+        terms for terms, skip in zip(alone, blank, strict=True) if not skip
+    ]
 
 
 def only(text, **options):
