@@ -93,6 +93,6 @@ def bars_on_a_terminal():
 
     with (
         patch("vwlite.cli.output.Console.draw", draw),
-        patch("vwlite.cli.output.on_a_terminal", lambda stream: stream is sys.stderr),
+        patch("vwlite.cli.output.is_terminal", lambda stream: stream is sys.stderr),
     ):
         yield drawn

@@ -11,8 +11,9 @@ from pages import PAGES, PROJECT, PYTHON, README, UNRUN, blocks, run, session
 from test_rooms import ROOMS
 
 from vwlite._native import loss_functions
-from vwlite.cli.root import cli, plain
+from vwlite.cli.root import cli
 from vwlite.cli.samples import write
+from vwlite.cli.settings import plain_name
 from vwlite.evaluation.metric_table import MEASURED, TABLE
 from vwlite.learners.base import Learner
 from vwlite.learners.losses import LOSSES, LossConfig
@@ -59,7 +60,7 @@ def test_a_page_begins_with_an_example(page):
 
 
 def options(name):
-    return {plain(option) for param in command(name).params for option in (*param.opts, *param.secondary_opts)}
+    return {plain_name(option) for param in command(name).params for option in (*param.opts, *param.secondary_opts)}
 
 
 SLURM = {"--array", "--dependency", "--wrap"}  # options of sbatch
@@ -78,10 +79,10 @@ SOFIA = {
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != LACKED], ids=lambda page: page.name)
 def test_the_options_a_page_names_exist(page):
-    known = {plain(option) for param in cli.params for option in param.opts} | {plain("--help")}
+    known = {plain_name(option) for param in cli.params for option in param.opts} | {plain_name("--help")}
     known |= {option for name in TYPED for option in options(name)}
     named = re.findall(r"(?<![\w-])--[a-z][\w-]*", re.sub(r"ARGS='[^']*'", "", page.read_text()))
-    assert sorted({name for name in named if plain(name) not in known} - SLURM - SOFIA) == []
+    assert sorted({name for name in named if plain_name(name) not in known} - SLURM - SOFIA) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -12,7 +12,7 @@ import pytest
 from oracle.dyadic_flow import Term
 from pages import HOW_TO, PAGES, PROJECT
 
-from vwlite.cli.samples import contents
+from vwlite.cli.samples import make_files
 
 SOURCES = PROJECT / "docs" / "site" / "sources.py"
 
@@ -87,7 +87,7 @@ def oracle_term(a, b):
 
 def test_pages_say_where_their_data_come_from():
     """A sample file that a page reads is one that 'vwlite samples' writes, which the page says before."""
-    names = "|".join(rf"(?<![\w/-]){re.escape(name)}\b" for name, _ in contents())
+    names = "|".join(rf"(?<![\w/-]){re.escape(name)}\b" for name, _ in make_files())
     reads = re.compile(rf"^```(?:console|python)\n(?:(?!```).*\n)*?.*(?:{names})", re.M)
     for page in PAGES:
         if actual := reads.search(page.read_text()):

@@ -5,6 +5,7 @@ always a bug. What a message quotes from data is escaped: characters that contro
 """
 
 import re
+from collections.abc import Collection
 
 
 class VwliteError(Exception):
@@ -101,6 +102,11 @@ def escaped(text: str, kept: str = "") -> str:
 def laid_out(text: str) -> str:
     """As ``escaped``, for text of several lines: newlines and tabs stay."""
     return escaped(text, LAYOUT)
+
+
+def first_words(words: Collection[str], count: int) -> str:
+    """The first ``count`` words with commas between, and ``...`` behind them where there are more."""
+    return ", ".join(list(words)[:count]) + ", ..." * (len(words) > count)
 
 
 def escape(character: str) -> str:

@@ -62,6 +62,11 @@ class Option(NamedTuple):
         return self.spelled[0].partition("/")[0]
 
     @property
+    def is_repeatable(self) -> bool:
+        """Whether each further value is added to those before."""
+        return self.type == "tuple[str, ...]" and not self.read_as
+
+    @property
     def default_text(self) -> str:
         if self.shown is not None:
             return self.shown

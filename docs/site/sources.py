@@ -9,7 +9,7 @@ import sys
 from html import escape
 from pathlib import Path
 
-from vwlite.cli.manual import markdown, pages
+from vwlite.cli.manual import make_pages, to_markdown
 from vwlite.reporting.svg import PLAIN, dark_rules
 
 sys.path.append(str(Path(__file__).resolve().parent))
@@ -94,14 +94,14 @@ def write(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(PROJECT / name, folder / name)
     (folder / "reference").mkdir()
-    for page in pages():
-        (folder / "reference" / f"{page.file}.md").write_text(markdown(page), encoding="utf-8")
+    for page in make_pages():
+        (folder / "reference" / f"{page.file}.md").write_text(to_markdown(page), encoding="utf-8")
     parts = {caption: [f"docs/{name}" for name in names] for caption, names in PARTS.items()}
     begin, tasks = ["Overview <README>", *parts.pop("Begin")], [f"docs/how-to/{name}" for name in HOW_TO]
     parts = {"Begin": begin, "How to": tasks, **parts}
     parts["To change it"] += [*(f"docs/{name}" for name in sorted(found - listed)), "CHANGELOG"]
     parts["Reference"].append("examples/misuse/table")
-    parts["Commands"] = [f"reference/{page.file}" for page in pages()]
+    parts["Commands"] = [f"reference/{page.file}" for page in make_pages()]
     contents = [CONTENTS.format(caption=caption, names="\n".join(names)) for caption, names in parts.items()]
     front = (PROJECT / "docs" / "site" / "home.md").read_text(encoding="utf-8").replace("<!-- cards -->", cards())
     front = front.replace("](../../", "](").replace("](../", "](docs/")

@@ -23,7 +23,7 @@ def read(lines, answers):
 
 @pytest.mark.parametrize("asked", ["probabilities", "scores"])
 @pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
-def test_they_are_those_of_the_command(options, text, asked, run_here, tmp_path):
+def test_answers_are_those_of_the_command(options, text, asked, run_here, tmp_path):
     if "ldf" in options or "adf" in options:
         pytest.skip("below")
     model = Model(options)

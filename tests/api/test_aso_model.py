@@ -83,7 +83,7 @@ def test_models_are_pickled_copied_and_saved(tmp_path):
     assert pickle.loads(pickle.dumps(ASOModel())).config == ASOModel().config
 
 
-def test_refusals():
+def test_wrong_calls_are_refused_and_change_nothing():
     model = fitted("freq")
     before = model.dumps()
     with pytest.raises(DataError, match="there is no example to learn from"):

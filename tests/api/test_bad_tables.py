@@ -59,7 +59,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused(case):
+def test_wrong_tables_are_refused_and_change_nothing(case):
     data, y, columns, message = REFUSED[case]
     model = Model("--noconstant")
     before = model.dumps()
@@ -105,7 +105,8 @@ SAME = {  # as GOOD
 @pytest.mark.parametrize("case", SAME)
 def test_the_same_table_in_another_form(case):
     expected, model = Model(), Model()
-    expected.learn(GOOD, Y), model.learn(SAME[case], Y)
+    expected.learn(GOOD, Y)
+    model.learn(SAME[case], Y)
     assert model.dumps() == expected.dumps()
     assert np.array_equal(model.predict(SAME[case]), expected.predict(GOOD))
 
@@ -125,11 +126,12 @@ RIGHT = {  # a table, labels, and lines with the same rows
 
 
 @pytest.mark.parametrize("case", RIGHT)
-def test_as_the_lines_are(case):
+def test_right_tables_are_learned_as_their_lines(case):
     data, y, text = RIGHT[case]
     weight = [0, 0] if "weights" in case else None
     expected, model = Model(), Model()
-    expected.learn(text), model.learn(data, y, weight=weight)
+    expected.learn(text)
+    model.learn(data, y, weight=weight)
     assert model.dumps() == expected.dumps()
     assert np.array_equal(model.predict(data), expected.predict(text))
 

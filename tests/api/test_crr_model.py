@@ -127,7 +127,7 @@ def test_facts_and_weights():
     assert len(model.predict([])) == 0
 
 
-def test_refusals():
+def test_wrong_calls_are_refused_and_change_nothing():
     model, _ = fitted("logistic")
     before = model.dumps()
     with pytest.raises(DataError, match="label 7 does not fit"):

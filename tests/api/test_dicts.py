@@ -54,7 +54,7 @@ def test_a_frame_is_learned_as_its_text():
     assert from_frame.dumps() == from_text.dumps()
 
 
-def test_what_stands_beside_rows_does_not_stand_beside_lines():
+def test_labels_and_weights_beside_lines_are_refused():
     for lines in (["1 |a b"], iter(["1 |a b"])):
         with pytest.raises(UsageError, match="y goes with rows: text has its own"):
             Model().learn(lines, [1])

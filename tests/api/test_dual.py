@@ -37,10 +37,10 @@ def test_a_fitted_model_does_not_go_on():
     model = Model("--dual --l2 1")
     model.learn(NUMBERS)
     before = model.dumps()
-    for one in (model, pickle.loads(pickle.dumps(model)), Model.loads(before)):
+    for copied in (model, pickle.loads(pickle.dumps(model)), Model.loads(before)):
         with pytest.raises(UsageError, match="a model of --dual does not go on learning"):
-            one.learn(NUMBERS)
-        assert one.dumps() == before
+            copied.learn(NUMBERS)
+        assert copied.dumps() == before
 
 
 def test_nothing_to_learn_leaves_a_model_that_can_still_be_fitted():

@@ -36,7 +36,8 @@ def test_terms_are_those_of_the_command(options, text, run_here, tmp_path):
     model.save(tmp_path / "m")
     (tmp_path / "d").write_bytes(text)
     stdout = run_here("explain", "-i", "m", "d", "--classes", "1", "--json", "-", "--top", "3").stdout
-    expected = [[list(term.values()) for term in one["sums"][0]["terms"]] for one in json.loads(stdout)["examples"]]
+    examples = json.loads(stdout)["examples"]
+    expected = [[list(term.values()) for term in example["sums"][0]["terms"]] for example in examples]
     assert [[list(term) for term in terms] for terms in model.explain(text, top=3)] == expected
     assert all(0 < len(terms) <= 3 for terms in expected)
 
@@ -79,7 +80,7 @@ def test_every_line_of_a_group_has_terms():
     assert [len(terms) for terms in model.explain(GROUPS)] == [2] * 80
 
 
-def test_what_is_no_sum_is_refused():
+def test_models_whose_predictions_are_no_sums_are_refused():
     model = Model("--filter_tree 3")
     model.learn(CLASSES)
     with pytest.raises(UsageError, match="explain does not go with --filter_tree: its predictions are no sums"):

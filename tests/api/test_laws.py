@@ -74,7 +74,7 @@ def groups(draw):
         text = "shared |s q\n" * shared
         text += "".join(f"{number}:{cost} |a {named}\n" for number, (cost, named) in enumerate(group, 1))
         made.append(f"{text}\n")
-    return [one.encode() for one in made]
+    return [line.encode() for line in made]
 
 
 @pytest.mark.parametrize("options", OF_GROUPS)
@@ -91,11 +91,11 @@ def test_groups_of_lines_have_the_bytes_of_the_command(options, run_here, tmp_pa
             model.learn(data)
             assert model.dumps() == expected
         parts, pickled = Model(options), Model(options)
-        for one in texts:
-            parts.learn(one)
+        for text in texts:
+            parts.learn(text)
             pickled = pickle.loads(pickle.dumps(pickled))
-            pickled.learn(one)
-            pickled.predict(one)
+            pickled.learn(text)
+            pickled.predict(text)
         assert pickled.dumps() == parts.dumps()
         assert parts.counters == model.counters and arrays_of(parts) == arrays_of(model)
 
@@ -127,8 +127,8 @@ def test_the_bytes_are_those_of_the_command(options, labels, run_here, tmp_path)
 
 
 @pytest.mark.parametrize(("options", "labels"), CASES, ids=ids)
-def test_two_calls_are_one(options, labels, tmp_path, monkeypatch):
-    """But for the number of passes; a pickle in between changes nothing, nor do predictions; no file is written."""
+def test_two_calls_on_halves_learn_what_one_call_does(options, labels, tmp_path, monkeypatch):
+    """The number of passes aside; a pickle in between changes nothing, nor do predictions; no file is written."""
     if "passes" in options:
         pytest.skip("each call makes several passes")
     if "dual" in options:

@@ -90,7 +90,7 @@ def test_answers_are_those_of_the_command(case, command, run_cli, tmp_path):
         expected = [block.split("\n") for block in "\n".join(labels).strip().split("\n\n")]
         assert model.predict(parsed(model, text)) == expected
         marginals = model.marginals(parsed(model, text))
-        assert [len(one) for one in marginals] == [len(one) for one in expected]
+        assert [len(rows) for rows in marginals] == [len(rows) for rows in expected]
         np.testing.assert_allclose(np.concatenate(marginals).sum(axis=1), 1)
     elif model.config.model == "binary":
         upper = model.probabilities(parsed(model, text))[:, 1]
@@ -160,7 +160,7 @@ def test_names_of_features(command):
     assert model.fit(parsed(model, NUMBERS)).dumps() == command("binary", "--names")
 
 
-def test_refusals():
+def test_wrong_calls_are_refused_and_change_nothing():
     model, text = fitted("binary")
     before = model.dumps()
     with pytest.raises(DataError, match="use either 0/1 or -1/1"):

@@ -16,7 +16,7 @@ from model_runs import CLASSES, COSTS, LOGISTIC, NUMBERS, SETS
 import vwlite as library
 from vwlite import Model
 from vwlite.errors import DataError, InputMissing, ModelError, UsageError
-from vwlite.evaluation.metric_table import finite
+from vwlite.evaluation.metric_table import to_finite
 
 
 @pytest.fixture
@@ -137,12 +137,12 @@ def test_options_by_any_spelling():
         ("'", {}, "No closing quotation"),
     ],
 )
-def test_refusals(args, options, message):
+def test_wrong_options_are_refused(args, options, message):
     with pytest.raises(UsageError, match=message):
         Model(args, **options)
 
 
-def test_malformed_lines():
+def test_malformed_lines_are_an_error_unless_allowed():
     model = Model()
     with pytest.raises(DataError, match="1 of 2 lines are malformed"):
         model.learn("1 |a b\nx |a b\n")
@@ -192,7 +192,7 @@ def test_an_empty_list_is_the_empty_set():
 
 
 @pytest.mark.parametrize("text", ["", b"", [], "\n", "1 |a b", "1 |a b\r\n", "|", iter(["1 |a b"])])
-def test_little_text(text):
+def test_texts_of_no_and_of_one_line_are_learned(text):
     model = Model()
     examples = model.learn(text).examples
     assert examples == (0 if text in ("", b"", [], "\n") else 1)
@@ -229,13 +229,13 @@ def test_weights_by_name():
 
 def test_nothing_is_printed_and_no_signal_is_handled(tmp_path, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
     model = Model("--passes 3 --noconstant")
     model.learn(NUMBERS, keep_predictions=True)
     model.learn("x |a", bad_lines=1)
     model.predict(NUMBERS)
     assert capfd.readouterr() == ("", "")
-    assert handlers == [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
+    assert handlers == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
     assert os.listdir(tmp_path) == []
 
 
@@ -267,8 +267,8 @@ def test_metrics_are_those_of_the_command(options, text, command, run_cli, tmp_p
     model = Model(options)
     model.learn(text)
     before = model.dumps()
-    assert finite(model.evaluate(text)) == expected  # JSON has no NaN
-    assert finite(library.evaluate(model, tmp_path / "data.vw", kind="vw")) == expected
+    assert to_finite(model.evaluate(text)) == expected  # JSON has no NaN
+    assert to_finite(library.evaluate(model, tmp_path / "data.vw", kind="vw")) == expected
     assert model.dumps() == before
 
 

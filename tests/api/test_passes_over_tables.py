@@ -61,7 +61,8 @@ def test_the_bytes_are_those_of_a_run_over_text(options, form, monkeypatch):
 @pytest.mark.usefixtures("no_files")
 def test_a_second_call_goes_on():
     one, two = Model("--holdout_off"), Model("--holdout_off")
-    one.learn(ROWS, Y, passes=2), one.learn(ROWS, Y, passes=2)
+    one.learn(ROWS, Y, passes=2)
+    one.learn(ROWS, Y, passes=2)
     for _ in range(4):
         two.learn(ROWS, Y)
     assert np.array_equal(one.weights, two.weights)
@@ -70,7 +71,8 @@ def test_a_second_call_goes_on():
 def test_an_iterator_of_dicts_is_kept_in_a_temporary_cache():
     rows = forms()["dicts"]
     one, two = Model("--passes 3"), Model("--passes 3")
-    one.learn(rows, Y), two.learn(iter(rows), Y)
+    one.learn(rows, Y)
+    two.learn(iter(rows), Y)
     assert one.dumps() == two.dumps()
 
 

@@ -13,7 +13,7 @@ def log(n=200):
     return action, (draw.random(n) < 0.2 + 0.2 * action).astype(float), p
 
 
-def test_what_is_the_same():
+def test_equivalent_estimators_have_equal_values():
     """A perfect model of costs and one of zeros; the logging policy itself costs the mean; shifted costs."""
     action, cost, p = log()
     pi = np.full((len(action), 3), 1 / 3)
@@ -21,10 +21,10 @@ def test_what_is_the_same():
     assert estimates["ips"].value == pytest.approx(cost.mean()) == estimates["cv"].value == estimates["dr"].value
     q = np.tile([0.2, 0.4, 0.6], (len(action), 1))
     pi = np.tile([0.5, 0.3, 0.2], (len(action), 1))
-    one, moved = policy_value(pi, action, cost, p, q), policy_value(pi, action, cost + 5, p, q + 5)
+    values, moved = policy_value(pi, action, cost, p, q), policy_value(pi, action, cost + 5, p, q + 5)
     for name in ("cv", "dr", "dm"):
-        assert moved[name].value == pytest.approx(one[name].value + 5)
-    assert one["cv"].low < one["cv"].value < one["cv"].high and "policy_value" in package.__all__
+        assert moved[name].value == pytest.approx(values[name].value + 5)
+    assert values["cv"].low < values["cv"].value < values["cv"].high and "policy_value" in package.__all__
 
 
 def test_the_difference_to_another_policy():
@@ -50,7 +50,7 @@ def test_the_difference_to_another_policy():
     ({"pi": 0.5}, "sum to 1"),
     ({"cost_range": (0, 0.5)}, "cost_range 0,0.5"),
 ])
-def test_misuse(change, said):
+def test_wrong_arrays_are_refused(change, said):
     action, _, p = log(10)
     given = {"pi": np.full((10, 3), 1 / 3), "action": action, "cost": np.ones(10), "p": p}
     for name, value in change.items():

@@ -24,9 +24,9 @@ def test_lists_are_those_of_the_command(model, run_cli, tmp_path):
     files = ["--exclude", tmp_path / "seen", tmp_path / "people"]
     done = run_cli("recommend", "-i", tmp_path / "model", "--of", "i", "--top", 6, *files)
     rows = [line.split("\t") for line in done.stdout.splitlines()]
-    for one in (model, Model.load(tmp_path / "model")):
+    for loaded in (model, Model.load(tmp_path / "model")):
         for data, seen in ((PEOPLE, "|u u1 |i i2 i3"), (tmp_path / "people", tmp_path / "seen")):
-            actual = one.recommend(data, "i", top=6, exclude=seen)
+            actual = loaded.recommend(data, "i", top=6, exclude=seen)
             assert [len(part) for part in actual] == [5, 6, 6]
             names, scores = zip(*(item for part in actual for item in part), strict=True)
             assert list(names) == [name for _, _, name in rows]
@@ -67,7 +67,7 @@ def test_learning_goes_on_as_if_nothing_was_asked(model):
         ("--dotproduct ui", "i", 0, "--top takes 1 or more, not 0"),
     ],
 )
-def test_what_cannot_be_is_refused(options, of, top, message):
+def test_wrong_calls_are_refused(options, of, top, message):
     with pytest.raises(UsageError) as error:
         Model(options).recommend(PEOPLE, of, top=top)
     assert str(error.value) == message

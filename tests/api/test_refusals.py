@@ -34,7 +34,7 @@ OPTIONS = [
     # what would do nothing
     "--quantile_tau 0.3", "--expectile_q 0.3", "--logistic_max 2 --loss_function hinge", "--permutations",
     "--filter_tree 3 --loss_function multinomial --expectile_q 0.3", "--skips 1",
-    *(f"--bfgs --passes 3 {one}" for one in ("--sgd", "--adaptive", "-l1", "--power_t=1", "--shuffle-first")),
+    *(f"--bfgs --passes 3 {option}" for option in ("--sgd", "--adaptive", "-l1", "--power_t=1", "--shuffle-first")),
     "--conjugate_gradient --passes 3 --mem=3", "--coin -l1", "--coin --initial_weight=1", "--coin -C1",
     "--filter_tree=2 --pistol -l1", "--filter_tree=2 --pistol --normalized",
     # values
@@ -54,7 +54,7 @@ def sentence(said):
 
 
 @pytest.mark.parametrize("options", OPTIONS)
-def test_options(options, run_here, tmp_path):
+def test_wrong_options_have_the_sentence_of_the_command(options, run_here, tmp_path):
     (tmp_path / "data.vw").write_bytes(LINES)
     expected = sentence(run_here("train", "data.vw", "-f", "m", "--quiet", *shlex.split(options), status=2).stderr)
     with pytest.raises(UsageError) as raised:
@@ -70,8 +70,8 @@ AGAINST = {  # options of a model and those that contradict it
 }
 
 
-@pytest.mark.parametrize(("made", "options"), [(made, one) for made in AGAINST for one in AGAINST[made]])
-def test_options_beside_a_model(made, options, run_here, tmp_path):
+@pytest.mark.parametrize(("made", "options"), [(made, refused) for made in AGAINST for refused in AGAINST[made]])
+def test_options_beside_a_model_have_the_sentence_of_the_command(made, options, run_here, tmp_path):
     (tmp_path / "data.vw").write_bytes(LINES.replace(b"-1", b"2") if "oaa" in made else LINES)
     run_here("train", "data.vw", "-f", "m", "--quiet", *made.split())
     refused = run_here("train", "data.vw", "-i", "m", "-f", "n", "--quiet", *options.split(), status=2)
@@ -97,7 +97,7 @@ DATA = {  # options, and the labels of rows, the last of which is refused
 
 
 @pytest.mark.parametrize("options", DATA)
-def test_labels(options, run_here, tmp_path):
+def test_wrong_labels_have_the_sentence_of_the_command(options, run_here, tmp_path):
     labels = DATA[options]
     text = "".join(f"{label} | 0:1\n" for label in labels)
     (tmp_path / "data.vw").write_text(text)

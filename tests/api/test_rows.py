@@ -54,7 +54,7 @@ def test_raw_answers_of_softmax_are_sums_of_weights():
     assert np.allclose(model.predict(USERS, raw=True), USERS @ weights + constant, atol=1e-5)
 
 
-def test_what_cannot_be_learned_is_named_and_nothing_is_learned():
+def test_wrong_values_are_named_and_nothing_is_learned():
     model = Model()
     broken = np.ones((3, 2))
     broken[1, 1] = np.nan

@@ -28,7 +28,7 @@ def same(ours, theirs):
 
 
 @pytest.mark.parametrize(("options", "text"), RUNS, ids=ids)
-def test_they_learn_and_answer_as_other_runs_do(options, text):
+def test_small_calls_learn_and_answer_as_other_runs_do(options, text):
     """A run that is told its number of threads is put together anew."""
     kept, anew = Model(options), Model(options)
     for number, piece in enumerate(pieces(text)):
@@ -40,8 +40,10 @@ def test_they_learn_and_answer_as_other_runs_do(options, text):
         if number % 3 == 2:
             assert kept.dumps() == anew.dumps()
             assert kept.counters == anew.counters
-    kept.learn(piece, threads=1), anew.learn(piece)  # from one to the other
-    kept.learn(text), anew.learn(text, threads=1)
+    kept.learn(piece, threads=1)  # from one to the other
+    anew.learn(piece)
+    kept.learn(text)
+    anew.learn(text, threads=1)
     assert kept.dumps() == anew.dumps()
 
 
@@ -72,28 +74,33 @@ def test_trees_have_no_raw_answers(options):
 )
 def test_texts_and_lists_of_lines(texts):
     model, other = Model(), Model()
-    model.learn(texts), other.learn(iter(["1 |a b", "0 |a c"]))
+    model.learn(texts)
+    other.learn(iter(["1 |a b", "0 |a c"]))
     assert model.dumps() == other.dumps()
     assert np.array_equal(model.predict(texts), other.predict(iter(["|a b", "|a c"])))
 
 
 def test_no_workspace_is_made_anew(monkeypatch):
     model = Model()
-    model.learn(NUMBERS), model.predict(NUMBERS)
+    model.learn(NUMBERS)
+    model.predict(NUMBERS)
     made = []
     monkeypatch.setattr(text_format.Workspace, "allocate", lambda self: made.append(self))
     for line in NUMBERS.splitlines():
-        model.learn(line), model.predict(line)
+        model.learn(line)
+        model.predict(line)
     assert made == []
 
 
 def test_errors_leave_the_model_as_it_was():
     model, alone = Model(LOGISTIC), Model(LOGISTIC)
-    model.learn("1 |a b"), alone.learn("1 |a b")
+    model.learn("1 |a b")
+    alone.learn("1 |a b")
     for wrong in ("2 |a b", "x |a b", "1 |a b:nan\n", "1 |a b\n0.5 |a b"):
         with pytest.raises(DataError):
             model.learn(wrong)
-    model.learn("0 |a b"), alone.learn("0 |a b")
+    model.learn("0 |a b")
+    alone.learn("0 |a b")
     with pytest.raises(DataError, match="<text>:1: label -1 after 0/1 labels"):
         model.learn("-1 |a b")
     assert model.dumps() == alone.dumps()
@@ -102,14 +109,14 @@ def test_errors_leave_the_model_as_it_was():
     assert model.predict("|a b").shape == (1,)
 
 
-def test_what_was_learned_is_not_forgotten(tmp_path):
+def test_small_calls_build_on_one_another(tmp_path):
     model = Model(LOGISTIC)
     model.learn("1 |a b")
     copied = Model.loads(model.dumps())
-    for one in (model, copied):
-        one.learn("1 |a b\n-1 |a c")
-        one.learn("1 |a b\n-1 |a c", passes=2)
-        one.learn("-1 |a c")
+    for learner in (model, copied):
+        learner.learn("1 |a b\n-1 |a c")
+        learner.learn("1 |a b\n-1 |a c", passes=2)
+        learner.learn("-1 |a c")
     assert model.dumps() == copied.dumps()
     assert model.counters["example_number"] == copied.counters["example_number"] == 8
     model.save(tmp_path / "m", predict_only=True)

@@ -56,7 +56,7 @@ def test_the_columns_that_were_found_are_kept_through_every_door(tmp_path, run_c
     data, model = tmp_path / "data.csv", vwlite.Model(columns=COLUMNS)
     model.learn(data)
     same = [model, vwlite.train(data, columns=COLUMNS), pickle.loads(pickle.dumps(model)), copy.copy(model)]
-    assert all(one.dumps() == (tmp_path / "model").read_bytes() for one in same)
+    assert all(model.dumps() == (tmp_path / "model").read_bytes() for model in same)
 
 
 def test_text_is_read_in_the_format_of_the_table(tmp_path):

@@ -50,7 +50,7 @@ def content(folder):
 
 
 def taken_away(folder):
-    """What a run has left there."""
+    """Take away what a run has left there, and return it."""
     result = content(folder)
     for name in result.keys() - DATA:
         (folder / name).unlink()
@@ -106,7 +106,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_refusals(options, folder, run_here):
+def test_wrong_options_have_the_sentence_of_the_command(options, folder, run_here):
     stderr = run_here("train", "data.vw", *shlex.split(options), "--quiet", status=2).stderr
     assert taken_away(folder).keys() == DATA
     with pytest.raises(UsageError) as raised:
@@ -116,7 +116,7 @@ def test_refusals(options, folder, run_here):
 
 
 @pytest.mark.usefixtures("folder")
-def test_other_refusals():
+def test_wrong_files_and_keywords_are_refused():
     with pytest.raises(UsageError, match="no such option quiet"):
         vwlite.train("more.vw", quiet=True)
     with pytest.raises(UsageError, match="no files"):
@@ -131,7 +131,7 @@ def test_other_refusals():
 
 
 @pytest.mark.usefixtures("folder")
-def test_urls():
+def test_a_url_is_learned_as_its_file():
     system = pytest.importorskip("fsspec").filesystem("memory")
     system.pipe({"/more.vw": Path("more.vw").read_bytes()})
     url = "memory://more.vw"

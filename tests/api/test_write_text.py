@@ -47,7 +47,7 @@ def check(data, y=None, **more):
             if column.entries != "text offsets":
                 assert getattr(batch, name).tobytes() == getattr(again, name).tobytes(), name
         if not (format.words and "weight" in more):  # importance stands between the words
-            tags = [[one.tag(row).split() for row in range(len(batch))] for one in (batch, again)]
+            tags = [[parsed.tag(row).split() for row in range(len(batch))] for parsed in (batch, again)]
             assert tags[0] == tags[1]
     return text
 
@@ -146,7 +146,7 @@ def frames(draw, *names):
 
 
 def check_law(options, frame, folder, *args, **more):
-    """What learns the frame is, byte for byte, what ``vwlite train`` makes of its text."""
+    """Check that a model of the frame is, byte for byte, what ``vwlite train`` makes of its text."""
     text = folder.mktemp("law") / "d.vw"
     write_text(text, frame, *args, **more)
     model = library.Model(options)
@@ -181,7 +181,7 @@ def test_the_text_of_tables_and_dicts_makes_their_model(tmp_path_factory, dense)
     check_law("--l2 1e-3", rows, tmp_path_factory, [1, -1, 0.3], **more)
 
 
-def test_the_law_holds_for_the_command(tmp_path, run_here):
+def test_the_command_learns_the_written_text_as_the_rows(tmp_path, run_here):
     arrow = pytest.importorskip("pyarrow")
     labels = arrow.array(["cat", "dog", None, "cat"]).dictionary_encode()
     frame = arrow.table({"age": [1.5, 0.1, None, 3], "city": ["rome", "oslo", "rome", None], "label": labels})
@@ -201,8 +201,8 @@ def test_affixes_and_spelling_are_made_of_the_text(options):
     with pytest.raises(UsageError, match="not in tables: learn what write_text writes"):
         model.learn(rows, y)
     plain = library.Model()
-    for one in (model, plain):
-        one.learn(text_of(rows, y))
+    for learner in (model, plain):
+        learner.learn(text_of(rows, y))
     assert (model.weights != plain.weights).any()
 
 
@@ -248,7 +248,7 @@ def test_a_model_learns_the_same_from_the_text(tmp_path):
         (np.ones(3), {}, UsageError, "2-D"),
     ],
 )
-def test_what_text_cannot_say_is_refused_and_no_file_is_left(data, more, error, reason, tmp_path):
+def test_values_that_text_cannot_hold_are_refused_and_no_file_is_left(data, more, error, reason, tmp_path):
     with pytest.raises(error, match=reason):
         write_text(tmp_path / "d.vw", data, **more)
     assert list(tmp_path.iterdir()) == []

@@ -19,12 +19,12 @@ from in_process import bars_on_a_terminal
 from json_schema import complaints
 
 import vwlite
-from vwlite.cli.manual import pages
+from vwlite.cli.manual import make_pages
 from vwlite.storage.output_checks import CHECKPOINT, LEDGER
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "run-1.schema.json").read_text())
 DOCS = "\n".join(path.read_text() for path in (Path(__file__).parents[2] / "docs").glob("*.md"))
-MAN = {page.name.removeprefix("vwlite ") for page in pages()}
+MAN = {page.name.removeprefix("vwlite ") for page in make_pages()}
 LAWS = {}
 
 

@@ -66,5 +66,5 @@ def header(tmp_path):
 
 @pytest.fixture
 def names_in(tmp_path):
-    """What stands in ``tmp_path``, hidden files included."""
+    """A function that lists what stands in ``tmp_path``, hidden files included."""
     return lambda: sorted(path.name for path in Path(tmp_path).iterdir())

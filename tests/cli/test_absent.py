@@ -7,18 +7,19 @@ import pytest
 from commands import command
 
 from vwlite.api.option_values import ABSENT, what_instead
-from vwlite.cli.root import COMMANDS, plain
+from vwlite.cli.root import COMMANDS
+from vwlite.cli.settings import plain_name
 
 TABLE = (Path(__file__).resolve().parents[2] / "docs/coming-from-vw.md").read_text()
 OPTIONS = [option for group in ABSENT for option in group.options]
 
 
 def names(name):
-    """Of a command's options."""
-    return {plain(option.lstrip("-")) for param in command(name).params for option in param.opts}
+    """List the names of a command's options."""
+    return {plain_name(option.lstrip("-")) for param in command(name).params for option in param.opts}
 
 
-def test_the_table_shows_what_is_answered():
+def test_the_documented_table_has_the_answers_of_the_command():
     rows = [f"| {', '.join(f'`--{name}`' for name in g.options)} | {g.what} | {g.instead} |" for g in ABSENT]
     assert [line for line in TABLE.splitlines() if line.startswith("| `")] == rows
 
@@ -28,14 +29,14 @@ def test_no_option_is_in_two_groups_or_in_vwlite_vw():
     assert [name for name in names("vw") for pattern in OPTIONS if fnmatchcase(name, pattern)] == []
 
 
-def test_what_is_to_be_used_exists():
+def test_proposed_commands_and_options_exist():
     quoted = [part for group in ABSENT for part in group.instead.split("`")[1::2]]
     assert len(quoted) > len(ABSENT)
     for text in quoted:
         words = text.split()
         name = " ".join(words[1:3] if words[1:2] in (["aso"], ["lm"]) else words[1:2]) if words[0] == "vwlite" else "vw"
         assert name.split()[0] in COMMANDS, text
-        typed = {plain(word.lstrip("-")) for word in words if word.startswith("-") and word != "-"}
+        typed = {plain_name(word.lstrip("-")) for word in words if word.startswith("-") and word != "-"}
         assert typed <= names(name), text
 
 
@@ -74,5 +75,5 @@ def test_vw_answers_a_format(vwlite):
     assert done.stdout.startswith("[critical] vw: ") and "other formats of data; use text" in done.stdout
 
 
-def test_other_values_are_no_formats(vwlite):
+def test_other_values_of_format_are_unknown_choices(vwlite):
     assert "not in vwlite" not in vwlite("train", "--loss_function", "json", "data.vw", status=2).stderr

@@ -15,25 +15,26 @@ def data(write):
 def test_what_people_chose_is_learned_beside_what_they_did_not(data, vwlite):
     vwlite("train", data, "-f", "all", *DYADS)
     vwlite("train", data, "-f", "drawn", *DYADS, *DRAWN)
-    usual, drawn = ([float(line) for line in vwlite("predict", "-i", one, data).lines] for one in ("all", "drawn"))
+    usual, drawn = ([float(line) for line in vwlite("predict", "-i", model, data).lines] for model in ("all", "drawn"))
     assert max(drawn) < min(usual)  # to which everything is wanted
     vwlite("vw", data, "-f", "of-vw", *DYADS, *DRAWN)
     assert len(vwlite("predict", "-i", "of-vw", data).lines) == len(usual)
 
 
 def test_nothing_to_draw_from_is_told(vwlite, write):
-    done = vwlite("train", write("one", "1 |user u |item i\n" * 3), *(one for one in DYADS if one != "--quiet"), *DRAWN)
+    options = [option for option in DYADS if option != "--quiet"]
+    done = vwlite("train", write("one", "1 |user u |item i\n" * 3), *options, *DRAWN)
     assert "--negatives: nothing was drawn" in done.stderr
 
 
-def test_confidences_for_another_rate(data, vwlite):
+def test_confidences_are_in_proportion_to_the_rate(data, vwlite):
     vwlite("train", data, "-f", "m", *DYADS, "--negatives", 2)
     predictions = [
         [float(line.split()[1]) for line in vwlite("predict", "-i", "m", data, "--confidence", *more).lines]
         for more in ((), ("--confidence-rate", "0.2"), ("--confidence-rate", "0.1"))
     ]
     assert predictions[0] == predictions[1] and predictions[2] == pytest.approx(
-        [2 * one for one in predictions[0]], rel=1e-4
+        [2 * prediction for prediction in predictions[0]], rel=1e-4
     )
     vwlite("train", data, "-f", "m", *DYADS, "--negatives", 2, "--confidence-rate", "0.1")
     kept = [float(line.split()[1]) for line in vwlite("predict", "-i", "m", data, "--confidence").lines]

@@ -36,8 +36,8 @@ def learn(vwlite, *options, data="un.vw", aux=("--aux", "freq-k:2"), **more):
     return vwlite("aso", "learn", data, "-f", "theta", *aux, "--quiet", *options, **more)
 
 
-def same(tmp_path, one, two):
-    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+def same(tmp_path, first, second):
+    return (tmp_path / first).read_bytes() == (tmp_path / second).read_bytes()
 
 
 def test_two_commands_and_the_others_take_the_model(vwlite, header):
@@ -53,7 +53,7 @@ def test_two_commands_and_the_others_take_the_model(vwlite, header):
     assert "ball" in vwlite("inspect", "model", "--top", "10").stdout
 
 
-def test_several_labels(vwlite):
+def test_multilabel_models_are_learned_and_measured(vwlite):
     learn(vwlite)
     vwlite("aso", "train", "many.vw", "--theta", "theta", "-f", "model", "--multilabel", "--quiet")
     scores = json.loads(vwlite("evaluate", "-i", "model", "many.vw", "--json", "-").stdout)
@@ -69,7 +69,7 @@ KINDS += ["freq", "mask:w", "labels"]
 
 
 @pytest.mark.parametrize("aux", KINDS)
-def test_kinds_of_problems(vwlite, aux):
+def test_inspect_shows_the_theta_of_each_kind_of_problem(vwlite, aux):
     labeled = () if aux.split(":")[0] in ("freq", "mask", "more", "labels") else ("--labeled", "few.vw")
     learn(vwlite, *labeled, "--json", "facts", data="test.vw", aux=("--aux", aux))
     lines = vwlite("aso", "inspect", "theta", "--rows", "1", "-n", "3").lines
@@ -216,7 +216,7 @@ def test_defaults_may_be_typed(vwlite, tmp_path):
 def test_inspect_as_json(vwlite):
     learn(vwlite)
     report = json.loads(vwlite("aso", "inspect", "theta", "--top", "2", "--json", "-").stdout)
-    assert report["topics"][0]["row"] == 1 and all(len(one["positive"]) <= 2 for one in report["topics"])
+    assert report["topics"][0]["row"] == 1 and all(len(topic["positive"]) <= 2 for topic in report["topics"])
 
 
 def test_memory_is_said_and_limited(vwlite):
@@ -253,7 +253,7 @@ def test_memory_is_said_and_limited(vwlite):
         ("train few.vw -f m --json m", "same name"),
     ],
 )
-def test_usage(vwlite, typed, said):
+def test_usage_errors_say_what_is_wrong(vwlite, typed, said):
     learn(vwlite)
     assert said in vwlite("aso", *typed.split(), status=2).stderr
 
@@ -355,5 +355,5 @@ def test_cotrain_with_theta(vwlite):
         (("--step", "0"), "--step"),
     ],
 )
-def test_cotrain_refuses(options, said, vwlite):
+def test_cotrain_refuses_wrong_options(options, said, vwlite):
     assert said in cotrain(vwlite, *options, status=2).stderr

@@ -22,7 +22,7 @@ def train(vwlite, *options, data="few.vw"):
 
 
 def answers(vwlite, *options, data="test.vw"):
-    """Of each line its name, its numbers by class, its tag."""
+    """Read of each line its name, its numbers by class, and its tag."""
     result = []
     for line in vwlite("predict", "-i", "model", data, *options).lines:
         name, *pairs, tag = line.split()
@@ -70,9 +70,10 @@ def test_probabilities_add_up_to_1_and_follow_the_scores(vwlite, loss):
     train(vwlite, "--loss_function", loss)
     scored = answers(vwlite, "--scores")
     for (name, shares, _), (_, scores, _) in zip(answers(vwlite, "--probabilities"), scored, strict=True):
-        one = {key: share_of(f, loss) for key, f in scores.items()}
-        total = sum(one.values())
-        assert shares == pytest.approx({key: share / total if total else 0.5 for key, share in one.items()}, abs=1e-4)
+        expected = {key: share_of(score, loss) for key, score in scores.items()}
+        total = sum(expected.values())
+        expected = {key: share / total if total else 0.5 for key, share in expected.items()}
+        assert shares == pytest.approx(expected, abs=1e-4)
         assert name in TOPICS and sum(shares.values()) == pytest.approx(1, abs=1e-5)
 
 
@@ -98,7 +99,7 @@ def test_top_shows_the_largest(vwlite):
     for name, shown, _ in answers(vwlite, "--scores", "--top", "1"):
         assert list(shown) == [name]
     assert answers(vwlite, "--probabilities", "--top", "9") == [
-        (name, dict(sorted(shares.items(), key=lambda one: -one[1])), tag)
+        (name, dict(sorted(shares.items(), key=lambda pair: -pair[1])), tag)
         for name, shares, tag in answers(vwlite, "--probabilities")
     ]
 
@@ -113,7 +114,7 @@ def test_top_shows_the_largest(vwlite):
         (("--jsonl",), "does not go with a model of named labels"),
     ],
 )
-def test_what_does_not_go_together(vwlite, options, said):
+def test_options_that_do_not_go_together_are_refused(vwlite, options, said):
     train(vwlite)
     assert said in vwlite("predict", "-i", "model", "test.vw", *options, status=2).stderr
 
@@ -143,7 +144,7 @@ def test_metrics_of_classes(vwlite, write):
     said, shares = answers(vwlite, "--scores"), answers(vwlite, "--probabilities")
     right = [name == label for (name, _, _), label in zip(said, true, strict=True)]
     assert report["examples"] == 61 and report["accuracy"] == pytest.approx(sum(right) / 61) == report["micro_f1"]
-    chances = [one.get(label, 0) for (_, one, _), label in zip(shares, true, strict=True)]
+    chances = [share.get(label, 0) for (_, share, _), label in zip(shares, true, strict=True)]
     losses = -np.log(np.clip(chances, 2**-23, 1 - 2**-23))
     assert report["log_loss"] == pytest.approx(np.mean(losses), rel=1e-4)
     areas = []
@@ -169,8 +170,8 @@ def test_metrics_of_lists(vwlite):
     shares = answers(vwlite, "--probabilities", data="many.vw")
     wrong = [
         (share > 0.5) != (key in names)
-        for (_, one, _), names in zip(shares, true, strict=True)
-        for key, share in one.items()
+        for (_, by_class, _), names in zip(shares, true, strict=True)
+        for key, share in by_class.items()
     ]
     assert list(report) == message.split(",") and report["hamming_loss"] == pytest.approx(np.mean(wrong))
     assert report["auc"] > 0.9 and 0 <= report["log_loss"] < 1
@@ -184,6 +185,6 @@ def test_inspect_shows_the_rows_of_theta_of_each_class(vwlite, tmp_path):
     groups = zip(target.theta.names, target.theta.values, strict=True)
     names = [f"{group}/{row + 1}" for group, values in groups for row in range(len(values))]
     best = np.argsort(-np.abs(target.weights.v[:, 0]), kind="stable")[:2]
-    assert [one["row"] for one in inspection] == [names[at] for at in best]
-    assert [one["weight"] for one in inspection] == [float(target.weights.v[at, 0]) for at in best]
+    assert [entry["row"] for entry in inspection] == [names[at] for at in best]
+    assert [entry["weight"] for entry in inspection] == [float(target.weights.v[at, 0]) for at in best]
     assert f"of Theta: {inspection[0]['row']}:" in vwlite("inspect", "model", "--top", "2").stdout

@@ -55,7 +55,7 @@ def test_other_text_is_learned_from_and_its_words_are_known(vwlite, tmp_path, wr
     assert json.loads(vwlite("inspect", "more", "--json", "-").stdout)
 
 
-def test_new_classes(vwlite, tmp_path):
+def test_new_classes_need_the_option_and_are_learned(vwlite, tmp_path):
     train(vwlite, "few.vw")
     done = train(vwlite, "land.vw", "-i", "model", out="more", status=65)
     assert "no class land: --new-classes" in done.stderr and not (tmp_path / "more").exists()
@@ -89,7 +89,7 @@ def test_classes_without_new_examples_keep_their_weights_but_for_what_tells_agai
         (("bio.vw", "--sequences", "--decode", "viterbi"), (), 2, "cannot be trained further"),
     ],
 )
-def test_refused(vwlite, begun, options, status, said):
+def test_wrong_options_are_refused(vwlite, begun, options, status, said):
     train(vwlite, *begun)
     assert said in train(vwlite, begun[0], "-i", "model", *options, out="more", status=status).stderr
 

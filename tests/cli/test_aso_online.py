@@ -106,7 +106,7 @@ def test_features_of_examples_that_are_not_asked_for_are_none_that_few_have(vwli
         (("--online", "--aux", "freq", "--max-memory", "1e-6"), 2, "--max-memory"),
     ],
 )
-def test_refused(vwlite, options, status, said):
+def test_wrong_options_are_refused(vwlite, options, status, said):
     learn(vwlite, "un.vw", "--aux", "freq", "--quiet", out="plain")
     learn(vwlite, "un.vw", *ONLINE, "--keep-weights", out="kept")
     assert said in learn(vwlite, "un.vw", *options, status=status).stderr

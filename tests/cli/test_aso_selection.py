@@ -89,7 +89,7 @@ def point(hits, scale):
     return Point(LATER, scale, 1 if scale else None, {}, counts)
 
 
-def test_what_is_hardly_below_the_best_wins_by_its_smaller_scale():
+def test_of_points_that_are_nearly_equal_the_smaller_scale_wins():
     none = point([1] * 50 + [0] * 50, 0)
     hardly = point([1] * 50 + [1, 0] * 5 + [0] * 40, 1)
     clearly = point([1] * 90 + [0] * 10, 1)
@@ -99,8 +99,8 @@ def test_what_is_hardly_below_the_best_wins_by_its_smaller_scale():
     assert best_of([none, even]) is none and best_of([even, none]) is none
 
 
-def test_the_best_of_equal_scales():
-    assert best_of([one := point([1, 1, 0], 0.5), point([1, 0, 0], 0.5)]) is one
+def test_of_equal_points_the_first_wins():
+    assert best_of([first := point([1, 1, 0], 0.5), point([1, 0, 0], 0.5)]) is first
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_best_of_equal_scales():
         ("loss_function none", "--loss_function"),
     ],
 )
-def test_what_cannot_vary(text, said):
+def test_options_that_cannot_vary_are_refused(text, said):
     with pytest.raises(UsageError, match=said):
         read_vary((text,), True)
 
@@ -129,7 +129,7 @@ def test_options_vary_once_and_theta_where_there_is_one():
 
 
 def test_the_grid_without_theta_is_of_the_solver():
-    options = [one.options for one in points_of({"passes": [1, 2], "loss": ["hinge"]}, None, LATER, None)]
+    options = [point.options for point in points_of({"passes": [1, 2], "loss": ["hinge"]}, None, LATER, None)]
     assert options == [{"passes": 1, "loss": "hinge"}, {"passes": 2, "loss": "hinge"}]
 
 
@@ -175,7 +175,7 @@ def test_theta_dim_alone_cuts_theta(files, vwlite, tmp_path):
         (("--folds", "2", "--vary", "l 0.1|0.2", "-l", "1"), "given and varied"),
     ],
 )
-def test_refused(files, vwlite, options, said):
+def test_wrong_options_are_refused(files, vwlite, options, said):
     assert said in vwlite("aso", "train", "few.vw", "-f", "m", "--quiet", *options, status=2).stderr
 
 

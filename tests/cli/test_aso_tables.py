@@ -42,7 +42,7 @@ def table(request, write, tmp_path):
     return request.param, (*COLUMNS, *(("--format", "csv") if request.param == "d.table" else ()))
 
 
-def test_classes(table, vwlite):
+def test_classes_of_tables_are_learned_as_those_of_their_text(table, vwlite):
     name, columns = table
     vwlite("aso", "learn", "d.vw", "--aux", "freq", "--dim", "2", "-f", "t0", "--quiet")
     told = vwlite("aso", "learn", name, *columns, "--aux", "freq", "--dim", "2", "-f", "t1").stderr
@@ -65,7 +65,8 @@ def test_classes(table, vwlite):
 def test_going_on_and_other_files(table, vwlite):
     """A model of a table reads the next one as its own; files beside are tables, or text, by their names."""
     name, columns = table
-    vwlite("aso", "train", name, *columns, "-f", "m", "--quiet"), vwlite("aso", "train", "d.vw", "-f", "n", "--quiet")
+    vwlite("aso", "train", name, *columns, "-f", "m", "--quiet")
+    vwlite("aso", "train", "d.vw", "-f", "n", "--quiet")
     for model, data in (("m", name), ("n", "d.vw")):
         vwlite("aso", "train", data, "-i", model, "-f", model, "--quiet")
     answers = vwlite("predict", "-i", "n", "d.vw", "--scores").lines
@@ -74,13 +75,14 @@ def test_going_on_and_other_files(table, vwlite):
         vwlite("aso", "cotrain", name, *columns, "--unlabeled", unlabelled, "-f", "c", "--quiet")
         assert set(vwlite("predict", "-i", "c", name).lines) == {*WORDS}
     online = ("--online", "--keep-weights", "--aux", "freq-k:2", "--warmup", "40", "--quiet")
-    vwlite("aso", "learn", name, *columns, *online, "-f", "t"), vwlite("aso", "learn", "d.vw", *online, "-f", "u")
+    vwlite("aso", "learn", name, *columns, *online, "-f", "t")
+    vwlite("aso", "learn", "d.vw", *online, "-f", "u")
     vwlite("aso", "learn", name, "-i", "t", "-f", "t", "--keep-weights", "--quiet")
     vwlite("aso", "learn", "d.vw", "-i", "u", "-f", "u", "--keep-weights", "--quiet")
     assert vwlite("aso", "inspect", "t").stdout == vwlite("aso", "inspect", "u").stdout
 
 
-def test_tasks(write, vwlite):
+def test_tasks_of_tables_are_learned_as_those_of_their_text(write, vwlite):
     rows = [(n * 7 % 5, f"s{n % 4}", n % 3, n % 5) for n in range(80)]
     write("d.csv", "y,shop,a,b\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
     write("d.vw", "".join(f"{y} |shop {shop} | a:{a} b:{b}\n" for y, shop, a, b in rows))
@@ -91,7 +93,7 @@ def test_tasks(write, vwlite):
     assert vwlite("predict", "-i", "m", "d.csv").lines == vwlite("predict", "-i", "n", "d.vw").lines
 
 
-def test_what_has_no_names_as_labels_is_refused(write, vwlite):
+def test_svmlight_is_refused(write, vwlite):
     write("d.svm", "1 1:2\n")
     refused = vwlite("aso", "train", "d.svm", "-f", "m", status=2).stderr
     assert refused == "vwlite: vwlite aso reads text and tables, not svmlight\n"

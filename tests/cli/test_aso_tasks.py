@@ -46,7 +46,7 @@ def test_the_model_beats_its_baselines_and_the_others_take_it(vwlite, tmp_path, 
     assert "2 examples are of no task" in done.stderr and done.lines[0] == done.lines[1]
 
 
-def test_options(vwlite, tmp_path):
+def test_every_option_changes_the_model_and_defaults_do_not(vwlite, tmp_path):
     learn(vwlite, "--quiet")
     usual = (tmp_path / "model").read_bytes()
     learn(vwlite, "--constant", "--quiet")
@@ -72,7 +72,7 @@ def test_options(vwlite, tmp_path):
         ("--task shop", 65, "names its task by a feature of namespace shop"),
     ],
 )
-def test_bad_input(vwlite, options, status, said):
+def test_wrong_options_and_data_are_refused(vwlite, options, status, said):
     assert said in learn(vwlite, *options.split(), status=status).stderr
 
 
@@ -101,7 +101,7 @@ def test_models_in_the_wrong_place(vwlite):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "modified_huber"])
-def test_two_classes(loss, vwlite, write, tmp_path):
+def test_tasks_of_two_classes_are_learned_and_measured(loss, vwlite, write, tmp_path):
     for name, text in (("train.vw", lines(600, 1)), ("test.vw", lines(200, 2))):
         signs = (f"{1 if float(line.split()[0]) > 3 else -1} {line.split(' ', 1)[1]}" for line in text.splitlines(True))
         write(name, "".join(signs))
@@ -119,7 +119,7 @@ def test_two_classes(loss, vwlite, write, tmp_path):
     odds = [math.tanh(float(answer.split()[0]) / 2) for answer in answers]
     if loss == "modified_huber":
         odds = [min(max(float(answer.split()[0]), -1), 1) for answer in answers]
-    odds = [(1 + one) / 2 for one in odds]
+    odds = [(1 + odd) / 2 for odd in odds]
     assert [float(share.split()[0]) for share in shares] == pytest.approx(odds, abs=1e-5)
     write("train.vw", "2 |who a |f x\n")
     assert "are -1 and 1, and one is 2" in learn(vwlite, *how, status=65).stderr

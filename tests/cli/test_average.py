@@ -57,9 +57,11 @@ def test_a_mean_of_classes(vwlite, write, options):
         assert file.read().splitlines()[250:] == vwlite("predict", "-i", "m", "d").stdout.splitlines()[250:]
 
 
-def test_what_is_held_out_is_predicted_with_the_mean(vwlite, write):
+def test_held_out_examples_are_predicted_with_the_mean(vwlite, write):
     lines = LINES.splitlines(True)
-    write("d", LINES), write("train", "".join(lines[:250])), write("test", "".join(lines[250:]))
+    write("d", LINES)
+    write("train", "".join(lines[:250]))
+    write("test", "".join(lines[250:]))
     vwlite("train", "d", "--holdout_after", "250", "--average", *LOGISTIC, "--quiet", "-p", "p", "-f", "m")
     vwlite("train", "train", "--average", *LOGISTIC, "--quiet", "-f", "n")
     output = vwlite("predict", "-i", "n", "test").stdout.splitlines()
@@ -106,7 +108,7 @@ def slot_of(line, name):
         ("--average --average_after -1", "--average_after"),
     ],
 )
-def test_what_has_no_mean_of_weights_is_refused(vwlite, write, options, message):
+def test_learners_without_a_mean_of_weights_are_refused(vwlite, write, options, message):
     write("d", LINES)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 
@@ -133,4 +135,5 @@ def test_text_of_a_model_is_in_units_of_the_labels(vwlite, write, tmp_path):
     shown = json.loads(vwlite("inspect", "m", "--top", "50", "--json", "-").stdout)["top"]
     lines = (tmp_path / "t").read_text().splitlines()
     text = dict(line.split(":")[:2] for line in lines if line[:1].isdigit() and line.count(":") == 1)
-    assert all(float(text[str(one["slot"])].split()[0]) == pytest.approx(one["weight"], rel=1e-4) for one in shown)
+    for entry in shown:
+        assert float(text[str(entry["slot"])].split()[0]) == pytest.approx(entry["weight"], rel=1e-4)

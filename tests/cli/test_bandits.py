@@ -44,7 +44,7 @@ def numbers(text):
 def learned(vwlite, tmp_path, *options):
     """Best actions and predicted costs of all actions, as each event was met."""
     best = vwlite("train", "log", *options, *RATE, "-p", "-", "-r", "scores", "-f", "model", "--quiet").lines
-    return [int(one) for one in best], [numbers(line) for line in (tmp_path / "scores").read_text().splitlines()]
+    return [int(action) for action in best], [numbers(line) for line in (tmp_path / "scores").read_text().splitlines()]
 
 
 def agree(best, scores, costs, possible):
@@ -94,7 +94,7 @@ def test_a_line_for_each_action(kind, way, vwlite, write, tmp_path):
             twin.learn(actions, range(len(own)), *shown)
 
 
-def test_what_is_the_same(vwlite, write, weights):
+def test_equivalent_estimators_and_shifted_costs_give_the_same_model(vwlite, write, weights):
     """mtr is direct where every probability is 1 / actions; shifted costs are an offset; dr of no regressor is ips."""
     text = "".join(f"{1 + n % 3}:{{}}:{1 / 3} |u x{n % 4} y:{n % 5}\n" for n in range(60))
     write("log", text.format(*[n % 2 for n in range(60)]))
@@ -125,7 +125,8 @@ GOOD = "1:1:0.5 |a b\n2:0:0.5 |a c\n3:1:0.5 |a d\n"
 
 @pytest.mark.parametrize("line", BAD)
 def test_lines_that_are_left_out(line, vwlite, write, weights):
-    write("good", GOOD), write("bad", GOOD + line + "\n")
+    write("good", GOOD)
+    write("bad", GOOD + line + "\n")
     options = ("--cb", "3", "--max-bad-ratio", "1")
     vwlite("train", "good", "-f", "g", *options)
     done = vwlite("train", "bad", "-f", "m", "-p", "-", *options)
@@ -148,10 +149,11 @@ BAD_GROUPS = {
 
 @pytest.mark.parametrize("group", BAD_GROUPS)
 def test_groups_that_are_left_out(group, vwlite, write, weights):
-    """Whole, and predicted as one."""
+    """A group with a malformed line is left out whole, and predicted as one."""
     line, sentence = BAD_GROUPS[group]
     good = "0:1:0.5 |a b\n |a c\n\n"
-    write("good", good + good), write("bad", good + group + "\n" + good)
+    write("good", good + good)
+    write("bad", good + group + "\n" + good)
     options = ("--cb_adf", "--max-bad-ratio", "1")
     vwlite("train", "good", "-f", "g", *options)
     done = vwlite("train", "bad", "-f", "m", *options)
@@ -161,8 +163,9 @@ def test_groups_that_are_left_out(group, vwlite, write, weights):
     assert lines[1] == "nan" and len(lines) == 3
 
 
-def test_what_predict_shows(vwlite, write):
-    write("d", GOOD * 9), write("e", "1 3 'one|a b\n |a c\n2:1 3|a d\n")
+def test_predict_shows_actions_scores_and_tags(vwlite, write):
+    write("d", GOOD * 9)
+    write("e", "1 3 'one|a b\n |a c\n2:1 3|a d\n")
     vwlite("train", "d", "-f", "m", "--cb", "3", "--quiet")
     assert vwlite("predict", "-i", "m", "e").lines == ["3 one", "2", "2 3"]
     lines = vwlite("predict", "-i", "m", "e", "--scores").lines
@@ -175,8 +178,9 @@ def test_what_predict_shows(vwlite, write):
     assert "--scores has predicted costs" in vwlite("predict", "-i", "m", "e", "--probabilities", status=2).stderr
 
 
-def test_what_predict_shows_of_groups(vwlite, write):
-    write("d", "0:1:0.5 |a b\n |a c\n\n |a b\n1:0:0.5 |a c\n\n" * 9), write("e", "shared tag|s x\n|a b\n|a c\n\n|a b\n")
+def test_predict_shows_rankings_of_groups(vwlite, write):
+    write("d", "0:1:0.5 |a b\n |a c\n\n |a b\n1:0:0.5 |a c\n\n" * 9)
+    write("e", "shared tag|s x\n|a b\n|a c\n\n|a b\n")
     vwlite("train", "d", "-f", "m", "--cb_adf", "--quiet")
     assert vwlite("predict", "-i", "m", "e").lines == ["1 tag", "0"]
     ranked = vwlite("predict", "-i", "m", "e", "--scores").lines
@@ -186,7 +190,8 @@ def test_what_predict_shows_of_groups(vwlite, write):
 
 
 def test_vw_answers_from_0_with_an_empty_line_behind(vwlite, write):
-    write("d", GOOD), write("g", "shared |s x\n0:1:0.5 |a b\n |a c\n\n")
+    write("d", GOOD)
+    write("g", "shared |s x\n0:1:0.5 |a b\n |a c\n\n")
     assert vwlite("vw", "d", "--cb", "3", "-p", "-", "--quiet").lines == ["0", "", "1", "", "1", ""]
     assert vwlite("vw", "g", "--cb_adf", "-p", "-", "--quiet").lines == ["0", ""]
     assert vwlite("vw", "g", "--cb_adf", "--rank_all", "-p", "-", "--quiet").lines == ["0:0,1:0", ""]
@@ -207,7 +212,7 @@ def test_vw_ranks_with_any_model(vwlite, write):
 
 @pytest.mark.parametrize("options", ["", "--cb_type dr", "--sgd", "--l2 0.01", "--l1 0.001", "--coin"])
 def test_a_score_does_not_depend_on_the_lines_beside_it(options, vwlite, write):
-    """Of 37 lines, of which some are scored together."""
+    """Some of the 37 lines are scored together."""
     draw = random.Random(4)
     lines = [
         " |a " + " ".join(f"x{draw.randrange(9)}:{draw.uniform(-2, 2):.3f}" for _ in range(n % 7)) for n in range(37)
@@ -247,7 +252,7 @@ def test_given_actions_valued_like_vw(kind, losses, vwlite, write):
     assert "--eval estimates costs while it learns them" in vwlite("vw", "-t", "-i", "m", "d", status=1).stdout
 
 
-def test_what_cannot_be_valued(vwlite, write):
+def test_policies_without_logged_decisions_cannot_be_valued(vwlite, write):
     write("d", VALUED)
     typed = ("--cb", "3", "--eval")
     assert "what dm says of a policy is biased" in vwlite("vw", "d", *typed, "--cb_type", "dm", status=1).stdout
@@ -298,7 +303,7 @@ def test_costs_that_are_mostly_the_highest(vwlite, write):
         ("--cb_adf --shuffle --passes 2", "do not go with groups of lines"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("d", GOOD)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 
@@ -333,7 +338,7 @@ def test_the_softmax_of_vw(vwlite, write):
     ]  # fmt: skip
 
 
-def test_what_vw_does_not_have(vwlite, write):
+def test_vw_does_not_take_options_of_its_own(vwlite, write):
     write("d", GOOD)
     for options in ("--cb_type direct", "--cost_offset 1"):
         done = vwlite("vw", "d", "--cb", "3", *options.split(), status=1)
@@ -358,12 +363,13 @@ def test_the_value_from_arrays_is_the_same(vwlite, write):
     report = json.loads(vwlite("evaluate", "-i", "m", "test.vw", "--value", "--json", "-", "--quiet").stdout)
     mine = policy_value(best, action[100:], cost[100:], [0.25] * 100)
     rows = {row["estimate"]: row for row in report["estimates"]}
-    for name, one in mine.items():
-        assert one == pytest.approx((rows[name]["value"], rows[name]["low"], rows[name]["high"]), rel=1e-4)
+    for name, interval in mine.items():
+        assert interval == pytest.approx((rows[name]["value"], rows[name]["low"], rows[name]["high"]), rel=1e-4)
 
 
 def test_shared_features_that_are_crossed_with_none(vwlite, write):
-    write("g", "shared |u a\n0:1:0.5 |i x\n|i y\n\n"), write("no", "0:1:0.5 |i x\n|i y\n\n")
+    write("g", "shared |u a\n0:1:0.5 |i x\n|i y\n\n")
+    write("no", "0:1:0.5 |i x\n|i y\n\n")
     message = "features of shared lines are the same for all actions"
     assert message in vwlite("train", "g", "-f", "m", "--cb_adf").stderr
     assert message in vwlite("train", "g", "-f", "m", "--cb_explore_adf").stderr

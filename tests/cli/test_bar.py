@@ -126,7 +126,7 @@ def test_other_commands_draw_one_when_they_take_long(command, shown, vwlite, wri
 def test_none_is_drawn_where_answers_go_to_the_terminal(vwlite, write, monkeypatch):
     vwlite("train", write("data.vw", DATA), "-f", "model", "--quiet")
     monkeypatch.setattr("vwlite.cli.output.Console.draw", lambda self, **more: pytest.fail("drawn"))
-    monkeypatch.setattr("vwlite.cli.output.on_a_terminal", lambda stream: True)
+    monkeypatch.setattr("vwlite.cli.output.is_terminal", lambda stream: True)
     assert len(vwlite("predict", "data.vw", "-i", "model").lines) == 2
 
 

@@ -19,7 +19,7 @@ def losses_of(done):
 
 @pytest.mark.parametrize("regularisation", ["", "--l2 1"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_it_learns_with_every_loss(vwlite, write, weights, loss, regularisation):
+def test_every_loss_is_learned(vwlite, write, weights, loss, regularisation):
     write("d", LINES)
     options = f"--bfgs --passes 25 --holdout_off --loss_function {loss} {regularisation}"
     done = vwlite("train", "d", "-f", "m", *options.split())

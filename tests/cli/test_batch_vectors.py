@@ -73,7 +73,7 @@ def test_predictions_are_those_of_gradient_descents_kind(vwlite, write):
     assert sum(float(share.partition(":")[2]) for share in shares) == pytest.approx(1, abs=1e-5)
 
 
-def test_it_is_a_better_minimum_than_that_of_as_many_passes_of_steps(vwlite, write):
+def test_the_minimum_is_better_than_that_of_as_many_passes_of_steps(vwlite, write):
     write("d", CLASSES)
     losses = {}
     for how in ("--bfgs", "--average"):
@@ -121,7 +121,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_what_does_not_go_with_it_is_refused(vwlite, write, names_in, options):
+def test_wrong_options_are_refused(vwlite, write, names_in, options):
     write("d", NUMBERS)
     stderr = vwlite("train", "d", "-f", "m", "--passes", "5", *options.split(), status=2).stderr
     assert REFUSED[options] in stderr
@@ -140,11 +140,12 @@ def test_two_classes_are_one_number_whose_penalty_is_half(vwlite, write):
     """w = w1 - w2 = 2 w1: l2 / 2 (|w1|^2 + |w2|^2) is l2 / 4 |w|^2."""
     two = "".join(f"{1 + (n % 7 < 3)}{line[1:]}\n" for n, line in enumerate(CLASSES.splitlines()))
     signs = "".join(f"{1 if line[0] == '1' else -1}{line[1:]}\n" for line in two.splitlines())
-    write("two", two), write("signs", signs)
+    write("two", two)
+    write("signs", signs)
     exact = ("--bfgs", "--passes", "60", "--holdout_off", "--termination", "0", "--quiet")
     vwlite("train", "two", "-f", "m", "--multiclass", "2", "--l2", "2", *exact)
     vwlite("train", "signs", "-f", "n", "--loss_function", "logistic", "--link", "logistic", "--l2", "1", *exact)
     shares = [line.split()[0] for line in vwlite("predict", "two", "-i", "m", "--probabilities").lines]
-    one = [line.split()[0] for line in vwlite("predict", "signs", "-i", "n").lines]
-    expected = np.array(one, float)
+    predictions = [line.split()[0] for line in vwlite("predict", "signs", "-i", "n").lines]
+    expected = np.array(predictions, float)
     np.testing.assert_allclose([float(share.partition(":")[2]) for share in shares], expected, atol=2e-6)

@@ -33,7 +33,7 @@ def test_a_line_that_makes_too_many_features(options, vwlite, write):
         "l1 --model multinomial", "crr --qid none --alpha 1",
     ],
 )
-def test_whatever_learns_it(command, vwlite, write):
+def test_every_learner_refuses_a_line_of_too_many_features(command, vwlite, write):
     write("wide.vw", f"1 {WIDE}0 {WIDE}".replace("0 |", "0:1 |" if "ldf" in command else "0 |"))
     options = () if "lrq" in command else MANY[1]
     assert "more than 100,000,000" in vwlite(*command.split(), *options, "wide.vw", "-f", "model", status=65).stderr
@@ -61,12 +61,12 @@ def test_wildcards_of_any_order_are_looked_for_among_those_that_matched(vwlite, 
 
 
 @pytest.mark.parametrize("typed", [b"::", b"a:", b":a", b"ab", b"ba", b"aa", b":::", b"a:b", b"ac:"])
-def test_what_matched_is_what_wildcards_stand_for(typed):
+def test_wildcards_stand_for_exactly_the_interactions_that_matched(typed):
     for seen in (b"", b"a", b"ab", b"abc", b"a\x84"):
-        for one in (b"ab", b"ba", b"aa", b"cc", b"aab", b"bca", b"a\x84"):
+        for bound in (b"ab", b"ba", b"aa", b"cc", b"aab", b"bca", b"a\x84"):
             stands = {tuple(sorted(letters)) for letters in resolve([tuple(typed)], seen, True)}
-            if set(one) <= set(seen):
-                assert matches(tuple(typed), [tuple(one)]) == (tuple(sorted(one)) in stands), (typed, seen, one)
+            if set(bound) <= set(seen):
+                assert matches(tuple(typed), [tuple(bound)]) == (tuple(sorted(bound)) in stands), (typed, seen, bound)
 
 
 SEQUENCES = "".join(f"L{n % 60} |w x{n}\n" + "\n" * (n % 5 == 4) for n in range(300))

@@ -26,20 +26,20 @@ def nights(write):
     ids=" ".join,
 )
 def test_files_are_measured_before_they_are_learned(options, vwlite, nights, tmp_path):
-    """As the model of the files before them is measured by evaluate; the model is what it would be without."""
+    """Figures are those of evaluate with the model of the files before; the model is what it would be without."""
     stderr = vwlite("train", *nights, *options, "-f", "m", "--progressive-by-file", "--json", "run.json").stderr
     plain = vwlite("train", *nights, *options, "-f", "plain").stderr
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
     run = json.loads((tmp_path / "run.json").read_text())
     first, second, third = run["files"]
-    assert [one["file"] for one in run["files"]] == nights and first["examples"] == 150 > second["examples"]
+    assert [file["file"] for file in run["files"]] == nights and first["examples"] == 150 > second["examples"]
     assert stderr.replace("= m\n", "= plain\n").startswith(plain) and "each file before it was learned" in stderr
     if "--passes" not in options and "--oaa" not in options:
         vwlite("train", *nights[:2], *options, "-f", "two", "--quiet")
         report = json.loads(vwlite("evaluate", "-i", "two", nights[2], "--json", "-").stdout)["result"]
         for name in {*third} - {"file", "progressive"}:
             assert third[name] == pytest.approx(report[name], rel=1e-6), name
-        total = sum(one["progressive"] * one["weight"] for one in run["files"])
+        total = sum(file["progressive"] * file["weight"] for file in run["files"])
         assert total / run["examples"] == pytest.approx(run["average_loss"], rel=1e-6)
     assert third["accuracy"] < second["accuracy"] - 0.1 if "--oaa" in options else third["loss"] > 1.2 * second["loss"]
 
@@ -83,6 +83,6 @@ def test_tables_are_read_as_training_reads_them(vwlite, write, tmp_path):
         ("--workers 2", "does not go with shards, which are learned at the same time"),
     ],
 )
-def test_what_does_not_go_with_it(options, message, vwlite, nights):
+def test_options_that_do_not_go_with_it_are_refused(options, message, vwlite, nights):
     stderr = vwlite("train", *nights, "-f", "m", "--progressive-by-file", *options.split(), status=2).stderr
     assert f"--progressive-by-file {message}" in stderr

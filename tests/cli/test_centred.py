@@ -26,26 +26,29 @@ def as_text(found):
 
 @pytest.fixture(autouse=True)
 def files(write):
-    write("d.vw", as_text(rows(400, 1))), write("t.vw", as_text(rows(200, 2)))
+    write("d.vw", as_text(rows(400, 1)))
+    write("t.vw", as_text(rows(200, 2)))
     lines = as_text(rows(400, 1)).splitlines(keepends=True)
-    write("d1.vw", "".join(lines[:150])), write("d2.vw", "".join(lines[150:]))
+    write("d1.vw", "".join(lines[:150]))
+    write("d2.vw", "".join(lines[150:]))
 
 
 def rmse(vwlite, model, data="t.vw"):
     return json.loads(vwlite("evaluate", "-i", model, data, "--metric", "rmse", "--json", "-").stdout)["rmse"]
 
 
-def test_offsets_do_not_matter_any_more(vwlite):
-    vwlite("train", "d.vw", "-f", "plain", "--quiet"), vwlite("train", "d.vw", "-f", "m", "--centred", "f", "--quiet")
+def test_offsets_do_not_matter_to_centred_features(vwlite):
+    vwlite("train", "d.vw", "-f", "plain", "--quiet")
+    vwlite("train", "d.vw", "-f", "m", "--centred", "f", "--quiet")
     assert rmse(vwlite, "m") < 0.4 < 1 < rmse(vwlite, "plain")
 
 
-def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
-    """The same written as text: less the mean of the rows so far, and nothing where that leaves 0."""
+def test_centred_features_are_learned_as_values_less_their_mean(vwlite, write, tmp_path):
+    """The centred values are written as text: less the mean of the rows so far, and nothing where that leaves 0."""
     actual, sums, lines = rows(400, 1), np.zeros(3), []
     texts = as_text(actual).splitlines()
     for number, text in enumerate(texts, 1):
-        parts = dict(one.split(":") for one in text.split("|")[1].split()[1:])
+        parts = dict(entry.split(":") for entry in text.split("|")[1].split()[1:])
         values = np.array([np.float32(parts.get(name, 0)) for name in ("year", "kelvin", "rain")], float)
         sums += values
         centred = np.float32(values - sums / number)
@@ -73,7 +76,7 @@ def test_it_learns_what_is_learned_of_centred_values(vwlite, write, tmp_path):
         "--sgd -l 1e-4 --noconstant",
     ],
 )
-def test_the_bytes_are_those_of_one_run(options, vwlite, write, tmp_path):
+def test_blocks_threads_caches_and_two_runs_give_the_bytes_of_one_run(options, vwlite, write, tmp_path):
     for name in ("d", "d1", "d2"):
         lines = (tmp_path / f"{name}.vw").read_text()
         if "logistic" in options or "auto" in options:
@@ -86,7 +89,8 @@ def test_the_bytes_are_those_of_one_run(options, vwlite, write, tmp_path):
         vwlite("train", "d.vw", *learn, "other", "-p", "q", *more)
         assert (tmp_path / "other").read_bytes() == (tmp_path / "m").read_bytes()
         assert (tmp_path / "p").read_text() == (tmp_path / "q").read_text()
-    vwlite("train", "d1.vw", *learn, "n"), vwlite("train", "d2.vw", "-i", "n", "-f", "n", "--quiet")
+    vwlite("train", "d1.vw", *learn, "n")
+    vwlite("train", "d2.vw", "-i", "n", "-f", "n", "--quiet")
     answers = vwlite("predict", "-i", "m", "d.vw", "d1.vw").lines
     assert vwlite("predict", "-i", "n", "d.vw", "d1.vw", "--block-size", "700").lines == answers
     assert answers[:150] == answers[400:]
@@ -95,17 +99,18 @@ def test_the_bytes_are_those_of_one_run(options, vwlite, write, tmp_path):
     assert (tmp_path / "two").read_bytes() == (tmp_path / "again").read_bytes()
 
 
-def test_what_is_not_learned_moves_no_mean(vwlite, write):
+def test_rows_that_are_not_learned_move_no_mean(vwlite, write):
     """Rows of no importance, and those held out; unlabelled ones do."""
     text = as_text(rows(60, 3)).splitlines(keepends=True)
     others = [f"1 0 {line[line.index('|') :]}".replace("year:1", "year:9") for line in text]
-    write("a.vw", "".join(text)), write("b.vw", "".join(map("".join, zip(text, others, strict=True))))
+    write("a.vw", "".join(text))
+    write("b.vw", "".join(map("".join, zip(text, others, strict=True))))
     for name in "ab":
         vwlite("train", f"{name}.vw", "--centred", "f", "-f", name, "--quiet")
     assert vwlite("predict", "-i", "a", "t.vw").lines == vwlite("predict", "-i", "b", "t.vw").lines
 
 
-def test_tables_explanations_and_python(vwlite, write, tmp_path):
+def test_tables_explanations_and_python_centre_alike(vwlite, write, tmp_path):
     from vwlite import Model
 
     header = "label,year,kelvin,rain\n"
@@ -115,9 +120,9 @@ def test_tables_explanations_and_python(vwlite, write, tmp_path):
     assert rmse(vwlite, "m", "d.csv") < 0.4
     stdout = vwlite("explain", "-i", "m", "d.csv", "--json", "-").stdout
     assert "kelvin" in stdout
-    for one in json.loads(stdout)["examples"][:5]:
-        total = sum(term["product"] for term in one["sums"][0]["terms"]) if "sums" in one else None
-        assert total is None or total == pytest.approx(one["sums"][0]["value"], abs=1e-4)
+    for example in json.loads(stdout)["examples"][:5]:
+        total = sum(term["product"] for term in example["sums"][0]["terms"]) if "sums" in example else None
+        assert total is None or total == pytest.approx(example["sums"][0]["value"], abs=1e-4)
     lines = (tmp_path / "d.vw").read_text().splitlines(keepends=True)
     model = Model(centred=("f",))
     for begin in range(0, 400, 7):
@@ -165,7 +170,7 @@ def test_networks_of_classes_learn_what_is_far_from_0(vwlite, write):
         ("--centred f --workers 2", "--centred does not go with shards"),
     ],
 )
-def test_what_does_not_go_with_it(options, message, vwlite):
+def test_options_that_do_not_go_with_it_are_refused(options, message, vwlite):
     assert message in vwlite("train", "d.vw", "-f", "m", *options.split(), status=2).stderr
 
 

@@ -42,7 +42,7 @@ def test_standard_input_and_d_are_inputs(report):
     assert report(stdin=DATA) == report("-d", "data.vw") == report("--data", "data.vw", "--quiet")
 
 
-def test_the_table(vwlite, write):
+def test_the_report_is_a_table(vwlite, write):
     done = vwlite("check", write("data.vw", DATA))
     assert "lines       5 (0 malformed, 1 empty)\n" in done.stdout
     assert "collisions  0.00% of them share a slot at -b 18; which is enough\n" in done.stdout

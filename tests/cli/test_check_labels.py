@@ -69,7 +69,7 @@ def test_sequences_and_groups_are_counted(report):
     assert (figures["label_min"], figures["label_mean"], figures["label_max"]) == (None, None, None)
 
 
-def test_the_table(vwlite):
+def test_the_report_shows_kinds_of_labels(vwlite):
     names = vwlite("check", stdin=NAMES).stdout
     assert "labels      names (2 classes); sports: 2, arts: 1\nlearn with  --oaa 2 " in names
     assert "labels      sequences of names (3 classes, 2 sequences); The" in vwlite("check", stdin=SEQUENCES).stdout
@@ -217,7 +217,7 @@ def test_only_blanks_part_the_words_of_labels(odd, report):
         "--cb_adf",
     ),
 ])
-def test_logged_decisions(text, labels, advice, vwlite):
+def test_logged_decisions_are_recognised_and_learners_proposed(text, labels, advice, vwlite):
     lines = vwlite("check", stdin=text).lines
     assert f"labels      {labels}" in lines and f"learn with  {advice}" in lines
 

@@ -145,7 +145,7 @@ def test_stopped_while_terms_are_counted_or_later(options, run_here, files, stop
 
 @pytest.mark.parametrize("name", RUNS)
 def test_stopped_between_two_rows_and_resumed(name, run_here, files, monkeypatch):
-    """As where a signal finds a kernel at work: the listeners then take the rows before it."""
+    """The signal finds a kernel at work: the listeners then take the rows before it."""
     options, steps, step = RUNS[name].split(), iter(range(3)), Trainer.step
 
     def half(self, batch, begin, end):
@@ -272,7 +272,7 @@ def test_changed_inputs_and_foreign_checkpoints_are_refused(run_here, files, sto
 
 
 @pytest.mark.parametrize("passes", [1, 3])
-def test_what_was_learned_must_still_stand_there(passes, run_here, files, stop):
+def test_a_resumed_run_refuses_data_that_have_changed(passes, run_here, files, stop):
     command = ("train", "data.vw", "-f", "model", "--passes", passes, *SMALL)
     stop(3 if passes == 1 else 12)
     run_here(*command, status=143)

@@ -12,7 +12,7 @@ NAMES = ("--oaa", "3", "--named_labels", "cat,dog,bird")
 
 
 def slots(path, tmp_path, vwlite):
-    """Its weights as text."""
+    """Read the weights of a model written as text."""
     vwlite("inspect", path, "--readable_model", "text", "--json", "-")
     lines = (tmp_path / "text").read_text().splitlines()
     return lines[lines.index("l2_state 1") + 1 :]
@@ -244,7 +244,7 @@ def test_a_sample_of_classes_learns_each_example(vwlite, write, tmp_path):
         ("--oaa 3 --binary", "--binary does not go with --oaa"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, write):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, write):
     write("d", NUMBERED)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 
@@ -323,7 +323,7 @@ def test_a_file_of_names_is_not_written_over(vwlite, write):
     assert "file of names" in stderr
 
 
-def test_what_learns_no_files_wants_the_number_of_classes(vwlite, write):
+def test_commands_that_do_not_train_on_files_refuse_oaa_auto(vwlite, write):
     write("d", NAMED)
     for command in ("check", "vw"):
         done = vwlite(command, "d", "--oaa", "auto", status=None)
@@ -367,13 +367,13 @@ def test_an_endless_label_is_told_as_unknown(vwlite, write, option):
 
 
 @pytest.mark.parametrize(("named", "value"), [("dotproduct", "ab"), ("filter_tree", "3")])
-def test_what_has_no_audit_says_so(vwlite, write, named, value):
+def test_an_audit_of_a_learner_without_one_is_refused(vwlite, write, named, value):
     done = vwlite("vw", write("d", "1 |a x |b y\n"), f"--{named}", value, "--audit", status=1)
     assert f"--audit does not go with --{named}" in done.stdout
 
 
 def test_the_majority_class_stands_beside_the_results(vwlite, write, tmp_path):
-    """As a share of the weight, held-out examples aside; a model that is no better is told so."""
+    """It is a share of the weight, held-out examples aside; a model that is no better is told so."""
     names = ("cat", "cat", "cat", "dog", "bird")
     write("d", "".join(f"{names[n * 7 % 5]} {1 + n % 2} |w x{n}\n" for n in range(2000)))
     stderr = vwlite("train", "d", "--oaa", "auto", "-f", "m", "-l", "1e-9", "--json", "run.json").stderr

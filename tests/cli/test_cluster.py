@@ -41,7 +41,7 @@ def means_of(path):
 
 
 def distances_in(stderr):
-    return [float(one) for one in re.findall(r"average squared distance (\S+),", stderr)]
+    return [float(number) for number in re.findall(r"average squared distance (\S+),", stderr)]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("spherical", [False, True])
 @pytest.mark.parametrize(("weighted", "trim"), [(False, 0), (True, 0), (False, 12)])
-def test_it_is_the_alternation_in_plain_python(spherical, weighted, trim, tmp_path, vwlite):
+def test_clusters_are_those_of_the_alternation_in_plain_python(spherical, weighted, trim, tmp_path, vwlite):
     """From the means of another model; features that are numbers are their own slots."""
     x = blobs(seed=1, spread=2.0)
     weight = (np.arange(len(x)) % 4 + 0.5 if weighted else np.ones(len(x))).tolist()
@@ -66,7 +66,7 @@ def test_it_is_the_alternation_in_plain_python(spherical, weighted, trim, tmp_pa
     assert [int(line.split()[0]) for line in vwlite("predict", "-i", "m", "x.vw").lines] == expected[-1][0]
 
 
-def test_it_is_what_scikit_learn_finds(tmp_path, vwlite):
+def test_clusters_are_those_of_scikit_learn(tmp_path, vwlite):
     cluster = pytest.importorskip("sklearn.cluster", reason="scikit-learn is not installed")
     x = blobs(seed=2, spread=2.5)
     (tmp_path / "x.vw").write_text(text_of(x).replace("|f", "|"))
@@ -132,10 +132,10 @@ def test_batches_make_the_same_model_however_the_data_come(room, data, vwlite, m
         assert ("there is no room" in done.stderr) is not room
         return (data / name).read_bytes()
 
-    one = made("one", "x.vw", "--threads", "1")
-    assert one == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
-    assert one == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
-    assert one == made("blocks", "x.vw", "--block-size", "999")
+    expected = made("one", "x.vw", "--threads", "1")
+    assert expected == made("many", "x.vw", "--threads", "5") == made("pipe", stdin=text_of(blobs()))
+    assert expected == made("cache", "x.vw", "-c") == made("again", "x.vw", "-c")
+    assert expected == made("blocks", "x.vw", "--block-size", "999")
     report = json.loads(vwlite("evaluate", "-i", "one", "x.vw", "--json", "-").stdout)
     exact = json.loads(vwlite("cluster", "x.vw", "-k", "3", "--quiet", "--json", "-").stdout)
     actual, least = report["mean_squared_distance"], exact["average_squared_distance"]
@@ -161,7 +161,7 @@ def test_seeds_far_from_one_another_find_all_groups(tmp_path, vwlite):
     for seeding in ("scalable", "random"):
         options = ("-k", "10", "--seeding", seeding, "--json", "-", "--quiet")
         told = [json.loads(vwlite("cluster", "x.vw", "--seed", seed, *options).stdout) for seed in range(6)]
-        actual[seeding] = [one["average_squared_distance"] for one in told]
+        actual[seeding] = [report["average_squared_distance"] for report in told]
     assert max(actual["scalable"]) < 0.1 and min(actual["scalable"]) * 100 < max(actual["random"])
 
 
@@ -215,7 +215,7 @@ def test_soft_clusters_are_those_of_plain_python(weighted, tmp_path, vwlite):
     for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--probabilities").lines, strict=True):
         kept = [np.exp(-distance(row, mean) / 2) for mean in means]
         actual = [float(pair.split(":")[1]) for pair in line.split()[:3]]
-        assert actual == pytest.approx([one / sum(kept) for one in kept], abs=1e-4)
+        assert actual == pytest.approx([size / sum(kept) for size in kept], abs=1e-4)
 
 
 @pytest.mark.parametrize("spherical", [False, True])
@@ -273,7 +273,7 @@ def test_scores_are_squared_distances(spherical, tmp_path, vwlite):
     rows = [unit(row) for row in x.astype(float).tolist()] if spherical else x.astype(float).tolist()
     report = json.loads(vwlite("evaluate", "-i", "m", "x.vw", "--json", "-").stdout)["result"]
     nearby = nearest(rows, means)
-    assert report["mean_squared_distance"] == pytest.approx(np.mean([one for _, one in nearby]), rel=1e-5)
+    assert report["mean_squared_distance"] == pytest.approx(np.mean([distance for _, distance in nearby]), rel=1e-5)
     for row, line in zip(rows, vwlite("predict", "-i", "m", "x.vw", "--scores").lines, strict=True):
         numbers = [float(pair.split(":")[1]) for pair in line.split()[:-1]]
         assert numbers == pytest.approx([distance(row, mean) for mean in means], rel=1e-4, abs=1e-5)
@@ -316,8 +316,8 @@ def test_clusters_are_shown_by_name(data, vwlite):
     words = {line.split()[3].partition(":")[0] for line in lines[-2:]}
     assert words == {"w^apple", "w^zebra"} and lines[2].startswith("spherical")
     report = json.loads(vwlite("inspect", "m", "--top", "1", "--json", "-").stdout)
-    assert {one["features"][0]["name"] for one in report["top"]} == {"w^apple", "w^zebra"}
-    assert [one["examples"] for one in report["top"]] == [2, 2]
+    assert {cluster["features"][0]["name"] for cluster in report["top"]} == {"w^apple", "w^zebra"}
+    assert [cluster["examples"] for cluster in report["top"]] == [2, 2]
 
 
 def test_columns_of_other_formats(data, vwlite):
@@ -371,7 +371,7 @@ def test_columns_of_other_formats(data, vwlite):
         (["explain", "-i", "m", "x.vw"], 2, "explain does not go with a model of clusters"),
     ],
 )
-def test_what_is_refused(arguments, status, said, data, vwlite):
+def test_wrong_commands_are_refused(arguments, status, said, data, vwlite):
     (data / "same.vw").write_text("|w a\n|w b\n" * 4)
     (data / "nothing.vw").write_text("")
     (data / "large.vw").write_text("|w a:1e30 b:1e30\n|w a:-1e30\n|w b:1e30\n")

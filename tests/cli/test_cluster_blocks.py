@@ -8,7 +8,7 @@ import pytest
     "", "--spherical", "--soft 0.5", "--batch 40", "--sparse_means 2", "--trim 0.1", "--cut", "-i base",
 ])
 def test_blocks_of_any_size_make_the_same_model(options, tmp_path, vwlite):
-    """Of many features, which blocks meet in orders of their own."""
+    """Blocks meet the many features in orders of their own."""
     rng = np.random.default_rng(0)
     words, values = rng.integers(0, 900, (300, 30)), rng.uniform(0.1, 3, (300, 30)).round(3)
     lines = [" ".join(f"w{word}:{x}" for word, x in zip(*row, strict=True)) for row in zip(words, values, strict=True)]

@@ -40,7 +40,7 @@ def data(write):
     write("x.vw", text_of(counts()))
 
 
-def test_it_is_a_cut_that_no_move_to_a_nearer_centre_lowers(data, vwlite, tmp_path):
+def test_no_move_to_a_nearer_centre_lowers_the_cut(data, vwlite, tmp_path):
     done = vwlite("cluster", "x.vw", "-f", "m", "-k", "3", "--cut")
     clusters = clusters_in(vwlite("predict", "-i", "m", "x.vw"))
     k = counts() @ counts().T
@@ -48,7 +48,7 @@ def test_it_is_a_cut_that_no_move_to_a_nearer_centre_lowers(data, vwlite, tmp_pa
     model = ClusterModel.load(str(tmp_path / "m"))
     assert model.solution.cut == pytest.approx(cut, rel=1e-6)
     assert done.stderr.splitlines()[-1] == f"normalised cut {model.solution.cut:.6g}"
-    bounds = [float(one) for one in re.findall(r"normalised cut at most (\S+),", done.stderr)]
+    bounds = [float(number) for number in re.findall(r"normalised cut at most (\S+),", done.stderr)]
     assert bounds == sorted(bounds, reverse=True) and bounds[-1] == pytest.approx(cut, rel=1e-5)
     for own, distance in zip(clusters, distances(k.tolist(), clusters), strict=True):
         assert distance[own] <= min(distance.values()) + 1e-7
@@ -131,7 +131,7 @@ def test_lines_without_features_count_for_nothing(data, vwlite, write):
     assert told[0]["normalised_cut"] == told[1]["normalised_cut"] and told[1]["examples"] == 150
 
 
-def test_what_does_not_go_with_it(data, vwlite, write):
+def test_options_that_do_not_go_with_it_are_refused(data, vwlite, write):
     for more, said in (
         (["--spherical"], "--cut divides by degrees, --spherical by lengths: drop one of the two"),
         (["--batch", "9"], "--cut takes all examples before means move: drop --batch"),

@@ -61,14 +61,14 @@ def is_files(proposals):
     return "FILES" in proposals or "script" in proposals  # fish looks itself
 
 
-def test_commands(propose):
+def test_commands_are_proposed(propose):
     assert propose("tr") == ["train"]
     assert propose("aso", "l") == ["learn"]
     assert propose("help", "ev") == ["evaluate"]
     assert propose("completion", "z") == ["zsh"]
 
 
-def test_options_in_both_spellings(propose):
+def test_options_are_proposed_in_both_spellings(propose):
     assert propose("train", "--loss_f") == ["--loss_function"]
     (proposal,) = propose("train", "--loss-f")
     assert proposal in ("--loss-function", "--loss_function")  # zsh puts the declared one in place of what is typed
@@ -77,13 +77,13 @@ def test_options_in_both_spellings(propose):
     assert propose("--vers") == ["--version"]
 
 
-def test_values(propose):
+def test_values_of_options_are_proposed(propose):
     assert sorted(propose("train", "--loss-function", "l")) == ["logistic", "lp"]
     assert propose("train", "data.vw", "--loss_function", "poi") == ["poisson"]
     assert propose("vw", "--predict_only_model", "--loss_function", "hi") == ["hinge"]
 
 
-def test_values_after_an_equals_sign(propose):
+def test_values_after_an_equals_sign_are_proposed(propose):
     words = {"bash": ["--loss_function", "=", "poi"]}.get(propose.shell, ["--loss_function=poi"])
     assert propose("train", *words)[0].rpartition("=")[2] == "poisson"
 
@@ -93,7 +93,7 @@ def test_files_and_models(propose):
         assert is_files(propose(*words))
 
 
-def test_what_nobody_can_foresee(propose):
+def test_nothing_is_proposed_for_free_values(propose):
     assert propose("train", "--l1", "") == []
     assert not is_files(propose("tr"))
 
@@ -104,9 +104,9 @@ def test_every_option_that_is_shown_stands_in_the_script(shell, vwlite):
     options = {
         name
         for typed in TYPED
-        for one in command(typed).params
-        if isinstance(one, click.Option) and not one.hidden
-        for name in (*one.opts, *one.secondary_opts)
+        for param in command(typed).params
+        if isinstance(param, click.Option) and not param.hidden
+        for name in (*param.opts, *param.secondary_opts)
     }
     assert options and options - words == set()
 
@@ -116,5 +116,5 @@ def test_the_script_starts_no_program(vwlite):
     assert "$(" not in vwlite("completion", "bash").stdout.replace("$((", "")
 
 
-def test_an_unknown_shell(vwlite):
+def test_an_unknown_shell_is_refused(vwlite):
     assert "did you mean bash?" in vwlite("completion", "bas", status=2).stderr

@@ -46,7 +46,7 @@ def test_a_file_has_what_is_not_typed(vwlite, write, data, options):
     assert shown[0] == shown[1] != ""
 
 
-def test_the_order(vwlite, write, data, options, monkeypatch):
+def test_typed_options_go_before_variables_and_these_before_the_file(vwlite, write, data, options, monkeypatch):
     write("night.toml", CONFIG)
     monkeypatch.setenv("VWLITE_CONFIG", "night.toml")
     monkeypatch.setenv("VWLITE_TRAIN_BITS", "13")
@@ -100,12 +100,12 @@ def test_commands_of_groups(vwlite, write, monkeypatch):
         ("[train]\nl2 = -1\n", "--l2 takes a number of 0 or more, not -1"),
     ],
 )
-def test_what_is_wrong_in_a_file(text, said, vwlite, write, data):
+def test_errors_in_a_file_are_told(text, said, vwlite, write, data):
     write("a.toml", text)
     assert said in vwlite("train", data, "--config", "a.toml", "--quiet", status=2).stderr
 
 
-def test_what_is_wrong_in_the_environment(vwlite, data, monkeypatch):
+def test_errors_in_the_environment_are_told(vwlite, data, monkeypatch):
     assert "no.toml: No such file" in vwlite("train", data, "--config", "no.toml", status=66).stderr
     monkeypatch.setenv("VWLITE_TRAIN_PASES", "3")
     assert "$VWLITE_TRAIN_PASES: no such option pases (did you mean passes?)" in vwlite("train", data, status=2).stderr

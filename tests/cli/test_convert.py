@@ -14,8 +14,10 @@ BOM = b"\xef\xbb\xbf"
 
 def test_a_byte_order_mark_is_no_character(vwlite, write):
     columns, template = b"a DT B\nb NN I\n", b"w:%x[0,0]\nt:%x[0,1]\n"
-    write("bom", BOM + columns), write("plain", columns)
-    write("bom.t", BOM + template), write("t", template)
+    write("bom", BOM + columns)
+    write("plain", columns)
+    write("bom.t", BOM + template)
+    write("t", template)
     expected = "B |w a |t DT\nI |w b |t NN\n\n"
     for data in ("bom", "plain"):
         for named in ("bom.t", "t"):
@@ -102,7 +104,7 @@ def test_no_labels_and_standard_input(vwlite, write):
     assert vwlite("convert", "conll", "--template", "t", "--no-labels", stdin="a b c\n").lines == ["|U1 c", ""]
 
 
-def test_refusals(vwlite, write):
+def test_wrong_templates_and_data_are_refused(vwlite, write):
     write("data.txt", COLUMNS)
     write("t", "U1:%x[0,7]\n")
     write("empty", "\n\n")
@@ -201,14 +203,14 @@ def test_malformed_lines_of_a_table(vwlite, write, tmp_path):
         ("vw names -b 9", 2, "-b does nothing without --to svmlight"),
     ],
 )
-def test_what_does_not_go_together(words, status, said, vwlite, write):
+def test_options_that_do_not_go_together_are_refused(words, status, said, vwlite, write):
     write("t", COLUMNS)
     write("names", "cat | a\ndog | b\n")
     write("heavy", "1 | a\n1 2 | a\n")
     assert said in vwlite("convert", *words.split(), status=status).stderr
 
 
-def test_fasttext(vwlite, write):
+def test_lines_of_fasttext_become_text(vwlite, write):
     write("one.txt", BOM + b"__label__pos great film : 10/10 | x\n\n__label__neg\tdull film\r\nno label\n")
     assert vwlite("convert", "fasttext", "one.txt").lines == [
         "pos |w great film %3A 10/10 %7C x",
@@ -226,12 +228,12 @@ def test_fasttext(vwlite, write):
     assert vwlite("predict", "-i", "m", stdin="|w a b\n|w c\n").lines == ["0,2", "1"]
 
 
-def test_libffm(vwlite, write):
+def test_lines_of_libffm_become_text(vwlite, write):
     write("ffm.txt", "1 0:3:0.5 12:7:1 0:4:1\n\n-1 1:3:1e-3\n0\n")
     assert vwlite("convert", "libffm", "ffm.txt").lines == ["1 |f0 3:0.5 4 |f12 7", "-1 |f1 3:1e-3", "0 |"]
     vwlite("convert", "libffm", "ffm.txt", "-o", "ffm.vw")
     vwlite("train", "ffm.vw", "-f", "m", "-q", "::", "--names", "--quiet", "--label-units", "raw")
-    crossed = {one["name"] for one in json.loads(vwlite("inspect", "m", "--json", "-").stdout)["top"]}
+    crossed = {entry["name"] for entry in json.loads(vwlite("inspect", "m", "--json", "-").stdout)["top"]}
     assert "f0^3*f12^7" in crossed
 
 
@@ -255,7 +257,7 @@ def test_malformed_lines_of_other_tools(format, text, said, vwlite):
     assert said in done.stderr
 
 
-def test_crfsuite(vwlite, write):
+def test_lines_of_crfsuite_become_text(vwlite, write):
     text = "B-NP\tw[0]=a\\:b\\\\c d\tlength:0.5\t__BOS__\r\nO\tw[0]=x|y:1\n\nO\n"
     done = vwlite("convert", "crfsuite", write("train.txt", text))
     assert done.lines == ["B-NP | w[0]=a%3Ab\\c%20d length:0.5 __BOS__", "O | w[0]=x%7Cy", "", "O |"]

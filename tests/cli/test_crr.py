@@ -25,8 +25,8 @@ def crr(vwlite, *options, data="data.vw", **more):
     return vwlite("crr", data, *model, "--steps", "2000", "--quiet", *options, **more)
 
 
-def same(tmp_path, one, two):
-    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+def same(tmp_path, first, second):
+    return (tmp_path / first).read_bytes() == (tmp_path / second).read_bytes()
 
 
 def test_a_buffer_of_all_examples_is_as_good_as_a_cache(vwlite):
@@ -46,7 +46,7 @@ def test_the_model_is_one_for_the_other_commands(vwlite, header):
     assert {"mse", "map", "ndcg", "ndcg@10"} <= set(scores) and scores["queries"] == 10
 
 
-def test_it_ranks_what_can_be_ranked(vwlite):
+def test_a_model_ranks_well_what_can_be_ranked(vwlite):
     crr(vwlite, "--final_regressor", "m2")
     metrics = "mse,auc,map,ndcg,ndcg@10"
     done = vwlite("evaluate", "-i", "m2", "data.vw", "--metric", metrics, "--qid", "tag", "--json", "-")
@@ -55,7 +55,7 @@ def test_it_ranks_what_can_be_ranked(vwlite):
     assert report["map"] > 0.95 and report["auc"] > 0.9
 
 
-def test_svmlight_queries(vwlite):
+def test_queries_of_svmlight_are_ranked_and_measured(vwlite):
     crr(vwlite, "--format", "svmlight", "--json", "facts.json", data="data.svm")
     done = vwlite("evaluate", "-i", "m", "data.svm", "--format", "svmlight", "--metric", "map", "--json", "-")
     assert json.loads(done.stdout)["queries"] == 2
@@ -183,7 +183,7 @@ def test_options_that_did_nothing_are_told(vwlite):
         ("--json m", 2, "same name"), ("-f no/m", 73, "no folder"),
     ],
 )  # fmt: skip
-def test_impossible_requests(vwlite, options, status, said, names_in):
+def test_impossible_requests_are_refused(vwlite, options, status, said, names_in):
     done = crr(vwlite, *options.split(), status=status)
     assert done.stderr.startswith("vwlite: ") and said in done.stderr
     assert "m" not in names_in()

@@ -60,7 +60,7 @@ def test_another_model_which_keeps_nothing_of_it(way, vwlite, header, weights):
 
 
 @pytest.mark.parametrize("by", ["length", "difference"])
-def test_the_whole_at_once_is_no_curriculum(by, vwlite, tmp_path):
+def test_a_start_of_all_examples_changes_nothing(by, vwlite, tmp_path):
     crr(vwlite, *EASY, "--curriculum-by", by, "--curriculum-start", "1")
     crr(vwlite, "-f", "plain")
     assert same(tmp_path, "m", "plain")
@@ -88,7 +88,7 @@ def test_a_sample_of_a_pipe_has_a_curriculum_too(vwlite, tmp_path):
 
 
 @pytest.mark.parametrize("by", ["length", "difference"])
-def test_from_python(by, vwlite, tmp_path, caplog):
+def test_a_model_in_python_takes_a_curriculum(by, vwlite, tmp_path, caplog):
     model = CRRModel(CrrConfig(steps=2000), curriculum=CurriculumConfig("easy", by, steps=300))
     with caplog.at_level(logging.INFO, "vwlite"):
         model.fit(model.batches(DATA))
@@ -112,7 +112,7 @@ def test_from_python(by, vwlite, tmp_path, caplog):
         ("--curriculum easy --curriculum-passes 5", "no such option"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, tmp_path):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, tmp_path):
     assert message in crr(vwlite, *options.split(), status=2).stderr
     assert not (tmp_path / "m").exists()
 

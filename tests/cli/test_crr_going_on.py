@@ -117,8 +117,8 @@ def test_damaged_states_are_refused(vwlite, tmp_path, change):
     assert done.stderr.startswith("vwlite: ") and len(done.stderr.splitlines()) == 1
 
 
-def test_what_steps_go_on_with_is_kept_to_the_bit():
-    """Also -0, to which weights shrink that are too small for single precision."""
+def test_the_saved_state_of_steps_is_exact():
+    """So is -0, to which weights shrink that are too small for single precision."""
     config = CrrConfig(l1=0.1)
     one, other = (Weights(config, np.zeros((8, 1), np.float32), GradedLabels(config.loss), 9) for _ in range(2))
     one.table[[2, 5], 0], one.received[[5, 6]] = (-0.0, 0.5), (1.5, -0.0)

@@ -25,14 +25,14 @@ def test_passes_grow_until_all_take_part(order, vwlite, write):
     assert examples(alone) == examples(plain) == 4 * 54
 
 
-def test_the_whole_at_once_is_no_curriculum(vwlite, write, tmp_path):
+def test_a_start_of_all_examples_changes_nothing(vwlite, write, tmp_path):
     write("data.vw", TEXT)
     vwlite("train", "data.vw", "-f", "m", "--passes", "3", "--curriculum", "easy", "--curriculum-start", "1")
     vwlite("train", "data.vw", "-f", "p", "--passes", "3")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "p").read_bytes()
 
 
-def test_margins_of_a_model_and_values(vwlite, write, weights):
+def test_each_difficulty_learns_another_model(vwlite, write, weights):
     write("data.vw", TEXT.replace("|w", "|d x:2 |w", 20))
     vwlite("train", "data.vw", "-f", "first", "--loss_function", "logistic", "--quiet")
     common = ("train", "data.vw", "--quiet", "--loss_function", "logistic", "--passes", "3", "--holdout_off")
@@ -127,8 +127,9 @@ def test_names_are_learned_from_the_text_as_without_a_curriculum(features, vwlit
     assert "w^f3:" in (tmp_path / "text").read_text()
 
 
-def test_names_of_a_model_that_goes_on_in_another_order(vwlite, write):
-    write("data.vw", TEXT), write("more.vw", TEXT.replace("|w", "|v"))
+def test_names_of_a_model_that_goes_on_shuffled_are_kept(vwlite, write):
+    write("data.vw", TEXT)
+    write("more.vw", TEXT.replace("|w", "|v"))
     vwlite("train", "data.vw", "-f", "m", "--names", "--quiet")
     vwlite("train", "more.vw", "-i", "m", "-f", "n", "--shuffle", "--quiet")
     assert {"v^f3", "w^f3"} <= set(names_of(vwlite, "n").values())
@@ -165,6 +166,6 @@ def test_lines_without_the_namespace_are_told(vwlite, write):
         ("--passes 2 --curriculum easy --curriculum-by loss:n --csoaa 3", "needs labels that are numbers, not names"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, write):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, write):
     write("data.vw", TEXT)
     assert message in vwlite("train", "data.vw", "-f", "m", *options.split(), status=2).stderr

@@ -91,8 +91,8 @@ def test_an_edge_may_stand_at_either_end(vwlite, write):
         for name in ("one.vw", "other.vw", "both.vw")
     ]
     cuts = [json.loads(text)["result"] for text in told]
-    assert len({one["normalised_cut"] for one in cuts}) == 1
-    assert {one["different_weights"] for one in cuts} == {0}
+    assert len({cut["normalised_cut"] for cut in cuts}) == 1
+    assert {cut["different_weights"] for cut in cuts} == {0}
 
 
 def test_names_are_kept_as_they_are(vwlite, write):
@@ -194,7 +194,7 @@ def test_a_negative_weight_ends_it(vwlite, write):
     assert (done.stdout, done.stderr) == ("", message)
 
 
-def test_what_cannot_be_cut(vwlite, write):
+def test_graphs_that_cannot_be_cut_are_refused(vwlite, write):
     write("graph.vw", "a |n b c\nd |n\n")
     done = vwlite("cut", "graph.vw", "-k", "4", "--quiet", status=2)
     assert done.stderr == "vwlite: 4 clusters are more than there are nodes with edges: 3\n"

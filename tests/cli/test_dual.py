@@ -37,7 +37,7 @@ def test_another_seed_is_another_order(vwlite, data, weights):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_it_tells_of_every_pass_and_stops_at_the_gap(vwlite, data, loss):
+def test_every_pass_is_told_and_the_gap_ends_them(vwlite, data, loss):
     done = vwlite("train", "d", "-f", "m", *DUAL, "--gap", "0.01", "--loss_function", loss, "--json", "run.json")
     rows = [[float(cell) for cell in row.split()] for row in re.findall(r"^ +\d.*$", done.stderr, re.M)]
     assert [int(row[0]) for row in rows] == [*range(1, len(rows) + 1)]
@@ -157,9 +157,9 @@ def test_a_hard_margin_of_separable_classes(vwlite, write, weights):
     # between the nearest points, in which the constant is 1: a plane through 0
     directions = np.linspace(0, np.pi, 400)
     best = 0
-    for one in directions:
+    for direction in directions:
         for other in 2 * directions:
-            w = [np.sin(one) * np.cos(other), np.sin(one) * np.sin(other), np.cos(one)]
+            w = [np.sin(direction) * np.cos(other), np.sin(direction) * np.sin(other), np.cos(direction)]
             best = max(best, min(np.array([[2, 1, 1], [3, 2, 1], [1, -0.5, -1], [0, -2, -1]]) @ w))
     assert best <= actual["margin"] + 1e-9 and actual["margin"] == pytest.approx(best, abs=2e-3)
 
@@ -187,7 +187,7 @@ def test_too_few_passes_leave_separability_unknown(vwlite, write, names_in):
     assert "not known after 2 passes: there is no model" in done.stderr and names_in() == ["d"]
 
 
-def test_what_is_held_out_is_not_fitted(vwlite, write, weights):
+def test_held_out_examples_are_not_fitted(vwlite, write, weights):
     write("d", TEXT)
     write("head", "".join(TEXT.splitlines(True)[:300]))
     held = vwlite("train", "d", "-f", "m", *DUAL, "--holdout_after", "300")
@@ -269,7 +269,7 @@ def test_every_class_has_the_machine_that_tells_it_from_the_others(vwlite, write
     vwlite("train", "-f", "pipe", "--oaa", "3", *dual, stdin=text)
     assert content("m") == content("pipe")
     shown = [line.split()[:3] for line in vwlite("predict", "-i", "m", "d", "--scores").lines]
-    scores = np.array([[float(one.rpartition(":")[2]) for one in row] for row in shown])
+    scores = np.array([[float(entry.rpartition(":")[2]) for entry in row] for row in shown])
     with open("j") as file:
         result = json.load(file)["result"]
     for number in (1, 2, 3):
@@ -292,7 +292,7 @@ def test_one_machine_of_all_classes(vwlite, write):
     with open("j") as file:
         result = json.load(file)["result"]
     predictions, lines = result["dual"], vwlite("predict", "-i", "m", "d", "--scores").lines
-    scores = np.array([[float(one.rpartition(":")[2]) for one in line.split()[:3]] for line in lines])
+    scores = np.array([[float(entry.rpartition(":")[2]) for entry in line.split()[:3]] for line in lines])
     place, true = np.arange(400), np.array(CLASSES) - 1
     least = (scores + 1 - np.eye(3)[true]).max(axis=1) - scores[place, true]
     assert predictions["gap"] <= 1e-4 and predictions["passes"] == len(re.findall(r"^ +\d.*$", done.stderr, re.M))
@@ -348,10 +348,18 @@ def test_sets_of_labels_are_told_one_by_one(vwlite, write):
         ("--bias_scale 2", "--bias_scale needs --dual"),
     ],
 )
-def test_what_is_refused(vwlite, data, names_in, options, message):
+def test_wrong_options_are_refused(vwlite, data, names_in, options, message):
     refused = vwlite("train", "d", "-f", "m", *options.split(), "--quiet", status=2).stderr
     assert refused.startswith(f"vwlite: {message}") and refused.count("\n") == 1
     assert names_in() == ["d"]
+
+
+@pytest.mark.parametrize("option", ["oaa", "multiclass"])
+def test_refusals_of_a_model_of_classes_name_its_option(vwlite, write, option):
+    write("d", "1 |a b\n2 |a c\n")
+    vwlite("train", "d", "-f", "m", "--dual", "--l2", "1", f"--{option}", "2", "--quiet")
+    refused = vwlite("predict", "d", "-i", "m", "--audit", status=2).stderr
+    assert refused.startswith(f"vwlite: --audit does not go with --{option}: ")
 
 
 def test_labels_must_fit_the_loss(vwlite, write):

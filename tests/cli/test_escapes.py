@@ -24,7 +24,7 @@ NAMED = f"{ODD} |a b {ODD}f\nother |a c\n" * 3
         ("é 日本 👍🏽 می‌خواهم", "é 日本 👍🏽 می‌خواهم"),
     ],
 )
-def test_characters(text, shown):
+def test_control_characters_are_escaped(text, shown):
     assert escaped(text) == shown
     assert laid_out(f"{text}\n\ta") == shown.replace(r"\t\n", "\t\n") + "\n\ta"
 
@@ -47,7 +47,10 @@ COMMANDS = {
 
 @pytest.fixture
 def files(vwlite, write):
-    write("text", TEXT), write("named", NAMED), write(f"{ODD}.vw", TEXT), write("again.vw", TEXT)
+    write("text", TEXT)
+    write("named", NAMED)
+    write(f"{ODD}.vw", TEXT)
+    write("again.vw", TEXT)
     vwlite("train", "text", "-f", "model", "--names", "--quiet")
     vwlite("l1", "named", "-f", "tagger", "--model", "multinomial", "--names", "--quiet")
     vwlite("aso", "learn", "named", "text", "--aux", "freq", "-f", "theta", "--min-count", 1, "--quiet", status=None)
@@ -56,7 +59,7 @@ def files(vwlite, write):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_nothing_is_obeyed(name, files, vwlite):
+def test_no_control_sequence_of_the_data_reaches_the_terminal(name, files, vwlite):
     command, status = COMMANDS[name]
     done = vwlite(*command.split(), status=status)
     stderr = done.stdout + done.stderr

@@ -44,12 +44,12 @@ def test_table_on_stdout_and_json_in_a_file(vwlite, tmp_path):
     assert done.stderr == ""
 
 
-def test_metric_selects(vwlite):
+def test_metric_selects_what_is_reported(vwlite):
     assert set(report(vwlite, "data.vw", "--metric", "auc,log_loss")) >= {"auc", "log_loss"}
     assert "accuracy" not in report(vwlite, "data.vw", "--metric", "auc,log_loss")
 
 
-def test_unknown_metric(vwlite):
+def test_an_unknown_metric_is_answered_with_the_known(vwlite):
     done = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "nonsense", status=2)
     assert done.stderr.startswith("vwlite: ") and "nonsense" in done.stderr and "auc" in done.stderr
 
@@ -68,7 +68,7 @@ def test_regression_has_errors_instead(vwlite, write):
 
 @pytest.mark.parametrize("loss", ["squared", "hinge"])
 def test_log_loss_says_which_models_have_it(loss, vwlite):
-    """It is not among the metrics that the message lists."""
+    """The message does not list it among the metrics."""
     vwlite("train", "data.vw", "-f", "model", "--quiet", "--loss_function", loss)
     stderr = vwlite("evaluate", "-i", "model", "data.vw", "--metric", "auc,log_loss", status=2).stderr
     needed, _, has = stderr.partition("; there are ")
@@ -85,7 +85,7 @@ def test_unlabelled_lines_do_not_count(vwlite, write):
     assert report(vwlite, "more.vw") == report(vwlite, "data.vw")
 
 
-def test_nothing_labelled(vwlite, write):
+def test_data_without_labels_are_an_error(vwlite, write):
     done = vwlite("evaluate", "-i", "model", write("none.vw", "|a x\n\n"), status=65)
     assert done.stderr == "vwlite: there is no labelled example to measure the model on\n"
 
@@ -118,7 +118,7 @@ def test_levels_of_examples_without_weight(vwlite, write):
     assert report["weight"] == 0 and report["accuracy"] is None and report["rmse_raw"] is None
 
 
-def test_reading_options(vwlite, write):
+def test_options_of_reading_are_taken(vwlite, write):
     write("head.vw", "".join(DATA.splitlines(keepends=True)[:12]))
     head = report(vwlite, "head.vw")
     assert report(vwlite, "data.vw", "--examples", "12") == head != report(vwlite, "data.vw")
@@ -128,7 +128,7 @@ def test_reading_options(vwlite, write):
     assert report(vwlite, "--format", "svmlight", "data.svm") == report(vwlite, "svm.vw")
 
 
-def test_bad_lines(vwlite, write, tmp_path):
+def test_malformed_lines_are_left_out_and_kept_in_a_file(vwlite, write, tmp_path):
     write("bad.vw", DATA + "1 a\n")
     options = ("--max-bad-ratio", "0.1", "--bad-lines", "kept")
     assert report(vwlite, "bad.vw", *options) == report(vwlite, "data.vw")
@@ -173,7 +173,7 @@ def test_signs_have_an_auc_too(vwlite):
     assert figures["mse"] == pytest.approx(4 * (1 - figures["accuracy"]))
 
 
-def test_missing_files(vwlite):
+def test_missing_files_are_told_by_their_status(vwlite):
     assert vwlite("evaluate", "-i", "absent", "data.vw", status=66).stdout == ""
     assert vwlite("evaluate", "-i", "model", "absent", status=66).stdout == ""
     assert vwlite("evaluate", "-i", "model", "data.vw", "--json", "nofolder/j", status=73).stderr.startswith("vwlite: ")
@@ -264,10 +264,10 @@ def labels():
 def pairs_in_order(scores, rows):
     """The AUC by its definition."""
     right = pairs = 0
-    for one, (positive, weight) in zip(scores, rows, strict=True):
+    for score, (positive, weight) in zip(scores, rows, strict=True):
         for other, (also, w) in zip(scores, rows, strict=True):
             if positive and not also:
-                right += weight * w * ((one > other) + (one == other) / 2)
+                right += weight * w * ((score > other) + (score == other) / 2)
                 pairs += weight * w
     return right / pairs
 
@@ -303,8 +303,8 @@ def test_the_help_lists_every_metric(vwlite):
     assert all(re.search(rf"^  {re.escape(row.name)}\s", stdout, re.M) for row in TABLE)
 
 
-def test_adult(vwlite, data_dir):
-    """Of margins beyond the range of labels more than a quarter is clipped."""
+def test_hinge_has_nearly_the_area_of_logistic_loss_on_adult(vwlite, data_dir):
+    """More than a quarter of the margins are beyond the range of labels and clipped."""
     files = [data_dir / "a9a" / name for name in ("a9a.gz", "a9a.t.gz")]
     area = {}
     for loss in ("hinge", "logistic"):
@@ -324,7 +324,8 @@ def test_two_named_classes_have_an_area_under_the_curve(vwlite, write, learner):
     pairs = [dict(part.rsplit(":", 1) for part in line.split()) for line in lines]
     second, first = ("no", "yes") if "yes,no" in learner else ("yes", "no")
     margin = [float(row[second]) - float(row[first]) for row in pairs]
-    rows = [(line.split()[0] == second, float(line.split()[1]), one) for line, one in zip(text, margin, strict=True)]
+    words = [line.split() for line in text]
+    rows = [(label == second, float(weight), score) for (label, weight, *_), score in zip(words, margin, strict=True)]
     above = [(w * v, (m > k) + (m == k) / 2) for yes, w, m in rows if yes for no, v, k in rows if not no]
     area = sum(weight * share for weight, share in above) / sum(weight for weight, _ in above)
     assert report["auc"] == pytest.approx(area, abs=1e-5) and "auc_loss" not in report

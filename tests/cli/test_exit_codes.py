@@ -50,7 +50,7 @@ def folder(tmp_path, vwlite):
 
 
 @pytest.mark.parametrize("status", STATUSES)
-def test_status(status, folder, cli_env):
+def test_every_documented_status_is_returned(status, folder, cli_env):
     env = {**cli_env, "PATH": f"{folder}{os.pathsep}{cli_env['PATH']}"}
     done = subprocess.run(["sh", "-c", STATUSES[status]], cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == status, done.stderr
@@ -91,7 +91,7 @@ program()
 
 @pytest.mark.parametrize("name", ["click", "vwlite.cli.root", "vwlite.errors"])
 def test_interrupted_before_there_is_a_command(name, cli_env):
-    """However early: while modules are imported."""
+    """The interrupt comes while modules are imported."""
     done = subprocess.run([sys.executable, "-c", LATE, name], env=cli_env, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, "vwlite: interrupted\n")
 

@@ -37,13 +37,13 @@ def explained(vwlite, write):
     return of
 
 
-def check(one):
+def check(score):
     """The products and the base make the sum; of factors the products are of several terms of the kernel."""
-    total = one["base"] + sum(term["product"] for term in one["terms"])
-    size = abs(one["base"]) + sum(abs(term["product"]) for term in one["terms"])
-    slack = 8 if any(term["slot"] is None for term in one["terms"]) else 1
-    assert abs(total - one["value"]) <= slack * (len(one["terms"]) + 2) * 2**-24 * size + 1e-37
-    return one["value"]
+    total = score["base"] + sum(term["product"] for term in score["terms"])
+    size = abs(score["base"]) + sum(abs(term["product"]) for term in score["terms"])
+    slack = 8 if any(term["slot"] is None for term in score["terms"]) else 1
+    assert abs(total - score["value"]) <= slack * (len(score["terms"]) + 2) * 2**-24 * size + 1e-37
+    return score["value"]
 
 
 @pytest.mark.parametrize("options", SUMS)
@@ -57,7 +57,7 @@ def test_sums_are_the_raw_predictions(options, explained, vwlite, write, tmp_pat
     )
     assert [example["tag"] for example in examples] == ["t", ""] * 9
     assert [example["location"] for example in examples] == [f"d:{line}" for line in range(1, 19)]
-    assert any(one["sums"][0]["base"] == 0.5 for one in examples)
+    assert any(example["sums"][0]["base"] == 0.5 for example in examples)
     assert all(len(example["sums"]) == 1 for example in examples)
 
 
@@ -69,7 +69,7 @@ def test_classes_have_a_sum_each_the_answers_first(text, options, explained, vwl
     raw = vwlite("predict", "-i", "m", "u", "--raw").lines
     answers = (tmp_path / "answers").read_text().splitlines()
     for example, line, answer in zip(examples, raw, answers, strict=True):
-        actual = {one["name"]: check(one) for one in example["sums"]}
+        actual = {score["name"]: check(score) for score in example["sums"]}
         low, high = (-50, 50) if "logistic" in options else (-1, 1) if "oaa 3" in options else (-1e9, 1e9)
         shown = dict(word.split(":") for word in line.split())
         if "csoaa" not in options:
@@ -78,7 +78,7 @@ def test_classes_have_a_sum_each_the_answers_first(text, options, explained, vwl
             )
         if "prob" not in options:
             assert example["prediction"] == answer
-        names = [one["name"] for one in example["sums"]]
+        names = [score["name"] for score in example["sums"]]
         if text is SETS:
             assert names[: len(answer.split(","))] == answer.split(",") or not answer
         else:
@@ -97,10 +97,10 @@ def test_a_label_of_costs_does_not_matter(explained, write):
 @pytest.mark.parametrize("options", ["--log_multi 3", "--ect 3"])
 def test_a_tree_shows_the_contests_on_the_way(options, explained, vwlite):
     examples = explained(CLASSES, options)
-    assert all(check(one) is not None for example in examples for one in example["sums"])
-    assert {one["name"][:8] for example in examples for one in example["sums"]} == {"contest "}
+    assert all(check(score) is not None for example in examples for score in example["sums"])
+    assert {score["name"][:8] for example in examples for score in example["sums"]} == {"contest "}
     audits = vwlite("predict", "-i", "m", "d", "--audit").lines[::2]
-    values = [min(max(one["value"], -1), 1) for example in examples for one in example["sums"]]
+    values = [min(max(score["value"], -1), 1) for example in examples for score in example["sums"]]
     assert values == pytest.approx([float(line.split()[0]) for line in audits], rel=1e-5, abs=1e-6)
 
 
@@ -174,7 +174,7 @@ def test_all_good_lines_are_explained_and_the_status_tells_of_others(vwlite, wri
         (NUMBERS, "", "explain does not go with a model of principal components"),
     ],
 )
-def test_what_is_no_sum_is_refused(text, options, reason, vwlite, write):
+def test_models_whose_predictions_are_no_sums_are_refused(text, options, reason, vwlite, write):
     command = ["train", *options.split()] if options else ["pca", "--dim", "2"]
     vwlite(*command, write("d", text), "-f", "m", "--quiet")
     assert reason in vwlite("explain", "-i", "m", "d", status=2).stderr
@@ -243,7 +243,7 @@ def test_audits_show_the_values_that_are_weighed(options, vwlite, write, tmp_pat
     lines = vwlite("predict", "-i", "m", "d", "--audit", "-r", "raw").lines
     raw = [float(line.split()[0]) for line in (tmp_path / "raw").read_text().splitlines()]
     audits = [line.split("\t")[1:] for line in lines if line.startswith("\t")]
-    numbers = [[item.partition("@")[0].split(":")[2:] for item in one] for one in audits]
-    sums = [sum(float(value) * float(weight) for value, weight in one) for one in numbers]
+    numbers = [[item.partition("@")[0].split(":")[2:] for item in audit] for audit in audits]
+    sums = [sum(float(value) * float(weight) for value, weight in terms) for terms in numbers]
     assert sums == pytest.approx(raw, rel=1e-4, abs=1e-4)
     assert audits[0][0].split(":")[0] in ("Constant", "a^x", "a^y", "b^u", "a^x*b^u", "a^y*b^u")

@@ -92,7 +92,7 @@ def probabilities(line, first):
 @pytest.mark.parametrize("grouped", [True, False], ids=["groups", "same actions"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["mtr", "ips", "dr"])
-def test_as_the_twin(way, kind, grouped, vwlite, write):
+def test_predictions_are_those_of_the_twin(way, kind, grouped, vwlite, write):
     explorer = way.split(",")[0]
     if explorer in ("squarecb", "regcb") and kind != "mtr":
         return
@@ -115,7 +115,7 @@ def test_as_the_twin(way, kind, grouped, vwlite, write):
             twin.learn(actions, *shown)
 
 
-def test_what_is_shown(vwlite, write):
+def test_predict_shows_actions_probabilities_and_costs(vwlite, write):
     """The best action, probabilities, costs; one action alone has all; models go on with the same numbers."""
     log = list(events(60, 2))
     write("log", text_of(log, True))
@@ -140,7 +140,7 @@ def test_what_is_shown(vwlite, write):
     )
 
 
-def test_what_does_not_go_together(vwlite, write):
+def test_options_that_do_not_go_together_are_refused(vwlite, write):
     write("log", text_of(list(events(5, 1)), False))
     cases = {
         "--bag 2 --cover 2": "--bag and --cover do not go together: each is an explorer",
@@ -153,7 +153,7 @@ def test_what_does_not_go_together(vwlite, write):
         assert said in done.stderr
 
 
-def test_like_vw(vwlite, write):
+def test_vw_prints_and_counts_actions_as_it_does(vwlite, write):
     """An empty line ends each event, actions count from 0, and options of other explorers are taken."""
     write("log", text_of(list(events(8, 1)), False))
     lines = vwlite("vw", "-d", "log", "--cb_explore", "3", "--first", "2", "-p", "-", "--quiet").lines
@@ -161,7 +161,7 @@ def test_like_vw(vwlite, write):
 
 
 @pytest.mark.parametrize("typed", AUDITS)
-def test_audits_like_vw(typed, vwlite, write):
+def test_audits_are_those_of_vw(typed, vwlite, write):
     """Every score that vw makes, in its order."""
     write("log", "shared t| u\n0:1:0.5 x| a\n | b\n\n | a c\n | b\n\n")
     done = vwlite("vw", "-d", "log", *typed.split(), "--audit", "--quiet", "-b", "6", "--sgd", "--power_t", "0")
@@ -223,7 +223,7 @@ def test_options_of_a_model_of_vw(vwlite, write):
     assert shown_last(vwlite, "-i", "m") == pytest.approx({1: -0.369768, 0: -0.015713, 2: 0.264648}, rel=1e-3)
 
 
-def test_what_vw_holds_out(vwlite, write):
+def test_vw_holds_out_every_third_group_and_learns_it(vwlite, write):
     """Every third group, which it learns all the same; and nothing of bandits that are played."""
     log = list(events(8, 1))
     write("log", text_of(log, True))
@@ -290,14 +290,14 @@ def test_the_likeliest_as_json(vwlite, write):
     typed = ("predict", "-i", "m", "log", "--probabilities", "--top", "2")
     for line, text in zip(vwlite(*typed).lines, vwlite(*typed, "--jsonl").lines, strict=True):
         actual = json.loads(text)["actions"]
-        assert [f"{one['action']}:{one['probability']:.3g}" for one in actual] == [
+        assert [f"{entry['action']}:{entry['probability']:.3g}" for entry in actual] == [
             f"{word.split(':')[0]}:{float(word.split(':')[1]):.3g}" for word in line.split()
         ]
 
 
 @pytest.mark.parametrize("grouped", [True, False], ids=["groups", "same actions"])
-def test_actions_drawn(grouped, vwlite, write):
-    """As often as their probabilities say, the same however the data come, as text, as JSON and in Python."""
+def test_actions_are_drawn_as_often_as_their_probabilities_say(grouped, vwlite, write):
+    """Draws are the same however the data come, as text, as JSON and in Python."""
     log = list(events(600, 4))
     write("log", text_of(log, grouped))
     options = ("--cb_explore_adf",) if grouped else ("--cb_explore", "3")
@@ -315,7 +315,7 @@ def test_actions_drawn(grouped, vwlite, write):
     for actual, (action, p) in zip(map(json.loads, vwlite(*typed, "--jsonl").lines), numbers, strict=True):
         assert actual["action"] == action
         assert actual["probability"] == pytest.approx(p, rel=1e-5)
-        chances = [one["probability"] for one in actual["actions"] if one["action"] == action]
+        chances = [entry["probability"] for entry in actual["actions"] if entry["action"] == action]
         assert chances == [actual["probability"]]
     with open("log") as file:
         in_python = Model.load("m").predict(file.read(), sample=7)
@@ -323,16 +323,18 @@ def test_actions_drawn(grouped, vwlite, write):
 
 
 def test_decisions_as_json(vwlite, write):
-    """Also of policies that do not explore; actions have the tags of their lines; what is malformed has no action."""
+    """Policies that do not explore have them as well; actions have the tags of their lines; what is malformed has no
+    action.
+    """
     write("log", "shared |u a\n0:1:0.5 'tea |i t\n'milk |i m\n\nshared |u a\n0:1:7 |i t\n\n")
     vwlite("train", "log", "--cb_adf", "-f", "m", "--quiet", "--max-bad-ratio", "1")
     first, second = map(json.loads, vwlite("predict", "-i", "m", "log", "--jsonl", status=None).lines)
     assert (first["action"], first["probability"], second) == (1, 1, {"action": None})
-    assert [one["tag"] for one in first["actions"]] == ["milk", "tea"]
-    assert [one["score"] for one in first["actions"]] == sorted(one["score"] for one in first["actions"])
+    assert [action["tag"] for action in first["actions"]] == ["milk", "tea"]
+    assert [action["score"] for action in first["actions"]] == sorted(action["score"] for action in first["actions"])
 
 
-def test_what_does_not_go_with_drawn_actions(vwlite, write):
+def test_options_that_do_not_go_with_drawn_actions_are_refused(vwlite, write):
     write("log", "1:0:0.5 |a b\n")
     vwlite("train", "log", "--cb", "2", "-f", "best", "--quiet")
     vwlite("train", "log", "--cb_explore", "2", "-f", "m", "--quiet")

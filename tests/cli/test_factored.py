@@ -66,7 +66,9 @@ def test_names_missing_labels_interactions_and_losses(vwlite, write):
 @pytest.mark.parametrize("more", ["", "--decay_learning_rate 0.8 --random_seed 3", "-q wv"])
 def test_going_on_is_exact_and_what_predicts_alone_predicts_the_same(more, vwlite, write, tmp_path):
     lines = TEXT.splitlines(keepends=True)
-    write("whole", TEXT), write("one", "".join(lines[:111])), write("two", "".join(lines[111:]))
+    write("whole", TEXT)
+    write("one", "".join(lines[:111]))
+    write("two", "".join(lines[111:]))
     options = (*FIVE, *more.split(), "--quiet")
     vwlite("train", "whole", "-f", "m", *options)
     vwlite("train", "whole", "-f", "p", "--predict_only_model", *options)
@@ -111,7 +113,7 @@ def test_a_rank_above_the_number_of_outputs_is_that_and_said(vwlite, write):
         ("--outputs 5 --trace 1 -b 2", "need more than the 4 slots"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("d", TEXT)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 

@@ -119,7 +119,7 @@ def test_no_output_takes_the_place_of_an_input_or_another_output(name, vwlite, f
 
 @pytest.mark.parametrize("name", [name for name in TYPED if name != "vw"])
 def test_the_empty_name_is_no_file(name, vwlite, folder):
-    """As of a variable of the shell that is not set."""
+    """A variable of the shell that is not set is an empty name."""
     for param in files_of(name):
         if param.name == "curriculum_by":  # whose values are words
             continue
@@ -358,7 +358,7 @@ def test_no_other_file_is_taken_for_a_lock(make, vwlite, folder):
     assert (folder / "m.lock").read_text() == before
 
 
-def test_what_is_beside_a_private_file_is_private(vwlite, folder, monkeypatch):
+def test_files_beside_a_private_file_are_private(vwlite, folder, monkeypatch):
     seen = {}
 
     def look(source, target, replace=os.replace):

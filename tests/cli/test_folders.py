@@ -32,12 +32,12 @@ def test_a_folder_or_a_pattern_is_its_files_sorted_by_name(name, vwlite, days, t
     stderr = vwlite("train", name, "-f", "m", "--json", "run.json").stderr
     assert [line.split("= days/")[1] for line in stderr.splitlines() if "datafile" in line] == ["10.vw.gz", "2.vw"]
     assert "num sources = 2" in stderr and "number of examples = 40" in stderr
-    assert [one["path"] for one in json.loads((tmp_path / "run.json").read_text())["data"]] == days
+    assert [file["path"] for file in json.loads((tmp_path / "run.json").read_text())["data"]] == days
     vwlite("train", *days, "-f", "plain", "--quiet")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
-def test_they_stand_among_other_files_and_for_folders_within(vwlite, write):
+def test_folders_may_stand_among_files_and_hold_folders(vwlite, write):
     write("first.vw", clicks(0))
     vwlite("train", "first.vw", "-f", "m", "--quiet")
     assert len(vwlite("predict", "-i", "m", "first.vw", "-d", "days", "days/**/1.vw").lines) == 80
@@ -59,7 +59,7 @@ def test_folders_in_python(tmp_path, monkeypatch):
     assert len(library.predict(library.train("days"), "days/*.vw")) == 20
 
 
-def test_what_has_no_file_is_an_error(vwlite, tmp_path):
+def test_a_folder_or_a_pattern_without_files_is_an_error(vwlite, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".vw").write_text(clicks(1))
     stderr = vwlite("train", "empty", "-f", "m", status=66).stderr
@@ -69,7 +69,8 @@ def test_what_has_no_file_is_an_error(vwlite, tmp_path):
 
 def test_a_file_of_the_name_of_a_pattern_is_that_file(write, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write("day[1].vw", clicks(1)), write("day1.vw", clicks(2))
+    write("day[1].vw", clicks(1))
+    write("day1.vw", clicks(2))
     assert all(expand_name(name) == [name] for name in ("day[1].vw", "-", "absent"))
 
 

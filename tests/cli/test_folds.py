@@ -39,18 +39,19 @@ def test_each_fold_is_measured_by_a_model_of_the_others(options, vwlite, write, 
     vwlite("train", "d.vw", "-f", "plain", *learn)
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
     folds, answers = Folds(4, 3), [""] * 60
-    for number, one in enumerate(actual["each"]):
+    for number, fold in enumerate(actual["each"]):
         parts = [[], []]
         for row, line in enumerate(text.splitlines(True)):
             parts[folds.fold(row) == number].append(line)
-        write("learned.vw", "".join(parts[0])), write("held.vw", "".join(parts[1]))
+        write("learned.vw", "".join(parts[0]))
+        write("held.vw", "".join(parts[1]))
         vwlite("train", "learned.vw", "-f", "n", *learn)
         scores = json.loads(vwlite("evaluate", "-i", "n", "held.vw", "--json", "-").stdout)["result"]
-        assert one == {name: scores[name] for name in one} and {"loss", "auc", "accuracy", "examples"} <= one.keys()
+        assert fold == {name: scores[name] for name in fold} and {"loss", "auc", "accuracy", "examples"} <= fold.keys()
         for line in vwlite("predict", "-i", "n", "held.vw").lines:
             answers[int(line.partition(" r")[2])] = line
     assert (tmp_path / "p").read_text().splitlines() == answers
-    losses = [one["loss"] for one in actual["each"]]
+    losses = [fold["loss"] for fold in actual["each"]]
     assert actual["count"] == 4 and actual["mean"]["loss"] == pytest.approx(statistics.mean(losses))
     assert actual["deviation"]["loss"] == pytest.approx(statistics.stdev(losses))
 
@@ -91,14 +92,14 @@ def test_groups_of_lines_stay_whole(vwlite, write, tmp_path):
     actual = report(vwlite, "d.vw", "--csoaa_ldf", "m", "--folds", "3", "-p", "p", "--quiet")["folds"]
     vwlite("train", "d.vw", "--csoaa_ldf", "m", "-p", "plain", "--quiet")
     blocks, others = ((tmp_path / name).read_text().split("\n\n") for name in ("p", "plain"))
-    assert [len(one.split()) for one in blocks] == [len(one.split()) for one in others] and len(blocks) == 10
-    assert sum(one["examples"] for one in actual["each"]) == 9
+    assert [len(block.split()) for block in blocks] == [len(block.split()) for block in others] and len(blocks) == 10
+    assert sum(fold["examples"] for fold in actual["each"]) == 9
 
 
 def test_queries_of_svmlight_stay_whole(vwlite, write, tmp_path):
     write("d.svm", "".join(f"{row % 2} qid:{row // 3} 1:{row}\n" for row in range(18)))
     actual = report(vwlite, "d.svm", "--folds", "3", "-p", "p", "--quiet")["folds"]
-    assert [one["examples"] for one in actual["each"]] == [6, 6, 6]
+    assert [fold["examples"] for fold in actual["each"]] == [6, 6, 6]
     assert len((tmp_path / "p").read_text().splitlines()) == 18
 
 
@@ -107,7 +108,7 @@ def test_tables_with_headers_and_classes_by_name(vwlite, write, tmp_path):
     options = ("--columns", "label=kind s=size:text", "--oaa", "auto", "--folds", "5", "-p", "p", "--quiet")
     actual = report(vwlite, "d.csv", *options)["folds"]
     assert actual["mean"]["accuracy"] > 0.7 and len(set((tmp_path / "p").read_text().split()) - set("abc")) == 0
-    assert [one["examples"] for one in actual["each"]] == [6] * 5
+    assert [fold["examples"] for fold in actual["each"]] == [6] * 5
 
 
 def test_malformed_lines_are_nan(vwlite, write, tmp_path):

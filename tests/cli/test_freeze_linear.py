@@ -41,7 +41,7 @@ def arrays(tmp_path):
 
 
 @pytest.mark.parametrize("update", UPDATES)
-def test_what_stands_has_the_same_bytes_and_the_rest_learns(update, train, arrays):
+def test_frozen_weights_keep_their_bytes_and_others_learn(update, train, arrays):
     options = update.split()
     train("u", *options, "--ignore", "g", data="d")  # to find the slots of u and the Constant
     train("g", *options, "--ignore", "u", "--noconstant", data="d")
@@ -55,7 +55,7 @@ def test_what_stands_has_the_same_bytes_and_the_rest_learns(update, train, array
 
 
 @pytest.mark.parametrize("update", UPDATES)
-def test_what_stands_is_as_if_it_were_the_base(update, train, arrays, vwlite, write):
+def test_frozen_weights_count_as_the_initial_prediction(update, train, arrays, vwlite, write):
     limits = ("--min_prediction", "-99", "--max_prediction", "99")  # so that none is cut
     train("one", *update.split(), *limits, "--label-units", "raw", data="d")
     rows = [line.replace("|g", "| |g").partition("|") for line in LINES[::-1]]
@@ -101,5 +101,5 @@ def weights_of(path):
         ("--freeze u --shards 2 --workers 1", "--freeze does not go with shards"),
     ],
 )
-def test_what_is_refused(options, message, train):
+def test_wrong_options_are_refused(options, message, train):
     assert message in train("m", *options.split(), status=2).stderr

@@ -27,7 +27,7 @@ def trained(vwlite, write):
 
 
 @pytest.mark.parametrize("options", [*KINDS, "--csoaa_ldf mc --csoaa_rank", "--wap_ldf m --ldf_override mc"])
-def test_two_passes_are_one_and_another(options, vwlite, write, weights):
+def test_two_passes_are_two_runs(options, vwlite, write, weights):
     write("all", TEXT)
     vwlite("train", "all", "-f", "m", "--quiet", "--passes", "2", "--holdout_off", *options.split())
     vwlite("train", "all", "-f", "n", "--quiet", *options.split())
@@ -47,14 +47,14 @@ def test_predictions_have_a_line_for_each_class_and_an_empty_one_for_each_group(
     assert raw[0] == "0:0 h" and raw[1].endswith(" one") and raw[4].endswith(" last")
 
 
-def test_large_numbers_of_classes(vwlite, write):
+def test_numbers_of_classes_are_of_32_bits_or_those_of_vw(vwlite, write):
     write("d", "4294967295:0 |a x\nfoo:1 |a y\n")
     options = ("--csoaa_ldf", "m", "-p", "-", "--quiet")
     assert vwlite("train", "d", *options).lines == ["4294967295", "0", ""]
     assert vwlite("vw", "d", *options).lines == ["4294967296", "0", ""]
 
 
-def test_ranks_and_probabilities(vwlite, write):
+def test_ranks_are_sorted_and_probabilities_shown(vwlite, write):
     write("d", TEXT)
     ranked = vwlite("train", "d", "--csoaa_ldf", "m", "--csoaa_rank", "-p", "-", "--quiet").lines
     assert ranked[:2] == ["1:0,2:0,3:0 t0", ""] and ranked[2].endswith(" s1")
@@ -94,7 +94,8 @@ def test_a_group_with_a_malformed_line_is_predicted_but_not_learned(vwlite, writ
 
 
 def test_a_shared_line_that_no_line_follows(vwlite, write, weights):
-    write("d", TEXT), write("e", "shared |s s1\n\n" + TEXT)
+    write("d", TEXT)
+    write("e", "shared |s s1\n\n" + TEXT)
     for name in "de":
         vwlite("train", name, "-f", f"{name}.model", "--csoaa_ldf", "m", "--quiet")
     assert weights("d.model") == weights("e.model")

@@ -22,7 +22,7 @@ def files(write):
 @pytest.mark.parametrize("columns", ["", "label=y", "label=1", "label=1 =0.5:number ignore=0.3"])
 @pytest.mark.parametrize("command", ["train -f m", "check", "convert csv", "l1 -f m", "crr -f m"])
 def test_a_first_line_of_numbers_is_refused(command, columns, vwlite):
-    """It was lost, and its cells became the names of features."""
+    """Else it would be lost, and its cells would be the names of features."""
     how = ("--columns", columns) if columns else ()
     done = vwlite(*command.split(), "rows.csv", *how, status=65)
     perhaps = "" if columns else "; perhaps --columns 'no-header label=4 =1:number,2:number,3:number'"
@@ -48,7 +48,7 @@ def test_a_first_line_of_numbers_is_refused(command, columns, vwlite):
         ("12,x\nred,blue\n", False),
     ],
 )
-def test_what_looks_like_data(text, refused, vwlite, write):
+def test_a_first_line_that_looks_like_data_is_refused(text, refused, vwlite, write):
     write("t.csv", text)
     write("t.tsv", text.replace(",", "\t"))
     for name in ("t.csv", "t.tsv"):
@@ -142,7 +142,7 @@ def test_only_tables_of_cells_have_headers(item, vwlite, write):
     ],
 )
 def test_fields_that_something_else_parts_are_answered_with_what_to_type(kind, mark, said, vwlite, write):
-    """Such a line was the name of a single column."""
+    """Else such a line would be the name of a single column."""
     write(f"t.{kind}", "click,city\n1,oslo\n-1,rome\n".replace(",", mark))
     for how in ((), ("--columns", "label=click"), ("--columns", "no-header label=1")):
         done = vwlite("train", f"t.{kind}", "-f", "m", *how, status=65)
@@ -170,6 +170,6 @@ def test_labels_with_decimal_commas_are_numbers(vwlite, write):
 
 
 def test_a_quoted_name_may_have_the_marks_that_part_others(vwlite, write):
-    """It was refused, with advice to type the format that was read."""
+    """Such a header is not taken for one of another format."""
     write("t.csv", '"a;b"\n1\n2\n')
     assert "columns: =a;b:number" in vwlite("check", "t.csv", status=None).stderr

@@ -29,7 +29,7 @@ def model(vwlite, *arguments):
         ["--dotproduct", "a,b", "--rank", "2", "--passes", "3", "--no-shuffle"],
     ],
 )  # fmt: skip
-def test_is_as_the_lines_after_the_data(options, vwlite, write):
+def test_a_held_out_file_counts_as_the_lines_after_the_data(options, vwlite, write):
     if "--oaa" in options:
         for name in ("data.vw", "held.vw", "both.vw"):
             Path(name).write_text(Path(name).read_text().replace("-1 |", "2 |"))
@@ -38,7 +38,7 @@ def test_is_as_the_lines_after_the_data(options, vwlite, write):
     assert actual == model(vwlite, "both.vw", "--holdout_after", "90", *loss, *options)
 
 
-def test_shuffled_passes_are_measured_on_it(vwlite):
+def test_shuffled_passes_are_measured_on_the_held_out_file(vwlite):
     options = ("--shuffle", "--passes", "4", "--loss_function", "logistic", "--json", "-")
     stdout = vwlite(*LEARN, "data.vw", "--validation", "held.vw", *options, "-f", "m").stdout
     assert '"holdout": 0.' in stdout
@@ -51,7 +51,7 @@ def test_tables_are_read_as_the_data_are(vwlite, write):
     assert " h\n" in stderr
 
 
-def test_misuse(vwlite, write):
+def test_missing_files_and_contradicting_options_are_refused(vwlite, write):
     write("empty.vw", "")
     assert "nothing.vw" in vwlite(*LEARN, "data.vw", "--holdout", "nothing.vw", "-f", "m", status=66).stderr
     for other in (["--holdout_off"], ["--holdout_after", "3"], ["--holdout_period", "3", "--passes", "2"]):

@@ -8,7 +8,8 @@ import click
 import pytest
 from commands import TYPED, command
 
-from vwlite.cli.root import COMMANDS, plain
+from vwlite.cli.root import COMMANDS
+from vwlite.cli.settings import plain_name
 from vwlite.cli.tune import TUNED
 
 HERE = Path(__file__).resolve().parent
@@ -77,9 +78,9 @@ def words_of(file):
 def test_every_option_is_named_in_the_tests_of_its_command(name):
     own = f"test_{name.split()[0]}.py"
     files = [*([own] if (HERE / own).exists() else []), *OF_ALL, *SHARED.get(name, ())]
-    exercised = {plain(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
+    exercised = {plain_name(word.lstrip("-")) for file in files for word in words_of(file) if word.startswith("-")}
     options = [option for option in command(name).params if isinstance(option, click.Option)]
-    untested = [option.opts for option in options if not exercised & {plain(o.lstrip("-")) for o in option.opts}]
+    untested = [option.opts for option in options if not exercised & {plain_name(o.lstrip("-")) for o in option.opts}]
     assert len(options) > 2 and untested == []
 
 
@@ -101,9 +102,9 @@ def test_every_shown_option_has_help(name):
 @pytest.mark.parametrize("name", TYPED)
 def test_examples_of_the_help_use_options_that_exist(name):
     names = (name, *TUNED[:-1], "aso train") if name == "tune" else (name,)  # which takes the options of what it tunes
-    known = {plain(o) for one in names for param in command(one).params for o in param.opts}
+    known = {plain_name(o) for name in names for param in command(name).params for o in param.opts}
     examples = re.findall(rf"vwlite {name} ([^|\n]*)", command(name).help)
-    used = {plain(word) for line in examples for word in line.split() if word.startswith("-") and word != "-"}
+    used = {plain_name(word) for line in examples for word in line.split() if word.startswith("-") and word != "-"}
     assert examples and used <= known
 
 
@@ -113,13 +114,13 @@ def test_help_lists_the_commands(vwlite):
         assert re.search(rf"^  {name} +{re.escape(about)}$", stdout, re.M)
 
 
-def test_version(vwlite):
+def test_the_version_is_printed(vwlite):
     from vwlite.version import __version__
 
     assert vwlite("--version").stdout == f"vwlite {__version__}\n"
 
 
-def test_unknown_command(vwlite):
+def test_an_unknown_command_is_answered_with_the_known(vwlite):
     done = vwlite("nonsense", status=2)
     known = ", ".join(COMMANDS)
     message = f"no command 'nonsense' (there are {known}) ('vwlite --help' lists what there is)"
@@ -190,8 +191,9 @@ def test_all_options_are_listed_once_by_subject(name, vwlite):
     sections = command(name).sections(click.Context(command(name)))
     sections.pop("Losses", None)
     listed = [typed.split()[0].rstrip(",") for records in sections.values() for typed, _ in records]
-    options = [one for one in command(name).get_params(click.Context(command(name))) if isinstance(one, click.Option)]
-    assert len(listed) == len({*listed}) == len([one for one in options if not one.hidden])
+    params = command(name).get_params(click.Context(command(name)))
+    options = [param for param in params if isinstance(param, click.Option)]
+    assert len(listed) == len({*listed}) == len([option for option in options if not option.hidden])
     assert all(f"\n{heading}:\n" in vwlite(name, "--help=all").stdout for heading in sections)
 
 
@@ -212,7 +214,7 @@ def test_bits_of_named_labels_are_told(vwlite):
 
 
 @pytest.mark.parametrize("name", ["pca", "cluster"])
-def test_what_is_refused_is_not_listed(name, vwlite, write):
+def test_options_that_a_command_refuses_are_not_listed(name, vwlite, write):
     write("d", "|f a:1\n|f b:2\n")
     assert "noconstant" not in vwlite(name, "--help=all").stdout
     needed = ("--dim", "1") if name == "pca" else ("-k", "1")

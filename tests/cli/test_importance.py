@@ -10,7 +10,8 @@ MORE = {"expectile": "--expectile_q 0.3", "quantile": "--quantile_tau 0.3"}
 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if name not in PLAIN])
 def test_at_a_given_rate_an_importance_of_2_is_two_examples(vwlite, write, weights, loss):
-    write("one", "1 2 | x y:0.5\n"), write("two", "1 | x y:0.5\n" * 2)
+    write("one", "1 2 | x y:0.5\n")
+    write("two", "1 | x y:0.5\n" * 2)
     rate = f"-b 6 --invariant --power_t 0 -l 0.1 --initial_weight 0.05 --loss_function {loss} {MORE.get(loss, '')}"
     for options, equal in ((rate, True), (rate.replace("--invariant --power_t 0", ""), False)):
         for name in ("one", "two"):
@@ -35,7 +36,8 @@ def test_the_weight_of_a_class_is_the_importance_of_its_lines(vwlite, write, tmp
     words = [f"{label} | f{n % 3} g{n % 2} x:{n}\n" for n, label in enumerate(labels.split())]
     importance = {"2": 3, "red": 3, "-1": 3, "1": 0.5}
     weighed = [line.replace(" ", f" {importance.get(line.split()[0], 1)} ", 1) for line in words]
-    write("plain", "".join(words)), write("weighed", "".join(weighed))
+    write("plain", "".join(words))
+    write("weighed", "".join(weighed))
     vwlite(*command.split(), "weighed", "-f", "m", "--quiet")
     vwlite(*command.split(), "plain", "-f", "n", "--quiet", "--classweight", weights)
     vwlite(*command.split(), "plain", "-f", "o", "--quiet")

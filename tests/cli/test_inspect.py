@@ -17,7 +17,7 @@ def model(vwlite, write):
     vwlite("train", "data.vw", "-f", "plain", "--loss_function", "logistic", "--quiet")
 
 
-def test_facts(vwlite, weights):
+def test_the_report_has_the_facts_of_the_model(vwlite, weights):
     report = json.loads(vwlite("inspect", "plain", "--json", "-").stdout)["result"]
     top = report.pop("top")
     assert report == {
@@ -52,7 +52,7 @@ def test_text_says_the_same(vwlite):
 
 
 @pytest.mark.parametrize("option", ["-n", "--top"])
-def test_top(option, vwlite):
+def test_top_limits_the_features_shown(option, vwlite):
     everything = json.loads(vwlite("inspect", "named", "--json", "-").stdout)["top"]
     for count in (0, 1, 3, 99):
         inspection = json.loads(vwlite("inspect", "named", option, count, "--json", "-").stdout)["top"]
@@ -98,7 +98,7 @@ def test_a_note_says_how_a_model_gets_names(train, vwlite):
     assert vwlite("inspect", "model").stderr == ""
 
 
-def test_unicode_names(vwlite, write):
+def test_names_in_unicode_are_shown(vwlite, write):
     write("unicode.vw", "1 |größe straße:2 日本\n2 |größe straße 日本\n")
     vwlite("train", "unicode.vw", "-f", "unicode", "--names", "--quiet")
     assert {"größe^straße", "größe^日本"} <= set(vwlite("inspect", "unicode").stdout.split())
@@ -132,12 +132,12 @@ def test_losses_beyond_all_numbers_and_none(vwlite, write, labels, loss):
         (".", 76, ". is a directory: give the file of a vwlite model"),
     ],
 )
-def test_no_model(name, status, said, vwlite):
+def test_files_that_are_no_models_are_refused(name, status, said, vwlite):
     done = vwlite("inspect", name, status=status)
     assert (done.stdout, done.stderr) == ("", f"vwlite: {said}\n")
 
 
-def test_factors(vwlite, tmp_path):
+def test_factors_of_a_namespace_are_shown(vwlite, tmp_path):
     vwlite("train", "data.vw", "-f", "dyadic", "--dotproduct", "ui", "--rank", "3", "--names", "--quiet")
     head, *rows = [row.split("\t") for row in vwlite("inspect", "dyadic", "--factors", "u").lines]
     assert head == ["pair", "feature", "updates", "weight", "v0", "v1", "v2"]
@@ -169,23 +169,23 @@ def test_every_class_has_its_strongest_features(options, vwlite, write, weights)
     write("c", CLASSES)
     vwlite("train", "c", "-f", "m", "--quiet", "--names", *options, *NAMED)
     inspection = json.loads(vwlite("inspect", "m", "--by-class", "--top", 2, "--json", "-").stdout)["top"]
-    assert [one["class"] for one in inspection] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
+    assert [entry["class"] for entry in inspection] == ["cat"] * 2 + ["dog"] * 2 + ["bird"] * 2
     everything = json.loads(vwlite("inspect", "m", "--top", 99, "--json", "-").stdout)["top"]
-    assert {one["slot"]: one["weight"] for one in everything} == weights("m")
-    assert {(one["class"], one["name"]) for one in everything} == {
+    assert {entry["slot"]: entry["weight"] for entry in everything} == weights("m")
+    assert {(entry["class"], entry["name"]) for entry in everything} == {
         (label, name)
         for label in ("cat", "dog", "bird")
         for name in ("Constant", *(f"w^{word}" for word in ("purr", "soft", "bark", "wet", "sing")))
     }
     for label in ("cat", "dog", "bird"):
-        of_class, of_all = ([one for one in some if one["class"] == label] for some in (inspection, everything))
+        of_class, of_all = ([entry for entry in some if entry["class"] == label] for some in (inspection, everything))
         assert of_class == of_all[:2]
     table = vwlite("inspect", "m", "--by-class", "--top", 1).stdout.partition("\n\n")[2].splitlines()
     assert table[0].split() == ["weight", "slot", "class", "name"]
-    assert [row.split()[2:] for row in table[1:]] == [[one["class"], one["name"]] for one in inspection[::2]]
+    assert [row.split()[2:] for row in table[1:]] == [[entry["class"], entry["name"]] for entry in inspection[::2]]
     vwlite("train", "c", "-f", "m", "--quiet", *options, *NAMED)  # without names
-    (one,) = json.loads(vwlite("inspect", "m", "--top", 1, "--json", "-").stdout)["top"]
-    assert one["class"] in ("cat", "dog", "bird") and one["name"] is None
+    (entry,) = json.loads(vwlite("inspect", "m", "--top", 1, "--json", "-").stdout)["top"]
+    assert entry["class"] in ("cat", "dog", "bird") and entry["name"] is None
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_every_class_has_its_strongest_features(options, vwlite, write, weights)
 def test_numbers_of_classes(text, options, classes, vwlite, write):
     vwlite("train", write("n", text * 5), "-f", "m", "--quiet", *options.split())
     inspection = json.loads(vwlite("inspect", "m", "--by-class", "--top", 1, "--json", "-").stdout)["top"]
-    assert [one["class"] for one in inspection] == list(classes)
+    assert [entry["class"] for entry in inspection] == list(classes)
 
 
 def test_weights_of_no_class_are_not_shown_by_class(vwlite, write):

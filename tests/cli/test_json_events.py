@@ -27,10 +27,10 @@ def changed(**more):
     return json.dumps({**EVENT, **more})
 
 
-def test_the_same_as_text(vwlite, write, weights):
+def test_events_are_learned_as_their_text(vwlite, write, weights):
     write("log.dsjson", "\n".join([json.dumps(EVENT), json.dumps(OTHER), "", json.dumps(EVENT)]) + "\n")
-    write("log.json", "\n".join(json.dumps({**one["c"], **{k: v for k, v in one.items() if k.startswith("_")}})
-                                for one in (EVENT, OTHER, EVENT)) + "\n")
+    write("log.json", "\n".join(json.dumps({**event["c"], **{k: v for k, v in event.items() if k.startswith("_")}})
+                                for event in (EVENT, OTHER, EVENT)) + "\n")
     write("log.vw", TEXT + OTHER_TEXT + TEXT)
     for name, kind in (("t", "vw"), ("j", "json"), ("d", "dsjson")):
         vwlite("train", f"log.{kind}", "--format", kind, "--cb_adf", "-q", "ui", "-f", name, "--quiet")
@@ -41,7 +41,7 @@ def test_the_same_as_text(vwlite, write, weights):
     assert "item^id" in vwlite("inspect", "named", "--top", "50").stdout
 
 
-def test_drops(vwlite, write, weights):
+def test_dropped_events_are_weighed_or_left_out(vwlite, write, weights):
     write("once.dsjson", changed() + "\n")
     write("dropped.dsjson", "\n".join([changed(pdrop=0.0), changed(_skipLearn=True)]) + "\n")
     write("weighted.dsjson", changed(pdrop=0.5) + "\n")
@@ -65,7 +65,7 @@ def test_drops(vwlite, write, weights):
     (changed(c={}), None, "no list '_multi' of actions"),
     (changed(c=3), None, "no object 'c'"),
 ])
-def test_what_is_malformed(line, column, said, vwlite, write):
+def test_malformed_events_are_told(line, column, said, vwlite, write):
     write("log.dsjson", "\n".join([json.dumps(EVENT), line, json.dumps(OTHER)]) + "\n")
     done = vwlite("train", "log.dsjson", "--cb_adf", "-f", "m", "--max-bad-ratio", "1")
     assert f"log.dsjson:2:{column or ''}" in done.stderr and said in done.stderr
@@ -74,7 +74,7 @@ def test_what_is_malformed(line, column, said, vwlite, write):
 
 
 def test_check_compares_the_probabilities_of_all_actions(vwlite, write):
-    """Of the actions ``a``, in their order; what has none or other forms is not looked at."""
+    """They are those of the actions ``a``, in their order; what has none or other forms is not looked at."""
     told = {"_labelIndex": 1, "_label_Action": 2, "_label_probability": 0.25}
     chances = ([0.25, 0.75], [0.75, 0.25], [0.5, 0.6], "x", [0.25], None)
     lines = [changed(**told, a=[2, 1], p=p) for p in chances]
@@ -86,7 +86,7 @@ def test_check_compares_the_probabilities_of_all_actions(vwlite, write):
     assert "warning: p does not sum to 1 in 3 decisions, first in log.dsjson:3\n" in stderr
 
 
-def test_who_reads_it(vwlite, write):
+def test_events_are_read_by_policies_alone(vwlite, write):
     write("log.dsjson", json.dumps(EVENT) + "\n")
     assert "--format dsjson is read by --cb_adf" in vwlite("train", "log.dsjson", "-f", "m", status=2).stderr
     lines = vwlite("vw", "--dsjson", "-d", "log.dsjson", "--cb_adf", "--quiet", "-p", "-").lines

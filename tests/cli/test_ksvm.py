@@ -157,7 +157,7 @@ def test_damaged_models_are_refused(vwlite, data, name, change):
         ("--workers 2 -f m", "--ksvm does not go with"),
     ],
 )
-def test_what_does_not_go_together_is_refused(vwlite, data, options, message):
+def test_options_that_do_not_go_together_are_refused(vwlite, data, options, message):
     assert message in vwlite("train", "d", "--ksvm", *options.split(), status=2).stderr
 
 

@@ -38,8 +38,8 @@ def multinomial(vwlite, *options, **more):
     return l1(vwlite, "named.vw", "--model", "multinomial", *options, **more)
 
 
-def same(tmp_path, one, two):
-    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+def same(tmp_path, first, second):
+    return (tmp_path / first).read_bytes() == (tmp_path / second).read_bytes()
 
 
 def figures(done):
@@ -56,7 +56,7 @@ def test_two_classes_make_an_ordinary_model(vwlite, header):
     vwlite("train", "binary.vw", "-i", "m", "-f", "n", "--quiet")
 
 
-def test_sequences(vwlite, header):
+def test_sequences_are_learned_predicted_and_measured(vwlite, header):
     crf(vwlite, "--names", "--l1", "0.1")
     lines = vwlite("predict", "-i", "m", "tags.vw").lines
     assert lines[:5] == ["B-NP", "I-NP", "O", "", "B-NP"] and len(lines) == SENTENCES.count("\n")
@@ -81,7 +81,7 @@ def test_marginals_add_up(vwlite):
         assert sum(chances.values()) == pytest.approx(1, abs=1e-4) and len(chances) == 3 and label in chances
 
 
-def test_several_classes(vwlite):
+def test_several_classes_are_learned_and_measured(vwlite):
     multinomial(vwlite, "--l1", "0.1")
     metrics = figures(vwlite("evaluate", "-i", "m", "named.vw", "--json", "-"))
     means = ["macro_precision", "macro_recall", "macro_f1"]
@@ -268,13 +268,13 @@ def test_progress_and_json(vwlite):
     assert metrics["objective"] == metrics["history"][-1]["objective"] < 0
 
 
-def test_svmlight(vwlite, write):
+def test_svmlight_is_learned_and_predicted(vwlite, write):
     write("data.svm", "+1 1:1 2:1\n-1 1:1 3:1\n" * 9)
     l1(vwlite, "data.svm", "--format", "svmlight", "--l1", "0.1")
     assert [float(line) > 0.5 for line in vwlite("predict", "-i", "m", "data.svm").lines[:2]] == [True, False]
 
 
-def test_bad_lines(vwlite, write, tmp_path):
+def test_malformed_lines_are_left_out_and_kept_in_a_file(vwlite, write, tmp_path):
     write("bad.vw", NAMED + "red 1 2 3 |w a\nblue nan |w a\n")
     more = {"--max-bad-ratio": "0.5", "--bad-lines": "kept"}
     l1(vwlite, "bad.vw", "--model", "multinomial", *[word for pair in more.items() for word in pair])
@@ -308,7 +308,7 @@ def test_bad_lines(vwlite, write, tmp_path):
         ("--penalty none --average_after 3", "--average_after does nothing without --average"),
     ],
 )
-def test_refused_options(options, message, vwlite):
+def test_wrong_options_are_refused(options, message, vwlite):
     assert message in l1(vwlite, "binary.vw", *options.split(), status=2).stderr
 
 
@@ -317,7 +317,7 @@ def test_f1_needs_labels_of_phrases(vwlite):
     assert "it is accuracy or log_loss" in done.stderr
 
 
-def test_refused_data(vwlite, write):
+def test_wrong_data_are_refused(vwlite, write):
     write("mixed.vw", "0 |a b\n-1 |a b\n")
     assert "0/1" in l1(vwlite, "mixed.vw", status=65).stderr
     assert "no labelled example" in l1(vwlite, "-", "--model", "crf", stdin="|a b\n", status=65).stderr

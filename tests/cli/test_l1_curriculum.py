@@ -62,7 +62,7 @@ def test_another_model_which_keeps_nothing_of_it(way, vwlite, header):
 
 
 @pytest.mark.parametrize("whole", [EASY, (*EASY, "--curriculum-steps", "5"), (*EASY, "--curriculum-weights", "linear")])
-def test_the_whole_at_once_is_no_curriculum(whole, vwlite, tmp_path):
+def test_a_start_of_all_examples_changes_nothing(whole, vwlite, tmp_path):
     tags(vwlite, *whole, "--curriculum-start", "1")
     tags(vwlite, "-f", "plain")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "plain").read_bytes()
@@ -77,7 +77,7 @@ def test_going_on_when_all_take_part_is_as_if_nothing_had_stopped(way, vwlite, t
     assert (tmp_path / "next").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_from_python(vwlite, tmp_path, caplog):
+def test_a_model_in_python_takes_a_curriculum(vwlite, tmp_path, caplog):
     config, curriculum = L1Config(model="crf", passes=4), CurriculumConfig("anti", by="rarest")
     model = CRFModel(config, curriculum=curriculum)
     with caplog.at_level(logging.INFO, "vwlite"):
@@ -89,8 +89,8 @@ def test_from_python(vwlite, tmp_path, caplog):
 
 
 @pytest.mark.parametrize("loss", ["log", "mira"])
-def test_trees(loss, vwlite, write, tmp_path):
-    """Of which those with the fewest tokens are easy, a single one."""
+def test_trees_with_few_tokens_are_easy(loss, vwlite, write, tmp_path):
+    """The easiest ones have a single token."""
     write("trees.vw", TREES)
     common = ("l1", "trees.vw", "--model", "tree", "--loss", loss, "--passes", "3")
     done = vwlite(*common, "-f", "m", *EASY, "--curriculum-weights", "linear", "--curriculum-start", "0.1")
@@ -101,7 +101,7 @@ def test_trees(loss, vwlite, write, tmp_path):
 
 
 @pytest.mark.parametrize("by", ["length", "rarest", "value:d", "margin:first", "loss:first"])
-def test_two_classes(by, vwlite, weights):
+def test_two_classes_take_a_curriculum(by, vwlite, weights):
     vwlite("l1", "two.vw", "-f", "first", "--passes", "2", "--quiet")
     common = ("l1", "two.vw", "--passes", "3", "--quiet", "--l1", "0.1")
     vwlite(*common, "-f", "m", *EASY, "--curriculum-by", by)
@@ -131,7 +131,7 @@ def test_lines_without_the_namespace(vwlite, write):
         ("--curriculum-start 0", "--curriculum-start takes a number above 0"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, tmp_path):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, tmp_path):
     assert message in tags(vwlite, *EASY, *options.split(), status=2).stderr
     assert not (tmp_path / "m").exists()
 

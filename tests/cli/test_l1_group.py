@@ -89,7 +89,7 @@ def test_steps_come_near_the_optimum(model, l1, vwlite):
         ("--trace -1", "--trace"),
     ],
 )
-def test_refused_options(options, message, l1):
+def test_wrong_options_are_refused(options, message, l1):
     assert message in l1("multinomial", *options.split(), status=2).stderr
 
 

@@ -92,7 +92,7 @@ def test_dual_variables_are_not_kept(vwlite, header):
     assert "m cannot be continued: --loss margin --l2 learns with vectors of all examples" in stderr
 
 
-def test_what_dual_variables_need_is_told(vwlite):
+def test_the_memory_of_dual_variables_is_limited(vwlite):
     run = ("--loss", "margin", "--l2", "1", "--max-memory", "0.00001")
     assert "GiB are more than --max-memory" in crf(vwlite, *run, status=2).stderr
     crf(vwlite, "--loss", "perceptron", "--max-memory", "0.00001")
@@ -137,7 +137,7 @@ def test_stochastic_steps_with_an_l2_penalty_are_those_of_a_plain_loop(vwlite, w
 
 
 @pytest.mark.parametrize("model", ["crf", "multinomial"])
-def test_they_come_near_the_best_objective(model, vwlite):
+def test_stochastic_steps_come_near_the_best_objective(model, vwlite):
     steps = ("--solver", "sgd", "--passes", "90", "--decay_learning_rate", "0.95")
     common = ("l1", "tags.vw", "--model", model, "--l2", "1", "-f", "m", "--json", "-", "--quiet")
     best, actual = (json.loads(vwlite(*common, *how).stdout) for how in ((), steps))
@@ -174,7 +174,7 @@ REFUSED = {  # options: what is said
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_refused_options(options, vwlite):
+def test_wrong_options_are_refused(options, vwlite):
     assert REFUSED[options] in crf(vwlite, *options.split(), status=2).stderr
 
 

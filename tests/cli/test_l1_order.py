@@ -67,7 +67,7 @@ def test_the_terms_of_an_answer_have_those_of_two_labels(vwlite):
 
 
 @pytest.mark.parametrize("method", ["", "--edge p", "--loss margin -l 0.1 --l1 0.1", "--penalty naive", "--group"])
-def test_it_goes_on_exactly(method, vwlite, tmp_path):
+def test_a_continued_run_has_the_bytes_of_a_single_one(method, vwlite, tmp_path):
     steps = ("--order", "2", *method.split())
     crf(vwlite, *steps, "--passes", "5", "-f", "half")
     vwlite("l1", "tags.vw", "-i", "half", "-f", "whole", "--quiet", "--passes", "4")
@@ -117,7 +117,7 @@ REFUSED = {  # options: what is said
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_refused_options(options, vwlite):
+def test_wrong_options_are_refused(options, vwlite):
     assert REFUSED[options] in crf(vwlite, *options.split(), status=2).stderr
 
 

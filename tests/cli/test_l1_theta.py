@@ -37,20 +37,20 @@ APPLIED = [
 
 
 @pytest.mark.parametrize("options", APPLIED)
-def test_it_is_what_apply_and_l1_make(vwlite, write, options):
+def test_it_learns_what_apply_and_l1_learn(vwlite, write, options):
     train(vwlite, *options)
     for name in ("few", "test"):
         write(f"{name}-more.vw", vwlite("aso", "apply", "--theta", "theta", f"{name}.vw", *options).stdout)
     vwlite("l1", "few-more.vw", "-f", "other", *CRF)
-    one = vwlite("predict", "-i", "model", "test.vw", "--probabilities").lines
+    by_theta = vwlite("predict", "-i", "model", "test.vw", "--probabilities").lines
     other = vwlite("predict", "-i", "other", "test-more.vw", "--probabilities").lines
-    assert len(one) == len(other)
-    for left, right in zip(one, other, strict=True):
+    assert len(by_theta) == len(other)
+    for left, right in zip(by_theta, other, strict=True):
         assert left.split()[:1] == right.split()[:1] and left.split()[-1:] == right.split()[-1:]
         shares = [[float(pair.rsplit(":", 1)[1]) for pair in line.split()[1:-1]] for line in (left, right)]
         assert shares[0] == pytest.approx(shares[1], abs=1e-3)
     measured = (("model", "test.vw"), ("other", "test-more.vw"))
-    scores = [vwlite("evaluate", "-i", *one, "--metric", "accuracy").stdout for one in measured]
+    scores = [vwlite("evaluate", "-i", *arguments, "--metric", "accuracy").stdout for arguments in measured]
     assert scores[0] == scores[1]
 
 
@@ -66,9 +66,9 @@ def test_going_on_keeps_theta_and_refuses_another(vwlite, tmp_path):
     train(vwlite)
     go_on = ("l1", "few.vw", "-i", "model", "-f", "again", "--passes", "8", "--quiet")
     vwlite(*go_on)
-    one = (tmp_path / "again").read_bytes()
+    expected = (tmp_path / "again").read_bytes()
     vwlite(*go_on, "--theta", "theta")
-    assert (tmp_path / "again").read_bytes() == one
+    assert (tmp_path / "again").read_bytes() == expected
     assert "theta" in model_file.load(str(tmp_path / "again")).header
     assert "another --theta-scale" in vwlite(*go_on, "--theta", "theta", "--theta-scale", "2", status=2).stderr
     learn(vwlite, "--random_seed", "9")
@@ -99,7 +99,7 @@ def test_models_in_python_keep_theta(vwlite, tmp_path):
         (("--model", "crf", "--theta", "theta", "--no-theta-unit", "--affix", "+2w"), "--affix"),
     ],
 )
-def test_refused(vwlite, options, said):
+def test_wrong_options_are_refused(vwlite, options, said):
     assert said in vwlite("l1", "few.vw", "-f", "model", "--quiet", *options, status=2).stderr
 
 

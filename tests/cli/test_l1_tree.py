@@ -83,7 +83,7 @@ def test_a_chain_written_as_a_tree_gives_the_bytes_of_the_chain(method, vwlite, 
 
 
 @pytest.mark.parametrize("method", ["", "--edge p", "--loss margin -l 0.1 --l1 0.1", "--penalty naive", "--group"])
-def test_it_goes_on_exactly(method, vwlite, tmp_path):
+def test_a_continued_run_has_the_bytes_of_a_single_one(method, vwlite, tmp_path):
     learn(vwlite, *method.split(), "--passes", "5", "-f", "half")
     vwlite("l1", "trees.vw", "-i", "half", "-f", "whole", "--quiet", "--passes", "4")
     learn(vwlite, *method.split(), "--passes", "9")
@@ -122,7 +122,7 @@ NO_TREES = {  # text: what is said
 
 
 @pytest.mark.parametrize("text", NO_TREES)
-def test_what_is_no_tree_is_refused_with_its_line(text, vwlite, write):
+def test_wrong_trees_are_refused_with_their_line(text, vwlite, write):
     write("text.vw", text)
     assert NO_TREES[text] in learn(vwlite, text="text.vw", status=65).stderr
     learn(vwlite)
@@ -154,7 +154,7 @@ REFUSED = {  # options: what is said
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_refused_options(options, vwlite):
+def test_wrong_options_are_refused(options, vwlite):
     assert REFUSED[options] in learn(vwlite, *options.split(), status=2).stderr
 
 

@@ -36,7 +36,7 @@ def test_a_class_alone_and_all_of_the_share_are_the_same(vwlite, write, tmp_path
 
 
 def test_probabilities_become_the_mean_label(vwlite, write):
-    """As of two examples with the shares as their importance."""
+    """A row counts as two examples with the shares as their importance."""
     shares = {"a": (0.7, 0, 0.3), "b": (0.1, 0.6, 0.3), "c": (0, 0.5, 0.5)}
     text = {word: " ".join(f"{n + 1}:{x}" for n, x in enumerate(of) if x) for word, of in shares.items()}
     write("shares", "".join(f"{label} |w {word}\n" for word, label in text.items()))
@@ -90,7 +90,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("label", WRONG)
-def test_malformed_labels(vwlite, write, label):
+def test_malformed_labels_are_told(vwlite, write, label):
     write("d", f"3 |w a\n{label} |w b\n")
     done = vwlite("train", "d", "-f", "m", *LOUD, "--max-bad-ratio", 1)
     assert f"d:2:1: {WRONG[label]}" in done.stderr
@@ -115,6 +115,6 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_what_does_not_go_together(vwlite, write, options):
+def test_options_that_do_not_go_together_are_refused(vwlite, write, options):
     write("d", "1 |w a\n")
     assert REFUSED[options] in vwlite("train", "d", "--quiet", *options.split(), status=2).stderr

@@ -31,7 +31,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("options", [*SPREAD, *OTHERS])
-def test_what_learns_labels_in_units_of_their_spread_unless_told_otherwise(options, tmp_path):
+def test_labels_are_in_units_of_their_spread_by_default_for_some_learners(options, tmp_path):
     X, y = friedman(60)
     (tmp_path / "data").write_text(lines_of(X, 1 + (y > 14)))
     if any(name in options for name in ("logistic", "hinge", "binary", "active", "ksvm", "dual")):

@@ -24,8 +24,8 @@ def files(write, vwlite):
     vwlite("landmarks", "rings.vw", "--count", "30", "-o", "some.vw", "--quiet")
 
 
-def same(tmp_path, one, two):
-    return (tmp_path / one).read_bytes() == (tmp_path / two).read_bytes()
+def same(tmp_path, first, second):
+    return (tmp_path / first).read_bytes() == (tmp_path / second).read_bytes()
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
@@ -58,7 +58,7 @@ def test_means_are_lines_of_slots(vwlite, write, tmp_path):
     assert len({*vwlite("predict", "-i", "m", "rings.vw").lines}) > 50  # names and slots meet
 
 
-def test_what_landmarks_are_not_chosen_from(vwlite, write):
+def test_wrong_options_and_data_are_refused_by_landmarks(vwlite, write):
     assert "-b does nothing without --by kmeans" in vwlite("landmarks", "rings.vw", "-b", "10", status=2).stderr
     few = vwlite("landmarks", "rings.vw", "--by", "kmeans", "--count", "121", status=2)
     assert "121 clusters are more than there are examples: 120" in few.stderr
@@ -134,12 +134,12 @@ def test_crr_pca_and_cluster_take_them_too(vwlite, tmp_path):
         (("--nearest", "3"), 2, "--landmarks"),
     ],
 )
-def test_refused(options, status, said, vwlite, write):
+def test_wrong_options_and_files_are_refused(options, status, said, vwlite, write):
     write("odd.vw", "1 | x:nan\n")
     assert said in vwlite("train", "rings.vw", *options, "-f", "m", "--quiet", status=status).stderr
 
 
-def test_nearest(vwlite):
+def test_a_model_may_count_the_nearest_landmarks_alone(vwlite):
     vwlite("train", "rings.vw", "--landmarks", "rbf:some.vw", "--nearest", "3", "-f", "model", "--quiet")
     assert len(vwlite("predict", "-i", "model", "rings.vw").lines) == 120
 
@@ -147,7 +147,7 @@ def test_nearest(vwlite):
 @pytest.mark.parametrize("more", [(), ("--weight", "idf", "--min_df", "1"), ("--random_only", "--weight", "idf")])
 @pytest.mark.parametrize("command", [("train",), ("crr", "--qid", "none", "--steps", "99"), ("pca", "--dim", "2")])
 def test_landmarks_have_names(command, more, vwlite, write):
-    """Also where they wait for weights of terms, which all examples are counted for."""
+    """They have names, too, where they wait for weights of terms, which all examples are counted for."""
     write("text.vw", "".join(f"{n % 2} | w{n % 5} w{n % 7}\n" for n in range(35)))
     write("some.vw", "| w1 w2\n| w3\n| w4 w5\n")
     how = ("text.vw", "--landmarks", "linear:some.vw", "--names", "--quiet", "-f", "m")
@@ -163,7 +163,7 @@ def test_a_model_is_no_text(vwlite):
 
 
 def test_a_number_draws_them_from_the_first_examples(vwlite, tmp_path):
-    """Of fewer than 2,000 they are the lines of ``vwlite landmarks``."""
+    """Where there are fewer than 2,000, these are the lines of ``vwlite landmarks``."""
     more = ("--gamma", "0.5", "--whiten", "--random_only", "--quiet", "--passes", "3", "-k", "-c")
     vwlite("train", "rings.vw", "-f", "file", "--landmarks", "rbf:some.vw", *more)
     vwlite("train", "rings.vw", "-f", "drawn", "--landmarks", "rbf:30", *more)
@@ -179,7 +179,7 @@ def test_a_number_draws_them_from_the_first_examples(vwlite, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["crr --qid none --steps 99", "pca --dim 2", "cluster -k 2"])
-def test_so_do_other_commands(command, vwlite):
+def test_other_commands_draw_them_from_the_first_examples_too(command, vwlite):
     vwlite(*command.split(), "rings.vw", "-f", "m", "--landmarks", "rbf:9", "--random_only", "--quiet")
 
 

@@ -40,12 +40,12 @@ def test_each_option_learns_something_else(vwlite, write, weights):
         ("--confidence_after_training", "--confidence_after_training needs"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("all", "".join(LINES))
     assert message in vwlite("train", "all", "-f", "m", *options.split(), status=2).stderr
 
 
-def test_what_is_told_beside_predictions(vwlite, write, tmp_path):
+def test_predictions_have_confidences_and_importances_beside_them(vwlite, write, tmp_path):
     write("some", "1 'a|x a b:2 c\n-1 'b|x b c d:.5\n'u |x a d\n1 |x a e\n |x c:3 d\n0 2 'f|x d\n")
 
     def told(*options):
@@ -79,7 +79,7 @@ def test_going_on_from_a_plain_model_asks_for_less(vwlite, write):
     assert 0 < int(summary.split("total queries = ")[1]) < len(LINES)
 
 
-def test_what_vw_leaves_out(vwlite, write):
+def test_vw_warns_that_confidence_needs_learning(vwlite, write):
     write("all", "".join(LINES))
     plain = vwlite("vw", "all", "-t", "-p", "-", "--quiet").stdout
     assert vwlite("vw", "all", "-t", "--confidence", "-p", "-", "--quiet").stdout == plain

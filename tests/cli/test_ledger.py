@@ -32,7 +32,7 @@ def test_learning_a_file_again_is_said(vwlite):
 
 
 def test_a_quiet_run_warns_of_what_it_learns_again(vwlite, tmp_path, write):
-    """Where a nightly job has a mistake; what it skips as it should is no warning."""
+    """A nightly job with a mistake does so; what it skips as it should is no warning."""
     vwlite("train", "mon.vw", "-f", "model", "--quiet")
     again = "vwlite: mon.vw was learned before (20 lines); --skip-seen would skip it\n"
     assert vwlite("train", "mon.vw", *GO_ON, "--quiet").stderr == again
@@ -203,7 +203,7 @@ def test_a_ledger_is_believed_of_its_own_model_only(vwlite, tmp_path):
     assert "learned before" not in vwlite("train", "mon.vw", *GO_ON).stderr
 
 
-def test_what_stood_there_stays_known_until_the_model_has_its_name(vwlite, tmp_path):
+def test_the_ledger_of_the_old_model_holds_until_the_new_one_is_in_place(vwlite, tmp_path):
     vwlite("train", "mon.vw", "-f", "model")
     before = (tmp_path / "model").read_bytes()
     vwlite("train", "tue.vw", *GO_ON)

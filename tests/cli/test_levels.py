@@ -105,7 +105,7 @@ def test_labels_that_are_no_level_are_malformed(vwlite, write, tmp_path):
     assert "1 of 2 lines are malformed, more than --max-bad-ratio 0.01 allows" in many.stderr
 
 
-def test_lines_of_tables_too(vwlite, write):
+def test_lines_of_tables_without_a_level_are_malformed_too(vwlite, write):
     rows = "".join(f"{1 + n % 5},u{n % 7}\n" for n in range(200))
     write("data.csv", f"stars,user\n{rows}9,u1\n")
     done = vwlite("train", "data.csv", "--columns", "label=stars", "-f", "m", "--levels", "1..5")
@@ -159,12 +159,12 @@ def test_the_nearest_level():
         ("--levels 1..3 --bfgs --passes 3", "--levels does not go with --bfgs"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     stderr = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
     assert message in stderr
 
 
-def test_what_a_model_of_levels_refuses(trained, vwlite):
+def test_a_model_of_levels_refuses_wrong_options(trained, vwlite):
     trained(f"{MODELS[1]}")
     for options, message in (
         ("--probabilities", "needs a model of --loss_function logistic"),

@@ -83,7 +83,7 @@ def test_metrics_are_those_of_the_answers(trained, vwlite):
 
 
 def test_the_expected_label_goes_to_the_true_one(trained):
-    """Of other losses the label becomes ever more probable, which for an inner one takes other labels along."""
+    """With other losses the label becomes ever more probable, which for an inner one takes other labels along."""
     for loss, far in (("mse", 1e-4), ("log", 0.02)):
         options = ("--lfl-loss", loss, "--dot-l2", "0", "--linear-l2", "0", "--indexing", "1")
         mean = trained(*options, lines=["3 1e5 'a |user u |item i\n"], show=["--predict", "mean"])
@@ -112,7 +112,7 @@ def test_scores_are_log_odds_against_the_base(trained):
         ("--confidence", "do not go together"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, write, names_in):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, write, names_in):
     stderr = vwlite("train", write("data", "".join(LINES)), "-f", "model", *ASKED, *options.split(), status=2).stderr
     assert message in stderr and "model" not in names_in()
 

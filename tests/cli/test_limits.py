@@ -13,7 +13,8 @@ LIMITED = ("--loss_function", "logistic", "--logistic_min", "-1", "--logistic_ma
 
 @pytest.mark.parametrize("limits", [LIMITED, LIMITED[:4], (*LIMITED[:2], *LIMITED[4:])])
 def test_typed_limits_take_what_lies_between(vwlite, write, header, limits):
-    write("d", TEXT), write("more", "0 | a\n-0.5 | b\n")
+    write("d", TEXT)
+    write("more", "0 | a\n-0.5 | b\n")
     vwlite("train", "d", "-f", "m", *limits, "--quiet")
     vwlite("train", "more", "-i", "m", "-f", "m", *limits, "--quiet")
     assert header("m")["negative_label"] is None and header("m")["config"]["loss"]["limited"] is True
@@ -24,7 +25,7 @@ def test_typed_limits_take_what_lies_between(vwlite, write, header, limits):
     assert "label 1.5 does not fit --loss_function logistic: labels must be from -1 to 1\n" in refused.stderr
 
 
-def test_it_is_the_fit_of_a_hyperbolic_tangent(vwlite, write):
+def test_predictions_are_the_fit_of_a_hyperbolic_tangent(vwlite, write):
     """The least sum of ln cosh losses, where the predictions tanh(w x) are as wrong one way as the other."""
     write("d", TEXT)
     options = "--link glf1 --bfgs --passes 50 --termination 0 --holdout_off"

@@ -25,7 +25,7 @@ def data(tmp_path):
     return tmp_path
 
 
-def test_it_is_the_twin(data, vwlite, monkeypatch):
+def test_learning_follows_the_twin(data, vwlite, monkeypatch):
     """Steps of two stages of a curriculum, from the text on."""
     monkeypatch.setattr(solver, "AT_ONCE", 64)
     vwlite(
@@ -46,8 +46,8 @@ def test_it_is_the_twin(data, vwlite, monkeypatch):
             step += 1
     assert (made.steps, made.passes) == (step, 2)
     network = made.network
-    for one, expected in zip((network.words, network.inputs[:, :6], network.bias[:6]), twin.arrays, strict=False):
-        assert one == pytest.approx(expected, rel=1e-2, abs=1e-3)
+    for word, expected in zip((network.words, network.inputs[:, :6], network.bias[:6]), twin.arrays, strict=False):
+        assert word == pytest.approx(expected, rel=1e-2, abs=1e-3)
     ranked = vwlite("lm", "rank", "-i", "m", "text", "--windows", "0", "-p", "ranks").stdout
     expected = [twin.rank(window) for window in windows(LINES, words, 3, 12)]
     actual = np.array((data / "ranks").read_text().split(), float)
@@ -90,7 +90,7 @@ def test_a_file_is_learned_once(data, vwlite):
     assert [(row["pass"], row["steps"]) for row in report["history"]] == [(1, report["steps"])]
 
 
-def test_it_learns_what_follows(data, vwlite):
+def test_more_passes_rank_the_last_word_higher(data, vwlite):
     vwlite("lm", "train", "text", *SMALL, "-f", "first")
     vwlite("lm", "train", "text", *SMALL, "-f", "later", "--passes", "40")
     means = []
@@ -130,16 +130,16 @@ def test_vectors_are_those_of_the_model(data, vwlite):
 
 def values_of(line, name):
     tail = line.partition(f" |{name} ")[2].partition(" |")[0]
-    return np.array([one.partition(":")[2] for one in tail.split()], float)
+    return np.array([entry.partition(":")[2] for entry in tail.split()], float)
 
 
 def test_features_are_means_of_vectors(data, vwlite):
     vwlite("lm", "train", "text", *SMALL, "-f", "m")
     text = "1 'a |w Cat\r\n\nx 2 |w cat:3 zebra dog:-1 |b sat\n|v cat\n|w zebra"
-    one = vwlite("lm", "features", "-i", "m", "--namespace", "w", stdin=text).stdout
+    shown = vwlite("lm", "features", "-i", "m", "--namespace", "w", stdin=text).stdout
     made = LmModel.load("m")
     cat, dog, sat = (made.network.words[made.words.number[word]] for word in ("cat", "dog", "sat"))
-    lines = one.split("\n")
+    lines = shown.split("\n")
     assert [line.partition(" |e")[0] for line in lines] == [*text.replace("\r", "").split("\n"), ""]
     assert lines[0].endswith("\r") and " |e" not in "".join([lines[1], *lines[3:]])
     assert values_of(lines[0], "e") == pytest.approx(cat, rel=1e-5)
@@ -149,7 +149,7 @@ def test_features_are_means_of_vectors(data, vwlite):
     assert values_of(second, "e_w") == pytest.approx((3 * cat - dog) / 2, rel=1e-5)
     assert values_of(second, "e_b") == pytest.approx(2 * sat, rel=1e-5)
     assert vwlite("lm", "features", "-i", "m", "--namespace", "w", "-p", "out", stdin=text).stdout == ""
-    assert (data / "out").read_bytes().decode() == one
+    assert (data / "out").read_bytes().decode() == shown
 
 
 def test_malformed_lines_stay_and_are_told(data, vwlite):
@@ -162,7 +162,7 @@ def test_malformed_lines_stay_and_are_told(data, vwlite):
     vwlite(*how, "--strict", stdin=text, status=65)
 
 
-def test_what_it_says(data, vwlite):
+def test_the_vocabulary_the_progress_and_the_report_are_shown(data, vwlite):
     done = vwlite("lm", "train", "text", "--curriculum", "9", "--vocabulary", "500", "-f", "m", "--json", "out.json")
     known = len(vocabulary(LINES, None))
     assert f"the text has {known} different words, fewer than --vocabulary 500" in done.stderr
@@ -174,7 +174,7 @@ def test_what_it_says(data, vwlite):
 
 
 @pytest.mark.parametrize(("power", "wanted"), [(0.5, (0.25, 0.001)), (0, (0.5, 0.002)), (1, (0.125, 0.0005))])
-def test_rates_fall(power, wanted):
+def test_rates_fall_with_the_windows_seen(power, wanted):
     assert LmConfig(power_t=power).rates(3_000_000) == pytest.approx(wanted)
     assert LmConfig(power_t=power).rates(0) == (0.5, 0.002)
 
@@ -206,7 +206,7 @@ def test_rates_fall(power, wanted):
         ("lm rank -i text text", 76, "text"),
     ],
 )
-def test_what_is_refused(command, status, says, data, vwlite):
+def test_wrong_commands_are_refused(command, status, says, data, vwlite):
     (data / "some.vw").write_text("1 |w cat\n")
     vwlite("lm", "train", "text", *SMALL, "-f", "known")
     vwlite("train", "some.vw", "-f", "other", "--quiet")

@@ -9,9 +9,9 @@ import click
 import pytest
 from commands import ABOUT, GROUPS, TYPED, command
 
-from vwlite.cli.manual import EXIT, escape_markdown, man, markdown, pages, release_date, roff, write
+from vwlite.cli.manual import EXIT, escape_markdown, escape_roff, make_pages, release_date, to_man, to_markdown, write
 
-PAGES = {page.name.removeprefix("vwlite").strip(): page for page in pages()}
+PAGES = {page.name.removeprefix("vwlite").strip(): page for page in make_pages()}
 
 
 def rendered(text):
@@ -29,9 +29,11 @@ def test_a_page_has_every_option_that_help_shows(name):
     declared = command(name)
     context = click.Context(declared, info_name=name, **declared.context_settings)
     records = [
-        one.get_help_record(context) for one in declared.params if isinstance(one, click.Option) and not one.hidden
+        param.get_help_record(context)
+        for param in declared.params
+        if isinstance(param, click.Option) and not param.hidden
     ]
-    text, reference = rendered(man(PAGES[name])), markdown(PAGES[name])
+    text, reference = rendered(to_man(PAGES[name])), to_markdown(PAGES[name])
     assert records
     for typed, help in records:
         assert f"\n{typed}\n{help}\n" in text
@@ -41,7 +43,7 @@ def test_a_page_has_every_option_that_help_shows(name):
 @pytest.mark.parametrize("name", TYPED)
 def test_a_page_has_the_examples_and_the_text_of_help(name, vwlite):
     help = " ".join(vwlite(*name.split(), "--help").stdout.split())
-    page, text = PAGES[name], rendered(man(PAGES[name]))
+    page, text = PAGES[name], rendered(to_man(PAGES[name]))
     assert page.examples and all(" ".join(line.split()) in help for line in page.examples)
     for part in (page.about, *page.text, *page.examples):
         assert " ".join(part.split()) in help.replace("- ", "-") or " ".join(part.split()) in help
@@ -54,7 +56,7 @@ def test_groff_has_no_warnings(name):
     if not shutil.which("groff"):
         pytest.skip("groff is not installed")
     typeset = ["groff", "-ww", "-man", "-Tutf8", "-Kutf8", "-z"]
-    checked = subprocess.run(typeset, input=man(PAGES[name], "2026-01-31").encode(), capture_output=True)
+    checked = subprocess.run(typeset, input=to_man(PAGES[name], "2026-01-31").encode(), capture_output=True)
     assert checked.stderr == b""
 
 
@@ -62,7 +64,7 @@ def test_groff_has_no_warnings(name):
 def test_roff_has_no_errors(name, tmp_path):
     if not shutil.which("mandoc"):
         pytest.skip("mandoc is not installed")
-    (tmp_path / "page.1").write_text(man(PAGES[name], "2026-01-31"), encoding="utf-8")
+    (tmp_path / "page.1").write_text(to_man(PAGES[name], "2026-01-31"), encoding="utf-8")
     lint = ["mandoc", "-T", "lint", "-W", "warning", tmp_path / "page.1"]
     checked = subprocess.run(lint, capture_output=True, text=True)
     assert checked.stdout == ""
@@ -72,7 +74,7 @@ def test_the_date_is_that_of_the_version():
     text = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-02-03\n\n## [1.1.0] - 2025-12-31\n"
     dates = {version: release_date(text, version) for version in ("1.2.0", "1.1.0", "1.3.0", "112.0")}
     assert dates == {"1.2.0": "2026-02-03", "1.1.0": "2025-12-31", "1.3.0": "", "112.0": ""}
-    assert man(PAGES["train"], "2026-02-03").startswith('.TH VWLITE-TRAIN 1 "2026-02-03" "vwlite ')
+    assert to_man(PAGES["train"], "2026-02-03").startswith('.TH VWLITE-TRAIN 1 "2026-02-03" "vwlite ')
 
 
 def test_versions_in_the_changelog_have_dates():
@@ -81,11 +83,12 @@ def test_versions_in_the_changelog_have_dates():
 
     headings = re.findall(r"^## (.*)$", (PROJECT / "CHANGELOG.md").read_text(), re.M)
     assert headings[0] == "[Unreleased]"
-    assert [one for one in headings[1:] if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one)] == []
+    for heading in headings[1:]:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", heading)
 
 
 def test_roff_of_odd_text():
-    assert roff(".a -b 'c' \\n") == "\\&.a \\-b \\(aqc\\(aq \\en"
+    assert escape_roff(".a -b 'c' \\n") == "\\&.a \\-b \\(aqc\\(aq \\en"
 
 
 def test_exit_codes_are_those_of_their_page():
@@ -98,7 +101,7 @@ def test_exit_codes_are_those_of_their_page():
 def test_the_pages_are_files(tmp_path):
     written = write(tmp_path / "man")
     assert {path.name for path in written} >= {"vwlite.1", "vwlite-train.1", "vwlite-aso-learn.1"}
-    assert written[0].read_text() == man(PAGES[""])
+    assert written[0].read_text() == to_man(PAGES[""])
 
 
 def test_pages_need_no_numpy(tmp_path, cli_env):

@@ -63,7 +63,7 @@ def test_options_that_widen_the_slots_of_a_model_count(vwlite, data):
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
-def test_what_predicts_needs_the_weights_alone(command, vwlite, data):
+def test_commands_that_predict_need_the_weights_alone(command, vwlite, data):
     vwlite("train", "data.vw", "-f", "model", "-b", 20)
     assert "0.00 GiB are more than" in vwlite(command, "-i", "model", "data.vw", "--max-memory", 0.003, status=2).stderr
     vwlite(command, "-i", "model", "data.vw", "--max-memory", 0.004)
@@ -79,7 +79,7 @@ def test_models_of_named_labels_are_counted_whole(vwlite, data):
             vwlite(command, "-i", model, "named.vw", "--max-memory", 0.001)
 
 
-def test_crr(vwlite, data):
+def test_the_memory_of_crr_is_limited(vwlite, data):
     run = ("crr", "data.vw", "-f", "model", "--steps", 10, "-b", 20)
     assert "weights of 1,048,576 slots" in vwlite(*run, "--max-memory", 0.003, status=2).stderr
     vwlite(*run, "--max-memory", 0.004)

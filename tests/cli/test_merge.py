@@ -135,7 +135,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_what_does_not_average_is_refused(run_here, tmp_path, options):
+def test_learners_that_do_not_average_are_refused(run_here, tmp_path, options):
     (tmp_path / "t.vw").write_text(text(20))
     done = run_here("train", "t.vw", "--shard", "1/2", "-f", "d", *options.split(), status=2)
     assert REFUSED[options] in done.stderr
@@ -252,7 +252,7 @@ def test_models_made_apart_are_averaged_by_their_examples(run_here, tmp_path, we
     run_here("merge", "a", "b", "-f", "m")
     a, b, m = map(weights, "abm")
     for slot, weight in m.items():
-        known = [(count, one[slot]) for count, one in ((30, a), (10, b)) if slot in one]
+        known = [(count, model[slot]) for count, model in ((30, a), (10, b)) if slot in model]
         assert weight == pytest.approx(sum(n * w for n, w in known) / sum(n for n, _ in known), rel=1e-6)
     assert {*m} == {*a, *b} and header("m")["counters"]["example_number"] == 40
     run_here("train", "a.vw", "-f", "c", "-i", "m", "--quiet")

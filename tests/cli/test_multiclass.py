@@ -11,7 +11,9 @@ NAMES = ("--multiclass", "3", "--named_labels", "cat,dog,bird")
 @pytest.mark.parametrize("loss", ["multinomial", "logistic", "crammer_singer"])
 def test_each_loss_learns_goes_on_and_is_measured(loss, vwlite, write, tmp_path):
     lines = TEXT.splitlines(keepends=True)
-    write("whole", TEXT), write("one", "".join(lines[:31])), write("two", "".join(lines[31:]))
+    write("whole", TEXT)
+    write("one", "".join(lines[:31]))
+    write("two", "".join(lines[31:]))
     done = vwlite("train", "whole", "-f", "m", "--loss_function", loss, *NAMES)
     assert f"average {loss} loss = " in done.stderr
     vwlite("train", "one", "-f", "n", "--quiet", "--loss_function", loss, *NAMES)
@@ -30,7 +32,7 @@ ROWS = "".join(
 
 
 def kept(vwlite, model):
-    """Of every feature with weights, by slot, how many there are."""
+    """Count the weights of every feature that has any, by slot."""
     report = json.loads(vwlite("inspect", model, "--top", "1000", "--json", "-").stdout)
     rows = {}
     for entry in report["top"]:
@@ -47,7 +49,8 @@ def test_the_weights_of_a_feature_vanish_together(more, vwlite, write, tmp_path)
         vwlite("train", "d", "-f", "m", *options, "--group_l1", price)
         rows, norm = kept(vwlite, "m")
         assert all(len(row) == 3 for row in rows.values())
-        sizes.append(len(rows)), lengths.append(norm)
+        sizes.append(len(rows))
+        lengths.append(norm)
     assert sizes == sorted(sizes, reverse=True) and 3 <= sizes[2] < sizes[0] and sizes[3] == 0
     assert lengths == sorted(lengths, reverse=True)
     vwlite("train", "d", "-f", "p", *options, "--group_l1", "0.03", "--predict_only_model")
@@ -76,7 +79,9 @@ def test_softmax_is_the_default_and_gives_probabilities(vwlite, write):
 def test_a_filter_tree_of_any_learner(base, vwlite, write):
     text = "".join(f"{1 + n * 7 % 3} |a x{n * 7 % 3} |b y{n % 4}\n" for n in range(90))
     lines = text.splitlines(keepends=True)
-    write("whole", text), write("one", "".join(lines[:50])), write("two", "".join(lines[50:]))
+    write("whole", text)
+    write("one", "".join(lines[:50]))
+    write("two", "".join(lines[50:]))
     vwlite("train", "whole", "-f", "m", "--quiet", "--filter_tree", "3", *base.split())
     vwlite("train", "one", "-f", "n", "--quiet", "--filter_tree", "3", *base.split())
     vwlite("train", "two", "-i", "n", "-f", "n", "--quiet")
@@ -122,7 +127,7 @@ def test_a_filter_tree_of_costs(vwlite, write):
         ("--multiclass 3 -b 1", "3 classes need more than the 2 slots"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("d", TEXT)
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 

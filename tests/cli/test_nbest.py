@@ -25,9 +25,8 @@ def test_the_best_label_sequences_and_their_probabilities(vwlite, write, options
     write("two.vw", "|w the\n|w dog\n\n\n|w ran\n")
     blocks = blocks_of(vwlite("predict", "-i", "m", "two.vw", "--nbest", "99"))
     assert [rank for rank, *_ in blocks] == [*range(9), *range(3)]
-    assert (
-        blocks[0][2] == ["B-NP", "I-NP"] and blocks[9][2] == ["O"] and len({tuple(one) for *_, one in blocks[:9]}) == 9
-    )
+    assert blocks[0][2] == ["B-NP", "I-NP"] and blocks[9][2] == ["O"]
+    assert len({tuple(labels) for *_, labels in blocks[:9]}) == 9
     for chances in ([chance for _, chance, _ in part] for part in (blocks[:9], blocks[9:])):
         assert sum(chances) == pytest.approx(1, abs=1e-4) and chances == sorted(chances, reverse=True)
     assert blocks_of(vwlite("predict", "-i", "m", "two.vw", "--nbest", "2")) == [*blocks[:2], *blocks[9:11]]
@@ -49,7 +48,7 @@ def test_lines_of_the_best_label_sequences_have_tags_and_labels(vwlite, write):
 def test_the_best_label_sequences_of_a_model_without_probabilities_have_scores(vwlite):
     crf(vwlite, "--loss", "perceptron")
     scores = [score for rank, score, _ in blocks_of(vwlite("predict", "-i", "m", "tags.vw", "--nbest", "2"))]
-    assert all(one >= other for one, other in zip(scores[::2], scores[1::2], strict=True)) and max(scores) > 1
+    assert all(score >= other for score, other in zip(scores[::2], scores[1::2], strict=True)) and max(scores) > 1
 
 
 def test_refusals_of_nbest(vwlite, write):

@@ -108,7 +108,7 @@ def test_divergence_exits_with_70(vwlite, write, names_in):
         ("--inpass", "--inpass needs --nn"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, write, names_in):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, write, names_in):
     stderr = vwlite("train", write("data", "".join(LINES)), "-f", "m", *options.split(), status=2).stderr
     assert message in stderr and "m" not in names_in()
 
@@ -164,7 +164,9 @@ def test_vw_answers_the_same(options, vwlite, write, tmp_path):
 
 @pytest.mark.parametrize("rule", [(), ("--invariant",)])
 def test_a_model_of_vw_goes_on_and_predicts(rule, vwlite, write, weights, tmp_path):
-    write("all", "".join(LINES)), write("one", "".join(LINES[:200])), write("two", "".join(LINES[200:]))
+    write("all", "".join(LINES))
+    write("one", "".join(LINES[:200]))
+    write("two", "".join(LINES[200:]))
     vwlite("vw", "-d", "all", "-f", "m", "--nn", "3", "--quiet", *rule)
     vwlite("vw", "-d", "one", "-f", "n", "--nn", "3", "--quiet", *rule)
     vwlite("vw", "-d", "two", "-i", "n", "--nn", "3", "-f", "n", "--quiet")
@@ -190,5 +192,5 @@ def test_a_model_of_vw_goes_on_and_predicts(rule, vwlite, write, weights, tmp_pa
         ("--nn 9 -b 3", "--nn 9 needs more than the 8 slots of -b 3"),
     ],
 )
-def test_what_vw_lite_refuses(options, message, vwlite, write):
+def test_options_that_vw_lite_lacks_are_refused(options, message, vwlite, write):
     assert message in vwlite("vw", "-d", write("data", "1 |a b\n"), *options.split(), status=1).stdout

@@ -72,7 +72,7 @@ def test_large_values_beside_ids_are_told_with_the_cure(vwlite, write, options, 
     assert stderr.count("values up to") == bool(cure) and (not cure or stderr.count(expected) == 1)
 
 
-def test_what_was_seen_goes_with_a_checkpoint():
+def test_a_checkpoint_keeps_the_values_seen():
     config = RunConfig(features=FeatureConfig(dotproduct=("ui",)), learner=DyadicConfig(pairs=1), learning=True)
     plan = Plan(config.features)
     notes = []

@@ -8,14 +8,14 @@ NONE = ["", " 1", "1 ", "1_0", "\u0661", "\uff11", "nan", "inf", "-infinity", "1
 
 
 @pytest.mark.parametrize("text", NONE)
-def test_what_is_no_number(text):
+def test_other_texts_are_refused_as_numbers(text):
     for read in (read_whole, read_decimal):
         with pytest.raises(ValueError, match="is not a"):
             read(text)
     assert not is_count(text)
 
 
-def test_what_is_one():
+def test_numbers_are_read():
     assert [read_whole(text) for text in ("0", "-7", "+12", "007")] == [0, -7, 12, 7]
     decimals = {"1": 1, "-1.5": -1.5, "+.5": 0.5, "5.": 5, "1e3": 1000, "2.5E-1": 0.25, "1e999": float("inf")}
     assert {text: read_decimal(text) for text in decimals} == decimals
@@ -31,7 +31,7 @@ TYPED = [
 
 @pytest.mark.parametrize("option", TYPED)
 @pytest.mark.parametrize("number", ["1_0", "\u0661\u0660", "10 "])
-def test_options(option, number, vwlite, write):
+def test_options_refuse_numbers_of_other_forms(option, number, vwlite, write):
     write("data.vw", "1 |a x\n")
     typed = f"1:{number}" if option == "--classweight" else number
     vwlite("train", "data.vw", option, typed, "-f", "model", status=2)
@@ -45,7 +45,7 @@ def test_options(option, number, vwlite, write):
         "vw data.vw -l 1_0", "vw data.vw --limit_output 1_0",
     ],
 )
-def test_options_of_other_commands(command, vwlite, write):
+def test_options_of_other_commands_refuse_numbers_of_other_forms(command, vwlite, write):
     write("data.vw", "1 |a x\n" * 6)
     words = [word.replace("\u00a0", " ") for word in command.split(" ")]
     vwlite(*words, status=1 if words[0] == "vw" else 2)
@@ -60,7 +60,7 @@ LABELS = {
 
 
 @pytest.mark.parametrize(("options", "label"), [(options, label) for options in LABELS for label in LABELS[options]])
-def test_labels(options, label, vwlite, write):
+def test_labels_of_other_forms_are_malformed(options, label, vwlite, write):
     write("data.vw", f"{label} |a x\n")
     stderr = vwlite("train", "data.vw", *options.split(), "-f", "model", "--strict", status=65).stderr
     assert "data.vw:1" in stderr and "label" in stderr

@@ -80,7 +80,7 @@ def test_metrics_of_each_output_and_their_means(vwlite, write):
     vwlite("train", "d", "--outputs", 3, "--named_outputs", "price,days,rating", "-f", "m", "--quiet")
     report = json.loads(vwlite("evaluate", "d", "-i", "m", "--json", "-").stdout)
     answers = [json.loads(line) for line in vwlite("predict", "d", "-i", "m", "--jsonl").lines]
-    actual = np.array([[one["prediction"][name] for name in ("price", "days", "rating")] for one in answers])
+    actual = np.array([[answer["prediction"][name] for name in ("price", "days", "rating")] for answer in answers])
     assert answers[3]["tag"] == "t3" and report["examples"] == 400
     error = actual - y
     for place, row in enumerate(report["outputs"]):
@@ -162,7 +162,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED)
-def test_what_does_not_go_together(vwlite, write, options):
+def test_options_that_do_not_go_together_are_refused(vwlite, write, options):
     write("d", "1,2,3 |f x\n")
     assert REFUSED[options] in vwlite("train", "d", "--quiet", *options.split(), status=2).stderr
 

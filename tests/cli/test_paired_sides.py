@@ -14,8 +14,9 @@ def learn(vwlite, model, text, *more, status=0):
     return vwlite("train", text, *RANK, "-f", model, *more, status=status).stderr
 
 
-def test_they_are_told_with_their_place_and_left_out(vwlite, write, tmp_path):
-    write("t", GOOD * 150 + BAD + GOOD * 150), write("good", GOOD * 300)
+def test_lines_of_other_lengths_are_told_with_their_place_and_left_out(vwlite, write, tmp_path):
+    write("t", GOOD * 150 + BAD + GOOD * 150)
+    write("good", GOOD * 300)
     done = learn(vwlite, "m", "t")
     assert f"bad line t:151:1: {PLACE}\n" in done and "1 of 301 lines were malformed and left out" in done
     learn(vwlite, "good.m", "good")
@@ -24,7 +25,7 @@ def test_they_are_told_with_their_place_and_left_out(vwlite, write, tmp_path):
 
 
 @pytest.mark.parametrize("more", [("--passes", 3, "-k", "-c"), ("--multiclass", 3), ("--oaa", 3), ("--block-size", 64)])
-def test_they_count_against_the_ratio(vwlite, write, tmp_path, more):
+def test_lines_of_other_lengths_count_against_the_ratio(vwlite, write, tmp_path, more):
     write("t", (GOOD + BAD) * 5)
     done = learn(vwlite, "m", "t", *more, status=65)
     assert "5 of 10 lines are malformed, more than --max-bad-ratio 0.01 allows" in done
@@ -33,7 +34,8 @@ def test_they_count_against_the_ratio(vwlite, write, tmp_path, more):
 
 
 def test_predictions_stay_beside_their_lines(vwlite, write):
-    write("t", GOOD * 9), write("mixed", f"{GOOD}oops |\n{BAD}{GOOD}\n{BAD}")
+    write("t", GOOD * 9)
+    write("mixed", f"{GOOD}oops |\n{BAD}{GOOD}\n{BAD}")
     learn(vwlite, "m", "t", "--quiet")
     done = vwlite("predict", "-i", "m", "mixed", "--max-bad-ratio", "0.6")
     lines = done.stdout.splitlines()

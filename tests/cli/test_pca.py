@@ -54,7 +54,7 @@ def test_components_of_a_slowly_falling_spectrum(tmp_path, run_here):
 
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_it_is_the_exact_decomposition(center, weighted, tmp_path, run_cli):
+def test_components_are_those_of_the_exact_decomposition(center, weighted, tmp_path, run_cli):
     x = matrix()
     weight = np.arange(len(x)) % 3 + 1 if weighted else np.ones(len(x), int)
     (tmp_path / "x.vw").write_text(text_of(x, weight))
@@ -76,7 +76,7 @@ def test_it_is_the_exact_decomposition(center, weighted, tmp_path, run_cli):
     assert np.abs(left - expected / values).max() < 1e-5
 
 
-def test_it_is_what_scikit_learn_finds(tmp_path, run_cli):
+def test_components_are_those_of_scikit_learn(tmp_path, run_cli):
     decomposition = pytest.importorskip("sklearn.decomposition", reason="scikit-learn is not installed")
     x = matrix(seed=1)
     (tmp_path / "x.vw").write_text(text_of(x))
@@ -156,7 +156,7 @@ def test_components_are_shown_by_name(data, run_cli):
     assert lines[-2].split() == ["3.16228", "w^zebra:1"]
     assert lines[-1].split()[1].startswith("w^apple:0.8")
     report = json.loads(run_cli("inspect", "m", "--top", "1", "--json", "-").stdout)
-    assert [one["features"][0]["name"] for one in report["components"]] == ["w^zebra", "w^apple"]
+    assert [component["features"][0]["name"] for component in report["components"]] == ["w^zebra", "w^apple"]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_components_are_shown_by_name(data, run_cli):
         (["project", "-i", "linear", "x.vw"], 76, "was not made by 'vwlite pca'"),
     ],
 )
-def test_what_is_refused(arguments, status, said, data, run_cli):
+def test_wrong_commands_are_refused(arguments, status, said, data, run_cli):
     run_cli("pca", "x.vw", "-f", "m", "--dim", "2", "--quiet")
     run_cli("train", "-f", "linear", "--quiet", stdin="1 |a b\n")
     assert said in run_cli(*arguments, status=status).stderr

@@ -58,7 +58,7 @@ def start(tmp_path, cli_env):
 
 
 @pytest.mark.parametrize("arguments", [[], ["-"], ["-d", "-"]])
-def test_standard_input(arguments, run_cli, vwlite, tmp_path):
+def test_standard_input_is_learned_as_its_file(arguments, run_cli, vwlite, tmp_path):
     done = run_cli("train", *arguments, "-f", "piped", stdin=DATA)
     assert "Reading datafile = stdin\n" in done.stderr and done.stdout == ""
     vwlite("train", "data.vw", "-f", "model", "--quiet")
@@ -119,7 +119,7 @@ def test_zstd_without_the_extra_names_it(vwlite, write, monkeypatch):
     assert done.stderr == "vwlite: data.zst is zstd data; to read it: pip install 'vwlite[io]'\n"
 
 
-def test_a_reader_that_goes_away(start, model, vwlite):
+def test_a_reader_that_goes_away_ends_the_run_quietly(start, model, vwlite):
     """``vwlite train -p - -f new | head -1``: the model is written all the same."""
     process = start("train", "data.vw", "-", "-f", "new", "-p", "-", "--quiet")
     process.stdin.write(b"1 |a x\n")
@@ -183,7 +183,7 @@ def test_signals_before_anything_is_learned_leave_nothing(number, status, start,
     assert names_in() == ["data.vw"]
 
 
-def test_full_disk(start, model):
+def test_a_full_disk_is_an_error(start, model):
     with open("/dev/full", "wb") as full:
         process = start("predict", "-i", "model", "data.vw", stdout=full)
     assert process.communicate()[1] == b"vwlite: cannot write predictions to -: No space left on device\n"
@@ -204,7 +204,7 @@ ODD = {  # text: examples, and plain text that means the same
 
 
 @pytest.mark.parametrize("what", ODD)
-def test_odd_text(what, vwlite, write, weights):
+def test_odd_text_is_read_as_plain_text(what, vwlite, write, weights):
     text, examples, plain = ODD[what]
     options = ("--max-bad-ratio", "0", "--quiet", "--json", "-")
     done = vwlite("train", write("odd.vw", text), "-f", "odd", *options)
@@ -319,7 +319,7 @@ def test_no_folder_for_temporary_files_is_an_output_that_cannot_be_written(vwlit
     ],
 )  # fmt: skip
 def test_where_no_file_may_get_longer(arguments, status, size, model, tmp_path, cli_env):
-    """As by ``ulimit -f``, which counts files in memory as well."""
+    """The limit is that of ``ulimit -f``, which counts files in memory as well."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -343,7 +343,8 @@ def test_no_file_is_read_without_end(arguments, name, vwlite, write, monkeypatch
     limits = ("data.block_parser.LONGEST_LINE", "data.dataset.LONGEST_LINE")
     for limit in (*limits, "data.input_stream.LARGEST", "reporting.runs.LARGEST"):
         monkeypatch.setattr(f"vwlite.{limit}", 1 << 20)
-    write("words", "a N B\nb V O\n\n"), write("long", b"x" * ((2 << 20) + 1))
+    write("words", "a N B\nb V O\n\n")
+    write("long", b"x" * ((2 << 20) + 1))
     vwlite("train", write("pairs", "1 |a x |b y\n" * 9), "--dotproduct", "ab", "-f", "latent", "--quiet")
     if "--config" in arguments and name == "long":
         monkeypatch.setattr("vwlite.cli.settings.LARGEST", 1 << 20)

@@ -93,7 +93,7 @@ def test_bad_lines_and_strict(vwlite, write, tmp_path):
     assert done.stderr == f"vwlite: {message}\n"
 
 
-def test_reading_options(vwlite, write):
+def test_options_of_reading_are_taken(vwlite, write):
     plain = vwlite("predict", "-i", "model", "data.vw").lines
     assert vwlite("predict", "-i", "model", "data.vw", "--examples", "2").lines == plain[:2]
     assert vwlite("predict", "-i", "model", "data.vw", "data.vw", "--threads", "2").lines == plain * 2
@@ -111,7 +111,7 @@ def test_the_format_is_the_models_unless_typed(vwlite, write):
     assert measured == vwlite("evaluate", "-i", "svm", "data.svm", "--format", "svmlight").stdout != ""
 
 
-def test_nothing_in_nothing_out(vwlite, write):
+def test_empty_input_has_empty_output(vwlite, write):
     done = vwlite("predict", "-i", "model", write("empty", ""))
     assert (done.stdout, done.stderr) == ("", "")
 
@@ -153,7 +153,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("arguments", ERRORS)
-def test_errors(arguments, vwlite, write, tmp_path, names_in):
+def test_errors_leave_the_folder_as_it_was(arguments, vwlite, write, tmp_path, names_in):
     write("cut", (tmp_path / "model").read_bytes()[:-9])
     write("empty", "")
     before = names_in()
@@ -178,8 +178,9 @@ def test_active_says_what_would_flip_each_prediction(vwlite):
 
 
 @pytest.mark.parametrize("options", ["", "--sgd -l 0.1", "--ftrl", "--active --simulation", "--loss_function logistic"])
-def test_so_it_does_of_linear_models_whatever_the_labels(options, vwlite, write):
-    write("labelled", "1 |a x y:2\n-1 |a y z\n" * 4), write("plain", "|a x y:2\n|a y z\n" * 4)
+def test_linear_models_tell_importance_whatever_the_labels(options, vwlite, write):
+    write("labelled", "1 |a x y:2\n-1 |a y z\n" * 4)
+    write("plain", "|a x y:2\n|a y z\n" * 4)
     vwlite("train", "labelled", "-f", "m", "--quiet", "--label-units", "raw", *options.split())
     lines = vwlite("predict", "-i", "m", "plain", "--confidence").lines
     assert lines == vwlite("predict", "-i", "m", "labelled", "--active").lines

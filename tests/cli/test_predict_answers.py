@@ -69,7 +69,7 @@ def test_raw_shows_the_sums_of_every_class(text, options, predicted, tmp_path):
 
 @pytest.mark.parametrize("options", ["", "--link identity", "--binary", "--coin"])
 def test_a_logistic_model_has_probabilities_and_sums(options, predicted):
-    shown = [predicted(NUMBERS, f"{LOGISTIC} {options}", one).lines for one in ("--probabilities", "--raw")]
+    shown = [predicted(NUMBERS, f"{LOGISTIC} {options}", kind).lines for kind in ("--probabilities", "--raw")]
     shares, sums = ([float(line.split()[0]) for line in lines] for lines in shown)
     assert shares == pytest.approx([1 / (1 + math.exp(-x)) for x in sums], abs=2e-6)
     assert len(set(sums)) == 2
@@ -95,7 +95,7 @@ def test_a_logistic_model_has_probabilities_and_sums(options, predicted):
         (NUMBERS, "", "--audit -p -", "--audit writes to standard output: name a file for -p"),
     ],
 )
-def test_what_a_model_does_not_have_is_refused_with_the_reason(text, options, shown, said, predicted):
+def test_answers_that_a_model_lacks_are_refused_with_the_reason(text, options, shown, said, predicted):
     assert said in predicted(text, options, *shown.split(), status=2).stderr
 
 
@@ -181,10 +181,10 @@ def test_labels_stand_behind_predictions(options, vwlite, write):
     vwlite("train", write("d", text), "-f", "m", "--quiet", *options.split())
     plain = [line.removesuffix("t1").strip() or "," for line in vwlite("predict", "-i", "m", "d").lines]
     behind[1] += " t1"
-    expected = [f"{one} {other}" for one, other in zip(plain, behind, strict=True)]
+    expected = [f"{prediction} {other}" for prediction, other in zip(plain, behind, strict=True)]
     assert vwlite("predict", "-i", "m", "d", "--with-labels").lines == expected
     predictions = [json.loads(line) for line in vwlite("predict", "-i", "m", "d", "--with-labels", "--jsonl").lines]
-    assert [one["label"] for one in predictions] == labels and predictions[1]["tag"] == "t1"
+    assert [prediction["label"] for prediction in predictions] == labels and predictions[1]["tag"] == "t1"
 
 
 def test_named_labels_stand_behind_predictions(vwlite, write):

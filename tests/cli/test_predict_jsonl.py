@@ -26,42 +26,42 @@ def predict(vwlite, write):
 
 def test_predictions_and_tags(predict):
     answers, shown = predict(LINES)
-    assert [set(one) for one in answers] == [{"prediction", "tag"}, {"prediction"}, {"prediction", "tag"}]
-    for one, words in zip(answers, shown, strict=True):
-        assert [f"{one['prediction']:.6f}", *([one["tag"]] if "tag" in one else [])] == words
+    assert [set(answer) for answer in answers] == [{"prediction", "tag"}, {"prediction"}, {"prediction", "tag"}]
+    for answer, words in zip(answers, shown, strict=True):
+        assert [f"{answer['prediction']:.6f}", *([answer["tag"]] if "tag" in answer else [])] == words
 
 
-def test_malformed_lines(predict):
+def test_malformed_lines_have_null_for_a_prediction(predict):
     answers, shown = predict("|w x\n|w x:nan\n|w y\n", status=65)
-    assert (
-        [one["prediction"] is None for one in answers] == [words == ["nan"] for words in shown] == [False, True, False]
-    )
+    assert [answer["prediction"] is None for answer in answers] == [False, True, False]
+    assert [words == ["nan"] for words in shown] == [False, True, False]
 
 
-def test_what_is_asked_for(predict):
+def test_raw_predictions_and_confidences_are_members(predict):
     answers, shown = predict(LINES, "--raw")
-    assert [round(one["raw"], 5) for one in answers] == pytest.approx([float(words[0]) for words in shown], abs=1e-5)
+    expected = [float(words[0]) for words in shown]
+    assert [round(answer["raw"], 5) for answer in answers] == pytest.approx(expected, abs=1e-5)
     answers, shown = predict(LINES, "--confidence")
-    pairs = [[one["prediction"], one["confidence"]] for one in answers]
+    pairs = [[answer["prediction"], answer["confidence"]] for answer in answers]
     assert pairs == [pytest.approx([float(word) for word in words[:2]], abs=1e-5) for words in shown]
 
 
-def test_classes(predict):
+def test_classes_are_numbers_or_names(predict):
     answers, shown = predict(CLASSES, train="classes.vw --oaa 3")
-    assert [[str(one["prediction"]), *filter(None, [one.get("tag")])] for one in answers] == shown
+    assert [[str(answer["prediction"]), *filter(None, [answer.get("tag")])] for answer in answers] == shown
     answers, _ = predict(CLASSES, train="classes.vw --multiclass 3 --named_labels 1,2,3")
-    assert {one["prediction"] for one in answers} <= {"1", "2", "3"}
+    assert {answer["prediction"] for answer in answers} <= {"1", "2", "3"}
 
 
 @pytest.mark.parametrize("option", ["--probabilities", "--scores", "--raw"])
 def test_numbers_of_all_classes(option, predict):
     answers, shown = predict(CLASSES, option, train="classes.vw --oaa 3 --loss_function logistic")
-    for one, words in zip(answers, shown, strict=True):
+    for answer, words in zip(answers, shown, strict=True):
         pairs = [word.split(":") for word in words if ":" in word]
-        assert one[option[2:]] == pytest.approx({name: float(value) for name, value in pairs}, abs=1e-4)
+        assert answer[option[2:]] == pytest.approx({name: float(value) for name, value in pairs}, abs=1e-4)
 
 
-def test_sets(predict):
+def test_sets_of_labels_are_lists(predict):
     answers, _ = predict("1,2 |w x\n", train="classes.vw --multilabel_oaa 4")
     assert isinstance(answers[0]["prediction"], list)
 
@@ -70,7 +70,7 @@ def test_a_tag_that_is_not_ascii(predict):
     assert predict("'\u00fc|w x\n")[0][0]["tag"] == "\u00fc"
 
 
-def test_what_does_not_go_with_it(vwlite, write):
+def test_options_that_do_not_go_with_it_are_refused(vwlite, write):
     write("data.vw", LINES)
     write("groups.vw", "1:1 |w x\n2:0 |w y\n\n")
     vwlite("train", "data.vw", "-f", "model")

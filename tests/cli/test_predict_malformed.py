@@ -35,7 +35,8 @@ def unlabelled(text):
 
 @pytest.mark.parametrize("kind", TRAINED)
 def test_files_keep_what_was_predicted(kind, vwlite, write, trained, tmp_path):
-    write("good.vw", unlabelled(GOOD)), write("bad.vw", unlabelled(BAD))
+    write("good.vw", unlabelled(GOOD))
+    write("bad.vw", unlabelled(BAD))
     good = vwlite("predict", "-i", trained(kind), "good.vw").lines
     done = vwlite("predict", "-i", "m", "bad.vw", "-p", "p", "--bad-lines", "kept", status=65)
     assert (tmp_path / "p").read_text().splitlines() == good + ["nan"] * 5 and len(good) == 100
@@ -69,7 +70,7 @@ def test_below_the_ratio_all_is_well(vwlite, write, trained):
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "names", "topics"])
 def test_a_long_lived_predictor_goes_on(kind, trained, tmp_path, cli_env):
-    """Of 1,000 lines in a pipe 50 are malformed; the next line still has its answer."""
+    """In a pipe 50 of 1,000 lines are malformed; the next line still has its answer."""
     command = [sys.executable, "-m", "vwlite", "predict", "-i", trained(kind), "-"]
     pipes = {name: subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
     with subprocess.Popen(command, cwd=tmp_path, env=cli_env, **pipes) as process:
@@ -97,7 +98,7 @@ def test_measuring_still_needs_good_lines(vwlite, write, trained):
 
 
 @pytest.mark.parametrize("options", ["", "--oaa 2", "--multiclass 2", "--filter_tree 2"])
-def test_nor_does_a_prediction_without_bounds_end_it(options, vwlite, write):
+def test_a_prediction_without_bounds_ends_no_run(options, vwlite, write):
     vwlite("train", write("d", "1 |a x y\n2 |a y\n" * 9), "-f", "m", "--quiet", *options.split())
     write("odd", "|a x\n|a" + " x:3e38 y:3e38" * 9 + "\n|a y\n")
     done = vwlite("predict", "-i", "m", "odd", status=70)

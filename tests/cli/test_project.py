@@ -24,7 +24,7 @@ def test_text_of_svmlight(run_cli):
     assert done.stdout.startswith("2.5 |pca 0:")
 
 
-def test_malformed_lines(tmp_path, run_cli):
+def test_malformed_lines_have_an_empty_line(tmp_path, run_cli):
     bad = TEXT + "1 |f x:nan\n"
     done = run_cli("project", "-i", "m", "--max-bad-ratio", "0.5", "--bad-lines", "bad", "--quiet", stdin=bad)
     assert done.stdout.endswith("\n\n") and done.stderr == ""

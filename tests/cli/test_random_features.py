@@ -53,7 +53,7 @@ def test_with_them_classes_are_parted_that_no_line_parts(options, data, run_cli)
 
 @pytest.mark.parametrize("kernel", ["laplace:256", "arccos:256"])
 def test_a_pipe_a_cache_and_threads_make_the_same_model(kernel, data, run_cli):
-    """Of kernels that the battery does not have."""
+    """The kernels are those that the battery does not have."""
     options, text = ["--random_features", kernel, *LOGISTIC, "--quiet"], circles(300)
     (data / "t.vw").write_text(text)
 
@@ -185,7 +185,7 @@ def test_components_of_a_kernel(data, run_cli):
         (["--landmarks", "rbf:64", "--shard", "1/2", "-f", "m"], "shards need one file of --landmarks"),
     ],
 )
-def test_what_is_refused(options, said, data, run_cli):
+def test_wrong_options_are_refused(options, said, data, run_cli):
     assert said in run_cli("train", "t.vw", *options, status=2).stderr
 
 

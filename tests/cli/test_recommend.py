@@ -255,12 +255,12 @@ def test_near_are_the_largest_cosines_of_all_vectors(options, ratings, vwlite, t
     assert [score for _, score, _ in rows] == pytest.approx(sorted(expected.values())[:-6:-1], rel=1e-5)
     assert {name: score for _, score, name in rows} == pytest.approx({n: expected[n] for _, _, n in rows}, rel=1e-5)
     (listed,) = json.loads((tmp_path / "out").read_text())["lists"]
-    assert listed["tag"] == "item=i2" and [one["name"] for one in listed["items"]] == [name for _, _, name in rows]
+    assert listed["tag"] == "item=i2" and [item["name"] for item in listed["items"]] == [name for _, _, name in rows]
 
 
 def test_near_of_several_features_are_several_lists(model, vwlite):
     both = vwlite("recommend", "-i", model, "--near", "item=i2", "--near", "user=u1", "-n", 2).lines
-    alone = [vwlite("recommend", "-i", model, "--near", one, "-n", 2).lines for one in ("item=i2", "user=u1")]
+    alone = [vwlite("recommend", "-i", model, "--near", point, "-n", 2).lines for point in ("item=i2", "user=u1")]
     assert both == [*alone[0], *alone[1]] and "u1" not in {name for _, _, name in table_of(both[2:])}
 
 
@@ -268,8 +268,8 @@ def test_json_holds_the_lists(model, vwlite, write, tmp_path):
     write("people", f"'a {blocks(1)}\n\n{blocks(2)}\n")
     text = table(vwlite("recommend", "-i", model, "--of", "item", "people", "-n", 2, "--json", "out"))
     lists = json.loads((tmp_path / "out").read_text())["lists"]
-    assert [(one["tag"], one["location"]) for one in lists] == [("a", "people:1"), ("", "people:3")]
-    shown = [(item["name"], item["score"]) for one in lists for item in one["items"]]
+    assert [(entry["tag"], entry["location"]) for entry in lists] == [("a", "people:1"), ("", "people:3")]
+    shown = [(item["name"], item["score"]) for entry in lists for item in entry["items"]]
     assert [name for name, _ in shown] == [name for _, _, name in text]
     assert [score for _, score in shown] == pytest.approx([score for _, score, _ in text], rel=1e-5)
     write("other", "mine")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from vwlite.cli.samples import contents
+from vwlite.cli.samples import make_files
 
 COLUMNS = "label=rating tag=id user=uid item=film when=day"
 
@@ -94,12 +94,12 @@ def test_every_file_is_read_as_its_name_ends(rated, vwlite, write):
     write("u.vw", "|user uid:u1\n|user uid:u2\n")
     write("u.txt", "|user uid:u1\n|user uid:u2\n")
     people = (("u.csv",), ("u.jsonl",), ("u.vw",), ("u.txt", "--format", "vw"))
-    lists = [[row[1:] for row in table(asked(vwlite, *one))] for one in people]
+    lists = [[row[1:] for row in table(asked(vwlite, *person))] for person in people]
     assert lists[0] == lists[1] == lists[2] == lists[3] != []
     left = {}
     for seen in ("r.csv", "r.jsonl"):
-        for one in people:
-            left[seen, one] = [row[1:] for row in table(asked(vwlite, *one, "--exclude", seen, "-n", 9))]
+        for person in people:
+            left[seen, person] = [row[1:] for row in table(asked(vwlite, *person, "--exclude", seen, "-n", 9))]
     assert len({str(actual) for actual in left.values()}) == 1
     names = {name for _, name in left["r.csv", people[0]]}
     assert names <= {f"film^f_{n}" for n in range(7)} - {f"film^{f}" for f in rated["u1"] & rated["u2"]}
@@ -107,7 +107,7 @@ def test_every_file_is_read_as_its_name_ends(rated, vwlite, write):
 
 
 def test_lists_of_strangers_are_told(vwlite, write, tmp_path):
-    write("ratings.vw", dict(contents())["ratings.vw"])
+    write("ratings.vw", dict(make_files())["ratings.vw"])
     vwlite("train", "ratings.vw", "-f", "m", "--dotproduct", "user,item", "--names", "--quiet")
     write("u.csv", "user\nu1\n")
     done = asked(vwlite, "u.csv")

@@ -14,7 +14,7 @@ TABLE = "label,color,size\n" + "".join(f"{i % 2},c{i % 5},{i % 9}\n" for i in ra
 
 @pytest.fixture
 def address():
-    """Of a web server with data."""
+    """The address of a web server with data."""
     pytest.importorskip("fsspec")
     pytest.importorskip("aiohttp")
     files = {
@@ -90,7 +90,7 @@ def test_tables_and_held_out_data(vwlite, write, tmp_path, address, memory):
     assert stdout.startswith("vwlite train memory://t.vw ")
 
 
-def test_parquet(vwlite, tmp_path, address, memory):
+def test_a_table_of_parquet_at_a_url_is_learned(vwlite, tmp_path, address, memory):
     parquet, pyarrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
     table = pyarrow.table({"label": [1.0, -1.0] * 50, "a": [f"x{i % 3}" for i in range(100)]})
     parquet.write_table(table, tmp_path / "t.parquet")
@@ -101,7 +101,7 @@ def test_parquet(vwlite, tmp_path, address, memory):
 
 
 @pytest.mark.parametrize("path", ["/none", "/denied"])
-def test_what_cannot_be_opened(vwlite, address, path):
+def test_urls_that_cannot_be_opened_are_told(vwlite, address, path):
     why = {"/none": "404 Not Found", "/denied": "403 Forbidden"}[path]
     for command in (["train"], ["check"]):
         assert last(vwlite(*command, f"{address}{path}", status=66)) == f"vwlite: {address}{path}: {why}"
@@ -116,7 +116,7 @@ def test_a_cut_connection_leaves_the_model_as_it_was(vwlite, write, tmp_path, ad
     assert (tmp_path / "m").read_bytes() == before
 
 
-def test_without_the_extra(vwlite, monkeypatch):
+def test_without_fsspec_the_extra_is_named(vwlite, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     said = last(vwlite("train", "s3://bucket/t.vw", status=69))
     assert said == "vwlite: s3://bucket/t.vw is a URL; to read it: pip install 'vwlite[remote]'"

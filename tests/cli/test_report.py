@@ -70,7 +70,7 @@ def test_a_tested_model(vwlite, tmp_path):
     assert [row[1:] for row in confusion[1:]] == expected
     text = (tmp_path / "report.html").read_text()
     strongest = json.loads(vwlite("inspect", "model", "--top", "20", "--json", "-").stdout)["top"]
-    shown = [f">{one['name']}<" in text and f">{one['weight']:.4g}</text>" in text for one in strongest]
+    shown = [f">{feature['name']}<" in text and f">{feature['weight']:.4g}</text>" in text for feature in strongest]
     assert all(shown) and f"AUC {report['auc']:.4f}" in text
 
 
@@ -83,7 +83,7 @@ def test_calibration_has_the_bins_of_evaluate(vwlite, tmp_path):
         dots = list(chart.iter("{http://www.w3.org/2000/svg}circle"))
         assert len(dots) == len(bins) == 10
         places = [float(dot.get("cx")) for dot in dots]
-        means = [one["mean_prediction"] for one in bins]
+        means = [entry["mean_prediction"] for entry in bins]
         scale = (places[-1] - places[0]) / (means[-1] - means[0])
         assert places == pytest.approx([places[0] + scale * (mean - means[0]) for mean in means], abs=0.2)
 
@@ -108,7 +108,7 @@ def test_classes_numbers_and_log_linear_models(vwlite, write, tmp_path):
 
 @pytest.mark.parametrize("options", ["--dotproduct uw --rank 2", "", "--nn 4"])
 def test_classes_are_measured_as_by_evaluate(options, vwlite, write, tmp_path):
-    """With their probabilities, which latent models told only to evaluate."""
+    """Their probabilities are used, which latent models show to evaluate alone."""
     write("classes.vw", CLASSES.replace("|w", "|u a |w"))
     learned = ("train", "classes.vw", "--multiclass", "4", *options.split())
     vwlite(*learned, "-f", "classes", "--quiet", "--json", "c.json")
@@ -160,7 +160,7 @@ def test_curves_for_terminals(vwlite):
         ("run.json -o none/r", 73, "none"),
     ],
 )
-def test_bad_use(arguments, status, said, vwlite, write, names_in):
+def test_wrong_reports_are_refused(arguments, status, said, vwlite, write, names_in):
     write("list.json", "[1, 2]")
     write("old.json", '{"examples": 3}')
     write("newer.json", '{"vwlite": "9.0.0", "schema": 2}')
@@ -241,7 +241,8 @@ def test_values_of_policies(vwlite, write, tmp_path):
 
 def test_rounds_of_aso(vwlite, write, tmp_path):
     lines = [f"{'ab'[row % 2]} |w {'xy'[row % 2]}{row % 5} z{row % 3}\n" for row in range(80)]
-    write("few.vw", "".join(lines[:8])), write("more.vw", "".join(line.partition(" ")[2] for line in lines[8:]))
+    write("few.vw", "".join(lines[:8]))
+    write("more.vw", "".join(line.partition(" ")[2] for line in lines[8:]))
     how = ("--unlabeled", "more.vw", "--step", "9", "--test", "few.vw", "-f", "m", "--quiet")
     vwlite("aso", "cotrain", "few.vw", *how, "--json", "co.json")
     learn = ("--aux", "freq", "--iterations", "3", "-f", "theta", "--quiet", "--json", "theta.json")

@@ -32,7 +32,7 @@ def test_rounds_are_those_of_shard_and_merge(run_cli, run_here, tmp_path, text):
     assert (tmp_path / "m.ledger").exists() and not (tmp_path / "m.ckpt").exists()
 
 
-def test_what_is_shown_and_reported(run_cli, tmp_path, text):
+def test_rounds_are_shown_and_reported(run_cli, tmp_path, text):
     options = ["--workers", "2", "--shards", "4", "--rounds", "2", "--holdout", "held.vw", "--json", "report"]
     done = run_cli("train", "t.vw", "-f", "m", "--loss_function", "logistic", *options)
     stderr = done.stderr.splitlines()
@@ -40,8 +40,8 @@ def test_what_is_shown_and_reported(run_cli, tmp_path, text):
     assert [line.split()[0] for line in stderr[2:]] == ["1", "2"]
     report = json.loads((tmp_path / "report").read_text())
     assert (report["examples"], report["passes"], report["lines"], report["shards"]) == (6000, 2, 3000, 4)
-    assert [one["number"] for one in report["rounds"]] == [1, 2]
-    assert report["holdout_loss"] == min(one["holdout_loss"] for one in report["rounds"])
+    assert [entry["number"] for entry in report["rounds"]] == [1, 2]
+    assert report["holdout_loss"] == min(entry["holdout_loss"] for entry in report["rounds"])
     run_cli("train", "t.vw", "-i", "m", "-f", "m", "--skip-seen", "--workers", "2", "--json", "report")
     assert json.loads((tmp_path / "report").read_text())["examples"] == 0
 
@@ -77,7 +77,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("options", REFUSED, ids=" ".join)
-def test_what_does_not_go_with_shards_is_refused(run_here, text, options):
+def test_options_that_do_not_go_with_shards_are_refused(run_here, text, options):
     assert REFUSED[options] in run_here("train", "t.vw", "-f", "m", *options, status=2).stderr
 
 
@@ -146,7 +146,7 @@ def test_workers_of_another_version_and_none(scheduler, run_here, tmp_path, text
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_no_scheduler(run_here, tmp_path, text, monkeypatch):
+def test_a_scheduler_that_does_not_answer_is_an_error(run_here, tmp_path, text, monkeypatch):
     pytest.importorskip("dask", reason="pip install 'vwlite[dask]'")
     monkeypatch.setattr("vwlite.distributed.engines.PATIENCE", 1)
     (tmp_path / "t.vw").write_text(text)
@@ -156,7 +156,7 @@ def test_no_scheduler(run_here, tmp_path, text, monkeypatch):
         assert f"there is no Dask scheduler at {address}: " in stderr
 
 
-def test_without_dask(run_here, tmp_path, text, monkeypatch):
+def test_without_dask_the_extra_is_named(run_here, tmp_path, text, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     (tmp_path / "t.vw").write_text(text)
     stderr = run_here("train", "t.vw", "-f", "m", "--scheduler", "tcp://127.0.0.1:9", status=69).stderr

@@ -103,16 +103,16 @@ def test_each_file_is_counted(vwlite, write, tmp_path):
     sizes = [(tmp_path / name).stat().st_size for name in ("a.vw", "b.vw")]
     for command in (("train", "-f", "m"), ("evaluate", "-i", "m"), ("check",), ("l1",), ("crr", "--alpha", "1")):
         data = read(vwlite, *command, *tolerant)["data"]
-        facts = [(one["path"], one["size"], one["lines"], one["bad"]) for one in data]
+        facts = [(file["path"], file["size"], file["lines"], file["bad"]) for file in data]
         assert facts == [("a.vw", sizes[0], 40, 0), ("b.vw", sizes[1], 3, 1)], command
-    digests = [one["digest"] for one in read(vwlite, "train", *tolerant, "-f", "m")["data"]]
+    digests = [file["digest"] for file in read(vwlite, "train", *tolerant, "-f", "m")["data"]]
     known = json.loads((tmp_path / "m.ledger").read_text())
     assert all(digest in json.dumps(known) for digest in digests) and len({*digests}) == 2
 
 
 def test_standard_input_has_no_size(vwlite):
-    (one,) = read(vwlite, "train", "--quiet", stdin=DATA)["data"]
-    assert one == {"path": "<stdin>", "size": None, "lines": 40, "bad": 0, "digest": None}
+    (record,) = read(vwlite, "train", "--quiet", stdin=DATA)["data"]
+    assert record == {"path": "<stdin>", "size": None, "lines": 40, "bad": 0, "digest": None}
 
 
 def test_options_are_those_in_effect(vwlite, write, monkeypatch):
@@ -138,23 +138,23 @@ def test_the_history_has_the_table_and_the_end_of_each_pass(vwlite, write):
     command = ("train", "data.vw", "--passes", "2", "-P", "12", "--holdout_period", "5")
     run = read(vwlite, *command)
     history = run["history"]
-    places = [(one["pass"], one["examples"]) for one in history]
+    places = [(entry["pass"], entry["examples"]) for entry in history]
     assert places == [(1, 12), (1, 24), (1, 32), (2, 36), (2, 48), (2, 60), (2, 64)]
     table = [line.split() for line in vwlite(*command).stderr.splitlines() if line[:2] in ("0.", "1.", "un")]
-    first = [(f"{one['loss']:.6f}", f"{one['since_last']:.6f}") for one in history[:2]]
+    first = [(f"{entry['loss']:.6f}", f"{entry['since_last']:.6f}") for entry in history[:2]]
     assert first == [tuple(row[:2]) for row in table[:2]]
     assert history[-1]["holdout"] == pytest.approx(run["holdout_loss"]) and history[2]["holdout"] is not None
     seen = before = 0.0
-    for one in history:
-        seen += one["since_last"] * (one["examples"] - before)
-        before = one["examples"]
-        assert one["loss"] == pytest.approx(seen / before)
+    for entry in history:
+        seen += entry["since_last"] * (entry["examples"] - before)
+        before = entry["examples"]
+        assert entry["loss"] == pytest.approx(seen / before)
 
 
 def test_a_long_history_is_thinned(vwlite, write):
     write("data.vw", DATA * 50)
     history = read(vwlite, "train", "data.vw", "-P", "1", "--quiet")["history"]
-    counts = [one["examples"] for one in history]
+    counts = [entry["examples"] for entry in history]
     assert 256 <= len(counts) <= 513 and counts == sorted({*counts}) and counts[-1] == 2000
 
 

@@ -11,9 +11,9 @@ def test_the_files_are_the_same_every_time(vwlite, tmp_path):
     done = vwlite("samples", "one")
     assert (done.stdout, done.stderr) == ("", "vwlite: the data files of the pages are in one\n")
     vwlite("samples", "two/deeper")
-    one = files_of(tmp_path / "one")
-    assert set(one) == set(FILES) and len(one) > 15
-    assert one == files_of(tmp_path / "two" / "deeper")
+    written = files_of(tmp_path / "one")
+    assert set(written) == set(FILES) and len(written) > 15
+    assert written == files_of(tmp_path / "two" / "deeper")
 
 
 def test_without_a_folder_they_go_into_the_current_one(vwlite, tmp_path):

@@ -62,10 +62,11 @@ def test_a_linear_tree_and_one_of_costs(vwlite, write):
 
 def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest(trained, vwlite, tmp_path):
     """A tree of K classes has K - 1 contests, so that what is written is K / (K - 1) as much."""
-    trained(), vwlite("train", "data", "-f", "nodes", "--quiet", *TREE)
+    trained()
+    vwlite("train", "data", "-f", "nodes", "--quiet", *TREE)
 
     def numbers(name):
-        """How many latent numbers there are: those of the slots that were updated, without counts and padding."""
+        """Count the latent numbers: those of the slots that were updated, without counts and padding."""
         with zipfile.ZipFile(tmp_path / name) as archive:
             actual = [member for member in archive.namelist() if re.search(r"latent0[ab]\.v\d*\.npy", member)]
             return sum(np.load(archive.open(member)).size for member in actual)
@@ -88,7 +89,7 @@ def test_a_model_has_a_set_of_parameters_for_each_class_in_place_of_each_contest
         (("--shards", "2", "--workers", "1", "--no-shuffle"), "--filter_tree does not go with shards"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("data", "".join(LINES))
     assert message in vwlite("train", "data", "-f", "m", "--scoring", *TREE, *options, status=2).stderr
 

@@ -128,7 +128,7 @@ def named_once(count, seed):
     return "".join(lines)
 
 
-def test_what_a_word_was_called_before_tells_what_it_is(vwlite, write):
+def test_features_of_earlier_labels_of_a_word_raise_f1(vwlite, write):
     write("names.vw", named_once(200, 1))
     write("more.vw", named_once(100, 2))
     how = ("--decode", "viterbi", "--label-noise", "0", "--label-features")
@@ -160,7 +160,7 @@ def test_a_sequence_that_does_not_end(vwlite, write, tmp_path, monkeypatch):
         list(tagger.tag_sequences(tagger.tagger_of(load_target(str(tmp_path / "model"))), parts, BadLines(None, None)))
 
 
-def test_metrics(vwlite):
+def test_phrases_and_labels_are_measured(vwlite):
     train(vwlite)
     report = json.loads(vwlite("evaluate", "-i", "model", "test.vw", "--json", "-").stdout)
     assert report["sequences"] == 40 and report["accuracy"] > 0.9 and report["types"][0]["type"] == "LOC"
@@ -213,7 +213,7 @@ def test_phrases_without_beginnings(vwlite, write, header):
         ("--sequences --multilabel", "drop --multilabel"),
     ],
 )
-def test_what_does_not_go_together(options, said, vwlite):
+def test_options_that_do_not_go_together_are_refused(options, said, vwlite):
     done = vwlite("aso", "train", "train.vw", "-f", "model", "--quiet", *options.split(), status=2)
     assert said in done.stderr
 

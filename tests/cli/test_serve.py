@@ -21,7 +21,7 @@ def model(vwlite, write):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_it_answers_until_a_signal_ends_it(number, model, vwlite, tmp_path, cli_env):
+def test_the_server_answers_until_a_signal_ends_it(number, model, vwlite, tmp_path, cli_env):
     command = [sys.executable, "-m", "vwlite", "serve", "-i", model, "--port", "0"]
     limits = ["--workers", "2", "--timeout", "5s", "--max-request", "1", "--reload-every", "2s", "--max-memory", "1"]
     limits += ["--sample", "7"]
@@ -38,7 +38,7 @@ def test_it_answers_until_a_signal_ends_it(number, model, vwlite, tmp_path, cli_
     assert process.returncode == 0
 
 
-def test_what_cannot_be_served(model, vwlite, write):
+def test_models_and_addresses_that_fail_are_told(model, vwlite, write):
     assert vwlite("serve", "-i", "nosuch", status=66).stderr.startswith("vwlite: cannot open the model nosuch")
     done = vwlite("serve", "-i", model, "--host", "192.0.2.1", "--port", 0, status=73)
     assert "cannot listen on 192.0.2.1:0" in done.stderr
@@ -94,8 +94,8 @@ def test_a_daemon_as_vw_has_it(vwlite, write, tmp_path, cli_env):
             os.kill(pid, signal.SIGTERM)
             wait_for(lambda: (tmp_path / "learned").exists() and not (tmp_path / "learned.lock").exists())
         shown = [
-            vwlite("vw", "-t", "-i", one, "-d", "data.vw", "-p", "/dev/stdout", "--quiet").stdout
-            for one in ("plain", "learned")
+            vwlite("vw", "-t", "-i", model, "-d", "data.vw", "-p", "/dev/stdout", "--quiet").stdout
+            for model in ("plain", "learned")
         ]
         assert shown[0] == shown[1]
         for name in ("pid", "port", "learned"):

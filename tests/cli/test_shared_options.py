@@ -64,7 +64,7 @@ MADE = {  # options, options without, features of a line more than without
 
 
 @pytest.mark.parametrize("options", MADE)
-def test_features_made(options, learn):
+def test_options_make_as_many_features_as_they_say(options, learn):
     without, more = MADE[options]
     plain = features(learn("plain", *without.split()))
     assert features(learn("model", *options.split())) - plain == more * LINES
@@ -131,7 +131,7 @@ CHANGES = {  # options: options without
 
 
 @pytest.mark.parametrize("options", CHANGES)
-def test_changes_what_is_learned(options, learn, weights):
+def test_options_change_what_is_learned(options, learn, weights):
     learn("model", *options.split())
     learn("plain", *CHANGES[options].split())
     assert weights("model") and weights("model") != weights("plain")
@@ -162,7 +162,7 @@ DYADIC = {  # options: options without; their effect on the linear weights shows
 
 
 @pytest.mark.parametrize("options", DYADIC)
-def test_changes_what_a_dyadic_model_learns(options, learn, weights):
+def test_options_change_what_a_dyadic_model_learns(options, learn, weights):
     learn("model", *options.split())
     learn("plain", *DYADIC[options].split())
     assert weights("model") and weights("model") != weights("plain")
@@ -179,7 +179,7 @@ BATCH = {  # options: options without
 
 
 @pytest.mark.parametrize("options", BATCH)
-def test_changes_what_passes_as_a_whole_learn(options, learn, weights):
+def test_options_change_what_passes_as_a_whole_learn(options, learn, weights):
     done = learn("model", *PASSES.split(), *options.split())
     learn("plain", *PASSES.split(), *BATCH[options].split())
     assert weights("model") and weights("model") != weights("plain")
@@ -243,7 +243,7 @@ def test_examples_reads_the_first_lines_only(learn, weights, write):
     assert weights("model") == weights("head")
 
 
-def test_format_svmlight(learn, weights, write):
+def test_svmlight_is_learned_as_its_text(learn, weights, write):
     write("data.svm", "1 3:0.5 7:2 # noted\n-1 3:1\n")
     write("data.svm.vw", "1 | 3:0.5 7:2\n-1 | 3:1\n")
     learn("svm", "--format", "svmlight", data="data.svm")
@@ -260,7 +260,7 @@ def test_seed_of_the_order_and_of_the_start_values(learn, tmp_path):
 
 
 @pytest.mark.parametrize("options", ["--threads 1", "--threads 3", "--block_size 7", "--block-size 50"])
-def test_manner_of_reading_changes_nothing(options, learn, tmp_path):
+def test_options_of_reading_do_not_change_the_model(options, learn, tmp_path):
     learn("plain")
     learn("model", *options.split())
     assert (tmp_path / "model").read_bytes() == (tmp_path / "plain").read_bytes()
@@ -282,7 +282,7 @@ def test_data_option_is_a_bare_file(learn, write, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["-P", "--progress"])
-def test_progress_rows(option, learn):
+def test_the_progress_option_says_which_rows_are_shown(option, learn):
     def counts(done):
         return [int(row.split()[2]) for row in re.findall(r"^-?[\d.]+ +-?[\d.]+ +\d+ .*$", done.stderr, re.M)]
 

@@ -30,7 +30,8 @@ def test_the_order_is_the_seed_s_whatever_else(trained, vwlite, tmp_path, write)
     for options in ("--threads 1", "--threads 3 --block-size 300", "--cache_file c", "--cache_file c", "--shuffle"):
         assert trained("m", *options.split()) == first, options
     assert trained("m", data=(), stdin="".join(LINES)) == first
-    write("a.vw", "".join(LINES[:50])), write("b.vw", "".join(LINES[50:]))
+    write("a.vw", "".join(LINES[:50]))
+    write("b.vw", "".join(LINES[50:]))
     assert trained("m", data=("a.vw", "b.vw")) == first
 
 
@@ -99,7 +100,7 @@ def test_sorted_lines_are_learned_as_well_as_mixed_ones(vwlite, write, passes):
         ("-i m --shuffle -p p", "--shuffle puts the predictions of later passes out of order"),
     ],
 )
-def test_what_does_not_go_together(options, message, vwlite, write, names_in):
+def test_options_that_do_not_go_together_are_refused(options, message, vwlite, write, names_in):
     write("data.vw", "".join(LINES))
     vwlite("train", "data.vw", "-f", "m", "--quiet")
     before = names_in()
@@ -121,7 +122,7 @@ OF_LISTS = {
 @pytest.mark.parametrize("more", ["", "--holdout_off --passes 2 --shuffle -l 0.1"])
 @pytest.mark.parametrize("options", OF_LISTS)
 def test_labels_that_are_words_are_shuffled(options, more, vwlite, write, tables):
-    """As the lines in this order are learned, with tags and without labels, in passes after one another."""
+    """They are learned as the lines in this order, with tags and without labels, in passes after one another."""
     labels = [OF_LISTS[options](n) if n % 7 else "" for n in range(60)]
     tags = [f"'n{n}" if n % 3 == 0 else "" for n in range(60)]
     lines = [f"{label} {tags[n]}|u a{n % 4} |i b{n % 5}\n" for n, label in enumerate(labels)]

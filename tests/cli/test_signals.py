@@ -26,7 +26,7 @@ def usual_handlers():
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_at_once_where_nothing_is_half_done(number):
+def test_a_signal_ends_at_once_where_nothing_is_half_done(number):
     with Interrupts(), pytest.raises(Interrupted) as raised:
         os.kill(os.getpid(), number)
     assert raised.value.number == number
@@ -84,7 +84,7 @@ def test_other_threads_change_no_handlers():
     assert seen == [signal.SIG_DFL]
 
 
-def test_a_byte_is_set_while_python_does_not_look():
+def test_a_signal_sets_the_byte_that_kernels_read():
     """Kernels read this byte; the Python handler has not run yet."""
     signal.signal(signal.SIGTERM, lambda number, frame: seen.append(STOP[0]))
     seen = []
@@ -111,7 +111,7 @@ def test_a_byte_is_set_while_python_does_not_look():
         (Interrupted(signal.SIGTERM), 143, "vwlite: terminated\n"),
     ],
 )
-def test_a_signal_while_a_class_is_made_is_one(cause, status, message, vwlite, monkeypatch):
+def test_a_signal_while_a_class_is_made_is_told_as_one(cause, status, message, vwlite, monkeypatch):
     """Python 3.11 turns such a signal into a RuntimeError."""
     def fail(**more):
         raise RuntimeError("Error calling __set_name__ on 'Field' instance 'ksvm' in 'KsvmConfig'") from cause
@@ -130,7 +130,7 @@ def test_a_signal_while_a_class_is_made_is_one(cause, status, message, vwlite, m
 def test_a_signal_where_no_error_can_be_raised_ends_the_process(error, status, message, capfdbinary):
     child = os.fork()
     if not child:
-        program.unraisable(SimpleNamespace(exc_value=error))
+        program.report_unraisable(SimpleNamespace(exc_value=error))
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == status
     assert capfdbinary.readouterr().err == message
@@ -140,5 +140,5 @@ def test_other_unraisable_errors_go_to_pythons_hook(monkeypatch):
     reported = []
     monkeypatch.setattr(sys, "__unraisablehook__", reported.append)
     lost = SimpleNamespace(exc_value=ValueError())
-    program.unraisable(lost)
+    program.report_unraisable(lost)
     assert reported == [lost]

@@ -30,7 +30,7 @@ def chosen(pmf, costs, u):
 
 
 @pytest.mark.parametrize("way", ["classes", "costs", "groups"])
-def test_as_the_twin(way, vwlite, write):
+def test_predictions_and_losses_are_those_of_the_twin(way, vwlite, write):
     data, twin = list(rows(150)), Explorer("softmax", "mtr", 0.05, **{"lambda": 3, "epsilon": 0})
     right, wrong = (-1, 0.5) if way == "classes" else (0, 1)
     costs = [[right if a + 1 == label else wrong for a in range(3)] for label, _ in data]
@@ -81,7 +81,7 @@ def test_losses_of_groups_are_mean_costs(vwlite, write):
     assert abs(report["average_loss"] - report["best_action_loss"]) < 0.02 and report["best_action_loss"] < 0.15
 
 
-def test_refused(vwlite, write):
+def test_wrong_options_are_refused(vwlite, write):
     write("data", "1 | x\n")
     assert "do not go together" in vwlite("train", "data", "--cbify", "2", "--oaa", "2", status=2).stderr
     assert "--actions N says how many" in vwlite("simulate", "data", status=2).stderr
@@ -135,7 +135,7 @@ def test_the_log_teaches_the_same(way, vwlite, write, weights, tmp_path):
     assert vwlite("simulate", "data", *asked[way], *how, "--log", "-").stdout == (tmp_path / "log").read_text()
 
 
-def test_what_a_log_cannot_say(vwlite, write):
+def test_examples_that_a_log_cannot_hold_are_refused(vwlite, write):
     write("data", "1 2 |a b\n")
     done = vwlite("simulate", "data", "--actions", "2", "--log", "log", status=65)
     assert "data:1: logged decisions have no importance: drop --log, or it" in done.stderr

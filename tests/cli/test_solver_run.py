@@ -74,7 +74,7 @@ LABELS = {**dict.fromkeys(OF_SIGNS, "binary"), **dict.fromkeys(OF_NAMES, "named"
 
 
 def label_of(command, first, draw):
-    """Of a line whose first word is ``first``."""
+    """The label of a line whose first word is ``first``."""
     if draw.random() < 0.1:
         first = draw.choice("abcd")
     return {"binary": "1 " if first[0] < "c" else "-1 ", "named": f"{first[0]} "}.get(LABELS.get(command, ""), "")

@@ -69,5 +69,5 @@ def test_counts_are_those_of_a_loop(sizes):
         kept.restore(order.state())
         order = kept
     known = [label for label in labels.tolist() if label == label]
-    assert order.changes == sum(one != other for one, other in pairwise(known))
+    assert order.changes == sum(label != other for label, other in pairwise(known))
     assert order.counts == {label: known.count(label) for label in set(known)}

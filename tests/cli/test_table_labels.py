@@ -91,8 +91,8 @@ def test_classes_of_two_words_are_one_with_underscores(kind, tagged, vwlite, wri
 
 
 @pytest.mark.parametrize("kind", BLANKS)
-def test_what_to_do_with_labels_of_two_words_is_said(kind, vwlite, write):
-    """The advice was of their first words."""
+def test_the_advice_on_labels_of_two_words_has_whole_labels(kind, vwlite, write):
+    """The advice has whole labels, not their first words."""
     write(f"t.{kind}", BLANKS[kind].replace(" Rome ", "San Jose"))
     done = vwlite("train", f"t.{kind}", "--columns", "label=y", "-f", "m", status=65)
     assert "labels that are names (New York, San" in done.stderr
@@ -101,7 +101,7 @@ def test_what_to_do_with_labels_of_two_words_is_said(kind, vwlite, write):
 
 
 def test_sets_of_named_labels_are_learned_and_others_refused(vwlite, write):
-    """The last name was no class, and numbers were learned as sets without labels."""
+    """The last name is a class, too, and numbers are not learned as sets without labels."""
     write("sets", "cat,dog |f a\ncat |f b\ndog |f c\n, |f d\n" * 5)
     options = ("--multilabel_oaa", "2", "--named_labels", "cat,dog", "--quiet")
     vwlite("train", "sets", "-f", "m", *options, "--passes", "5", "--holdout_off")

@@ -67,7 +67,7 @@ def test_tabs_compression_and_pipes(vwlite, write, tmp_path):
 
 
 def test_a_model_reads_columns_as_it_learned_them(vwlite, write):
-    """Whatever order they stand in, and though a few rows would look like another type."""
+    """It does so whatever order they stand in, and though a few rows would look like another type."""
     vwlite("train", "data.csv", *AS_TABLE, "-f", "m", *LEARN)
     (red, number) = vwlite("predict", "-i", "m", stdin="color,text,age\n12,,0\nred,,0\n").lines
     assert number != red
@@ -184,7 +184,7 @@ def test_malformed_lines_are_told_and_kept(vwlite, write, tmp_path):
         (("--format", "csv", "--csoaa_ldf", "m"), "groups of lines are read from text only"),
     ],
 )
-def test_what_tables_do_not_have_is_refused(arguments, message, vwlite):
+def test_options_that_tables_do_not_have_are_refused(arguments, message, vwlite):
     assert message in vwlite("train", "data.csv", "-f", "m", *arguments, status=2).stderr
 
 
@@ -231,7 +231,7 @@ def test_the_names_of_files_tell_their_format(vwlite, write, tmp_path):
         assert vwlite(*command, "plain").stdout == vwlite(*command, "data.svm").stdout
 
 
-def test_what_is_typed_goes_before_a_name(vwlite, write):
+def test_a_typed_format_goes_before_the_name_of_a_file(vwlite, write):
     write("text.csv", TEXT)
     vwlite("train", "text.csv", "--format", "vw", "-f", "m", *LEARN)
     answers = vwlite("predict", "-i", "m", "text.csv", "--format", "vw").lines
@@ -331,7 +331,7 @@ def test_columns_that_are_no_namespaces_are_told(options, said, vwlite):
 
 
 def test_a_model_of_a_table_reads_text_as_text(vwlite, tmp_path):
-    """As the name of the file says; another name is not enough, and the error says what is."""
+    """The name of the file tells its format; another name is not enough, and the error says what is."""
     vwlite("train", "data.csv", *AS_TABLE, "-f", "model", *LEARN)
     answers = vwlite("predict", "-i", "model", "data.csv").stdout
     (tmp_path / "data.vw.gz").write_bytes(gzip.compress(TEXT.encode()))
@@ -345,7 +345,7 @@ def test_a_model_of_a_table_reads_text_as_text(vwlite, tmp_path):
 
 
 def test_words_in_lower_case_are_kept_by_the_model(vwlite, write):
-    """So that predict reads other capitals and other formats alike."""
+    """Then predict reads other capitals and other formats alike."""
     write("news.csv", "y,body\n" + '1,"Big NEWS, today!"\n-1,The end\n' * 9)
     vwlite("train", "news.csv", "--columns", "label=y w=body:tokens", "-f", "model", "--names", "--quiet")
     names = {line.split()[-1] for line in vwlite("inspect", "model").lines if "w^" in line}

@@ -79,8 +79,8 @@ def test_counts_do_not_depend_on_how_rows_are_batched(rows):
     whole.weights.count(batch_of(rows))
     for row in rows:
         parts.weights.count(batch_of([row]))
-    for one in (whole, parts):
-        one.weights.settle()
+    for learner in (whole, parts):
+        learner.weights.settle()
     assert whole.weights.examples == parts.weights.examples == len(rows)
     assert (whole.weights.factor == parts.weights.factor).all()
 
@@ -145,7 +145,7 @@ def test_combined_regression_and_ranking(weighing, data, run_cli):
         (["--value", "logs"], "did you mean log?"),
     ],
 )
-def test_what_does_not_go_together(options, said, data, run_cli):
+def test_options_that_do_not_go_together_are_refused(options, said, data, run_cli):
     done = run_cli("train", "t.vw", *options, status=2)
     assert said in done.stderr
 

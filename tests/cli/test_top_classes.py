@@ -19,7 +19,7 @@ def pairs_in(line):
 
 
 def best(values, top, sign=-1):
-    return dict(sorted(values.items(), key=lambda one: sign * one[1])[:top])
+    return dict(sorted(values.items(), key=lambda entry: sign * entry[1])[:top])
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_labels_of_sets(vwlite, write):
         [json.loads(line)["scores"] for line in vwlite("predict", "-i", "m", "s.vw", "--scores", "--jsonl", *top).lines]
         for top in ((), ("--top", "2"))
     )
-    assert [list(one.items()) for one in some] == [list(best(one, 2).items()) for one in every]
+    assert [list(row.items()) for row in some] == [list(best(row, 2).items()) for row in every]
 
 
 def test_objects_have_the_same_classes(vwlite, data):

@@ -162,18 +162,18 @@ def test_values_follow_their_option_in_any_of_the_usual_ways(vwlite, typed):
 
 
 def test_save_commands_in_the_data_are_obeyed_by_vw_alone(vwlite, write, weights, names_in):
-    one, *rest = DATA.splitlines(keepends=True)
-    write("save.vw", "".join([one, "'save_early |\n", *rest]))
+    head, *rest = DATA.splitlines(keepends=True)
+    write("save.vw", "".join([head, "'save_early |\n", *rest]))
     vwlite("train", "save.vw", "-f", "model")
     assert names_in() == ["data.vw", "model", "model.ledger", "save.vw"]
     vwlite("train", "data.vw", "-f", "plain")
     assert weights("model") == weights("plain")
     vwlite("vw", "save.vw", "-f", "model")
-    vwlite("vw", write("one.vw", one), "-f", "one")
+    vwlite("vw", write("one.vw", head), "-f", "one")
     assert weights("early") == weights("one") != weights("model")
 
 
-def test_what_will_not_be_kept_is_said_first(vwlite):
+def test_that_no_model_will_be_saved_is_said_first(vwlite):
     message = "vwlite: the model will not be saved: give -f MODEL to save it"
     assert vwlite("train", "data.vw").stderr.splitlines()[0] == message
     for kept in (("-f", "model"), ("-p", "p"), ("--json", "-"), ("--quiet",)):
@@ -319,7 +319,7 @@ ERRORS = {  # arguments: status, what is said
 
 
 @pytest.mark.parametrize("arguments", ERRORS)
-def test_errors(arguments, vwlite, write, tmp_path, names_in):
+def test_errors_leave_the_folder_as_it_was(arguments, vwlite, write, tmp_path, names_in):
     """One sentence, the right status, and nothing new in the folder."""
     vwlite("train", "data.vw", "-f", "model")
     (tmp_path / "folder").mkdir()
@@ -348,7 +348,7 @@ def test_unknown_choices_name_the_known(option, value, vwlite):
     assert said.endswith(" ('vwlite train --help' lists what there is)")
 
 
-def test_unknown_option(vwlite):
+def test_an_unknown_option_is_one_sentence(vwlite):
     done = vwlite("train", "data.vw", "--no-such", status=2)
     assert re.match(r"vwlite: no such option:? '?--no.such", done.stderr)
     assert done.stderr.endswith(" ('vwlite train --help' lists what there is)\n")
@@ -367,7 +367,7 @@ def test_the_share_of_bad_lines_does_not_depend_on_blocks(vwlite, write):
     write("bad.vw", "1 |a x\n" * 989 + "1 a\n" * 12 + "1 |a x\n" * 1000)
     sizes = (1, 5000, 1 << 20)
     done = [vwlite("train", "bad.vw", "--quiet", "--block-size", size, status=None) for size in sizes]
-    assert {(one.status, one.stderr) for one in done} == {
+    assert {(run.status, run.stderr) for run in done} == {
         (
             65,
             "vwlite: 11 of 1000 lines are malformed, more than --max-bad-ratio 0.01 allows; "

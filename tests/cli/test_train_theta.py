@@ -71,13 +71,13 @@ OPTIONS = ((), ("--theta-unit", "--theta-scale", "0.5", "--theta-dim", "2", "--t
 
 
 def numbers(lines):
-    """What is predicted, or the scores of the first class of each."""
+    """Read what is predicted, or the scores of the first class of each."""
     return [float(line.split()[0].rpartition(":")[2]) for line in lines if line.strip()]
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("options", OPTIONS)
-def test_it_is_what_apply_and_train_make(learner, options, vwlite, write):
+def test_it_learns_what_apply_and_train_learn(learner, options, vwlite, write):
     data, *how = LEARNERS[learner]
     command = "crr" if "crr" in learner else "train"
     vwlite(command, f"few{data}.vw", "--theta", "theta", *options, "-f", "model", "--quiet", *how)
@@ -87,13 +87,13 @@ def test_it_is_what_apply_and_train_make(learner, options, vwlite, write):
     vwlite(command, "few-more.vw", "-f", "other", "--quiet", *how)
     write("theta", "the model needs it no more")
     raw = ("--scores",) if data == "" and learner != "tree" else ()
-    one = vwlite("predict", "-i", "model", f"test{data}.vw", *raw).lines
+    by_theta = vwlite("predict", "-i", "model", f"test{data}.vw", *raw).lines
     other = vwlite("predict", "-i", "other", "test-more.vw", *raw).lines
-    assert len(set(one)) > 2
+    assert len(set(by_theta)) > 2
     if learner == "tree":
-        assert one == other
+        assert by_theta == other
     else:
-        assert numbers(one) == pytest.approx(numbers(other), abs=2e-3)
+        assert numbers(by_theta) == pytest.approx(numbers(other), abs=2e-3)
 
 
 def test_the_names_of_its_features(vwlite, tmp_path):
@@ -115,10 +115,10 @@ def test_going_on_keeps_theta_and_refuses_another(command, vwlite, tmp_path):
     vwlite(*command.split(), "few-numbers.vw", "--theta", "theta", "-f", "model", "--quiet")
     go_on = (*command.split(), "test-numbers.vw", "-i", "model", "-f", "again", "--quiet")
     vwlite(*go_on)
-    one = (tmp_path / "again").read_bytes()
+    expected = (tmp_path / "again").read_bytes()
     (tmp_path / "moved").write_bytes((tmp_path / "theta").read_bytes())
     vwlite(*go_on, "--theta", "moved")
-    assert (tmp_path / "again").read_bytes() == one
+    assert (tmp_path / "again").read_bytes() == expected
     assert "--theta-scale 2 contradicts" in vwlite(*go_on, "--theta-scale", "2", status=2).stderr
     learn(vwlite, "--random_seed", "9")
     assert "another Theta" in vwlite(*go_on, "--theta", "theta", status=2).stderr
@@ -140,9 +140,9 @@ def test_models_in_python(vwlite, tmp_path):
     small = package.Model(theta=str(tmp_path / "theta"), loss_function="logistic")
     for line in text.splitlines():
         small.learn(line)
-    for one in (small, pickle.loads(pickle.dumps(model)), package.Model.loads(model.dumps())):
-        assert one.predict(tested).tolist() == model.predict(tested).tolist()
-        assert [one.predict(line)[0] for line in tested.splitlines()[:3]] == model.predict(tested)[:3].tolist()
+    for copied in (small, pickle.loads(pickle.dumps(model)), package.Model.loads(model.dumps())):
+        assert copied.predict(tested).tolist() == model.predict(tested).tolist()
+        assert [copied.predict(line)[0] for line in tested.splitlines()[:3]] == model.predict(tested)[:3].tolist()
     (tmp_path / "rows.vw").write_text("1 |w ship:1 wave:1\n")
     rows = model.predict([{"w": {"ship": 1.0, "wave": 1.0}}])
     assert rows.tolist() == model.predict("|w ship wave").tolist()
@@ -183,7 +183,7 @@ def test_shards_learn_with_it(vwlite, tmp_path):
         (("--theta", "theta", "--value", "binary"), "--value and --weight"),
     ],
 )
-def test_refused(vwlite, options, said):
+def test_wrong_options_are_refused(vwlite, options, said):
     assert said in vwlite("train", "few-numbers.vw", "-f", "model", "--quiet", *options, status=2).stderr
 
 

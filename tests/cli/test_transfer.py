@@ -51,7 +51,7 @@ def test_models_have_the_bytes_of_the_options_spelled_out(vwlite, write, tmp_pat
         model = Model(f"--transfer {name}", holdout_off=True)
         model.learn(text_of(name, 1))
         assert np.isfinite(model.predict(text_of(name, 1))).all()
-        other = next(one for one in SPELLED if one != name)
+        other = next(transfer for transfer in SPELLED if transfer != name)
         assert "contradicts" in vwlite("train", "d", "-i", "short", "--transfer", other, "--quiet", status=2).stderr
 
 
@@ -68,7 +68,7 @@ def test_models_have_the_bytes_of_the_options_spelled_out(vwlite, write, tmp_pat
         ("tan", "did you mean tanh?"),
     ],
 )
-def test_what_the_function_settles_is_not_typed_beside_it(vwlite, write, options, said):
+def test_options_that_the_function_settles_are_refused_beside_it(vwlite, write, options, said):
     write("d", "0.5 |f a\n")
     assert said in vwlite("train", "d", "-f", "m", "--transfer", *options.split(), status=2).stderr
     with pytest.raises(UsageError, match=said.replace("?", r"\?")):

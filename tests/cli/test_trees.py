@@ -90,7 +90,7 @@ def test_vw_counts_an_example_as_the_contests_of_winners_weigh(vwlite, write):
         ("--log_multi 300 -b 4", "299 sets of weights need more than the 16 slots"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("d", "".join(LINES))
     assert message in vwlite("train", "d", "-f", "m", *options.split(), status=2).stderr
 
@@ -130,7 +130,7 @@ def test_a_tree_that_is_none_is_refused(change, vwlite, write):
     assert "is not a model of this version" in vwlite("train", "-i", "m", "-f", "n", "d", status=76).stderr
 
 
-def test_what_a_model_says_of_the_root_s_parent_is_not_believed(vwlite, write, tmp_path):
+def test_the_parent_of_the_root_is_not_read_from_a_model(vwlite, write, tmp_path):
     write("d", "".join(f"{1 + n % 5 if n % 40 else 6} |a x{n % 3} y{n * n % 7}\n" for n in range(300)))
     vwlite("vw", "d", "-f", "m", "--quiet", "--log_multi", "6", "--swap_resistance", "0", "--examples", "30")
     nodes = np.array(load(tmp_path / "m").arrays["nodes"])

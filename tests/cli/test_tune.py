@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from vwlite.cli.runs.tune import TrialRunner, failure, read_fixed
+from vwlite.cli.runs.tune import TrialRunner, as_failure, read_fixed
 from vwlite.errors import UsageError
 from vwlite.evaluation.config import TuneConfig
 from vwlite.evaluation.metric_table import TABLE
@@ -22,8 +22,8 @@ from vwlite.evaluation.tuning import (
     TrialFailed,
     better_when_larger,
     draw,
+    passes_of_rungs,
     propose_trials,
-    rungs,
 )
 from vwlite.learners.base import Learner
 
@@ -41,12 +41,12 @@ LINES = [f"{(n * 7 % 11) / 5 + n % 3} |a x{n % 3}:1 y:{(n * 7 % 11) / 5}\n" for 
         ("l2 1|2", Dimension("--l2", ("1", "2"))),
     ],
 )
-def test_dimensions(text, wanted):
+def test_dimensions_are_read(text, wanted):
     assert Dimension.read(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["", "-l", "-- 1..2", "-l 3..2", "-l 1..2 3", "-q |"])
-def test_bad_dimensions(text):
+def test_wrong_dimensions_are_refused(text):
     with pytest.raises(UsageError, match="--vary takes"):
         Dimension.read(text)
 
@@ -63,7 +63,8 @@ def test_points_lie_in_the_space_and_differ():
 
 
 def test_the_best_third_goes_on():
-    assert rungs(27, 9) == [1, 3, 9] and rungs(2, 9) == [9] and rungs(5, 20) == [6, 20] and rungs(9, 1) == [1]
+    assert passes_of_rungs(27, 9) == [1, 3, 9] and passes_of_rungs(2, 9) == [9]
+    assert passes_of_rungs(5, 20) == [6, 20] and passes_of_rungs(9, 1) == [1]
     made = []
 
     def run(trial, passes):
@@ -170,8 +171,9 @@ def test_estimating_needs_the_extra(vwlite, write, monkeypatch):
     assert "pip install 'vwlite[tune]'" in done.stderr
 
 
-def test_it_finds_a_rate_and_says_the_command(vwlite, write, tmp_path):
-    write("train.vw", "".join(LINES[:60])), write("test.vw", "".join(LINES[60:]))
+def test_a_rate_is_found_and_the_command_printed(vwlite, write, tmp_path):
+    write("train.vw", "".join(LINES[:60]))
+    write("test.vw", "".join(LINES[60:]))
     options = ("--metric", "mse", "--trials", "6", "--passes", "3", "--vary", "-l 0.0001..2")
     options += ("--with", "--noconstant -b 10")
     done = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best", "--json", "all.json")
@@ -198,7 +200,8 @@ def noisy(seed):
 
 
 def test_more_passes_that_overfit_are_not_recommended(vwlite, write, tmp_path):
-    write("train.vw", "".join(noisy(1))), write("test.vw", "".join(noisy(7)))
+    write("train.vw", "".join(noisy(1)))
+    write("test.vw", "".join(noisy(7)))
     learner = ("--vary", "-l 1..4", "--with", "--label-units raw")
     options = ("--metric", "mse", "--trials", "3", "--passes", "3", *learner, "--json", "all.json")
     done = vwlite("tune", "train.vw", "--test", "test.vw", *options, "-f", "best")
@@ -236,7 +239,7 @@ def test_the_command_found_gives_the_model_found(vwlite, write, tmp_path):
         ("d --test d --vary '-l 1..2' --with \"'\"", "--with: No closing quotation"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("d", "oh\n")
     assert message in vwlite("tune", *shlex.split(options), status=2).stderr
 
@@ -250,7 +253,9 @@ def test_what_is_refused(options, message, vwlite, write):
     ],
 )
 def test_the_status_of_trials_that_all_failed_is_theirs(made, status, reason, vwlite, write, tmp_path, monkeypatch):
-    write("bad", "oh\n"), write("wild", "1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 40), write("cached", "1 |a b\n")
+    write("bad", "oh\n")
+    write("wild", "1e38 |a b:1e30\n-1e38 |a b:1e30 c:1e38\n" * 40)
+    write("cached", "1 |a b\n")
     (tmp_path / "cached.cache").mkdir()
     monkeypatch.setenv("VWLITE_TRAIN_CACHE", "1")
     (tmp_path / "bad.cache").unlink(missing_ok=True)
@@ -303,7 +308,7 @@ FAILING = ["--l2 x", "--nosuch 3", "--ftrl --coin", "--oaa 3", "--bfgs --resume"
 
 
 @pytest.mark.parametrize("words", FAILING)
-def test_what_fails_says_what_the_command_would_say(words, vwlite, write):
+def test_failing_trials_give_the_message_of_the_command(words, vwlite, write):
     write("d", WILD if "--sgd" in words else "".join(LINES))
     *others, last, value = ("", "", *words.split())
     varied = f"{last} {value}" if value[0] != "-" else f"{value} on"
@@ -339,14 +344,14 @@ def test_the_memory_of_a_trial_is_free_when_it_is_over(words, write, tmp_path, m
         with suppress(TrialFailed):
             config = TuneConfig(tests=("d",), vary=("l 1..2",))
             TrialRunner(tmp_path, ["d"], [], config, print).run(Trial(1, words.split()), 2)
-        learners = [one for one in gc.get_objects() if isinstance(one, Learner)]
+        learners = [candidate for candidate in gc.get_objects() if isinstance(candidate, Learner)]
     finally:
         gc.enable()
     assert learners == []
 
 
 def test_a_failure_nobody_had_a_sentence_for():
-    failed = failure(KeyError("x"))
+    failed = as_failure(KeyError("x"))
     assert (str(failed), failed.exit_code) == ("KeyError: 'x'", 1)
 
 

@@ -65,7 +65,7 @@ def test_jobs_change_nothing(vwlite, write, tmp_path):
         ("--command pca --metric auc", "'pca' is not one of train, l1, crr, aso"),
     ],
 )
-def test_what_is_refused(options, message, vwlite, write):
+def test_wrong_options_are_refused(options, message, vwlite, write):
     write("d", MIXED)
     stderr = tune(vwlite, "d", "--test", "d", "--vary", "l1 0.1..1", *shlex.split(options), status=2).stderr
     assert message in stderr
@@ -103,7 +103,8 @@ def test_data_and_space_are_found_where_nothing_is_said(options, vwlite, write):
 
 def test_classes_with_theta(vwlite, write, tmp_path):
     text = "".join(f"{'ab'[n % 2]} |w {'xy'[n % 2]}{n % 5} z{n % 3} |v u{n % 4}\n" for n in range(60))
-    write("d", text), write("un", text.replace("a |", " |").replace("b |", " |"))
+    write("d", text)
+    write("un", text.replace("a |", " |").replace("b |", " |"))
     vwlite("aso", "learn", "un", "--aux", "mask:v", "-f", "theta", "--dim", "2", "--quiet")
     how = ("--command", "aso", "--metric", "macro_f1", "--theta", "theta")
     options = ("d", "--test", "d", *how, "--quiet", "-f", "best")
@@ -140,8 +141,8 @@ VARIED = {  # options of a learner, and the data: what is varied of it
 
 
 @pytest.mark.parametrize("case", VARIED, ids=" ".join)
-def test_what_is_usually_varied_suits_the_learner(case, vwlite, write):
-    """24 of 27 trials of ``--multiclass`` were refused."""
+def test_the_default_space_suits_the_learner(case, vwlite, write):
+    """No trial is refused for an option that the learner does not take."""
     (command, text), options = case[0].split(), case[1].split()
     write("d.vw", texts()[text])
     metric = {"train": (), "l1": ("--metric", "accuracy"), "crr": ("--metric", "rmse")}[command]

@@ -20,7 +20,8 @@ KINDS = {
 
 @pytest.fixture
 def model(vwlite, write):
-    write("data.vw", LINES), write("other.vw", OTHER)
+    write("data.vw", LINES)
+    write("other.vw", OTHER)
 
     def of(options=""):
         vwlite("train", "data.vw", "-f", "m", "--quiet", *options.split())
@@ -54,7 +55,7 @@ def test_one_line_that_is_known_is_enough(vwlite, model, write):
     assert vwlite("predict", "-i", "m", stdin="|v f1\n").stderr.startswith(f"{SAID}the prediction is")
 
 
-def test_it_is_quiet_when_asked(vwlite, model):
+def test_a_quiet_run_does_not_tell_of_unmoved_predictions(vwlite, model):
     model()
     assert vwlite("predict", "-i", "m", "other.vw", "--quiet").stderr == ""
     assert vwlite("evaluate", "-i", "m", "other.vw", "--quiet").stderr == ""

@@ -63,7 +63,7 @@ def test_odd_input_is_logged_on_stdout_and_learned_from(vwlite):
     assert summary(done)["number of examples"] == "4"  # not the blank line
 
 
-def test_log_options(vwlite):
+def test_options_of_the_log_are_obeyed(vwlite):
     assert vwlite("vw", "odd.vw", "--log_output", "stderr").stdout == ""
     assert LOG[0] in vwlite("vw", "odd.vw", "--log_output", "stderr").stderr
     assert vwlite("vw", "odd.vw", "--log_output", "stdout").lines == LOG
@@ -74,7 +74,7 @@ def test_log_options(vwlite):
     assert vwlite("vw", "odd.vw", "--quiet") == vwlite("vw", "data.vw", "--quiet")
 
 
-def test_driver_output(vwlite):
+def test_options_of_the_driver_output_are_obeyed(vwlite):
     plain = vwlite("vw", "data.vw").stderr
     assert vwlite("vw", "data.vw", "--driver_output", "stdout").stdout == plain
     assert vwlite("vw", "data.vw", "--driver_output", "stderr").stderr == plain
@@ -167,7 +167,7 @@ def test_usage_errors_are_critical_and_return_1(arguments, said, vwlite):
     assert (done.stdout, done.stderr) == (f"[critical] vw: {said}\n", "")
 
 
-def test_version(vwlite):
+def test_the_version_is_printed(vwlite):
     done = vwlite("vw", "--version")
     assert (done.stdout, done.stderr) == (f"vwlite {__version__}\n", "")
 
@@ -214,7 +214,7 @@ def test_negative_penalties_are_warned_of(vwlite, weights):
     assert weights("model") == weights("plain")
 
 
-def test_feature_mask(vwlite, write, weights):
+def test_a_feature_mask_limits_what_is_learned(vwlite, write, weights):
     write("mask.vw", "1 |user ann\n")
     vwlite("vw", "mask.vw", "-f", "mask", "--quiet")
     vwlite("vw", "data.vw", "-f", "model", "--feature_mask", "mask", "--quiet")
@@ -238,7 +238,7 @@ def test_dry_run_learns_nothing(vwlite, names_in):
     assert "model" not in names_in()
 
 
-def test_hexfloat_weights(vwlite, write, tmp_path):
+def test_hexadecimal_weights_are_exact(vwlite, write, tmp_path):
     write("one.vw", "1 |a x\n")
     vwlite("vw", "one.vw", "--readable_model", "m.txt", "--hexfloat_weights", "--quiet", "--predict_only_model")
     weight = (tmp_path / "m.txt").read_text().splitlines()[-1].split(":")[1]

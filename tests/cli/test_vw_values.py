@@ -187,7 +187,7 @@ RANKED = "-q ab --rank 2 -l 0.5 --l2 0.01"
 
 
 def test_matrix_factorisation_is_learned_saved_and_gone_on_with(vw):
-    """Of time and ``--l2`` vw's models know nothing."""
+    """Models of vw keep neither the time nor ``--l2``."""
     done, output = vw(SIDES, f"{RANKED} -f m")
     assert output == ["0.144847", "0.452920", "0.830506", "0.182899", "0.697597", "0.447656"]
     assert done.stderr.startswith("note: 'vwlite train --dotproduct ab --rank 2' learns the same kind of model")
@@ -212,7 +212,7 @@ def test_several_pairs_of_matrix_factorisation_move_as_the_first(vw):
         ("-q ba -i m", "-q ba contradicts the model, which was made with -q ab"),
     ],
 )
-def test_what_does_not_go_with_matrix_factorisation(options, message, vw, vwlite):
+def test_options_that_do_not_go_with_matrix_factorisation_are_refused(options, message, vw, vwlite):
     vw(SIDES, f"{RANKED} -f m --quiet")
     done = vwlite("vw", "d", *options.split(), status=1)
     assert done.stdout == f"[critical] vw: {message}\n" and not done.stderr

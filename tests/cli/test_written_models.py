@@ -40,7 +40,7 @@ def test_numbers_beyond_single_precision_are_refused(vwlite, write, names_in, op
     assert names_in() == ["d"]
 
 
-def test_what_is_written_is_read(vwlite, write, tmp_path):
+def test_models_of_any_options_written_by_vwlite_are_read(vwlite, write, tmp_path):
     for name, text in TEXTS.items():
         write(name, text)
 

@@ -61,7 +61,7 @@ def whole(found, names):
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
 @pytest.mark.parametrize("names", [False, True])
-def test_they_are_read_as_the_same_table_in_csv(kind, names, tmp_path):
+def test_files_of_arrow_are_read_as_the_same_table_in_csv(kind, names, tmp_path):
     format = TextFormat(names=names)
     (expected,) = batches(write(tmp_path / "csv", TABLE, "csv"), "csv", format=format)
     batches_read = batches(write(tmp_path / "file", TABLE, kind), kind, format=format)
@@ -134,7 +134,7 @@ def test_examples_ends_the_reading(tmp_path):
         ("label=n =i ignore=*", "file: row 2: label is inf"),
     ],
 )
-def test_what_cannot_be_read(columns, said, tmp_path):
+def test_wrong_columns_are_refused(columns, said, tmp_path):
     more = TABLE.append_column("l", [[["a"], [], []]]).append_column("s", [[{"q": 1}] * 3])
     more = more.set_column(more.schema.get_field_index("n"), "n", [[1.0, 2.0, float("inf")]])
     with pytest.raises(DataError, match=said):
@@ -142,7 +142,7 @@ def test_what_cannot_be_read(columns, said, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
-def test_what_is_no_such_file(kind, tmp_path):
+def test_files_of_other_formats_are_damaged_input(kind, tmp_path):
     path = write(tmp_path / "whole", TABLE, kind)
     (tmp_path / "cut").write_bytes((tmp_path / "whole").read_bytes()[:300])
     (tmp_path / "text").write_text("1 | a\n")
@@ -218,7 +218,7 @@ def test_a_second_file_of_other_columns_is_refused(tmp_path):
         list(inputs.texts())
 
 
-def test_without_pyarrow(monkeypatch, tmp_path):
+def test_without_pyarrow_the_extra_is_named(monkeypatch, tmp_path):
     path = write(tmp_path / "f", TABLE, "parquet")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ExtraMissing, match=r"pip install 'vwlite\[arrow\]'"):

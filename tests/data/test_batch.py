@@ -22,9 +22,9 @@ def batch():
 
 
 def test_every_array_of_a_batch_is_declared():
-    declared = {one.name for one in fields(Batch) if one.type == "np.ndarray"}
+    declared = {field.name for field in fields(Batch) if field.type == "np.ndarray"}
     assert set(COLUMNS) == declared
-    assert set(NAME_COLUMNS) == {one.name for one in fields(Names)}
+    assert set(NAME_COLUMNS) == {field.name for field in fields(Names)}
 
 
 @pytest.mark.parametrize("name", [*COLUMNS, *NAME_COLUMNS])

@@ -93,7 +93,7 @@ def test_blocks_hold_as_many_lines_as_fit(tmp_path):
 
 
 def test_blocks_hold_as_many_groups_as_fit(tmp_path):
-    """Where a group is longer than a block, lines."""
+    """Where a group is longer than a block, the block holds lines."""
     path = write(tmp_path / "x", b"1 |f a\n2 |f b\n\n" * 40 + b"3 |f c\n" * 10)
     actual = [block.size for block in blocks([path], size=40, groups=True)]
     assert actual == [30] * 20 + [35, 35]
@@ -271,7 +271,7 @@ def test_a_file_settles_once_its_change_time_would_tell(tmp_path, monkeypatch, s
     assert fingerprint([path])[0]["settled"] is settled
 
 
-def test_what_is_no_file_has_no_fingerprint(fifo):
+def test_pipes_have_no_fingerprint(fifo):
     path, _ = fifo
     assert fingerprint(["-", path]) == [None, None]
     assert not same_file({"path": "-"}, None)

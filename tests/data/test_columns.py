@@ -11,7 +11,7 @@ names = st.one_of(st.sampled_from(["a", "b c", "x:y", 'say "hi"', "=", ",", "é"
 
 
 @given(st.lists(names, min_size=5, max_size=5, unique=True), st.sampled_from(["", "user", "a b"]), st.booleans())
-def test_what_is_written_is_read(given_names, space, all_others):
+def test_columns_written_as_text_are_read_back(given_names, space, all_others):
     label, one, two, three, four = given_names
     columns = Columns(
         {"label": Column(label, optional=True)},
@@ -64,7 +64,7 @@ def test_items_are_roles_and_namespaces():
         ('user="a', "--columns: expected items like label=click user=age,city:text, not 'user=\"a'"),
     ],
 )
-def test_what_cannot_be_is_refused(text, message):
+def test_wrong_columns_are_refused(text, message):
     with pytest.raises(UsageError) as error:
         read_columns(text)
     assert str(error.value) == message

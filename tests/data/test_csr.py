@@ -23,7 +23,7 @@ def dense(rows):
 
 
 @given(ROWS, st.data())
-def test_like_dense_rows(lists, data):
+def test_sparse_rows_are_joined_like_dense_ones(lists, data):
     rows = rows_of(lists)
     table = dense(rows)
     assert len(rows) == len(lists) and rows.sizes.tolist() == list(map(len, lists))
@@ -44,6 +44,6 @@ def test_parts_are_joined_in_order(parts):
 
 
 @pytest.mark.parametrize(("sizes", "expected"), [([], [0]), ([2, 0, 3], [0, 2, 2, 5])])
-def test_offsets(sizes, expected):
+def test_offsets_are_running_sums(sizes, expected):
     actual = offsets(np.array(sizes, np.uint8))
     assert actual.tolist() == expected and actual.dtype == np.int64

@@ -13,8 +13,8 @@ from vwlite.data.batch import BLANK, TAGGED
 from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
-from vwlite.data.csv_table import CsvTable, delimiter_of, first_look, header_of
-from vwlite.data.table_formats import identifiers
+from vwlite.data.csv_table import CsvTable, delimiter_of, detect_columns, header_of
+from vwlite.data.table_formats import find_identifiers
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.errors import DataError, UsageError
@@ -47,9 +47,9 @@ def expected(text, format, columns, delimiter):
     lines = text.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
     placed = read_columns(columns).placed(HEADER, "here")
     rows, bad = {}, []
-    for number, one in enumerate(lines[1:], 1):
+    for number, content in enumerate(lines[1:], 1):
         try:
-            rows[number] = row_of(one, HEADER, delimiter, placed, format.words)
+            rows[number] = row_of(content, HEADER, delimiter, placed, format.words)
         except Malformed:
             bad.append(number)
     made = [line("'x ", row.blocks) if not row.blank else "" for row in rows.values()]
@@ -137,7 +137,7 @@ word_formats = st.builds(TextFormat, words=st.booleans(), names=st.booleans(), h
 
 
 @given(st.lists(st.one_of(lines(), lines(), junk, st.just("")), max_size=8), st.one_of(formats, word_formats))
-def test_agrees_with_the_twin(some, format):
+def test_rows_are_those_of_the_twin(some, format):
     text = "\n".join([",".join(HEADER), *some]).encode("utf-8", "surrogatepass") + b"\n"
     assert_agrees(text, format, COLUMNS.replace("base", "ignore") if format.words else COLUMNS)
 
@@ -169,7 +169,7 @@ def test_the_first_line_tells_what_parts_fields(mark, data, format):
         *[("1,5;2;x", ";"), ("-,5;1", ";"), ("1,5;a,b", ","), ("1 |a b", ","), ("a;b|c", ";"), ('"a', ","), ("", ",")],
     ],
 )
-def test_what_parts_fields(first, delimiter):
+def test_the_delimiter_is_that_of_the_first_line(first, delimiter):
     for text in (f"{first}\n1,2\n", f"\ufeff{first}\r\n"):
         assert delimiter_of(text.encode(), "csv") == delimiter
     assert delimiter_of(first.encode() + b"\n", "tsv") == "\t"
@@ -178,7 +178,7 @@ def test_what_parts_fields(first, delimiter):
 def test_decimal_commas_make_numbers_between_semicolons():
     head = b'price;area;town;n\n1,5;"10,25";a,b;1.5\n-,5;;"Bonn";2\n'
     assert (
-        first_look(head, "csv", read_columns("label=price"), "").shown()
+        detect_columns(head, "csv", read_columns("label=price"), "").shown()
         == "label=price =area:number,town:text,n:number"
     )
     bad = b"1.234,5;1;x;1\n1;1,2,3;x;1\n1;" + b"1" * 80 + b",5;x;1\n"
@@ -267,7 +267,7 @@ def test_blocks_and_threads_do_not_matter(tmp_path, size, threads):
     (tmp_path / "one.csv").write_bytes(text)
     (tmp_path / "two.csv.gz").write_bytes(gzip.compress(b"n,skip,t,y\n" + b"3,5,x,1\n"))
     paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv.gz")]
-    columns = str(first_look(b"y,t,n\n1,x,1\n", "csv", read_columns("label=y"), "").kept(read_columns("")))
+    columns = str(detect_columns(b"y,t,n\n1,x,1\n", "csv", read_columns("label=y"), "").kept(read_columns("")))
     rows, lines = [], []
     for part in read(paths, TextFormat(), "csv", columns=columns, threads=threads, block_size=size):
         assert not part.issues
@@ -283,7 +283,7 @@ def test_blocks_and_threads_do_not_matter(tmp_path, size, threads):
 
 def test_the_first_look_tells_numbers_from_text():
     head = b"a,b,c,d,e,,f\n1,x,,true,1e5,9,2017-01-02\n 2 ,3,nan,no,.5,9,\nshort\n"
-    actual = first_look(head, "csv", read_columns("label=a"), "here")
+    actual = detect_columns(head, "csv", read_columns("label=a"), "here")
     assert str(actual) == "label=a =b:text,c:number,d:text,e:number,f:text ignore=*"
     assert actual.shown() == "label=a =b:text,c:number,d:text,e:number,f:text"
     again = read_columns(str(actual.kept(read_columns(""))))
@@ -311,7 +311,7 @@ def test_the_first_look_tells_numbers_from_text():
 )
 def test_tables_that_cannot_be_read_are_refused(head, columns, message):
     with pytest.raises(DataError) as error:
-        first_look(head, "csv", read_columns(columns), "t.csv")
+        detect_columns(head, "csv", read_columns(columns), "t.csv")
     assert message in str(error.value)
 
 
@@ -342,17 +342,17 @@ class Counted(str):
 
 
 def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
-    """It grew with their square."""
+    """It does not grow with their square."""
     names = [Counted(f"c{number}") for number in range(2000)]
     for module in ("csv_table", "table_formats"):
         monkeypatch.setattr(f"vwlite.data.{module}.header_of", lambda *_: names)
     head = b"\n" + b",".join([b"12"] * 2000) + b"\n"
     asked = read_columns("label=c7 weight=c8 user=" + ",".join(f"c{number}" for number in range(20, 1000)))
     monkeypatch.setattr(Counted, "compared", 0)
-    actual = first_look(head, "csv", asked, "")
+    actual = detect_columns(head, "csv", asked, "")
     kept = read_columns(str(actual.kept(asked)))
     CsvTable(names, kept, ",", TextFormat(), "")
-    identifiers(head, "csv", actual, asked)
+    find_identifiers(head, "csv", actual, asked)
     assert sum(map(len, kept.spaces.values())) == 1998
     assert Counted.compared < 20 * len(names)
 
@@ -379,8 +379,8 @@ def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
 def test_columns_of_whole_numbers_may_be_identifiers(header, cell, told):
     head = f"y,{header}\n".encode() + b"".join(f"{i},{cell(i)}\n".encode() for i in range(2000))
     asked = read_columns("label=y")
-    assert identifiers(head, "csv", first_look(head, "csv", asked, ""), asked) == ([header] if told else [])
+    assert find_identifiers(head, "csv", detect_columns(head, "csv", asked, ""), asked) == ([header] if told else [])
     said = read_columns(f"label=y ={header}:number")
-    assert identifiers(head, "csv", first_look(head, "csv", said, ""), said) == []
+    assert find_identifiers(head, "csv", detect_columns(head, "csv", said, ""), said) == []
     rest = read_columns("label=y =*:number")
-    assert identifiers(head, "csv", first_look(head, "csv", rest, ""), rest) == []
+    assert find_identifiers(head, "csv", detect_columns(head, "csv", rest, ""), rest) == []

@@ -115,7 +115,7 @@ def test_columns_of_another_length_are_refused(monkeypatch):
         ([], "row 1: expected a dict of names and values, not list"),
     ],
 )
-def test_what_is_no_row_is_refused(row, message):
+def test_wrong_rows_are_refused(row, message):
     with pytest.raises(DataError) as error:
         list(table_batches([{}, row], text_format=PLAIN))
     assert str(error.value) == message

@@ -22,7 +22,7 @@ def told(data, cuts=(), whole=True):
 
 
 @given(st.integers(0, len(TEXT)), st.lists(st.integers(0, len(TEXT))))
-def test_as_the_twin_in_any_portions(size, cuts):
+def test_digests_are_those_of_the_twin_in_any_portions(size, cuts):
     data = TEXT[:size]
     assert told(data, [min(cut, size) for cut in cuts]) == {
         "size": size,
@@ -63,7 +63,7 @@ def test_blocks_are_marked_with_the_text_s_own_bytes(tmp_path, end, pack):
     assert list(prefixes(path, {10, 10_000})) == [(10, told(text[:10])["digest"]), (len(text), told(text)["digest"])]
 
 
-def test_what_was_read_is_known_again(tmp_path):
+def test_a_file_is_known_by_the_text_that_was_read(tmp_path):
     path = str(tmp_path / "x")
     for now, whole, still in [
         (TEXT, True, True),

@@ -64,7 +64,7 @@ row = st.dictionaries(column_names, st.one_of(scalars, scalars, words, members),
 @given(st.lists(row, min_size=1, max_size=5), formats, st.booleans())
 @example([{"": {"": ["", "é"]}}], TextFormat(names=True), True)
 def test_rows_are_those_of_dicts(rows, format, ascii):
-    lines = [json.dumps(one, ensure_ascii=ascii) for one in rows]
+    lines = [json.dumps(row, ensure_ascii=ascii) for row in rows]
     text = "\n".join(lines).encode("utf-8", "surrogatepass") + b"\n"
     actual, issues = parse(text, format)
     assert not issues
@@ -75,11 +75,11 @@ def test_rows_are_those_of_dicts(rows, format, ascii):
 @given(st.lists(st.one_of(texts, words), min_size=1, max_size=5), formats, st.booleans())
 @example(["The END\u2019s a \U0001f600\u00c9T\u00c9", ["Big NEWS", "x"]], TextFormat(names=True), True)
 def test_words_in_lower_case_are_those_of_the_twin(given_texts, format, ascii):
-    """Of a text, and of each text of a list."""
-    lines = [json.dumps({"b": one}, ensure_ascii=ascii) for one in given_texts]
+    """They are made small in a text, and in each text of a list."""
+    lines = [json.dumps({"b": text}, ensure_ascii=ascii) for text in given_texts]
     actual, issues = parse("\n".join(lines).encode("utf-8", "surrogatepass") + b"\n", format, "w=b:tokens")
     assert not issues
-    parted = [[one] if isinstance(one, str) else one for one in given_texts]
+    parted = [[text] if isinstance(text, str) else text for text in given_texts]
     rows = [{"w": [word for text in some for word in lower_words(text)]} for some in parted]
     (expected,) = table_batches(rows, text_format=format)
     assert_same(actual, expected)
@@ -110,7 +110,7 @@ pieces = st.sampled_from(
 @example('{"a":["b",]}')
 @example('{"a":{"b":[{"c":1}]}}')
 @example('{"a":"\\ud83d\\u0041"}')
-def test_what_python_does_not_read_is_malformed(line):
+def test_lines_that_python_does_not_read_are_malformed(line):
     rows, issues = parse(line.encode() + b"\n", TextFormat())
     expected = python_reads(line)
     if not line.strip(" \t\r"):
@@ -216,7 +216,7 @@ def test_any_number_of_columns_is_looked_up_by_name():
     assert len(batch.value) == 3 * len(names)
     for row in range(3):
         first, last = batch.row_namespace[[row, row + 1]]
-        spaces = [batch.value[slice(*batch.namespace_start[[one, one + 1]])] for one in range(first, last)]
+        spaces = [batch.value[slice(*batch.namespace_start[[index, index + 1]])] for index in range(first, last)]
         assert [sorted(space) for space in spaces] == [[*range(first, len(names) + 1, 7)] for first in range(1, 8)]
     met, other = columns_met([{name: 1} for name in names[::2]] + [{"no": 1}], f"{columns} ignore=*")
     assert set(met) == set(names[::2]) and other

@@ -18,7 +18,7 @@ def test_labels_are_numbered_as_they_come_and_tags_are_not_labels():
 
 
 @pytest.mark.parametrize("head", [b"a -1", b"a b", b"a 1 2", b"a nan"])
-def test_what_follows_the_name_is_one_importance(head):
+def test_a_label_may_be_followed_by_one_importance(head):
     assert not len(parse_text(head + b" |w x\n", FORMAT))
     assert len(parse_text(head + b" |w x\n", TextFormat(skip_malformed=False).of_words())) == 1
 

@@ -20,12 +20,12 @@ def rows_of(batch):
 
 
 @given(st.lists(LINE, min_size=1, max_size=20), st.integers(1, 3))
-def test_like_a_text_whatever_the_blocks_and_threads(lines, threads):
+def test_lines_are_parsed_like_their_text_whatever_the_blocks_and_threads(lines, threads):
     whole = parse_text("\n".join(lines).encode() + b"\n", TextFormat())
     actual = [batch.copy() for batch in line_batches(lines, TextFormat(), threads=threads, block_size=40)]
     assert sum(map(len, actual)) == len(whole) == len(lines)
     for name in ("label", "importance", "flags", "namespace_char", "namespace_hash", "feature_hash", "value"):
-        assert np.array_equal(np.concatenate([getattr(one, name) for one in actual]), getattr(whole, name), True)
+        assert np.array_equal(np.concatenate([getattr(batch, name) for batch in actual]), getattr(whole, name), True)
 
 
 def test_texts_and_bytes_with_and_without_newlines_are_the_same_lines():
@@ -46,7 +46,7 @@ def test_texts_and_bytes_with_and_without_newlines_are_the_same_lines():
     ],
 )
 @pytest.mark.parametrize("block_size", [1, 1000])
-def test_what_is_no_line_is_named_by_row_and_column(bad, message, block_size):
+def test_wrong_lines_are_named_by_row_and_column(bad, message, block_size):
     with pytest.raises(DataError) as error:
         for batch in line_batches(["|a x", "", "|b y", bad, "|c z"], TextFormat(), block_size=block_size):
             batch.release()

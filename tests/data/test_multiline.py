@@ -29,13 +29,13 @@ def parts_of(folder, texts, skip_malformed=False, names=False, **reading):
 
 
 def seen(parts):
-    """What the rows of all parts are, gaps and remarks in terms of all rows."""
+    """List what the rows of all parts are, gaps and remarks in terms of all rows."""
     rows, gaps, remarks, before = [], [], [], 0
     plan = Plan(FeatureConfig())
     for part in parts:
         batch = part.batch
         gaps += [before + gap for gap in part.gaps]
-        remarks += [(before + one.row, part.first_line + one.line, one.code) for one in part.issues]
+        remarks += [(before + issue.row, part.first_line + issue.line, issue.code) for issue in part.issues]
         for row in range(len(batch)):
             place = part.first_line + int(batch.line[row])
             names = term_names(batch, plan, row) if batch.names else []
@@ -60,8 +60,8 @@ TEXTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("\n".join), 
     names=st.booleans(),
 )
 def test_any_blocks_give_the_same_rows(texts, size, threads, skip_malformed, names, folder):
-    one = seen(parts_of(folder, texts, skip_malformed, names))
-    assert seen(parts_of(folder, texts, skip_malformed, names, block_size=size, threads=threads)) == one
+    expected = seen(parts_of(folder, texts, skip_malformed, names))
+    assert seen(parts_of(folder, texts, skip_malformed, names, block_size=size, threads=threads)) == expected
 
 
 @given(texts=TEXTS, size=st.integers(1, 60))
@@ -78,7 +78,7 @@ def flags_of(text, folder, **more):
     return [int(flag) & (BLANK | INNER | SHARED) for part in parts for flag in part.batch.flags]
 
 
-def test_what_ends_a_group(folder):
+def test_empty_and_shared_lines_end_a_group(folder):
     assert flags_of("1:1 |a x\n2:0 |a y\n\n\n3:1 |a x\n", folder) == [INNER, 0, BLANK, BLANK, 0]
     assert flags_of("1:1 |a x\n2 |\n2:1 |\n|\n1\n", folder) == [0, BLANK, 0, BLANK, 0]
     assert flags_of("shared |s\n1:1 |a x\n\nshared 'tag |s q\n", folder) == [SHARED | INNER, 0, BLANK, SHARED]

@@ -36,7 +36,7 @@ def test_numbers_of_any_shape(text, rest):
 
 
 @pytest.mark.parametrize("rest", [b"", b" 2", b"\t", b"\r", b":3", b"|a", b"e5", b"5", b".5", b"\xff"])
-def test_odd_numbers(rest):
+def test_odd_numbers_are_read_as_by_the_twin(rest):
     for text in NUMBERS + ODD_NUMBERS:
         read(text, rest, len(text + rest))
 
@@ -65,7 +65,7 @@ def test_short_decimals_take_the_fast_way_to_the_same_bits(whole, fraction, nega
 
 
 @given(st.one_of(numbers, hexadecimals, st.text("0123456789.eE+-x nNpPaF", max_size=8).map(str.encode)))
-def test_what_is_spelled_out(text):
+def test_numbers_spelled_out_are_recognised(text):
     _, taken, spelled_out = testing.read_number(text + b"\n" + SLACK, 0, len(text))
     if taken == len(text):
         assert spelled_out == bool(SPELLED_OUT.fullmatch(text))

@@ -92,7 +92,7 @@ def test_log_lines_are_vowpal_wabbits(text, log):
 
 
 @pytest.mark.parametrize("code", [Code.NO_BAR, Code.NOT_FINITE, Code.BAD_INDEX, Code.EXPECTED_COLON, Code.BAD_VALUE])
-def test_what_vowpal_wabbit_does_not_mind_gives_no_line(code):
+def test_codes_that_vowpal_wabbit_accepts_give_no_line(code):
     assert vw_message(code, b"1 2:3", 2, 0, 0) == []
 
 
@@ -124,7 +124,7 @@ def test_every_code_has_one_short_clause():
         (b"0123456789" * 3, 15, 20, "...23456789012345..."),
     ],
 )
-def test_excerpt(line, column, width, shown):
+def test_an_excerpt_shows_the_place(line, column, width, shown):
     assert excerpt(line, column, width) == shown
 
 

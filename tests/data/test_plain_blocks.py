@@ -38,8 +38,8 @@ def columns(batch):
 
 
 def assert_names_change_no_array(text, plain):
-    for one in (plain, replace(plain, skip_malformed=False)):
-        assert columns(parse_text(text, one)) == columns(parse_text(text, replace(one, names=True)))
+    for options in (plain, replace(plain, skip_malformed=False)):
+        assert columns(parse_text(text, options)) == columns(parse_text(text, replace(options, names=True)))
 
 
 @given(st.lists(LINES, max_size=4), st.booleans(), st.sampled_from([0, 7]))
@@ -75,7 +75,7 @@ def read_decimals(text, seed, singly):
 @given(RUNS.map(str.encode), st.integers(0, 2**32 - 1))
 @settings(max_examples=200)
 def test_decimals_at_once_are_those_read_singly(text, seed):
-    """As far as both go; what either leaves is read like any other feature."""
+    """They are the same as far as both go; what either leaves is read like any other feature."""
     (taken, hashes, values), (other, *others) = read_decimals(text, seed, False), read_decimals(text, seed, True)
     both = min(len(hashes), len(others[0]))
     assert (hashes[:both], values[:both]) == (others[0][:both], others[1][:both])

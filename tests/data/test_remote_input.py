@@ -52,7 +52,7 @@ def web():
         ("/a://b", 0), ("-", 0), ("a:b", 0), ("1 |a http://b", 0), ("", 0),
     ],
 )
-def test_what_is_a_url(path, url):
+def test_urls_are_told_from_paths(path, url):
     assert is_url(path) == bool(url)
 
 
@@ -80,7 +80,7 @@ def test_blocks_of_a_file_url_are_those_of_its_path(tmp_path):
     path.write_bytes(TEXT)
 
     def seen(name):
-        return [(bytes(one.data[: one.size]), one.offset) for one in blocks([name], 4096)]
+        return [(bytes(block.data[: block.size]), block.offset) for block in blocks([name], 4096)]
 
     assert seen(str(path)) == seen(path.as_uri()) and len(seen(str(path))) > 50
 
@@ -101,7 +101,7 @@ def test_a_check_reads_nothing_of_a_url(web):
     assert asked == [("HEAD", "/x.vw")]
 
 
-def test_sizes(web, memory):
+def test_sizes_are_known_where_the_server_tells_them(web, memory):
     memory.pipe({"/x": b"12345"})
     assert file_size(f"{web[0]}/x.vw") == len(TEXT)
     assert file_size(f"{web[0]}/unknown/x.vw") is None
@@ -113,7 +113,7 @@ def test_sizes(web, memory):
     [("/none", "404 Not Found"), ("/denied", "403 Forbidden"), ("/broken", "500 Internal Server Error")],
 )
 @pytest.mark.parametrize("opens", [open_input, lambda url: check_inputs([url]), file_size])
-def test_what_a_server_refuses(web, path, why, opens):
+def test_refusals_of_a_server_are_told(web, path, why, opens):
     url = f"{web[0]}{path}"
     with pytest.raises(InputMissing) as error:
         opens(url)
@@ -160,7 +160,7 @@ def test_a_protocol_that_nobody_knows():
 
 
 @pytest.mark.parametrize("module", ["fsspec", "aiohttp"])
-def test_without_the_extra(module, monkeypatch):
+def test_without_fsspec_the_extra_is_named(module, monkeypatch):
     pytest.importorskip("fsspec")
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ExtraMissing) as error:
@@ -202,7 +202,7 @@ def test_digests_are_those_of_the_text(memory, tmp_path):
     assert list(prefixes("memory://x.gz", {100})) == list(prefixes(str(tmp_path / "x"), {100}))
 
 
-def test_what_fsspec_is_told_of_web_servers_is_kept(monkeypatch):
+def test_options_of_fsspec_for_web_servers_are_kept(monkeypatch):
     fsspec = pytest.importorskip("fsspec")
     pytest.importorskip("aiohttp")
     from vwlite.data.remote_input import web_options

@@ -34,7 +34,7 @@ def test_groups_stay_whole(tmp_path_factory, sizes, blanks, ended):
     text = ("\n" * blanks).join(groups) + "\n" * ended
     learned, measured = parts(tmp_path_factory.mktemp("split"), text)
     actual = [[part for part in side.split("\n\n") if part.strip()] for side in (learned, measured)]
-    assert [part.strip("\n") for part in actual[1]] == [one.strip("\n") for one in groups[4::5]]
+    assert [part.strip("\n") for part in actual[1]] == [group.strip("\n") for group in groups[4::5]]
     assert len(actual[0]) + len(actual[1]) == len(groups)
 
 

@@ -210,7 +210,7 @@ def test_same_model_as_from_the_converted_text(run_cli, tmp_path, options):
         (b"1 1:1e39", Code.NOT_FINITE, 4),
     ],
 )
-def test_trouble_is_named_and_placed(line, code, at):
+def test_malformed_lines_are_named_and_placed(line, code, at):
     batch, remarks = parse(b"1 1:1\n" + line + b"\n2 2:2", skip_malformed=False)
     start = 6 + len(line) - len(line.lstrip())
     assert remarks == [(1, code, 6 + at, start)]
@@ -245,7 +245,7 @@ def test_workspace_grows_to_what_the_text_needs():
     assert batch.feature_hash.tolist() == list(range(5000))
 
 
-def test_what_does_not_apply_is_refused():
+def test_options_of_names_are_refused():
     affix = np.zeros(256, np.uint64)
     affix[32] = 3
     with pytest.raises(UsageError, match="only numbers"):
@@ -258,7 +258,7 @@ def test_what_does_not_apply_is_refused():
         PARSE(bytearray(b"1") + bytes(64), 1, TextFormat(), Workspace(1))
 
 
-def test_adult_data(data_dir):
+def test_adult_is_read_whole(data_dir):
     source = data_dir / "a9a" / "a9a.gz"
     if not source.is_file():
         pytest.skip(f"{source} is not there")

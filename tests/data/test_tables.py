@@ -81,14 +81,14 @@ def test_a_float32_csr_is_taken_without_a_copy():
 def test_data_are_neither_changed_nor_kept():
     table = csr([[1, 0, 2], [0, 3, 0]], zeros=True)
     y = np.array([1, -1], np.float32)
-    for one in (table.data, table.indices, table.indptr, y):
-        one.setflags(write=False)
+    for array in (table.data, table.indices, table.indptr, y):
+        array.setflags(write=False)
     batches = table_batches(table, y, text_format=PLAIN)
     (batch,) = batches
     batch.label[:] = 7
     assert y.tolist() == [1, -1]
     seen = weakref.ref(table.data)
-    del table, batch, batches, one
+    del table, batch, batches, array
     gc.collect()
     assert seen() is None
 
@@ -277,7 +277,7 @@ def test_namespaces_must_have_as_many_rows():
         table_batches({}, text_format=PLAIN)
 
 
-def test_is_table():
+def test_tables_are_told_from_lines():
     assert all(map(is_table, (np.eye(2), csr(np.eye(2)), {"a": np.eye(2)})))
     assert not any(map(is_table, ("a", b"a", np.ones(3), ["1 |a"], iter([]), None)))
 

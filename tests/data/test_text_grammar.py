@@ -117,5 +117,5 @@ def test_lines_a_byte_away_are_in_the_grammar_or_malformed(line, data):
         ("1 |a x:0x10", "8: bad or missing value, expected a number after ':': 1 |a x:0x10"),
     ],
 )
-def test_what_is_said_of_lines_outside(line, message):
+def test_lines_outside_the_grammar_have_their_messages(line, message):
     assert told(parsed(b"|a", line.encode())) == [f"bad line some.vw:2:{message}"]

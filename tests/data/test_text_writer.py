@@ -42,18 +42,18 @@ def parse(text, format):
     return parse_text(text, format)
 
 
-def same(one, other, words):
+def same(left, other, words):
     """All arrays are equal, and what the offsets into the text refer to."""
     for name, column in COLUMNS.items():
-        a, b = getattr(one, name), getattr(other, name)
+        a, b = getattr(left, name), getattr(other, name)
         assert column.entries == "text offsets" or a.tobytes() == b.tobytes(), name
-    spans = [[batch.tag(row).split() for row in range(len(batch))] for batch in (one, other)]
+    spans = [[batch.tag(row).split() for row in range(len(batch))] for batch in (left, other)]
     assert words or spans[0] == spans[1]
 
 
 @pytest.mark.parametrize("format", LABELS, ids=["numbers", "words", "lists"])
 @given(data=st.data())
-def test_what_is_written_is_read_as_it_was(format, data):
+def test_written_batches_are_read_back(format, data):
     rows = data.draw(st.lists(st.tuples(LABELS[format], TAGS, st.lists(BLOCKS, max_size=3)), min_size=1, max_size=5))
     lines = [f"{label} {tag}{' '.join(blocks) or '|'}" for label, tag, blocks in rows]
     batch = parse("\n".join(lines).encode("utf-8", "surrogateescape"), format)
@@ -116,7 +116,7 @@ def changed(text, **columns):
         (changed(b"1 |a x", value=np.inf), "no infinite numbers"),
     ],
 )
-def test_what_a_line_cannot_hold_is_refused(batch, reason):
+def test_values_that_a_line_cannot_hold_are_refused(batch, reason):
     with pytest.raises(DataError, match=reason):
         TextWriter(TextFormat(names=True)).lines(batch)
 

@@ -187,7 +187,7 @@ BOTH = Options(affix="+1a", spelling=b"a")
         (b"|a x" + b"1" * 400 + b" " + b"1" * 400, BOTH),
     ],
 )
-def test_rare_lines(line, options):
+def test_rare_lines_are_read_as_by_the_twin(line, options):
     batch, _ = parse(line + b"\n", text_format(options, skip_malformed=False))
     assert row_of(batch, 0) == row_of_twin(parse_line(line, options))
 

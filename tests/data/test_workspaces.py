@@ -31,9 +31,10 @@ def test_arrays_are_as_large_as_earlier_blocks_needed(line):
     (first, *others), rows = parsed(parser, [lines(line)] * 12)
     assert len(set(rows)) == 1
     assert max(first.rows, first.segments, first.features, first.max_issues) <= 16 * SIZE
-    for one in others:
-        assert one.rows <= 2 * first.rows and one.segments <= 2 * first.segments and one.features <= 2 * first.features
-        assert one.max_issues <= 4 * SIZE
+    for workspace in others:
+        for size in ("rows", "segments", "features"):
+            assert getattr(workspace, size) <= 2 * getattr(first, size)
+        assert workspace.max_issues <= 4 * SIZE
 
 
 def test_later_blocks_of_a_kind_are_parsed_once():
@@ -48,9 +49,9 @@ def test_later_blocks_of_a_kind_are_parsed_once():
 
 def test_only_the_arrays_of_issues_grow_for_issues():
     parser = Parser(TextFormat(), "vw", Buffers(SIZE))
-    (one,), rows = parsed(parser, [lines(b"1 |a x:nan\n")])
-    assert rows == [0] and max(one.rows, one.segments, one.features) < SIZE // 4
-    assert SIZE // 11 <= one.max_issues <= SIZE
+    (workspace,), rows = parsed(parser, [lines(b"1 |a x:nan\n")])
+    assert rows == [0] and max(workspace.rows, workspace.segments, workspace.features) < SIZE // 4
+    assert SIZE // 11 <= workspace.max_issues <= SIZE
 
 
 @pytest.mark.parametrize("odd", [1 << 8, 1 << 20])
@@ -62,4 +63,4 @@ def test_blocks_of_another_size_do_not_set_the_size_of_arrays(odd):
     parser.free.put(first)
     (same, *others), _ = parsed(parser, [usual if odd < SIZE else b"1 |w" + b" a" * odd + b"\n", usual, usual])
     assert same is first
-    assert all(one.features < SIZE for one in others)
+    assert all(workspace.features < SIZE for workspace in others)

@@ -71,7 +71,7 @@ def test_one_shard_is_optimised_as_by_bfgs(data, tmp_path):
 
 
 def gradient_of_the_mean(weights, path, l2):
-    """float64[slots], in plain Python: of the logistic loss and its penalty."""
+    """Compute in plain Python the gradient, float64[slots], of the logistic loss and its penalty."""
     gradient = l2 * weights
     with open(path) as file:
         rows = [line.split() for line in file]
@@ -92,7 +92,7 @@ def gradient_of_the_mean(weights, path, l2):
 
 @pytest.mark.parametrize("shards", [2, 4])
 def test_the_minimum_is_that_of_all_data(data, shards):
-    """Whatever the shards: where the gradient over all data vanishes."""
+    """The gradient over all data vanishes there, whatever the shards."""
     actual = made(config_of(data), Here(), shards=shards, passes=60)[2]
     gradient = gradient_of_the_mean(actual.arrays["weights"].values[:, 0].astype(float), data, 1e-3)
     begun = gradient_of_the_mean(np.zeros(1 << 18), data, 1e-3)
@@ -144,7 +144,7 @@ def test_malformed_lines_are_left_out_of_gradients(data, tmp_path):
     assert np.array_equal(actual.arrays["weights"].values, whole.arrays["weights"].values)
 
 
-def test_what_cannot_follow_is_refused(data):
+def test_options_that_cannot_follow_rounds_are_refused(data):
     config = config_of(data)
     changed, then = with_final_step(config, None, 7)
     assert then == Then(7, 0.0) and changed == config

@@ -32,9 +32,9 @@ def rounds(folder, y, *args, shards="4"):
 
 def test_sums_are_those_of_all_labels():
     base = sums(10.0, 10.0, 1.0, 1.0, 2.0, 0.5)
-    one = sums(20.0, 15.0, 4.0, 3.0, 4.0, 1.0)
+    first = sums(20.0, 15.0, 4.0, 3.0, 4.0, 1.0)
     two = sums(40.0, 30.0, 8.0, 5.0, 6.0, 2.0)
-    actual = pool_label_sums(base, [one, base, two])
+    actual = pool_label_sums(base, [first, base, two])
     assert (actual["label_weight"], actual["label_count"]) == (50, 35)
     assert actual["label_mean"] == pytest.approx(7)
     assert actual["label_variance"] == pytest.approx((3 + 3 * 5) / 4 + (9 + 3 * 1) / 4)
@@ -62,10 +62,10 @@ def test_scale_and_offset_do_not_matter_to_shards(tmp_path, loss, factor, offset
 def test_shards_learn_nearly_what_one_learner_does(tmp_path, loss):
     y = 1000 * Y + 5e4
     shards = rounds(tmp_path, y, "--loss_function", loss)
-    one = vwlite.Model("--label-units spread", loss_function=loss)
-    one.learn(lines_of(X[:ROWS], y[:ROWS]), passes=2)
+    whole = vwlite.Model("--label-units spread", loss_function=loss)
+    whole.learn(lines_of(X[:ROWS], y[:ROWS]), passes=2)
     test = lines_of(X[ROWS:], y[ROWS:])
-    errors = [np.sqrt(np.mean((np.asarray(model.predict(test)) - y[ROWS:]) ** 2)) for model in (shards, one)]
+    errors = [np.sqrt(np.mean((np.asarray(model.predict(test)) - y[ROWS:]) ** 2)) for model in (shards, whole)]
     assert errors[0] < 1.15 * errors[1]
     assert scalars(shards)["label_mean"] == pytest.approx(y[:ROWS].mean(), abs=0.1 * y.std())
     assert scalars(shards)["label_weight"] == 2 * ROWS

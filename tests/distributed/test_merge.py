@@ -12,7 +12,7 @@ from oracle.merge import merge as oracle_merge
 from vwlite._native import merge_rows
 from vwlite.data.config import BadLinesConfig
 from vwlite.distributed import delta as deltas
-from vwlite.distributed.merge import factor, known_slots, merge_deltas, merge_split
+from vwlite.distributed.merge import known_slots, merge_deltas, merge_split, rate_factor
 from vwlite.distributed.plan import base_of, digest_of, plan, rule_of
 from vwlite.distributed.task import learn, open_piece
 from vwlite.errors import InputDamaged
@@ -56,7 +56,7 @@ def test_slots_are_merged_as_in_plain_python(base, changes, power):
         for slot, row in change.items():
             after[slot, :3] = row
         actual.append(deltas.Delta(deltas.Task(number, len(changes), ""), {}, *before.changes(after)))
-    shards = [{slot: tuple(map(float, one)) for slot, one in base.items()} for _ in changes]
+    shards = [{slot: tuple(map(float, values)) for slot, values in base.items()} for _ in changes]
     for shard, change in zip(shards, changes, strict=True):
         for slot, (w, g, n) in shard.items():
             shard[slot] = w, float(np.float32(g) / np.float32(len(changes))), n
@@ -88,7 +88,7 @@ def test_the_common_factor_is_the_kernels(run_cli, tmp_path):
             normalized="--normalized" in options,
             power_t=header["config"]["power_t"],
         )
-        actual = factor(scalars["norm_sum"], scalars["norm_weight"], config)
+        actual = rate_factor(scalars["norm_sum"], scalars["norm_weight"], config)
         assert actual == pytest.approx(scalars["multiplier"], rel=1e-6)
 
 
@@ -144,12 +144,12 @@ def test_merging_many_blocks_of_slots(shards):
     divisor = shards**0.5 * np.arange(shards + 1.0) ** 0.5
     slots = [np.flatnonzero(draw.random(20_000) < draw.choice([0.001, 0.5])).astype(np.uint32) for _ in range(shards)]
     slots[0] = np.array([0, 4095, 4096, 19_999], np.uint32)
-    values = [draw.random((len(one), 3)).astype(np.float32) for one in slots]
+    values = [draw.random((len(changed), 3)).astype(np.float32) for changed in slots]
     base = {slot: tuple(map(float, table[slot, :3])) for slot in range(len(table))}
     ends = []
-    for one, rows in zip(slots, values, strict=True):
+    for changed, rows in zip(slots, values, strict=True):
         started = {slot: (w, float32(g / shards), n) for slot, (w, g, n) in base.items()}
-        ends.append(started | {slot: tuple(map(float, row)) for slot, row in zip(one.tolist(), rows, strict=True)})
-    merge_rows.merge_split(table, slots, [one.T.copy() for one in values], divisor)
+        ends.append(started | {slot: tuple(map(float, row)) for slot, row in zip(changed.tolist(), rows, strict=True)})
+    merge_rows.merge_split(table, slots, [rows.T.copy() for rows in values], divisor)
     expected = oracle_merge(base, ends)
     assert {slot: tuple(map(float, table[slot, :3])) for slot in expected} == expected

@@ -62,7 +62,7 @@ def test_a_compressed_file_is_whole_where_its_middle_lies(tmp_path):
     assert actual[0] == ["a"] and actual[3] == ["a"]
 
 
-def test_what_is_no_file_is_refused(tmp_path):
+def test_pipes_and_devices_are_refused(tmp_path):
     with pytest.raises(UsageError, match="which <stdin> is not"):
         plan(["-"], 2)
     with pytest.raises(UsageError, match="which /dev/null is not"):

@@ -156,9 +156,9 @@ class Failing:
         return future
 
 
-def test_what_fails_on_an_executor_is_begun_again(data, expected):
+def test_work_that_fails_on_an_executor_is_begun_again(data, expected):
     actual, rounds = made(config_of(data), engine_for(Failing(5, OSError("gone"))))
-    assert actual == expected and [one.retries for one in rounds.state.reports] == [5, 0]
+    assert actual == expected and [report.retries for report in rounds.state.reports] == [5, 0]
     with pytest.raises(WorkerLost, match="begun 3 times and never ended: OSError: gone"):
         made(config_of(data), engine_for(Failing(99, OSError("gone"))))
     with pytest.raises(InputDamaged, match="half"):

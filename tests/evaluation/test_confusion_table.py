@@ -18,7 +18,7 @@ def contingency(rows, **options):
     return Contingency(label, answer, weight, **options)
 
 
-def test_by_hand():
+def test_a_small_table_is_that_made_by_hand():
     rows = [(1, 1, 2), (1, 2, 1), (2, 2, 4), (3, 1, 1), (3, 2, 1)]
     report = contingency(rows, display_name="-abcd".__getitem__).report(None, 4)
     assert report["confusion_matrix"] == {"classes": ["a", "b", "c"], "weight": [[2, 1, 0], [0, 4, 0], [1, 1, 0]]}
@@ -40,15 +40,15 @@ def test_tables_of_many_classes_are_made_where_they_are_asked_for():
 
 
 @given(ROWS)
-def test_it_is_the_plain_definition(rows):
+def test_tables_follow_the_plain_definition(rows):
     report = contingency(rows).report(None, 6)
     names = sorted({name for row in rows for name in row[:2]})
     assert report["confusion_matrix"]["weight"] == [
-        [sum(w for one, other, w in rows if (one, other) == (label, answer)) for answer in names] for label in names
+        [sum(w for truth, other, w in rows if (truth, other) == (label, answer)) for answer in names] for label in names
     ]
     means = {"precision": 0.0, "recall": 0.0, "f1": 0.0}
     for name in names:
-        right = sum(w for one, other, w in rows if one == other == name)
+        right = sum(w for truth, other, w in rows if truth == other == name)
         said, true = (sum(row[2] for row in rows if row[place] == name) for place in (1, 0))
         for metric, whole in (("precision", said), ("recall", true), ("f1", (said + true) / 2)):
             means[metric] += right / whole / len(names) if whole else 0

@@ -12,7 +12,7 @@ HASHES = st.lists(st.one_of(st.integers(0, 40), st.integers(0, 2**32 - 1)), max_
 
 
 @given(st.lists(HASHES, max_size=4))
-def test_as_a_set_does(batches):
+def test_slots_are_counted_as_by_a_set(batches):
     distinct = HashSet()
     for batch in batches:
         distinct.add(np.array(batch, np.uint32))

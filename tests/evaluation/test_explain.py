@@ -43,17 +43,17 @@ def explained(learner, plan, text, format=None, **options):
     return result
 
 
-def total(one):
-    return one.base + sum(term.product for term in one.terms) + one.others_product
+def total(score):
+    return score.base + sum(term.product for term in score.terms) + score.others_product
 
 
-def bound(one, products=None):
-    """How far the kernel's float32 sum may be from the exact one: see ``vwlite.evaluation.explain.Sum``.
+def bound(score, products=None):
+    """Bound how far the kernel's float32 sum may be from the exact one: see ``vwlite.evaluation.explain.Sum``.
 
     ``products``: of the terms as the kernel has them, where terms of one name are shown as one.
     """
-    sizes = [abs(term.product) for term in one.terms] if products is None else np.abs(products).tolist()
-    return (len(sizes) + 2) * 2**-24 * (abs(one.base) + sum(sizes)) + 1e-37
+    sizes = [abs(term.product) for term in score.terms] if products is None else np.abs(products).tolist()
+    return (len(sizes) + 2) * 2**-24 * (abs(score.base) + sum(sizes)) + 1e-37
 
 
 def random_table(learner, seed=5):
@@ -99,18 +99,18 @@ def test_terms_and_sums_are_the_twins(lines, options):
             expected.append((raw, float(example.base), sorted(shown), products))
     assert len(explanations) == len(expected)
     for explanation, (raw, base, terms, products) in zip(explanations, expected, strict=True):
-        (one,) = explanation.sums
+        (score,) = explanation.sums
         if np.isfinite(raw):
-            assert F32(one.value).tobytes() == F32(raw).tobytes()
+            assert F32(score.value).tobytes() == F32(raw).tobytes()
             if all(np.isfinite(value) for *_, value in terms):
-                assert abs(total(one) - one.value) <= bound(one, products)
+                assert abs(total(score) - score.value) <= bound(score, products)
             else:  # terms of one feature, finite each, whose sum is beyond float32
-                assert not np.isfinite(total(one))
+                assert not np.isfinite(total(score))
         else:
-            assert np.isnan(one.value)
-        assert (one.base, sorted(term[:3] for term in one.terms)) == (base, terms)
-        assert all(term.weight == w[term.slot] and term.product == term.weight * term.value for term in one.terms)
-        sizes = [abs(term.product) for term in one.terms]
+            assert np.isnan(score.value)
+        assert (score.base, sorted(term[:3] for term in score.terms)) == (base, terms)
+        assert all(term.weight == w[term.slot] and term.product == term.weight * term.value for term in score.terms)
+        sizes = [abs(term.product) for term in score.terms]
         assert sizes == sorted(sizes, reverse=True)
 
 
@@ -128,9 +128,9 @@ def test_top_terms_and_what_the_others_add():
 
 def test_text_without_names_has_slots():
     learner = random_table(Gd(GdConfig(), 8, learning=False))
-    (one,) = explained(learner, Plan(FeatureConfig(bits=8)), b"|a x y", TextFormat())[0].sums
-    assert sorted(term.name for term in one.terms) == ["", "", "Constant"]
-    assert abs(total(one) - one.value) <= bound(one)
+    (score,) = explained(learner, Plan(FeatureConfig(bits=8)), b"|a x y", TextFormat())[0].sums
+    assert sorted(term.name for term in score.terms) == ["", "", "Constant"]
+    assert abs(total(score) - score.value) <= bound(score)
 
 
 def test_shrinkage_that_is_due_is_in_the_weights():
@@ -175,9 +175,9 @@ def test_lrq_crosses_features_by_their_factors(specs, dropout):
     for line, explanation in zip(LRQ_LINES, explanations, strict=True):
         example = replace(parse_line(line.encode(), options), label=F32(np.nan))
         _, raw, _ = twin.process_example(example, expand(example, options, set()), False)
-        (one,) = explanation.sums
-        assert one.value == raw
-        assert total(one) == pytest.approx(raw, rel=1e-5, abs=1e-5)
+        (score,) = explanation.sums
+        assert score.value == raw
+        assert total(score) == pytest.approx(raw, rel=1e-5, abs=1e-5)
     crossed = {term.name for term in explanations[0].sums[0].terms if term.slot is None}
     assert crossed == ({"x^a*y^c", "x^a*y^d", "x^b*y^c", "x^b*y^d"} if specs == ("xy2",) else crossed)
     assert "x^a*x^b" in crossed or specs == ("xy2",)
@@ -196,11 +196,11 @@ def test_dot_products_are_crossed_features(options, untouched):
         case.fill(np.random.default_rng(3))
     explanations = explained(unlabelled(case.learner), case.plan, "\n".join(DYADIC_LINES).encode())
     for line, explanation in zip(DYADIC_LINES, explanations, strict=True):
-        (one,) = explanation.sums
-        assert total(one) == pytest.approx(one.value, rel=1e-6, abs=1e-6)
+        (score,) = explanation.sums
+        assert total(score) == pytest.approx(score.value, rel=1e-6, abs=1e-6)
         if not untouched and "x:-1" not in line:
             row = case.row(line)
-            assert one.value == pytest.approx(case.twin().predict(row) + one.base, rel=1e-5, abs=1e-5)
+            assert score.value == pytest.approx(case.twin().predict(row) + score.base, rel=1e-5, abs=1e-5)
     names = {term.name for term in explanations[0].sums[0].terms}
     assert {"a^x*b^u", "a^x*b^v", "a^y*b^u", "a^y*b^v"} <= names
     assert ("a^x" in names) == ("no_dot_linear" not in options)

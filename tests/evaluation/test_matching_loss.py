@@ -16,7 +16,7 @@ LINKS = {  # of a sum u, its inverse, how many sums make one of u, and labels
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_it_is_the_integral(name):
+def test_the_matching_loss_is_the_integral_of_the_link(name):
     link, inverse, sums, labels = LINKS[name]
     model = vwlite.Model(f"--transfer {name}")
     lines = [f"{y} {weight} |w a{place} b" for place, (y, weight) in enumerate(zip(labels, (1, 2, 0.5), strict=True))]

@@ -13,12 +13,12 @@ from vwlite.evaluation.metric_table import (
     TABLE,
     as_json,
     as_table,
-    canonical,
-    finite,
+    canonical_name,
     metrics_of_list,
     names_of,
     row_of,
     sections,
+    to_finite,
 )
 from vwlite.evaluation.metrics import COMPUTED
 
@@ -38,7 +38,7 @@ def test_every_metric_can_be_asked_for(name):
 
 
 def test_names_however_they_are_typed():
-    assert canonical(" Log-Loss") == "log_loss"
+    assert canonical_name(" Log-Loss") == "log_loss"
     assert metrics_of_list("AUC,f1,PR-AUC,auc") == ["auc", "f1", "pr_auc"]
     assert metrics_of_list(None) is metrics_of_list("") is None
     assert row_of("ndcg@10").name == "ndcg@K" and row_of("ndcg@0") is None
@@ -66,7 +66,7 @@ def test_json_has_null_for_what_is_not_finite():
     assert decoded["auc"] is None
     assert decoded["loss"] is None
     assert decoded["log_loss"] == report["log_loss"]
-    assert finite({"a": (np.float32(0.5), np.int64(3), np.float32("nan"))}) == {"a": [0.5, 3, None]}
+    assert to_finite({"a": (np.float32(0.5), np.int64(3), np.float32("nan"))}) == {"a": [0.5, 3, None]}
 
 
 def test_table_is_aligned():

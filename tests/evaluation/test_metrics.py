@@ -33,10 +33,10 @@ def samples(draw, min_size=1):
     return labels, steps / 16, weights
 
 
-def assert_same(one, other, tolerance=1e-12):
+def assert_same(actual, other, tolerance=1e-12):
     """Equal reports; ``approx`` also takes NaN for NaN and walks the bins."""
-    assert one.keys() == other.keys()
-    for name, value in one.items():
+    assert actual.keys() == other.keys()
+    for name, value in actual.items():
         pairs = [(value, other[name])]
         if isinstance(value, list):
             pairs = zip(value, other[name], strict=True)
@@ -192,7 +192,7 @@ def test_nothing_to_measure(task, output, rows):
 
 
 @pytest.mark.parametrize("label", [0, 1])
-def test_one_class(label):
+def test_metrics_of_one_class_without_a_value_are_nan(label):
     report = measure([label] * 3, [0.1, 0.2, 0.3], [0.1, 0.7, 0.3])
     assert math.isnan(report["auc"])
     assert math.isnan(report["r2"])
@@ -335,7 +335,7 @@ def test_outcomes_leave_out_unlabelled_rows_and_keep_copies():
         ([1], [0.5], {"output": "logit"}, ValueError, "logit"),
     ],
 )
-def test_refusals(labels, predictions, options, error, message):
+def test_wrong_input_is_refused(labels, predictions, options, error, message):
     with pytest.raises(error, match=message):
         measure(labels, predictions, **options)
 

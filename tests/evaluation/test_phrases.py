@@ -37,7 +37,7 @@ def totals(true, found, rule):
         ("B I O B", "B I O O", (1, 2, 1)),
     ],
 )
-def test_as_conlleval_counts(true, found, expected):
+def test_phrases_are_counted_as_by_conlleval(true, found, expected):
     assert totals(true, found, CONLLEVAL) == expected
 
 
@@ -54,7 +54,7 @@ def test_as_conlleval_counts(true, found, expected):
         ("iob1", "I-M B-M B-X", "I-M B-M B-X", (1, 1, 1)),  # as seqeval 1.2.2 does
     ],
 )
-def test_strictly(rule, true, found, expected):
+def test_a_given_scheme_counts_phrases_strictly(rule, true, found, expected):
     assert totals(true, found, rule) == expected
 
 
@@ -96,7 +96,7 @@ def test_phrases_are_those_of_the_scheme(rule, data):
     marks = MARKS.get(rule, "BI")
     labels = data.draw(st.lists(st.sampled_from(["O", *(f"{mark}-{kind}" for mark in marks for kind in "xy")])))
     text = "".join(label.replace("-", "") if label != "O" else "Oo" for label in labels)
-    expected = [(one.start() // 2, one.end() // 2, one[0][1]) for one in re.finditer(PHRASES[rule], text)]
+    expected = [(match.start() // 2, match.end() // 2, match[0][1]) for match in re.finditer(PHRASES[rule], text)]
     assert [*spans([*map(tag_of, labels)], rule)] == expected
 
 

@@ -26,7 +26,7 @@ def test_the_interval_is_that_of_vw_estimators():
     assert policy_value.cv(logged(-1, 2))[1:] == pytest.approx((0.2980646217957307, 0.6921413907176219), abs=1e-6)
 
 
-def test_formulas():
+def test_estimators_follow_their_formulas():
     of = logged(0, 1)
     terms = of.weight * of.cost
     assert policy_value.ips(of).value == pytest.approx(terms.mean())
@@ -42,7 +42,7 @@ def test_a_constant_added_to_costs_is_added_to_the_value():
     assert np.array(more) - 7 == pytest.approx(np.array(plain))
 
 
-def test_students_distribution():
+def test_quantiles_of_students_distribution_are_close():
     assert [policy_value.student(n) for n in (4, 10, 1000)] == pytest.approx([2.7764, 2.2281, 1.9623], abs=1e-3)
 
 
@@ -63,7 +63,7 @@ def test_switch_is_dr_but_for_what_was_rarely_shown():
 
 
 @pytest.mark.parametrize("chances", [[0.1], [0.02, 0.1, 0.8]])
-def test_intervals_hold(chances):
+def test_intervals_hold_the_true_value_as_often_as_they_say(chances):
     draw, hits = np.random.default_rng(1), 0
     for _ in range(100):
         p = draw.choice(chances, 500)
@@ -95,7 +95,7 @@ def log_of(seed, count=400, groups=False):
 
 
 @pytest.mark.parametrize("groups", [False, True])
-def test_the_command(groups, run_here, tmp_path):
+def test_the_command_and_python_have_the_same_values(groups, run_here, tmp_path):
     (tmp_path / "log").write_text(log_of(1, groups=groups))
     (tmp_path / "later").write_text(log_of(2, groups=groups))
     options = ("--cb_adf", "-q", "ua") if groups else ("--cb", "3")
@@ -210,7 +210,7 @@ def test_tune_goes_by_the_value(run_here, tmp_path):
         ("-i gd numbers --cost_range 0,1", 2, "--cost_range is for models of --cb and --cb_adf"),
     ],
 )
-def test_what_is_refused(words, status, message, run_here, tmp_path):
+def test_wrong_commands_are_refused(words, status, message, run_here, tmp_path):
     (tmp_path / "log").write_text(log_of(1))
     (tmp_path / "none").write_text("|u u1\n|u u2\n")
     (tmp_path / "numbers").write_text("1 |u u1\n0 |u u2\n")

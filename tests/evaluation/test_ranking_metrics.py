@@ -22,18 +22,18 @@ def ranking(queries, labels, predictions, importance=None, **config):
 
 
 def test_map_by_hand():
-    one = ranking([1, 1, 1, 1], [0, 1, 0, 2], [4, 3, 2, 1])
-    assert one.measure("map") == pytest.approx((1 / 2 + 2 / 4) / 2)
+    measured = ranking([1, 1, 1, 1], [0, 1, 0, 2], [4, 3, 2, 1])
+    assert measured.measure("map") == pytest.approx((1 / 2 + 2 / 4) / 2)
 
 
 def test_ndcg_by_hand():
-    one = ranking([1, 1, 1], [0, 2, 1], [3, 2, 1])
+    measured = ranking([1, 1, 1], [0, 2, 1], [3, 2, 1])
     third = 1 / math.log2(3)
     expected = [0, 3 / 4, (3 + third) / 4]  # ideal 3, 3 + 1, 4: the first two positions are not discounted
-    assert one.measure("ndcg") == pytest.approx(np.mean(expected))
+    assert measured.measure("ndcg") == pytest.approx(np.mean(expected))
     for k, value in enumerate(expected, 1):
-        assert one.measure(f"ndcg@{k}") == pytest.approx(value)
-    assert one.measure("ndcg@10") == pytest.approx(expected[2])
+        assert measured.measure(f"ndcg@{k}") == pytest.approx(value)
+    assert measured.measure("ndcg@10") == pytest.approx(expected[2])
 
 
 def test_a_query_without_relevant_rows_counts_as_zero():
@@ -76,11 +76,12 @@ def test_ties_count_with_the_mean_over_all_orders(rows):
         order for order in itertools.permutations(range(len(rows)))
         if all(predictions[a] >= predictions[b] for a, b in itertools.pairwise(order))
     ]  # fmt: skip
-    one = ranking([0] * len(rows), labels, predictions)
+    measured = ranking([0] * len(rows), labels, predictions)
     mean = np.mean([average_precision([labels[i] for i in order]) for order in orders])
-    assert one.measure("map") == pytest.approx(mean)
+    assert measured.measure("map") == pytest.approx(mean)
     for k in (1, 2, 10):
-        assert one.measure(f"ndcg@{k}") == pytest.approx(np.mean([ndcg([labels[i] for i in o], k) for o in orders]))
+        expected = np.mean([ndcg([labels[i] for i in order], k) for order in orders])
+        assert measured.measure(f"ndcg@{k}") == pytest.approx(expected)
 
 
 grades = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2)), min_size=1, max_size=6)
@@ -89,24 +90,24 @@ grades = st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 2)), min_size=1, 
 @given(grades, st.integers(0, 3))
 def test_other_metrics_are_their_definitions_with_ties_in_every_order(rows, largest):
     labels, predictions = zip(*rows, strict=True)
-    one = ranking([0] * len(rows) + [1], [*labels, largest], [*predictions, 0])
+    measured = ranking([0] * len(rows) + [1], [*labels, largest], [*predictions, 0])
     ordered = list(rankings.orders(labels, predictions))
 
     def mean(metric, *more):
         return pytest.approx(np.mean([metric(order, *more) for order in ordered]), abs=1e-12)
 
-    assert one.values("mrr")[0] == mean(rankings.reciprocal_rank)
+    assert measured.values("mrr")[0] == mean(rankings.reciprocal_rank)
     for k in (1, 2, 3, 10):
-        assert one.values(f"p@{k}")[0] == mean(rankings.precision, k)
-        assert one.values(f"recall@{k}")[0] == mean(rankings.recall, k)
-        assert one.values(f"hr@{k}")[0] == mean(rankings.hit_rate, k)
-        assert one.values(f"err@{k}")[0] == mean(rankings.expected_reciprocal_rank, k, max(*labels, largest))
+        assert measured.values(f"p@{k}")[0] == mean(rankings.precision, k)
+        assert measured.values(f"recall@{k}")[0] == mean(rankings.recall, k)
+        assert measured.values(f"hr@{k}")[0] == mean(rankings.hit_rate, k)
+        assert measured.values(f"err@{k}")[0] == mean(rankings.expected_reciprocal_rank, k, max(*labels, largest))
     areas = [rankings.auc(order) for order in ordered]
     if areas[0] is None:
-        assert math.isnan(one.values("gauc")[0])
+        assert math.isnan(measured.values("gauc")[0])
     else:
-        assert one.values("gauc")[0] == pytest.approx(np.mean(areas))
-    assert math.isnan(one.values("gauc")[1])  # of one row
+        assert measured.values("gauc")[0] == pytest.approx(np.mean(areas))
+    assert math.isnan(measured.values("gauc")[1])  # of one row
 
 
 @pytest.mark.parametrize("gain", ["exp2", "linear"])
@@ -115,10 +116,10 @@ def test_gains_and_discounts_of_ndcg(gain, discount):
     @given(grades)
     def holds(rows):
         labels, predictions = zip(*rows, strict=True)
-        one = ranking([0] * len(rows), labels, predictions, gain=gain, discount=discount)
+        measured = ranking([0] * len(rows), labels, predictions, gain=gain, discount=discount)
         kind = gain == "linear", discount == "log2"
         expected = np.mean([rankings.ndcg(order, *kind) for order in rankings.orders(labels, predictions)])
-        assert one.measure(f"ndcg@{len(rows)}") == pytest.approx(expected)
+        assert measured.measure(f"ndcg@{len(rows)}") == pytest.approx(expected)
 
     holds()
 
@@ -140,9 +141,9 @@ def test_gauc_weighs_queries_by_their_examples():
 
 def test_a_tie_of_many_rows_takes_no_square_of_its_size():
     rows = 200_000
-    one = ranking([0] * rows, [3, *[0] * (rows - 1)], [1] * rows)
-    assert one.measure("err@10") == pytest.approx(7 / 8 * sum(1 / place for place in range(1, 11)) / rows)
-    assert one.measure("mrr") == pytest.approx(np.mean(1 / np.arange(1, rows + 1)))
+    measured = ranking([0] * rows, [3, *[0] * (rows - 1)], [1] * rows)
+    assert measured.measure("err@10") == pytest.approx(7 / 8 * sum(1 / place for place in range(1, 11)) / rows)
+    assert measured.measure("mrr") == pytest.approx(np.mean(1 / np.arange(1, rows + 1)))
 
 
 def test_average_precision_is_scikit_learns_without_ties():
@@ -153,7 +154,7 @@ def test_average_precision_is_scikit_learns_without_ties():
     assert ranking([7] * 200, labels, predictions).measure("map") == pytest.approx(expected)
 
 
-def test_names():
+def test_names_of_ranking_metrics_are_told_from_others():
     assert all(map(is_ranking, ("map", "ndcg", "ndcg@5", "mrr", "gauc", "p@1", "recall@2", "hr@3", "err@10")))
     assert not any(map(is_ranking, ("ndcg@0", "ndcg@", "auc", "mapp", "p", "recall", "hr", "err", "mrr@3", "p@-1")))
     assert split_metrics(["mse", "map", "ndcg@3"], "tag") == (["map", "ndcg@3"], ["mse"])

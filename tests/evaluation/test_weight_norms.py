@@ -23,7 +23,7 @@ def norms_of(matrix, offset=0):
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_the_table(name):
+def test_norms_of_small_matrices_are_those_of_the_table(name):
     matrix, *expected = TABLE[name]
     assert list(norms_of(np.array(matrix)).items()) == [
         (norm, pytest.approx(value)) for norm, value in zip(("2,1", "trace", "frobenius"), expected, strict=True)
@@ -32,7 +32,7 @@ def test_the_table(name):
 
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(1, 5), st.integers(1, 3))
 @settings(max_examples=30)
-def test_numpy_has_the_same(seed, rows, columns, rank):
+def test_norms_are_those_of_numpy(seed, rows, columns, rank):
     draw = np.random.default_rng(seed)
     matrix = draw.normal(size=(rows, rank)) @ draw.normal(size=(rank, columns)) * (draw.random((rows, 1)) < 0.7)
     actual = norms_of(matrix, offset=seed)

@@ -23,7 +23,7 @@ from vwlite.data.config import BadLinesConfig
 from vwlite.data.malformed_lines import BadLines
 from vwlite.data.multiline import whole_groups, with_shared
 from vwlite.data.shuffle import Rows
-from vwlite.data.table_formats import TABLES, laid_out, looked_at
+from vwlite.data.table_formats import TABLES, lay_out, look_at
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import VwliteError
 from vwlite.features.config import FeatureConfig
@@ -123,8 +123,8 @@ def text(data: bytes, kind: str) -> None:
         return in_groups(block, features, format.of_words(True, True), kind)
     if kind in TABLES:
         asked = COLUMNS_ASKED[choice % len(COLUMNS_ASKED)]
-        result, _ = looked_at(kind, asked, "fuzz", lambda *_: data[:1000])
-        (block,) = laid_out(iter([block]), kind, result, format)
+        result, _ = look_at(kind, asked, "fuzz", lambda *_: data[:1000])
+        (block,) = lay_out(iter([block]), kind, result, format)
     part = next(number_lines(map(Parser(format, kind), [block])))
     if strict:
         BadLines(None, len, BadLinesConfig(max_ratio=1)).examine(part)

@@ -48,24 +48,24 @@ def drawn(rows):
 
 
 def test_a_long_curve_is_thinned_and_stays_where_it_is():
-    one = sample(*drawn(20_000))
-    points = curves.roc(one)
+    rows = sample(*drawn(20_000))
+    points = curves.roc(rows)
     assert curves.MOST / 2 < len(points) <= curves.MOST + 2 and (points[0], points[-1]) == ((0, 0), (1, 1))
-    assert area(points) == pytest.approx(metrics.auc(one), abs=1e-4)
-    ends = curves.precision_recall(one)
-    assert len(ends) <= curves.MOST + 2 and ends[-1] == (1, pytest.approx(one.mean(one.positive)))
+    assert area(points) == pytest.approx(metrics.auc(rows), abs=1e-4)
+    ends = curves.precision_recall(rows)
+    assert len(ends) <= curves.MOST + 2 and ends[-1] == (1, pytest.approx(rows.mean(rows.positive)))
 
 
 def test_as_scikit_learn_has_them():
     measured = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
     labels, values, weights = drawn(150)
     single = values.astype(np.float32)
-    one = sample(labels, values, weights)
+    rows = sample(labels, values, weights)
     across, up, _ = measured.roc_curve(labels, single, sample_weight=weights, drop_intermediate=False)
-    assert np.array(curves.roc(one)) == pytest.approx(np.stack([across, up], 1))
+    assert np.array(curves.roc(rows)) == pytest.approx(np.stack([across, up], 1))
     precision, recall, _ = measured.precision_recall_curve(labels, single, sample_weight=weights)
     points = np.stack([recall, precision], 1)[:-1][::-1]
-    assert np.array(curves.precision_recall(one)) == pytest.approx(points)
+    assert np.array(curves.precision_recall(rows)) == pytest.approx(points)
 
 
 def test_histograms_are_shares_of_each_label():

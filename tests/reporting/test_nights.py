@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vwlite.reporting.curves import auc_interval, independent, wilson
-from vwlite.reporting.page import nights, of_nights
+from vwlite.reporting.curves import auc_interval, effective_number, wilson
+from vwlite.reporting.page import of_nights, runs_by_time
 from vwlite.reporting.runs import Run
 
 
@@ -17,10 +17,10 @@ def night(place, command="evaluate", **figures):
 
 def test_runs_on_other_data_are_nights_in_the_order_of_time():
     runs = [night(3, auc=0.8), night(1, auc=0.6), night(2, auc=0.7)]
-    assert [run.name for run in nights(runs)] == ["n1", "n2", "n3"]
-    assert nights(runs[:1]) == []
-    assert nights([runs[0], night(2, command="train")]) == []
-    assert nights([runs[0], runs[0]]) == []
+    assert [run.name for run in runs_by_time(runs)] == ["n1", "n2", "n3"]
+    assert runs_by_time(runs[:1]) == []
+    assert runs_by_time([runs[0], night(2, command="train")]) == []
+    assert runs_by_time([runs[0], runs[0]]) == []
 
 
 def test_a_chart_of_each_figure_that_all_have():
@@ -43,7 +43,7 @@ def test_values_of_policies_by_night():
     assert [text.text for text in chart.iter("{http://www.w3.org/2000/svg}text")][-3:] == ["95%", "logged", "value"]
 
 
-def test_intervals():
+def test_intervals_of_shares_and_areas_are_those_of_the_literature():
     assert wilson(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
     assert wilson(0.0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
     assert wilson(0.3, 0) == (0.0, 1.0)
@@ -55,8 +55,8 @@ def test_intervals():
 def test_rows_of_equal_weight():
     import numpy as np
 
-    assert independent(np.ones(7)) == pytest.approx(7)
-    assert independent(np.array([1.0, 0.0, 0.0])) == pytest.approx(1)
+    assert effective_number(np.ones(7)) == pytest.approx(7)
+    assert effective_number(np.array([1.0, 0.0, 0.0])) == pytest.approx(1)
 
 
 def test_damaged_values_of_policies():

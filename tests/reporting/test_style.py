@@ -9,12 +9,12 @@ from vwlite.reporting import page, svg
 
 def luminance(colour):
     parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    red, green, blue = (one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(foreground, background):
+    low, high = sorted((luminance(foreground), luminance(background)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -31,7 +31,7 @@ def test_text_can_be_read(side):
     back = (LIGHT, DARK)[side]
     assert contrast(svg.TEXT[side], back) >= 4.5
     inks = re.findall(r"--(?:ink|link): (#\w{3,6})", page.STYLE)
-    whole = [ink if len(ink) == 7 else "#" + "".join(2 * one for one in ink[1:]) for ink in inks]
+    whole = [ink if len(ink) == 7 else "#" + "".join(2 * digit for digit in ink[1:]) for ink in inks]
     assert [ink for ink in whole[2 * side : 2 * side + 2] if contrast(ink, back) < 4.5] == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vwlite.reporting import curves, svg
-from vwlite.reporting.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TINY, TOP, WIDTH, Axis, Chart, axis, short
+from vwlite.reporting.svg import BOTTOM, HEIGHT, LEFT, RIGHT, TINY, TOP, WIDTH, Axis, Chart, axis, short_number
 
 NUMBERS = st.floats(-1e12, 1e12)
 
@@ -24,7 +24,7 @@ NUMBERS = st.floats(-1e12, 1e12)
         (1, 1e12, True, False, [1, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12]),
     ],
 )
-def test_ticks(low, high, logarithmic, whole, ticks):
+def test_ticks_of_axes_are_round_numbers(low, high, logarithmic, whole, ticks):
     assert Axis("", low, high, logarithmic, whole).ticks() == pytest.approx(ticks)
 
 
@@ -46,8 +46,8 @@ def test_any_values_have_an_axis(values, logarithmic):
         (2e16, "2e+16"),
     ],
 )  # fmt: skip
-def test_short_numbers(value, text):
-    assert short(value) == text
+def test_numbers_are_shortened(value, text):
+    assert short_number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_any_text_is_xml(title, name):
     chart = Chart(title, Axis(name, 0, 1), Axis("<&>\"'", 0, 1))
     chart.line([(0.5, 0.5)], "red", name)
     assert len(parts(chart.text(), "circle")) == 1
-    assert parts(svg.rows(title, [(name, 1.0), ("b", -2.0), ("c", 0.0)]), "rect")
+    assert parts(svg.bar_rows(title, [(name, 1.0), ("b", -2.0), ("c", 0.0)]), "rect")
 
 
 def test_long_names_are_cut_in_the_middle():
@@ -115,8 +115,8 @@ def test_long_names_are_cut_in_the_middle():
     assert svg.shorten("abcdefghijk", 7) == "abc…ijk"
 
 
-def test_a_curve_of_dots():
-    lines = curves.curve([(0, 0), (1, 1)], Axis("x", 0, 1), Axis("y", 0, 1))
+def test_a_curve_of_dots_follows_its_points():
+    lines = curves.draw_curve([(0, 0), (1, 1)], Axis("x", 0, 1), Axis("y", 0, 1))
     assert len(lines) == curves.HEIGHT + 2
     drawn = [line.partition("┤")[2] for line in lines[: curves.HEIGHT]]
     assert {len(line) for line in drawn} == {curves.WIDTH}
@@ -136,7 +136,7 @@ def test_a_curve_of_dots():
 
 @given(st.lists(st.tuples(st.text("ab^*_ ", min_size=1, max_size=150), st.floats(-9, 9)), min_size=1, max_size=5))
 def test_names_beside_bars_fit(values):
-    text = svg.rows("Strongest features", values)
+    text = svg.bar_rows("Strongest features", values)
     height = float(re.search(r'height="(\d+)"', text)[1])
     names = [label for label in parts(text, "text") if label.find("{*}title") is not None]
     for label in names:
@@ -151,7 +151,7 @@ def test_names_beside_bars_fit(values):
         assert left >= max(float(label.get("x")) for label in names) and left + width <= WIDTH
 
 
-def test_a_file_of_charts_one_below_the_other():
+def test_charts_of_a_file_stand_one_below_the_other():
     charts = [Chart(title, Axis("x", 0, 1), Axis("y", 0, 1)) for title in ("one", "other")]
     for place, chart in enumerate(charts):
         chart.line([(0, 0), (1, 1)], svg.COLOURS[0], "name" * place)
@@ -164,7 +164,7 @@ def test_a_file_of_charts_one_below_the_other():
 
 @example("^^^^^aaa^^^^^^^^^^^^^^", 8)
 @given(st.text("ab*^ ", max_size=200), st.integers(8, 40))
-def test_lines_of_a_name(text, most):
+def test_a_name_is_cut_into_lines_that_fit(text, most):
     lines = svg.lines_of(text, most, 3)
     assert len(lines) <= 3 and all(len(line) <= most for line in lines)
     assert "".join(lines) == svg.shorten(text, 3 * most)

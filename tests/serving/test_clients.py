@@ -36,14 +36,14 @@ from http_clients import LINES, ask, connected, rest
         ({"body": b'{"rows": [{"w": {"x": 1%s}}]}' % (b"0" * 5000), "kind": "application/json"}, 400),
     ],
 )
-def test_what_is_refused(request_, status, serve):
+def test_wrong_requests_have_their_status(request_, status, serve):
     server = serve()
     actual, said = ask(server, **request_)
     assert actual == status and said.endswith(b"\n") and b"Traceback" not in said
     assert ask(server)[0] == 200
 
 
-def test_a_length_is_told_once(serve):
+def test_a_request_of_two_lengths_is_refused(serve):
     server = serve()
     with connected(server) as connection:
         twice = b"Content-Length: 5\r\nContent-Length: 6\r\n"
@@ -51,7 +51,7 @@ def test_a_length_is_told_once(serve):
         assert b" 400 " in rest(connection)
 
 
-def test_what_comes_with_a_get_is_no_request(serve):
+def test_the_body_of_a_get_is_no_request(serve):
     """Else whoever speaks through a proxy could have the next client of its connection get another answer."""
     server = serve()
     with connected(server) as connection:
@@ -60,7 +60,7 @@ def test_what_comes_with_a_get_is_no_request(serve):
         assert rest(connection).count(b"HTTP/1.1 ") == 1
 
 
-def test_a_failure_that_nobody_expected_has_an_answer(serve, monkeypatch):
+def test_an_unexpected_failure_has_an_answer(serve, monkeypatch):
     def fail(self, lines, kind=None):
         raise ZeroDivisionError("a bug")
 
@@ -71,7 +71,7 @@ def test_a_failure_that_nobody_expected_has_an_answer(serve, monkeypatch):
     assert ask(server, "GET", "/health", None)[0] == 200
 
 
-def test_a_request_that_is_too_large(serve):
+def test_a_request_that_is_too_large_is_refused(serve):
     server = serve(max_request=0.01)
     status, said = ask(server, body=b"|w x\n" * 20_000)
     assert (status, said) == (413, b"a request may have 0.01 MiB\n")
@@ -116,7 +116,7 @@ def test_a_client_that_does_not_read_is_left(serve):
         assert ask(server)[0] == 200
 
 
-def test_a_client_that_goes_away(serve):
+def test_a_client_that_goes_away_holds_up_nobody(serve):
     server = serve(workers=1)
     begun = b"POST /predict HTTP/1.1\r\nContent-Length: 99\r\n\r\n|w"
     for sent in (begun, b"\x00\xff\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n"):
@@ -159,7 +159,7 @@ def test_requests_that_have_begun_are_answered_at_the_end(serve):
         (b"POST /predict HTTP/1.1\r\nContent-Length: 99\r\n\r\n|w x", b"the server is being stopped\n"),
     ],
 )
-def test_whoever_does_not_finish_holds_up_no_stop(sent, answer, serve):
+def test_a_client_that_does_not_finish_holds_up_no_stop(sent, answer, serve):
     server = serve(timeout=30.0)
     with connected(server) as connection:
         connection.sendall(sent)
@@ -174,7 +174,7 @@ def test_whoever_does_not_finish_holds_up_no_stop(sent, answer, serve):
         assert said.endswith(answer) and (not answer or b" 503 " in said)
 
 
-def test_whoever_does_not_read_holds_up_no_stop(serve):
+def test_a_client_that_does_not_read_holds_up_no_stop(serve):
     server = serve(timeout=30.0, workers=1)
     body = b"|w x\n" * 1_000_000
     with connected(server) as connection:

@@ -113,7 +113,7 @@ def test_a_file_is_sent_whole_and_the_writing_side_closed(path):
     ],
 )
 def test_every_line_has_one_answer_whatever_is_in_it(options, tmp_path):
-    form = next((one for name, one in LABELS.items() if name in options), "1")
+    form = next((label for name, label in LABELS.items() if name in options), "1")
     model = vwlite.Model(**options)
     model.learn(f"{form} |w x\n{form} |w y\n")
     model.save(tmp_path / "model")
@@ -129,7 +129,7 @@ def test_every_line_has_one_answer_whatever_is_in_it(options, tmp_path):
         b"saved |w",
         b"|w \0",
     ]
-    text = b"".join(one + b"\n%s |w x\n" % form.encode() for one in odd)
+    text = b"".join(line + b"\n%s |w x\n" % form.encode() for line in odd)
     for served in (own(str(tmp_path / "model")), FollowedModel(ModelSource(str(tmp_path / "model"), print), 1.0)):
         with running(served) as server, client(server) as (connection, _):
             connection.sendall(text)
@@ -153,7 +153,7 @@ def test_groups_are_answered_at_their_empty_line(tmp_path):
         assert rest(connection) == b"1\n0\n\n" * 2
 
 
-def test_what_clients_may_not_do(path, tmp_path):
+def test_clients_that_break_the_protocol_are_cut(path, tmp_path):
     with running(own(path), limit=1 << 10, loopback=False) as server:
         with client(server) as (connection, _):
             connection.sendall(b"\0")
@@ -174,7 +174,7 @@ def test_many_clients_get_each_answer_once_and_saves_are_whole(path, tmp_path):
     def work(number, server):
         with client(server) as (connection, file):
             for turn in range(20):
-                tags = [b"%d_%d_%d" % (number, turn, one) for one in range(5)]
+                tags = [b"%d_%d_%d" % (number, turn, index) for index in range(5)]
                 file.write(b"".join(b"%d 1 %s|w x%d y\n" % (number % 3, tag, number) for tag in tags))
                 file.write(b"save_%s\n" % target.encode())
                 file.flush()
@@ -186,9 +186,9 @@ def test_many_clients_get_each_answer_once_and_saves_are_whole(path, tmp_path):
     served = own(path)
     with running(served) as server:
         threads = [threading.Thread(target=work, args=(number, server)) for number in range(40)]
-        for one in threads:
-            one.start()
-        while any(one.is_alive() for one in threads):
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
             threads[0].join(0.05)
             with suppress(vwlite.InputMissing):
                 vwlite.Model.load(target)

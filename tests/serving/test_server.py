@@ -13,7 +13,7 @@ import vwlite
 
 
 def expected(model):
-    return [float(one) for one in vwlite.load(model).predict(LINES)]
+    return [float(value) for value in vwlite.load(model).predict(LINES)]
 
 
 def test_lines_are_answered_as_by_predict(serve, model):
@@ -26,11 +26,11 @@ def test_lines_are_answered_as_by_predict(serve, model):
 def test_json_of_lines_and_rows(serve, model):
     server = serve()
     status, actual = asked(server, {"lines": LINES.decode().splitlines()})
-    assert status == 200 and [one.get("tag") for one in actual["predictions"]] == ["a", None, "b"]
-    assert [one["prediction"] for one in actual["predictions"]] == pytest.approx(expected(model))
+    assert status == 200 and [prediction.get("tag") for prediction in actual["predictions"]] == ["a", None, "b"]
+    assert [prediction["prediction"] for prediction in actual["predictions"]] == pytest.approx(expected(model))
     rows = [{"w": {"x": 0.5, "y": True}}, {"w": {"y": True}}, {"w": {"z": True}}]
     status, actual = asked(server, {"rows": rows})
-    assert [one["prediction"] for one in actual["predictions"]] == pytest.approx(expected(model))
+    assert [prediction["prediction"] for prediction in actual["predictions"]] == pytest.approx(expected(model))
     assert asked(server, {"lines": []}) == (200, {"predictions": []})
 
 
@@ -38,7 +38,7 @@ def test_malformed_lines_have_answers(serve):
     server = serve()
     assert ask(server, body=b"|w x:nan\n\n|w y\n")[1].split(b"\n")[0] == b"nan"
     predictions = asked(server, {"lines": ["|w x:nan", "|w y"]})[1]["predictions"]
-    assert [one["prediction"] is None for one in predictions] == [True, False]
+    assert [prediction["prediction"] is None for prediction in predictions] == [True, False]
 
 
 def test_a_connection_is_kept(serve):
@@ -51,7 +51,7 @@ def test_a_connection_is_kept(serve):
     connection.close()
 
 
-def test_health(serve, model):
+def test_health_shows_the_model_and_counts(serve, model):
     server = serve()
     ask(server)
     status, body = ask(server, "GET", "/health", None)
@@ -72,8 +72,8 @@ def test_a_replaced_model_answers_and_no_request_is_lost(serve, model):
             (answers if status == 200 else failures).append(body)
 
     clients = [threading.Thread(target=client) for _ in range(3)]
-    for one in clients:
-        one.start()
+    for thread in clients:
+        thread.start()
     for count in range(2, 7):
         train(model, b"1 |w x y z\n" * count)
         while server.source.loaded < count:
@@ -83,8 +83,8 @@ def test_a_replaced_model_answers_and_no_request_is_lost(serve, model):
         time.sleep(0.01)
     after = ask(server)[1]
     stop.set()
-    for one in clients:
-        one.join()
+    for thread in clients:
+        thread.join()
     assert failures == [] and len(answers) > 5 and after != before
     assert server.source.loaded == 7
 
@@ -130,7 +130,7 @@ def test_a_model_of_a_table_reads_tables(tmp_path, serve, model):
     lines = b'{"city": "oslo", "age": 0.5}\n{"age": 2, "city": "rome"}\n'
     assert ask(server, body=lines, kind="application/x-ndjson") == (200, body[: body.index(b"nan")])
     actual = asked(server, {"rows": [json.loads(line) for line in lines.splitlines()]})[1]["predictions"]
-    assert [one["prediction"] for one in actual] == pytest.approx([first, second], abs=1e-6)
+    assert [answer["prediction"] for answer in actual] == pytest.approx([first, second], abs=1e-6)
     status, said = ask(server, body=b"town,age\noslo,.5\n")
     assert status == 400 and b"city" in said
 
@@ -212,12 +212,12 @@ def test_policies_answer_with_all_actions(serve, model):
     server = serve()
     first = asked(server, {"lines": ["'x |a b"]})[1]["predictions"][0]
     assert (first["action"], first["tag"]) == (1, "x") and first["probability"] == pytest.approx(0.6)
-    assert [one["probability"] for one in first["actions"]] == [pytest.approx(0.6), pytest.approx(0.4)]
+    assert [action["probability"] for action in first["actions"]] == [pytest.approx(0.6), pytest.approx(0.4)]
     names = [f"event {number}" for number in range(200)]
     drawn = asked(server, {"lines": ["|a b"] * 200, "event_id": names})[1]["predictions"]
-    assert sum(one["action"] == 2 for one in drawn) == pytest.approx(80, abs=25)
-    one = {"lines": ["|a b"], "event_id": "event 7"}
-    assert asked(server, one)[1]["predictions"] == [drawn[7]]
+    assert sum(choice["action"] == 2 for choice in drawn) == pytest.approx(80, abs=25)
+    event = {"lines": ["|a b"], "event_id": "event 7"}
+    assert asked(server, event)[1]["predictions"] == [drawn[7]]
     assert asked(server, {"lines": ["3:x:1 |a", "|a b"], "event_id": names[6:8]})[1]["predictions"] == [
         {"action": None}, drawn[7],
     ]
@@ -228,12 +228,13 @@ def test_policies_answer_with_all_actions(serve, model):
     ):
         status, error = asked(server, request)
         assert (status, json.loads(error)["error"]) == (400, said)
-    seeds = [asked(serve(sample=seed), one)[1]["predictions"][0]["action"] for seed in range(12)]
+    seeds = [asked(serve(sample=seed), event)[1]["predictions"][0]["action"] for seed in range(12)]
     assert set(seeds) == {1, 2}
     train(model, b"0:-1:0.5 |a b\n|a c\n\n" * 9, loss_function="squared", cb_adf=True)
     group = ["|a c", "'b |a b", "", "|a b"]
     actual = asked(serve(), {"lines": group, "event_id": ["p", "q"]})[1]["predictions"]
-    assert [(one["action"], one["probability"], len(one["actions"])) for one in actual] == [(1, 1, 2), (0, 1, 1)]
+    shown = [(choice["action"], choice["probability"], len(choice["actions"])) for choice in actual]
+    assert shown == [(1, 1, 2), (0, 1, 1)]
 
 
 def test_a_name_of_an_event_draws_nothing_of_other_models(serve):

@@ -130,8 +130,8 @@ def test_check_leaves_no_trace(tmp_path):
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
 
-def test_what_nobody_knows_any_more_is_dropped(tmp_path):
-    """As where a signal comes between the making of the file and what would remove it."""
+def test_a_pending_file_goes_with_its_object(tmp_path):
+    """A signal may come between the making of the file and what would remove it."""
     pending = PendingFile(str(tmp_path / "f"))
     child = os.fork()
     if not child:

@@ -41,7 +41,7 @@ def test_the_lock_file_comes_and_goes(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_it_goes_after_a_failure_too(tmp_path):
+def test_the_lock_file_goes_after_a_failure_too(tmp_path):
     with pytest.raises(KeyboardInterrupt), lock(str(tmp_path / "m")):
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == []

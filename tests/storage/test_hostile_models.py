@@ -19,7 +19,7 @@ def here(tmp_path, monkeypatch):
 
 
 def seed_of(learner, **options):
-    """Of the first model of a learner, some options of its header's ``config`` or ``features`` changed."""
+    """Change some options in ``config`` or ``features`` of the header of a learner's first model."""
     seed = next(seed for seed in make_seeds()["sealed_model"] if altered.learner_of(seed) == learner)
     size = int.from_bytes(seed[:4], "little")
     header = json.loads(seed[4 : 4 + size])
@@ -49,7 +49,7 @@ def test_altered_checkpoints_are_refused_or_work():
     assert 76 in statuses <= {0, 2, 66, 70, 76}
 
 
-def test_what_is_not_altered_works():
+def test_unaltered_models_work():
     altered.corpus()
     for seed in make_seeds()["sealed_model"]:
         learner = altered.learner_of(seed)
@@ -105,7 +105,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("path", "value"), WRONG)
 def test_damaged_models_are_not_merged(path, value):
-    kind, seed = next(one for one in altered.corpus()[::-1] if one[0] == "gd")
+    kind, seed = next(entry for entry in altered.corpus()[::-1] if entry[0] == "gd")
     for command in ("merge model good -f out", "merge good --base model -f out", "merge model --base good -f out"):
         Path("good").write_bytes(sealed_model(seed))
         status = altered.attempt(changed(seed, path, value), command, kind)

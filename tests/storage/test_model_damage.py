@@ -150,7 +150,7 @@ def test_foreign_zips_are_named(tmp_path):
     refused(tmp_path / "none.zip", "zip archive of something else")
 
 
-def test_what_is_no_file(tmp_path):
+def test_folders_pipes_and_missing_files_are_refused(tmp_path):
     refused(tmp_path, "is a directory")
     os.mkfifo(tmp_path / "pipe")
     refused(tmp_path / "pipe", "not a regular file")

@@ -44,7 +44,7 @@ def stored(table: Table) -> np.ndarray:
 
 
 @given(header=st.dictionaries(st.text(), JSON, max_size=4), data=st.data())
-def test_round_trip(tmp_path_factory, header, data):
+def test_a_saved_model_is_loaded_as_it_was(tmp_path_factory, header, data):
     arrays = data.draw(st.dictionaries(st.sampled_from("abcd"), ARRAYS | tables(), max_size=3))
     path = tmp_path_factory.getbasetemp() / "round.model"
     model_file.save(path, header, arrays)
@@ -64,7 +64,7 @@ def test_round_trip(tmp_path_factory, header, data):
 
 
 @given(table=tables())
-def test_single_columns(tmp_path_factory, table):
+def test_single_columns_of_a_table_are_read(tmp_path_factory, table):
     path = tmp_path_factory.getbasetemp() / "column.model"
     model_file.save(path, {}, {"t": table, "other": np.arange(3)})
     for index, name in enumerate(table.names):
@@ -154,7 +154,7 @@ def test_dense_columns_are_views_of_the_file(tmp_path):
     assert column.sum() == 1 << 12
 
 
-def test_others_can_read_it(tmp_path):
+def test_numpy_and_zipfile_can_read_a_model(tmp_path):
     array = np.arange(6, dtype=np.int32).reshape(2, 3)
     model_file.save(tmp_path / "m", {"label": "ü"}, {"a": array, "scalar": np.float64(0.5)})
     with np.load(tmp_path / "m", allow_pickle=False) as file:
@@ -176,7 +176,7 @@ def test_npy_headers_are_numpys(tmp_path, dtype, shape):
     assert len(Spec("a", dtype, shape).preamble) % 64 == 0
 
 
-def test_what_is_wanted_must_be_there(tmp_path):
+def test_wanted_arrays_must_be_there(tmp_path):
     model_file.save(tmp_path / "m", {}, {"a": np.arange(2)})
     assert model_file.load(tmp_path / "m", want=()).arrays == {}
     with pytest.raises(ModelError, match=r"holds no 't\.w'"):
@@ -201,7 +201,7 @@ def test_what_is_wanted_must_be_there(tmp_path):
         {"t": Table(np.zeros((4, 2), np.float32), ())},
     ],
 )
-def test_what_a_model_cannot_hold_is_refused(tmp_path, arrays):
+def test_arrays_that_a_model_cannot_hold_are_refused(tmp_path, arrays):
     with pytest.raises(ValueError):
         model_file.save(tmp_path / "m", {}, arrays)
     assert os.listdir(tmp_path) == []

@@ -96,7 +96,7 @@ def test_an_empty_queue_of_the_source_is_its_own_matter():
         list(in_order(source(), str, 2))
 
 
-def test_whoever_waits_works():
+def test_the_caller_works_while_it_waits():
     """The only helper is busy until the caller has worked on the next piece."""
     free = threading.Event()
 

@@ -46,7 +46,7 @@ def test_a_table_may_be_larger_than_memory():
     assert values[[0, 1 << 31, -1], 0].tolist() == [1, 0, 1]
 
 
-def test_what_the_system_refuses_is_said(monkeypatch):
+def test_tables_that_the_system_refuses_are_an_error(monkeypatch):
     with pytest.raises(UsageError, match=r"refuses .* TiB of address space .* smaller -b"):
         zeros(1 << 60, 4)
     monkeypatch.setattr(weight_table, "MIN_MAPPED_BYTES", 1 << 70)
@@ -148,7 +148,7 @@ def test_changed_rows_stay_inside(known, before, room, pages):
 
 @given(st.lists(st.sampled_from([0, 1, 7, 8, 63, 64, 200, 256]), min_size=1, max_size=40), st.integers(0, 9))
 def test_slots_are_stored_whether_few_or_many_are_set(chunks, seed):
-    """In chunks of 256 slots: 32 bytes of bits, as much as the numbers of eight."""
+    """Chunks have 256 slots: 32 bytes of bits, as much as the numbers of eight."""
     draw, values = np.random.default_rng(seed), np.zeros((256 * len(chunks), 4), np.float32)
     for number, count in enumerate(chunks):
         values[256 * number + draw.permutation(256)[:count], draw.integers(0, 2)] = 1
@@ -247,7 +247,7 @@ def test_pages_must_fit(slots, pages):
 
 
 def test_a_large_table_learns_the_same(monkeypatch, tmp_path):
-    """With and without pages touched ahead, by any number of threads."""
+    """It does so with and without pages touched ahead, by any number of threads."""
     text = "".join(f"{n % 2} |w a{n * 7919 % 5000} b{n % 77}:0.5\n" for n in range(4000))
     (tmp_path / "data").write_text(text)
     models = []

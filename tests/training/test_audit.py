@@ -78,7 +78,7 @@ ONE = b"1 |apple re:2 foo |b x:y z |\n1 t|apple re:2 :3 foo |b x:y z | anon q:v 
         ),
     ],
 )
-def test_two_examples(config, features, expected):
+def test_audits_of_two_examples_are_those_of_vw(config, features, expected):
     assert audit(ONE, features, config) == expected
 
 

@@ -279,7 +279,7 @@ def test_damaged_state_is_refused_and_changes_nothing(state):
         ("1.1e1", False, 11, "above 9.0"),
     ],
 )
-def test_progress_rules(text, additive, step, warning):
+def test_progress_rules_are_read(text, additive, step, warning):
     rule, said = parse_progress(text)
     assert rule == ProgressRule(additive, step)
     assert said is None if warning is None else warning in said

@@ -33,7 +33,7 @@ def batches(size=2):
     ],
 )
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_what_is_difficult(by, wanted, size):
+def test_the_difficulty_of_examples_is_that_of_the_option(by, wanted, size):
     actual = np.concatenate(difficulties(by, batches(size), FEATURES))
     np.testing.assert_array_equal(actual, wanted)
     one_by_one = Difficulties(by, FEATURES)
@@ -73,7 +73,7 @@ def test_easy_first_anti_last():
     st.integers(1, 12),
     st.one_of(st.none(), st.lists(st.integers(0, 1), min_size=5, max_size=5)),
 )
-def test_what_is_admitted_stays_so_and_in_the_end_all_are(order, start, full, passes, always):
+def test_admitted_examples_stay_and_in_the_end_all_are_admitted(order, start, full, passes, always):
     config = CurriculumConfig(order, start=start, passes=min(full, passes) or None)
     curriculum = of_batches(config, batches(), 1, FEATURES)
     always = None if always is None else np.array(always, np.uint8)
@@ -138,7 +138,7 @@ def test_weights_between_0_and_1_by_the_formula():
         np.testing.assert_allclose(weights_of(curriculum, 1)[0][curriculum.order], wanted, rtol=1e-6)
 
 
-def test_what_is_held_out_is_not_weighted():
+def test_held_out_examples_are_not_weighted():
     config = CurriculumConfig("easy", start=0.2, passes=4, weights="linear")
     curriculum = of_batches(config, batches(), 0, FEATURES)
     held = np.array([0, 0, 0, 0, 1], np.uint8)
@@ -166,6 +166,6 @@ def test_sampling_takes_as_many_as_the_weights_add_up_to():
         {"start": 0.0}, {"start": 1.5}, {"width": 0.3}, {"sample": True}, {"weights": "linear", "width": 0.0},
     ],
 )
-def test_bad_options(options):
+def test_wrong_options_are_refused(options):
     with pytest.raises(UsageError, match="--curriculum-"):
         CurriculumConfig("easy", **options)

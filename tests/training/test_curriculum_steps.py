@@ -47,7 +47,7 @@ LENGTHS, CUTS = st.lists(st.integers(0, 9), min_size=1, max_size=60), st.lists(s
 
 
 @given(LENGTHS, CUTS, st.integers(1, 25), SHARES, st.sampled_from(["easy", "anti"]))
-def test_takes_what_the_twin_takes(lengths, cuts, size, start, order):
+def test_examples_taken_are_those_of_the_twin(lengths, cuts, size, start, order):
     config = CurriculumConfig(order, start=float(start), steps=size)
     actual, _ = run(config, batches(lengths, cuts))
     expected = in_steps(lengths, size, Fraction(start), order == "anti")
@@ -55,7 +55,7 @@ def test_takes_what_the_twin_takes(lengths, cuts, size, start, order):
 
 
 @given(LENGTHS, CUTS, st.integers(1, 25), SHARES, st.sampled_from(["linear", "logistic"]), st.booleans())
-def test_however_the_data_are_cut(lengths, cuts, size, start, weights, sample):
+def test_batches_of_any_size_give_the_same_steps(lengths, cuts, size, start, weights, sample):
     config = CurriculumConfig("random", start=float(start), steps=size, weights=weights, sample=sample)
     assert run(config, batches(lengths, cuts)) == run(config, batches(lengths, []))
 
@@ -74,7 +74,7 @@ def test_sizes_are_exact_and_the_entropy_never_falls(weights):
     assert (np.diff(summed[:10]) > 0).all() and summed[9:13].tolist() == [30] * 4
 
 
-def test_what_is_held_out_is_there_unweighted():
+def test_held_out_examples_are_unweighted():
     config = CurriculumConfig("easy", start=0.2, steps=10, weights="linear")
     actual, _ = run(config, batches(range(40), [13]), lambda numbers: (numbers % 10 == 9).astype(np.uint8))
     assert [weight for row, _, weight, _ in actual if row % 10 == 9] == [1, 1, 1, 1]
@@ -110,6 +110,6 @@ def test_lines_without_the_namespace():
         ({"steps": 0}, "--curriculum-steps"),
     ],
 )
-def test_bad_options(options, message):
+def test_wrong_options_are_refused(options, message):
     with pytest.raises(UsageError, match=message):
         CurriculumConfig("easy", **{"steps": 10, **options})

@@ -74,7 +74,7 @@ def test_of_several_outputs_it_is_the_sum_over_them(options, tmp_path):
     y = np.column_stack([1000 * Y, Y])
     y[::3, 1] = np.nan
     rows = lines_of(X, Y).splitlines()
-    labels = [",".join("" if one != one else repr(float(one)) for one in row) for row in y]
+    labels = [",".join("" if label != label else repr(float(label)) for label in row) for row in y]
     (tmp_path / "data").write_text("".join(f"{a} |{b.split('|')[1]}\n" for a, b in zip(labels, rows, strict=True)))
     done = call(tmp_path, "train", "data", "--outputs", "2", "--label-units", "raw", "--json", "run.json", *options)
     report = json.loads((tmp_path / "run.json").read_text())["result"]

@@ -89,7 +89,7 @@ def test_ties_go_to_the_even_digit():
         (-np.inf, b"-inf"),
     ],
 )
-def test_literal_values(value, text):
+def test_values_are_printed_as_listed(value, text):
     assert formatted([value]) == text + b"\n"
 
 
@@ -159,7 +159,7 @@ def test_aborted_file_keeps_what_was_there(tmp_path, stop):
 
 
 @pytest.mark.parametrize("name", ["-", "stdout", "/dev/stdout"])
-def test_standard_output(capfdbinary, name):
+def test_standard_output_is_written_at_once_and_stays_open(capfdbinary, name):
     with PredictionWriter(name) as writer:
         writer.write(ROWS, VALUES, 0, 3)
         assert capfdbinary.readouterr().out == TEXT  # at once, not when closed

@@ -108,7 +108,7 @@ def test_losses_are_cut_not_rounded():
     assert format_row(counters, "1", "1", 1, small=True).startswith("12.34567 1.52e+10 ")
 
 
-def test_unlabelled_run():
+def test_a_run_without_labels_has_no_loss():
     counters = counted(unlabeled_weight=2.0, example_number=2)
     assert format_row(counters, value_text(NAN), "0.5000", 3) == (
         "n.a.     n.a.                2            2.0        unknown         0.5000        3"
@@ -116,7 +116,7 @@ def test_unlabelled_run():
     assert "average loss = n.a.\ntotal feature" in summary(counters)
 
 
-def test_holdout_columns():
+def test_rows_of_held_out_losses_end_in_h():
     counters = counted(holdout_loss=0.972226, holdout_weight=2.0, example_number=40)
     assert format_row(counters, "0.0000", "0.2838", 3, holdout=True) == (
         "0.486113 unknown            40            0.0         0.0000         0.2838        3 h"

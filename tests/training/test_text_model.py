@@ -42,7 +42,7 @@ def weight_lines(learner, **options):
     return lines[lines.index(last) + 1 :]
 
 
-def test_fresh_model():
+def test_the_text_of_a_fresh_model_has_its_header_and_state():
     learner, counters = Gd(GdConfig(), 18), Counters(ProgressRule(additive=True, step=5.0))
     learner.set(norm_sum=660.1541, time=91, norm_weight=90, min_label=-0.25, gravity=1e-3)
     counters.example_number, counters.total_features = 1234567, 12345678

@@ -20,7 +20,7 @@ from vwlite.data.frames import is_frame
 from vwlite.data.memory import MemoryInputs, TableInputs, parsed_text
 from vwlite.data.tables import Table, is_table, of_dicts, table_batches
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import DataError, UsageError, first_words
 from vwlite.options import DECIMAL
 
 FEW, ROWS = 20, 100  # of dicts: with fewer nothing is said, and no more are looked at
@@ -86,11 +86,12 @@ def numbers_in_texts(data: Any) -> str:
     if not (isinstance(data, list | tuple) and len(data) >= FEW and all(isinstance(row, dict) for row in data[:ROWS])):
         return ""
     texts = {name: [row.get(name) for row in data[:ROWS]] for name in data[0]}
-    columns = [repr(name) for name, some in texts.items() if set(map(type, some)) == {str} and all(map(NUMBER, some))]
-    if not columns:
+    keys = [repr(name) for name, words in texts.items() if set(map(type, words)) == {str} and all(map(NUMBER, words))]
+    if not keys:
         return ""
-    some = ", ".join(columns[:SHOWN]) + ", ..." * (len(columns) > SHOWN)
-    return f"rows: the texts of {some} are numbers, each a feature of its own: unless they are identifiers, give floats"
+    shown = first_words(keys, SHOWN)
+    remedy = "unless they are identifiers, give floats"
+    return f"rows: the texts of {shown} are numbers, each a feature of its own: {remedy}"
 
 
 @cache
@@ -102,7 +103,7 @@ def paths_of(data: Any) -> tuple[str, ...]:
     """The paths, if ``data`` is a path or a list of paths; else none."""
     if isinstance(data, os.PathLike):
         return (os.fspath(data),)
-    if isinstance(data, list | tuple) and data and all(isinstance(one, os.PathLike) for one in data):
+    if isinstance(data, list | tuple) and data and all(isinstance(item, os.PathLike) for item in data):
         return tuple(map(os.fspath, data))
     return ()
 

@@ -27,7 +27,7 @@ from vwlite.options import Config, OptionValues
 from vwlite.options import options_of as declared_options
 from vwlite.training.config import OutputConfig, RunConfig
 from vwlite.training.model_loader import Restored
-from vwlite.training.predict import resumable
+from vwlite.training.predict import check_resumable
 
 
 def options_of(config: RunConfig) -> OptionValues:
@@ -40,10 +40,10 @@ def options_of(config: RunConfig) -> OptionValues:
 
 def changed_options(config: Config) -> OptionValues:
     declared = declared_options(type(config)).items()
-    usual = {name: one.default for name, one in declared}
+    usual = {name: option.default for name, option in declared}
     if isinstance(config, GdConfig):
         usual["label_units"] = config.usual_label_units
-    return {one.key: getattr(config, name) for name, one in declared if getattr(config, name) != usual[name]}
+    return {option.key: getattr(config, name) for name, option in declared if getattr(config, name) != usual[name]}
 
 
 def classes_of(learner: Learner) -> list[int | str]:
@@ -59,7 +59,7 @@ def classes_of(learner: Learner) -> list[int | str]:
 
 def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str) -> int:
     """The slot of a feature in the table of weights. Raises UsageError for a name that text cannot hold."""
-    if not name or any(one in name + namespace for one in " |:\n\r\t"):
+    if not name or any(mark in name + namespace for mark in " |:\n\r\t"):
         raise UsageError(f"{name!r} is not the name of a feature")
     text = f"|{namespace} {name}".encode("utf-8", "surrogateescape")
     batch = parse_text(text, text_format(features, skip_malformed=True))
@@ -70,12 +70,12 @@ def slot_of(learner: Learner, features: FeatureConfig, name: str, namespace: str
 def is_learned(learner: Learner, slot: int) -> bool:
     """Whether training has changed what the learner has for a feature."""
     latent = learner.latent if isinstance(learner, LatentVectors) else ()
-    tables = [table for one in latent for table in one]
+    tables = [table for tables in latent for table in tables]
     return bool(learner.weights[slot].any() or any(table[slot].any() for table in tables))
 
 
 def factors_of(model: Restored, namespace: str) -> dict[str, np.ndarray]:
-    """As ``inspect_model.arrays_of``. Raises UsageError."""
+    """Return factors as ``inspect_model.arrays_of``. Raises UsageError."""
     names = model.names.names if model.names else {}
     return inspect_model.arrays_of(inspect_model.factors_of(Inspection("the model", model, names), namespace))
 
@@ -98,7 +98,7 @@ class Described:
         return data_format(data, kind, self._config.input, self._typed)
 
     def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
-        """For a pass in the order given, of which nothing is learned."""
+        """Return a tester for a pass in the order given, of which nothing is learned."""
         raise NotImplementedError
 
     def _begun(self) -> Restored | None:
@@ -139,7 +139,7 @@ class Described:
         that no prediction comes to, ModelError for one saved with ``predict_only``, and as ``predict``.
         """
         with self._lock:
-            model, config = resumable(self._current()), self._for_test(threads, self._format_of(data, kind))
+            model, config = check_resumable(self._current()), self._for_test(threads, self._format_of(data, kind))
             columns = {"y": y, "base": base, "names": names, "namespaces": namespaces}
             limits = bad_lines_config(self._typed, bad_lines)
             learner = target_importance_learner(self._learner, target, raw)

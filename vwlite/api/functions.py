@@ -40,7 +40,7 @@ Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 def train(
     paths: Paths, args: str = "", /, *, model: Model | None = None, executor: Any = None, **options: Any
 ) -> Model:
-    """What ``vwlite train PATHS ARGS`` does, files included; the model that has learned.
+    """Do what ``vwlite train PATHS ARGS`` does, files included; return the model that has learned.
 
     Options are those of ``vwlite train``: of models, as ``Model`` takes them, and ``final_regressor``,
     ``initial_regressor``, ``cache``, ``predictions``, ``checkpoint_every``, ``resume``, ``skip_seen`` and others that
@@ -54,15 +54,19 @@ def train(
     if model:
         if args or options or executor is not None:
             raise UsageError("a model keeps its options: give none beside it")
-        model.learn(files(paths))
+        model.learn(expand_paths(paths))
         return model
     known = declared_options(files=True)
     typed = read_options(args, options, files=True)
-    inputs = [os.fspath(path) for path in files(paths)]
+    inputs = [os.fspath(path) for path in expand_paths(paths)]
     if not inputs:
         raise UsageError("there are no files to learn")
     request = Request({"files": inputs}, typed, known)
-    named = [(kind, typed.get(one.key), one.display_name) for one in known.values() if (kind := file_named_by(one))]
+    named = [
+        (kind, typed.get(option.key), option.display_name)
+        for option in known.values()
+        if (kind := file_named_by(option))
+    ]
     check(*files_of([(FileToRead("input"), inputs, "FILE"), *named], request.values))
     in_rounds = executor is not None or not {"workers", "scheduler", "shards"}.isdisjoint(typed)
     given = {key: value for key, value in typed.items() if key != "names"} | ({"workers": 1} if in_rounds else {})
@@ -104,7 +108,7 @@ def predict(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> 
     Raises as ``load`` and ``Model.predict``.
     """
     loaded = model if isinstance(model, Model) else Model.load(model)
-    return loaded.predict(files(paths), **how)
+    return loaded.predict(expand_paths(paths), **how)
 
 
 def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) -> dict[str, Any]:
@@ -113,19 +117,19 @@ def evaluate(model: Model | str | os.PathLike[str], paths: Paths, **how: Any) ->
     Raises as ``load`` and ``Model.evaluate``.
     """
     loaded = model if isinstance(model, Model) else Model.load(model)
-    return loaded.evaluate(files(paths), **how)
+    return loaded.evaluate(expand_paths(paths), **how)
 
 
 def merge(
     models: Sequence[Model | str | os.PathLike[str]], base: Model | str | os.PathLike[str] | None = None
 ) -> Model:
-    """One model of several that were made apart, or of the files of the deltas of a round, as ``vwlite merge``.
+    """Make one model of several that were made apart, or of the files of the deltas of a round, as ``vwlite merge``.
 
     ``base``: the model that all of them began with; None: they began with nothing. Raises UsageError, ModelError for
     what does not fit, InputMissing.
     """
     with ExitStack() as closing:
-        *paths, begun = (path_of(one, closing) for one in (*models, base))
+        *paths, begun = (path_of(model, closing) for model in (*models, base))
         merged = merge_files([path for path in paths if path is not None], begun)
     return Model.loads(capture_bytes(lambda open_output: write("the model", merged, open_output)))
 
@@ -137,12 +141,15 @@ def path_of(model: Model | str | os.PathLike[str] | None, closing: ExitStack) ->
     return None if model is None else os.fspath(model)
 
 
-def files(paths: Paths) -> list[os.PathLike[str]]:
-    """Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expand_name``."""
+def expand_paths(paths: Paths) -> list[os.PathLike[str]]:
+    """Put the files in the place of folders and patterns.
+
+    Raises UsageError for data in memory, InputMissing as ``vwlite.storage.named_files.expand_name``.
+    """
     if is_table(paths) or is_array(paths):
         raise UsageError("vwlite.train and its like read files: Model(...).learn(data, y) learns what is in memory")
     names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files = [one for name in names for one in expand_name(os.fspath(name))]
+    files = [path for name in names for path in expand_name(os.fspath(name))]
     return [Url(name) if is_url(name) else Path(name) for name in files]
 
 
@@ -179,7 +186,7 @@ def write_text(
 
 
 def format_of_column(data: Any, name: str) -> TextFormat:
-    """As ``format_of_labels``, of a frame's column."""
+    """Tell the format as ``format_of_labels`` does, of a frame's column."""
     kind, types = type_of(data, name), pyarrow().types
     if kind is not None and types.is_dictionary(kind):
         kind = kind.value_type
@@ -189,21 +196,21 @@ def format_of_column(data: Any, name: str) -> TextFormat:
 
 
 def format_of_labels(y: Any) -> TextFormat:
-    """How text is read that has these labels: the first one that is not missing tells."""
+    """Tell how text is read that has these labels: the first one that is not missing tells."""
     format = TextFormat(names=True)
     if are_number_lists(y):
         return format.of_words(numbers=True)
-    first = None if y is None or isinstance(y, str) else next(iter(present(y)), None)
+    first = None if y is None or isinstance(y, str) else next(iter(without_missing(y)), None)
     if isinstance(first, str):
         return format.of_words()
     return format.of_words(lists=True) if isinstance(first, Iterable) else format
 
 
-def present(y: Iterable[Any]) -> Iterator[Any]:
+def without_missing(y: Iterable[Any]) -> Iterator[Any]:
     """The entries that are not missing."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "biuf":
         return iter(())  # no names
-    return (one for one in y if one is not None and not (isinstance(one, float) and one != one))
+    return (label for label in y if label is not None and not (isinstance(label, float) and label != label))
 
 
 @contextmanager

@@ -36,7 +36,7 @@ class JsonPredictions(Predictions):
         """``labels``: that of the example is in ``label``, null without one."""
         super().__init__(writer, learner, raw=raw, fill_gaps=True)
         self.key, self.labels = key, labels
-        self.classes = [str(one) for one in classes_of(learner)]
+        self.classes = [str(label) for label in classes_of(learner)]
 
     def write_gap(self) -> None:
         self.writer.write_bytes(NO_ANSWER)
@@ -72,9 +72,9 @@ class JsonPredictions(Predictions):
             return number(batch.label[row])
         text = learner.label_text(batch, row)
         sets = label_kind(learner) == SETS
-        classes = text.split(",") if sets and text else [text] if text else []
-        known = classes if learner.config.classes.names else [int(one) for one in classes]
-        return known if sets else known[0]
+        names = (text.split(",") if text else []) if sets else [text]
+        classes = names if learner.config.classes.names else [int(name) for name in names]
+        return classes if sets else classes[0]
 
     def shown(self, answer: Any) -> Any:
         if isinstance(answer, np.ndarray) and output_names(self.learner):
@@ -106,9 +106,9 @@ class JsonDecisions(Predictions):
         learner: Any = self.learner
         for row in event_rows(learner, batch, begin, end):
             chosen, every, tag = learner.decision(batch, results, row, self.drawing.next())
-            entry = {"action": chosen.action, "probability": short(chosen.probability)}
+            entry = {"action": chosen.action, "probability": short_number(chosen.probability)}
             entry["actions"] = [
-                {"action": action, "score": short(score), "probability": short(p), **tag_entry(name)}
+                {"action": action, "score": short_number(score), "probability": short_number(p), **tag_entry(name)}
                 for action, p, score, name in every
             ]
             line = json.dumps({**entry, **tag_entry(tag)}, ensure_ascii=False) + "\n"
@@ -119,17 +119,20 @@ def tag_entry(tag: bytes) -> dict[str, str]:
     return {"tag": tag.decode("utf-8", "surrogateescape")} if tag else {}
 
 
-def short(value: float) -> float | None:
+def short_number(value: float) -> float | None:
     return number(np.float32(value))
 
 
 def number(value: np.floating) -> float | None:
-    """As many digits as single precision needs; None, JSON's null, for what is no finite number."""
+    """Round to as many digits as single precision needs; None, JSON's null, for what is no finite number."""
     return float(str(value)) if np.isfinite(value) else None
 
 
-def opener(key: str, sample: int | None = None, labels: bool = False) -> Any:
-    """In place of ``open_predictions``, with its arguments. ``sample``: the seed of actions that are drawn."""
+def make_opener(key: str, sample: int | None = None, labels: bool = False) -> Any:
+    """Make a function to call in place of ``open_predictions``, with its arguments.
+
+    ``sample``: the seed of actions that are drawn.
+    """
     return partial(open_json_predictions, key, sample, labels)
 
 

@@ -30,22 +30,22 @@ def declared_options(files: bool = False) -> Mapping[str, Option]:
     options: dict[str, Option] = {}
     of_files = (CheckpointConfig, ShardConfig) if files else ()
     for config in (FeatureConfig, LossConfig, TransferConfig, *config_classes(), *OF_RUNS, *of_files):
-        for one in options_of(config).values():
-            hidden = one.vw_only or one.name == "shard"  # whose output is no model
-            if not hidden and (files or not (config in OF_RUNS and one.name in OF_FILES)):
-                options.setdefault(one.key, one)
-    for one in options_of(OutputConfig).values():
-        if one.name == "names" or (files and not one.vw_only and one.name not in OF_CONSOLES):
-            options[one.key] = one
-    return {**options, **({one.key: one for one in (CACHE_BESIDE, INITIAL)} if files else {})}
+        for option in options_of(config).values():
+            hidden = option.vw_only or option.name == "shard"  # whose output is no model
+            if not hidden and (files or not (config in OF_RUNS and option.name in OF_FILES)):
+                options.setdefault(option.key, option)
+    for option in options_of(OutputConfig).values():
+        if option.name == "names" or (files and not option.vw_only and option.name not in OF_CONSOLES):
+            options[option.key] = option
+    return {**options, **({option.key: option for option in (CACHE_BESIDE, INITIAL)} if files else {})}
 
 
 @cache
 def names(files: bool) -> Mapping[str, str]:
     """The key of an option by each of its spellings as a Python name."""
     spellings = {key: key for key in declared_options(files)}
-    for key, one in declared_options(files).items():
-        for spelling in one.spelled:
+    for key, option in declared_options(files).items():
+        for spelling in option.spelled:
             for name in spelling.split("/"):
                 if name.startswith("--") and not name.startswith("--no-"):
                     spellings.setdefault(name[2:].replace("-", "_"), key)
@@ -62,46 +62,42 @@ def read_options(args: str, keywords: Mapping[str, Any], files: bool = False) ->
     for name, value in keywords.items():
         key = names(files).get(name)
         if key is None:
-            raise UsageError(f"no such option {name}{proposal(name, names(files))}")
+            raise UsageError(f"no such option {name}{proposal_text(name, names(files))}")
         if value is not None:
             options[key] = convert_value(known[key], value)
     given = {key: value for key, value in options.items() if value is not False or known[key].default is not False}
     return spelled_out(given)
 
 
-def proposal(name: str, known: Mapping[str, Any]) -> str:
+def proposal_text(name: str, known: Mapping[str, Any]) -> str:
     near = proposals(name, known)
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
-def convert_value(one: Option, value: Any) -> Any:
+def convert_value(option: Option, value: Any) -> Any:
     """A keyword's value as configurations take it. Raises UsageError."""
-    if one.type == "bool":
+    if option.type == "bool":
         if not isinstance(value, bool):
-            raise UsageError(f"{one.display_name} takes True or False, not {value!r}")
+            raise UsageError(f"{option.display_name} takes True or False, not {value!r}")
         return value
-    if one.type.startswith("tuple") and not isinstance(value, str):
+    if option.type.startswith("tuple") and not isinstance(value, str):
         return tuple(tuple(part) if isinstance(part, list) else part for part in value)
-    return reader(one)(value) if not repeatable(one) else (value,)
+    return reader_of(option)(value) if not option.is_repeatable else (value,)
 
 
-def repeatable(one: Option) -> bool:
-    return one.type == "tuple[str, ...]" and not one.read_as
-
-
-def reader(one: Option) -> Callable[[Any], Any]:
+def reader_of(option: Option) -> Callable[[Any], Any]:
     """The function that reads a value; it raises UsageError."""
-    read: Callable[[Any], Any] = READERS.get(one.read_as or one.type, text)
-    file = file_named_by(one)
+    read: Callable[[Any], Any] = READERS.get(option.read_as or option.type, text)
+    file = file_named_by(option)
 
     def value_of(value: Any) -> Any:
         try:
             result = read(value)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"{one.display_name}: {error}") from None
-        one.check(result)
+            raise UsageError(f"{option.display_name}: {error}") from None
+        option.check(result)
         if file:
-            file.check(result, one.display_name)
+            file.check(result, option.display_name)
         return result
 
     return value_of
@@ -119,31 +115,31 @@ def from_string(args: str, files: bool = False) -> OptionValues:
         word = words.pop(0)
         short = word[:1] == "-" != word[1:2]
         name, equals, value = (word[:2], word[2:], word[2:]) if short else word.partition("=")
-        known = spellings(files).get(plain(name))
-        if known is None and not files and plain(name) in idle():
-            if idle()[plain(name)] and not (equals or words):
+        known = spellings(files).get(plain_spelling(name))
+        if known is None and not files and plain_spelling(name) in idle():
+            if idle()[plain_spelling(name)] and not (equals or words):
                 raise UsageError(f"option '{name}' requires an argument")
-            if idle()[plain(name)] and not equals:
+            if idle()[plain_spelling(name)] and not equals:
                 words.pop(0)
             unused.append(name)
             continue
         if known is None:
-            instead = "" if files else IN_PYTHON.get(plain(name), "")
-            instead = instead or what_instead(name) or proposal(name, spellings(files))
+            instead = "" if files else IN_PYTHON.get(plain_spelling(name), "")
+            instead = instead or what_instead(name) or proposal_text(name, spellings(files))
             raise UsageError(f"no such option {name}{instead}")
         key, is_on = known
-        one = declared_options(files)[key]
-        if one.type == "bool":
+        option = declared_options(files)[key]
+        if option.type == "bool":
             if equals:
                 raise UsageError(f"option '{name}' does not take a value")
             options[key] = is_on
             continue
         if not equals and not words:
             raise UsageError(f"option '{name}' requires an argument")
-        read = reader(one)(value if equals else words.pop(0))
+        read = reader_of(option)(value if equals else words.pop(0))
         if key in options:
-            one.check_once()
-        options[key] = (*options.get(key, ()), read) if repeatable(one) else read
+            option.check_once()
+        options[key] = (*options.get(key, ()), read) if option.is_repeatable else read
     if unused:
         level = logging.INFO if "--quiet" in unused else logging.WARNING
         several = f"{', '.join(unused[:-1])} and {unused[-1]} do" if unused[1:] else f"{unused[0]} does"
@@ -166,23 +162,23 @@ def idle() -> Mapping[str, bool]:
     """The options of commands that a model in memory takes but has nothing to do for, and whether they have a value."""
     every = [*options_of(OutputConfig).values(), CACHE_BESIDE, *map(options_of(InputConfig).get, OF_FILES)]
     keywords = dict(OF_VW)
-    for one in filter(None, every):
-        for spelling in one.spelled:
-            keywords.update(dict.fromkeys(map(plain, spelling.split("/")), not one.type.startswith("bool")))
+    for option in filter(None, every):
+        for spelling in option.spelled:
+            keywords.update(dict.fromkeys(map(plain_spelling, spelling.split("/")), not option.type.startswith("bool")))
     return {name: value for name, value in keywords.items() if name not in spellings(False)}
 
 
 @cache
 def spellings(files: bool) -> Mapping[str, tuple[str, bool]]:
-    """By spelling: the option that it stands for, and whether it switches it on."""
+    """List by spelling the option that it stands for, and whether it switches it on."""
     return {
-        plain(name): (key, not (place and "/" in spelling))
-        for key, one in declared_options(files).items()
-        for spelling in one.spelled
+        plain_spelling(name): (key, not (place and "/" in spelling))
+        for key, option in declared_options(files).items()
+        for spelling in option.spelled
         for place, name in enumerate(spelling.split("/"))
     }
 
 
-def plain(name: str) -> str:
+def plain_spelling(name: str) -> str:
     """Names may be typed with ``-`` or ``_`` between words."""
     return name[:2] + name[2:].replace("-", "_")

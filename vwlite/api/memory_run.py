@@ -176,7 +176,8 @@ class LearningRun:
             self.stopping,
             self.report,
         ]
-        self.trainer = Trainer(learner, plan, self.source, [one for one in listeners if one], passes=config.data_passes)
+        wanted = [listener for listener in listeners if listener]
+        self.trainer = Trainer(learner, plan, self.source, wanted, passes=config.data_passes)
 
     def run(self) -> None:
         """Raises as ``Trainer.run``."""
@@ -351,8 +352,8 @@ def recommendations(
     """The recommended items of each row. Raises as ``recommend``."""
     lists: list[list[Recommendation]] = []
 
-    def keep(one: Recommendations | None) -> None:
-        lists.append(one.items if one else [])
+    def keep(answer: Recommendations | None) -> None:
+        lists.append(answer.items if answer else [])
 
     names = model.names.names if model.names else {}
     recommend(

@@ -210,7 +210,7 @@ class Model(Described):
         threads: int | None = None,
         bad_lines: float | None = None,
     ) -> list[list[Term]]:
-        """What the prediction for each row of ``data``, which is as ``predict`` takes it, is made of.
+        """Explain what the prediction for each row of ``data``, which is as ``predict`` takes it, is made of.
 
         A list of ``Term(name, slot, value, weight, product)`` for each row that has a prediction, those that move it
         most first, ``top`` at most (None: all). All products and the row's initial prediction add up to the raw
@@ -252,7 +252,7 @@ class Model(Described):
         """
         with self._lock:
             columns = {"names": names, "namespaces": namespaces}
-            seen, known = (None if one is None else input_opener(one, columns) for one in (exclude, items))
+            seen, known = (None if source is None else input_opener(source, columns) for source in (exclude, items))
             current = replace(self._current(), learner=self._tester()[0])
             config, how = self._for_test(threads, self._format_of(data, kind)), RecommendConfig(of=of, top=top)
             return memory_run.recommendations(
@@ -334,7 +334,7 @@ class Model(Described):
         return replace(config, input=config.input.like(self._config.input.kept, typed), output=self._config.output)
 
     def _for_test(self, threads: int | None, kind: str | None) -> RunConfig:
-        """For a pass in the order given, of which nothing is learned."""
+        """Return a tester for a pass in the order given, of which nothing is learned."""
         changed = {"threads": threads, "kind": kind}
         config = self._for_run({name: value for name, value in changed.items() if value is not None})
         config = replace(config, learning=False, passes=1, holdout=HoldoutConfig(), curriculum=CurriculumConfig())

@@ -138,7 +138,7 @@ def units(value: Any) -> str:
     """``300,200``, or the whole numbers themselves: one, or several."""
     if isinstance(value, str):
         return value
-    return ",".join(str(integer(one)) for one in (value if isinstance(value, list | tuple) else (value,)))
+    return ",".join(str(integer(number)) for number in (value if isinstance(value, list | tuple) else (value,)))
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
@@ -251,7 +251,7 @@ SAME |= {"feather": "arrow", "ipc": "arrow", "text": "vw", "txt": "vw", "vowpal_
 
 
 def format_instead(name: str) -> str:
-    """What to use in place of a format of vw's or another tool's, as ``what_instead``."""
+    """Tell what to use in place of a format of vw's or another tool's, as ``what_instead``."""
     plain = name.lower().replace("-", "_")
     if plain in CONVERTED:
         return f" ('vwlite convert {CONVERTED[plain]} FILE > data.vw' turns it into text)"
@@ -261,9 +261,10 @@ def format_instead(name: str) -> str:
 
 
 def what_instead(option: str) -> str:
-    """What to use in place of an option of vw, to stand behind its name; empty if it is none of those above."""
+    """Tell what to use in place of an option of vw, to stand behind its name; empty if it is none of those above."""
     name = option.lstrip("-").replace("-", "_")
-    replacement = next((one for one in ABSENT if any(fnmatchcase(name, pattern) for pattern in one.options)), None)
+    matching = (absent for absent in ABSENT if any(fnmatchcase(name, pattern) for pattern in absent.options))
+    replacement = next(matching, None)
     if replacement is None:
         return ""
     return f" (not in vwlite: {replacement.what}; use {replacement.instead.replace('`', chr(39))})"

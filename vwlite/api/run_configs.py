@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def input_config(options: Mapping[str, Any]) -> InputConfig:
-    """Where the data come from; ``options`` are all, typed or not."""
+    """Make the configuration of where the data come from; ``options`` are all, typed or not."""
     return data_config.input_config(options, shuffle=shuffles(options))
 
 
@@ -100,7 +100,7 @@ def pick(kind: type, options: OptionValues) -> OptionValues:
 
 def loss_changes(options: OptionValues) -> OptionValues:
     """The fields of ``LossConfig`` that were typed."""
-    changes = {one.name: options[one.key] for one in options_of(LossConfig).values() if one.key in options}
+    changes = {option.name: options[option.key] for option in options_of(LossConfig).values() if option.key in options}
     if "logistic_min" in changes or "logistic_max" in changes:
         changes["limited"] = True
     if changes.get("name") in OF_CLASSES:
@@ -121,11 +121,12 @@ def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option]
     ``options``: all options of the command by key; needs outside of them are ignored. ``continuing``: training starts
     from a model, whose stored options may satisfy needs.
     """
-    for name, one in options.items():
-        needed = [need for need in one.needs if need in options]
+    for name, option in options.items():
+        needed = [need for need in option.needs if need in options]
         allowed = continuing and any(options[other].settled for other in needed)
         if name in typed and needed and not allowed and not any(other in typed for other in needed):
-            raise UsageError(f"{one.display_name} does nothing without {' or '.join(display_names(needed, options))}")
+            needed_names = " or ".join(display_names(needed, options))
+            raise UsageError(f"{option.display_name} does nothing without {needed_names}")
     check_namespace_letters(typed, options)
     for off, others in (("holdout_off", HOLDOUT_OPTIONS), ("holdout", ("holdout_off", *HOLDOUT_OPTIONS[:2]))):
         for name in others if typed.get(off) else ():
@@ -137,15 +138,15 @@ def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option]
 
 def check_namespace_letters(typed: Mapping[str, Any], options: Mapping[str, Option]) -> None:
     """Raises UsageError for a multi-byte character in an option that identifies namespaces by their first byte."""
-    for name, one in options.items():
-        given = typed.get(name) or () if one.letters else ()
+    for name, option in options.items():
+        given = typed.get(name) or () if option.letters else ()
         for value in (given,) if isinstance(given, str) else given:
-            whole = one.name in CROSSINGS and "," in value  # whole names, not first bytes
+            whole = option.name in CROSSINGS and "," in value  # whole names, not first bytes
             size, wide = max(((len(c.encode("utf-8", "surrogateescape")), c) for c in value), default=(1, ""))
             if size > 1 and not whole:
-                instead = " and whole names may be given, with a comma between" if one.name in CROSSINGS else ""
+                instead = " and whole names may be given, with a comma between" if option.name in CROSSINGS else ""
                 raise UsageError(
-                    f"{one.display_name} {value}: namespaces are distinguished by the first byte of their names, of "
+                    f"{option.display_name} {value}: namespaces are distinguished by the first byte of their names, of "
                     f"which "
                     f"{wide} has {size}: names that begin with an ASCII character will do{instead}"
                 )
@@ -199,7 +200,9 @@ def learner_changes(options: OptionValues) -> OptionValues:
 
 
 def new_learner_config(options: OptionValues) -> GdConfig | DyadicConfig:
-    """As ``learner_config``, with the link and the limits that the loss brings, and the usual units of labels."""
+    """Make a configuration as ``learner_config``, with the link and the limits that the loss brings, and the usual
+    units of labels.
+    """
     changes = loss_changes(options)
     link = LOSSES[changes.get("name", "squared")].link
     config = learner_config(with_free_bound(options, LossConfig(**changes)), link=link)
@@ -237,8 +240,8 @@ def learner_config(options: OptionValues, **defaults: Any) -> GdConfig | DyadicC
         changes.pop("random_seed", None)  # the order of --shuffle and the choice of --folds follow it too
     for name in changes:
         if name not in known:
-            asking = " and ".join(f"--{one}" for one in kind.selected_together) or "--dotproduct"
-            lacking = [f"--{one}" for one in selected_with(name, "dotproduct") if one not in options]
+            asking = " and ".join(f"--{name}" for name in kind.selected_together) or "--dotproduct"
+            lacking = [f"--{other}" for other in selected_with(name, "dotproduct") if other not in options]
             reason = f"does not go with {asking}" if own else f"needs {needed_by(name)}"
             if own and lacking:
                 reason = f"needs {' and '.join(lacking)} beside --dotproduct"
@@ -305,7 +308,7 @@ def asked_for(options: OptionValues) -> list[type[LearnerConfig]]:
     """The options of the learners that are asked for."""
     together = [kind for kind in config_classes() if kind.selected_with(options)]
     taken = {name for kind in together for name in kind.selected_together}
-    others = [kind for kind in config_classes() if any(one in options for one in {*kind.selected_by} - taken)]
+    others = [kind for kind in config_classes() if any(option in options for option in {*kind.selected_by} - taken)]
     return [*together, *others]
 
 
@@ -323,12 +326,12 @@ def kind_with(name: str) -> type[LearnerConfig]:
 def needed_by(name: str) -> str:
     """The options that select the first learner with the option ``name``."""
     kind = kind_with(name)
-    others = [f"--{one}" for one in kind.selected_together if one != name]
-    return " or ".join(f"--{one}" for one in kind.selected_by) or " and ".join(others)
+    others = [f"--{option}" for option in kind.selected_together if option != name]
+    return " or ".join(f"--{option}" for option in kind.selected_by) or " and ".join(others)
 
 
 def typed_as(name: str) -> str:
-    """How the option is spelled that sets a field, where that is not the field's name."""
+    """Return how the option is spelled that sets a field, where that is not the field's name."""
     declared = next((options_of(kind)[name] for kind in config_classes() if name in options_of(kind)), None)
     spelled = declared.display_name if declared else f"--{name}"
     return f"--{name}" if spelled.replace("-", "_") == f"__{name}" else spelled

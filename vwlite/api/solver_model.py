@@ -203,7 +203,7 @@ class CRRModel(SolverModel):
         return linear_answers(self.dumps(), batches)
 
     def rank(self, batches: Iterable[Batch]) -> list[np.ndarray]:
-        """For each query, in the order of their first rows, int64[rows]: its rows from the best one to the worst.
+        """Rank for each query, in the order of their first rows, int64[rows]: its rows from the best one to the worst.
 
         Rows are numbered through all batches, blank ones left out; equal ones keep their order. Raises as ``predict``,
         and DataError where no row has the tag or namespace that ``config.queries`` asks for.

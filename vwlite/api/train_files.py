@@ -12,7 +12,7 @@ from vwlite.api.run_configs import check_unused_options, run_config
 from vwlite.data.blocks import file_size
 from vwlite.data.config import BadLinesConfig
 from vwlite.data.input_stream import display_name
-from vwlite.errors import UsageError, escaped
+from vwlite.errors import UsageError, escaped, first_words
 from vwlite.features.config import FeatureConfig
 from vwlite.features.feature_plan import text_format
 from vwlite.interrupts import Guard
@@ -192,6 +192,5 @@ def with_classes(request: Request, say: Say) -> Request:
     if typed not in (AUTO, len(names)):
         all_of_them = f"{option} {AUTO} takes all of them, --named_labels lists those that may come"
         raise UsageError(f"{inputs.description} has {len(names)} classes, not {typed}: {all_of_them}")
-    some = escaped(", ".join(names[:SHOWN_NAMES])) + ", ..." * (len(names) > SHOWN_NAMES)
-    say(f"{len(names)} classes: {some}")
+    say(f"{len(names)} classes: {escaped(first_words(names, SHOWN_NAMES))}")
     return request.having({key: len(names), "named_labels": tuple(names)})

@@ -55,11 +55,13 @@ class FoldScores(NamedTuple):
     def summary(self) -> list[Figures]:
         """Mean and standard deviation (of a sample) of every metric that is a number, NaN where a fold has none."""
         names = [
-            name for name in self.each[0] if name not in COUNTS and all(is_number(one.get(name)) for one in self.each)
+            name
+            for name in self.each[0]
+            if name not in COUNTS and all(is_number(scores.get(name)) for scores in self.each)
         ]
         rows = []
         for name in names:
-            values = np.array([math.nan if one[name] is None else one[name] for one in self.each], float)
+            values = np.array([math.nan if scores[name] is None else scores[name] for scores in self.each], float)
             rows.append({"metric": name, "mean": float(values.mean()), "deviation": float(values.std(ddof=1))})
         return rows
 
@@ -68,7 +70,7 @@ class FoldScores(NamedTuple):
         rows = self.summary()
         figures = {key: {row["metric"]: row[key] for row in rows} for key in ("mean", "deviation")}
         columns = (*COUNTS, *(row["metric"] for row in rows))
-        each = [{name: one[name] for name in one if name in columns} for one in self.each]
+        each = [{name: scores[name] for name in scores if name in columns} for scores in self.each]
         return {"count": len(self.each), **figures, "each": each}
 
 
@@ -108,8 +110,8 @@ def train_folds(request: Request, count: int, note: Callable[[str], None]) -> Fo
             note(f"fold {number + 1} of {count}: " + ", ".join(report_lines(each[-1])))
             if predictions:
                 predict(*open_model(model, held, input, to=str(folder / "predictions")), bad_lines, quiet=True)
-                with open(folder / "predictions", "rb") as one, open(folder / "answers", "ab") as every:
-                    shutil.copyfileobj(one, every)
+                with open(folder / "predictions", "rb") as part, open(folder / "answers", "ab") as every:
+                    shutil.copyfileobj(part, every)
                     ends.append(every.tell())
         broken = False
         if predictions:
@@ -187,10 +189,10 @@ class Part:
 def in_order(
     units: Iterator[tuple[int, bytes]], folds: Folds, answers: Sequence[Part], grouped: bool
 ) -> Iterator[bytes]:
-    """What stands in the ``answers`` of each unit's fold, in the order of the units: a line for each of its lines, or,
-    of groups, all up to an empty line.
+    """Copy what stands in the ``answers`` of each unit's fold, in the order of the units: a line for each of its lines,
+    or, of groups, all up to an empty line.
     """
-    for unit, lines in groupby(units, key=lambda one: one[0]):
+    for unit, lines in groupby(units, key=lambda pair: pair[0]):
         if unit < 0:
             continue
         file = answers[folds.fold(unit)]

@@ -5,7 +5,7 @@ import sys
 
 
 def stop(number: int, frame: object) -> None:
-    """As ``main`` answers SIGINT."""
+    """End the process as ``main`` answers SIGINT."""
     if sys.stderr is not None:
         os.write(2, b"vwlite: interrupted\n")
     os._exit(128 + number)

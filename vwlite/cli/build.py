@@ -60,7 +60,7 @@ def bad_lines_policy(
     to_the_end: bool = False,
     watch: Callable[[Parsed], None] | None = None,
 ) -> BadLines:
-    """What becomes of malformed lines by the options, if any; ``say`` prints, unless ``--quiet`` was typed."""
+    """Return what becomes of malformed lines by the options, if any; ``say`` prints, unless ``--quiet`` was typed."""
     config, quiet = bad_lines_config(arguments), bool(arguments.get("quiet"))
     return reading_policy(config, say, labels, quiet=quiet, to_the_end=to_the_end, watch=watch)
 
@@ -68,7 +68,7 @@ def bad_lines_policy(
 def open_model(
     arguments: OptionValues, changes: OptionValues | None = None, confident: bool = False, with_rates: bool = False
 ) -> tuple[RunConfig, Restored]:
-    """To predict or to measure: the model brings the features, the learner and, unless typed, the text's format."""
+    """Open a model to predict or to measure: it brings the features, the learner and, unless typed, the format."""
     output = OutputConfig(
         predictions=arguments.get("predictions"),
         raw_predictions=arguments.get("raw_predictions"),
@@ -150,8 +150,10 @@ def prediction_changes(path: str, asked: OptionValues) -> OptionValues:
     levels = typed_levels(asked)
     if (kind or answer) and levels:
         raise UsageError(f"--{kind or 'predict'} and --levels do not go together: each takes the place of the answers")
-    config = read_stored(path).config if kind or answer else None
-    return config.to_answer(answer) if answer else config.to_show(kind) if kind else levels
+    if not (kind or answer):
+        return levels
+    config = read_stored(path).config
+    return config.to_answer(answer) if answer else config.to_show(kind)
 
 
 def class_limit(asked: Mapping[str, Any], kind: str) -> int | None:

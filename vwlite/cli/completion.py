@@ -6,7 +6,7 @@ from textwrap import shorten
 
 import click
 
-from vwlite.cli.manual import FILES, Known, catalogue, values_of
+from vwlite.cli.manual import FILES, Known, list_commands, values_of
 from vwlite.cli.parser import Choice
 from vwlite.cli.root import SETTINGS
 from vwlite.version import __version__
@@ -15,22 +15,22 @@ DASHES, UNDERSCORES = str.maketrans("_", "-"), str.maketrans("-", "_")
 Choose = Callable[[Sequence[str]], str]  # the shell's command that completes one of some words
 
 
-def script(shell: str) -> str:
+def write_script(shell: str) -> str:
     """The script for ``shell``: bash, zsh or fish."""
-    known = catalogue()
+    known = list_commands()
     template, step, case = SHELLS[shell]
-    steps = [step(*one.name.rpartition(" ")[::2], one.name) for one in known if one.name]
+    steps = [step(*entry.name.rpartition(" ")[::2], entry.name) for entry in known if entry.name]
     filled = template.replace("@STEPS@", "\n".join(steps)).replace("@CASES@", "\n".join(map(case, known)))
     return filled.replace("@MADE@", f"of vwlite {__version__}, made by 'vwlite completion {shell}'")
 
 
-def spellings(option: click.Option) -> list[str]:
-    """All that the option may be typed as."""
+def list_spellings(option: click.Option) -> list[str]:
+    """List all that the option may be typed as."""
     typed = [*option.opts, *option.secondary_opts]
-    return list(dict.fromkeys([*typed, *(other for name in typed for other in otherwise(name))]))
+    return list(dict.fromkeys([*typed, *(other for name in typed for other in other_spellings(name))]))
 
 
-def otherwise(name: str) -> list[str]:
+def other_spellings(name: str) -> list[str]:
     """Other spellings of an option that has several words."""
     dashed, underscored = (f"--{name[2:].translate(mark)}" for mark in (DASHES, UNDERSCORES))
     return [other for other in (dashed, underscored) if other != name] if name.startswith("--") else []
@@ -39,25 +39,27 @@ def otherwise(name: str) -> list[str]:
 def list_options(known: Known) -> list[tuple[str, str]]:
     """The options of a command as they are declared, each with the beginning of its help."""
     return [
-        (name, shorten(one.help or "", 72, placeholder=" ..."))
-        for one in known.options
-        for name in (*one.opts, *one.secondary_opts)
+        (name, shorten(option.help or "", 72, placeholder=" ..."))
+        for option in known.options
+        for name in (*option.opts, *option.secondary_opts)
     ]
 
 
-def values_after(known: Known, choose: Choose, files: str, nothing: str, arm: Callable[[str, str], str]) -> str:
+def write_arms(known: Known, choose: Choose, files: str, nothing: str, arm: Callable[[str, str], str]) -> str:
     """Arms of a shell's ``case`` over the word before: what follows each option that has a value."""
     lines = []
     for option in known.options:
         if not (option.is_flag or option.count):
-            values = values_of(option)
-            act = files if values == FILES else choose(values) if values else nothing
-            lines.append(arm(" ".join(spellings(option)), act))
+            act = act_for(values_of(option), choose, files, nothing)
+            lines.append(arm(" ".join(list_spellings(option)), act))
     return "\n".join(lines)
 
 
-def words_of(known: Known, choose: Choose, files: str, nothing: str) -> str:
-    return files if known.words == FILES else choose(known.words) if known.words else nothing
+def act_for(values: Sequence[str], choose: Choose, files: str, nothing: str) -> str:
+    """What the shell does where one of these values may stand: propose files, them, or nothing."""
+    if values == FILES:
+        return files
+    return choose(values) if values else nothing
 
 
 def quote_words(words: Sequence[str]) -> str:
@@ -78,13 +80,13 @@ def bash_words(words: Sequence[str]) -> str:
 
 def bash_case(known: Known) -> str:
     names = [name for name, _ in list_options(known)]
-    others = [other for name in names for other in otherwise(name)]
+    others = [other for name in names for other in other_spellings(name)]
     what = (bash_words, "compopt -o default", ":")
     return (
         f"        {shlex.quote(known.name)})\n            case $previous in\n"
-        f"{values_after(known, *what, posix_arm)}\n            esac\n"
+        f"{write_arms(known, *what, posix_arm)}\n            esac\n"
         f"            if [[ $current == -* ]]; then _vwlite_words {quote_words(names)} {quote_words(others)}\n"
-        f"            else {words_of(known, *what)}; fi ;;"
+        f"            else {act_for(known.words, *what)}; fi ;;"
     )
 
 
@@ -130,10 +132,10 @@ def zsh_case(known: Known) -> str:
     what = (zsh_words, "_files", "_message 'a value'")
     return (
         f"        {shlex.quote(known.name)})\n            case $previous in\n"
-        f"{values_after(known, *what, posix_arm)}\n            esac\n"
+        f"{write_arms(known, *what, posix_arm)}\n            esac\n"
         f"            if [[ $PREFIX == -* ]]; then\n                options=({options})\n"
         "                _describe -o option options -M 'm:{-_}={_-}'\n"
-        f"            else {words_of(known, *what)}; fi ;;"
+        f"            else {act_for(known.words, *what)}; fi ;;"
     )
 
 
@@ -163,15 +165,15 @@ if [[ $funcstack[1] == _vwlite ]]; then _vwlite "$@"; else compdef _vwlite vwlit
 
 
 def fish_words(words: Sequence[str]) -> str:
-    return f"for word in {' '.join(map(fish_quoted, words))}; echo $begin$word; end"
+    return f"for word in {' '.join(map(quote_fish, words))}; echo $begin$word; end"
 
 
-def fish_quoted(text: str) -> str:
+def quote_fish(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def fish_step(before: str, word: str, name: str) -> str:
-    return f"            case {fish_quoted(f'{before}:{word}')}\n                set command {fish_quoted(name)}"
+    return f"            case {quote_fish(f'{before}:{word}')}\n                set command {quote_fish(name)}"
 
 
 def fish_arm(names: str, act: str) -> str:
@@ -179,13 +181,13 @@ def fish_arm(names: str, act: str) -> str:
 
 
 def fish_case(known: Known) -> str:
-    options = " ".join(fish_quoted(f"{name}\t{help}") for name, help in list_options(known))
+    options = " ".join(quote_fish(f"{name}\t{help}") for name, help in list_options(known))
     what = (fish_words, "__fish_complete_path (string replace -r '^--[^=]*=' '' -- $current)", "true")
     return (
-        f"        case {fish_quoted(known.name)}\n            switch \"$previous\"\n"
-        f"{values_after(known, *what, fish_arm)}\n            end\n"
+        f"        case {quote_fish(known.name)}\n            switch \"$previous\"\n"
+        f"{write_arms(known, *what, fish_arm)}\n            end\n"
         f"            if string match -q -- '-*' \"$current\"\n                __vwlite_options {options}\n"
-        f"            else\n                {words_of(known, *what)}\n            end"
+        f"            else\n                {act_for(known.words, *what)}\n            end"
     )
 
 
@@ -247,4 +249,4 @@ def command(shell: str) -> None:
 
     The script holds all names and starts no program. Make it anew when another version is installed.
     """
-    click.echo(script(shell), nl=False)
+    click.echo(write_script(shell), nl=False)

@@ -40,7 +40,7 @@ class FileName(NamedFile, click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Raises UsageError."""
-        if not lenient(ctx):
+        if not is_lenient(ctx):
             self.check(value, spelling_of(param))
         return value
 
@@ -89,7 +89,7 @@ class ClassNames(NamesFile, Reads):
         self.metavar = "NAME,...|@FILE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not lenient(ctx) and isinstance(value, str):
+        if not is_lenient(ctx) and isinstance(value, str):
             self.check(value, spelling_of(param))
         try:
             return option_values.words(value)
@@ -147,14 +147,14 @@ def expand(ctx: click.Context) -> None:
     for param in ctx.command.params:
         kind, values = param.type, ctx.params.get(param.name or "")
         if isinstance(kind, FileToRead) and kind.kind in DATA and isinstance(values, tuple):
-            paths = ([one] if kind.path(one) is None else expand_name(one) for one in values)
+            paths = ([value] if kind.path(value) is None else expand_name(value) for value in values)
             ctx.params[param.name or ""] = tuple(file for files in paths for file in without_outputs(files, each))
 
 
 def without_outputs(files: list[str], each: str | None) -> list[str]:
     """The files but for those that ``--each`` names for others among them, unless their names are those of data."""
-    outputs = {output for one in files if each and (output := output_of(one, each)) != one}
-    return [one for one in files if one not in outputs or named_kind((one,))]
+    outputs = {output for file in files if each and (output := output_of(file, each)) != file}
+    return [file for file in files if file not in outputs or named_kind((file,))]
 
 
 def is_feature(value: str) -> bool:
@@ -162,7 +162,7 @@ def is_feature(value: str) -> bool:
     return "=" in value and not is_url(value)
 
 
-def lenient(ctx: click.Context | None) -> bool:
+def is_lenient(ctx: click.Context | None) -> bool:
     return getattr(ctx and ctx.command, "lenient", False)
 
 
@@ -175,14 +175,14 @@ def spelling_of(param: click.Parameter | None, ctx: click.Context | None = None)
     return param.human_readable_name.strip("[].") if param else "the name"
 
 
-def guard(ctx: click.Context, others: Iterable[tuple[NamedFile, Any, str]] = ()) -> None:
+def check_named_files(ctx: click.Context, others: Iterable[tuple[NamedFile, Any, str]] = ()) -> None:
     """Look at all files that a command line names, and at ``others``, as ``files_of`` has them.
 
     Raises UsageError and OutputError, as ``check``.
     """
     files = [param for param in ctx.command.params if isinstance(param.type, FileName)]
     named = [(param.type, ctx.params.get(param.name or ""), spelling_of(param, ctx)) for param in files]
-    check(*files_of([*named, *others], ctx.params), links=lenient(ctx), prints=True)
+    check(*files_of([*named, *others], ctx.params), links=is_lenient(ctx), prints=True)
     report = ctx.params.get("json_path")
     if ctx.params.get("force"):
         if not report:

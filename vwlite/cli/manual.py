@@ -34,7 +34,7 @@ class Known(NamedTuple):
     def options(self) -> list[click.Option]:
         """The options that its help shows."""
         params = self.command.get_params(self.context)
-        return [one for one in params if isinstance(one, click.Option) and not one.hidden]
+        return [param for param in params if isinstance(param, click.Option) and not param.hidden]
 
     @property
     def words(self) -> list[str] | str:
@@ -43,7 +43,7 @@ class Known(NamedTuple):
             return self.command.list_commands(self.context)
         if self.name == "help":
             return list(COMMANDS)
-        choices = [values_of(one) for one in self.command.params if isinstance(one, click.Argument)]
+        choices = [values_of(param) for param in self.command.params if isinstance(param, click.Argument)]
         words = [word for values in choices if values != FILES for word in values]
         return words or (FILES if FILES in choices else [])
 
@@ -55,19 +55,19 @@ def values_of(param: click.Parameter) -> list[str] | str:
     return list(param.type.choices) if isinstance(param.type, click.Choice) else []
 
 
-def catalogue() -> list[Known]:
+def list_commands() -> list[Known]:
     """The command line itself, all commands, and those of groups, each after its group."""
-    return list(below(Known("", click.Context(cli, info_name="vwlite", **cli.context_settings))))
+    return list(commands_below(Known("", click.Context(cli, info_name="vwlite", **cli.context_settings))))
 
 
-def below(known: Known) -> Iterator[Known]:
+def commands_below(known: Known) -> Iterator[Known]:
     yield known
     if isinstance(known.command, click.Group):
         for name in known.command.list_commands(known.context):
             subcommand = known.command.get_command(known.context, name)
             assert subcommand is not None
             context = click.Context(subcommand, parent=known.context, info_name=name, **subcommand.context_settings)
-            yield from below(Known(f"{known.name} {name}".strip(), context))
+            yield from commands_below(Known(f"{known.name} {name}".strip(), context))
 
 
 EXIT = {  # as docs/exit-codes.md has it
@@ -103,12 +103,12 @@ class Page(NamedTuple):
         return self.name.replace(" ", "-")
 
 
-def pages() -> list[Page]:
-    """One for each command, and one of the list of them."""
-    return [page(known) for known in catalogue()]
+def make_pages() -> list[Page]:
+    """Make a page for each command, and one of the list of them."""
+    return [make_page(known) for known in list_commands()]
 
 
-def page(known: Known) -> Page:
+def make_page(known: Known) -> Page:
     command, context = known.command, known.context
     parts = cleandoc(command.help or "").split("\n\n")
     examples = [line for part in parts if part.startswith("\b") for line in part.splitlines()[1:]]
@@ -128,7 +128,7 @@ def sections_of(known: Known) -> dict[str, list[tuple[str, str]]]:
     """The options as --help has them, under its headings."""
     if isinstance(known.command, Command):
         return known.command.sections(known.context)
-    records = (one.get_help_record(known.context) for one in known.options)
+    records = (option.get_help_record(known.context) for option in known.options)
     return {"Options": [record for record in records if record]}
 
 
@@ -138,69 +138,70 @@ def release_date(changelog: str, version: str = __version__) -> str:
     return heading[1] if heading else ""
 
 
-def man(one: Page, date: str = "") -> str:
+def to_man(page: Page, date: str = "") -> str:
     """The page as roff, for man(1). ``date``: of the version, never of the day, so that a wheel has the same bytes."""
     lines = [
-        f'.TH {one.file.upper()} 1 "{date}" "vwlite {__version__}" "User Commands"',
+        f'.TH {page.file.upper()} 1 "{date}" "vwlite {__version__}" "User Commands"',
         ".ad l",  # long option values leave lines that cannot be adjusted
-        ".SH NAME", roff(f"{one.file} - {one.about.rstrip('.')}"),
-        ".SH SYNOPSIS", f".B {roff(one.usage)}",
-        ".SH EXAMPLES", ".nf", *map(roff, one.examples), ".fi",
-        ".SH DESCRIPTION", roff(one.about),
+        ".SH NAME", escape_roff(f"{page.file} - {page.about.rstrip('.')}"),
+        ".SH SYNOPSIS", f".B {escape_roff(page.usage)}",
+        ".SH EXAMPLES", ".nf", *map(escape_roff, page.examples), ".fi",
+        ".SH DESCRIPTION", escape_roff(page.about),
     ]
-    for paragraph in one.text:
-        lines += [".PP", roff(paragraph)]
-    if one.below:
-        lines += [".SH COMMANDS", *tagged_list(one.below)]
-    for heading, options in one.sections.items():
-        lines += [f".SH {roff(heading.upper())}", *tagged_list(options)]
+    for paragraph in page.text:
+        lines += [".PP", escape_roff(paragraph)]
+    if page.below:
+        lines += [".SH COMMANDS", *tagged_list(page.below)]
+    for heading, options in page.sections.items():
+        lines += [f".SH {escape_roff(heading.upper())}", *tagged_list(options)]
     lines += [".SH EXIT STATUS", *tagged_list(list(EXIT.items()))]
-    lines += [".SH SEE ALSO", roff(", ".join(f"{name}(1)" for name in related_pages(one)))]
+    lines += [".SH SEE ALSO", escape_roff(", ".join(f"{name}(1)" for name in related_pages(page)))]
     return "\n".join(lines) + "\n"
 
 
 def tagged_list(entries: list[tuple[str, str]]) -> list[str]:
-    return [line for name, help in entries for line in (".TP", f".B {roff(name)}", roff(help or "\u2014"))]
+    lines = ((".TP", f".B {escape_roff(name)}", escape_roff(help or "\u2014")) for name, help in entries)
+    return [line for entry in lines for line in entry]
 
 
-def related_pages(one: Page) -> list[str]:
-    if one.below:
-        return [f"{one.file}-{name}" for name, _ in one.below]
-    return [one.file.rpartition("-")[0]]
+def related_pages(page: Page) -> list[str]:
+    if page.below:
+        return [f"{page.file}-{name}" for name, _ in page.below]
+    return [page.file.rpartition("-")[0]]
 
 
-def roff(text: str) -> str:
+def escape_roff(text: str) -> str:
     """Text that roff shows as it is."""
     escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("\u2014", "\\(em")
     return f"\\&{escaped}" if escaped[:1] in (".", "\\") else escaped
 
 
-def markdown(one: Page) -> str:
+def to_markdown(page: Page) -> str:
     """The page for the site."""
-    lines = [f"# {one.name}", "", one.about, "", "```text", *(one.examples or [one.usage]), "```", ""]
-    lines += [f"Usage: `{one.usage}`", ""]
-    for paragraph in one.text:
+    lines = [f"# {page.name}", "", page.about, "", "```text", *(page.examples or [page.usage]), "```", ""]
+    lines += [f"Usage: `{page.usage}`", ""]
+    for paragraph in page.text:
         lines += [escape_markdown(paragraph), ""]
-    if one.below:
-        rows = (f"| {link_to(one, name)} | {escape_markdown(help)} |" for name, help in one.below)
+    if page.below:
+        rows = (f"| {link_to(page, name)} | {escape_markdown(help)} |" for name, help in page.below)
         lines += ["| command | |", "|---|---|", *rows, ""]
-    lines += [f"```{{program}} {one.name}", "```", ""]  # whose options follow, each with an anchor
-    for heading, options in one.sections.items():
+    lines += [f"```{{program}} {page.name}", "```", ""]  # whose options follow, each with an anchor
+    for heading, options in page.sections.items():
         lines += [f"## {heading}", ""]
         for name, help in options:
-            lines += [*entry(one, name), escape_markdown(help), "````" if name.startswith("-") else "", ""]
+            lines += [*open_entry(page, name), escape_markdown(help), "````" if name.startswith("-") else "", ""]
     return "\n".join(lines)
 
 
-def entry(one: Page, name: str) -> list[str]:
+def open_entry(page: Page, name: str) -> list[str]:
     """The begin of an option, with an anchor; of what is no option, such as a value, its name."""
     if not name.startswith("-"):
         return [f"`{name}`", ""]
     return [f"````{{option}} {name}", ""]
 
 
-def link_to(one: Page, name: str) -> str:
-    return f"[{one.name} {name}]({one.file}-{name}.md)"
+def link_to(page: Page, name: str) -> str:
+    return f"[{page.name} {name}]({page.file}-{name}.md)"
 
 
 def escape_markdown(text: str) -> str:
@@ -210,12 +211,12 @@ def escape_markdown(text: str) -> str:
 
 
 def write(folder: Path, date: str = "") -> list[Path]:
-    """The man pages, as files of a folder; ``date`` as ``man`` has it."""
+    """The man pages, as files of a folder; ``date`` as ``to_man`` has it."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for one in pages():
-        path = folder / f"{one.file}.1"
-        path.write_text(man(one, date), encoding="utf-8")
+    for page in make_pages():
+        path = folder / f"{page.file}.1"
+        path.write_text(to_man(page, date), encoding="utf-8")
         written.append(path)
     return written
 

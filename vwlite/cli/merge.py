@@ -52,7 +52,7 @@ def run(arguments: OptionValues) -> int:
 
 
 def report(merged: Model) -> JsonObject:
-    """What the merged model has learned, its base included."""
+    """Return what the merged model has learned, its base included."""
     counters = merged.header["counters"]
     weight = counters["labeled_weight"]
     return {

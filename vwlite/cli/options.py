@@ -43,7 +43,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def family(heading: str, *options: Decorator) -> Decorator:
-    """One decorator out of many, listed in --help in the order given, under ``heading`` if it is not empty."""
+    """Make one decorator out of many, listed in --help in the order given, under ``heading`` if it is not empty."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -76,41 +76,42 @@ def file(type: FileName, *names: str, help: str, **more: Any) -> Decorator:
     return click.option(*names, type=type, metavar=type.metavar, help=help, **more)
 
 
-def option_of_field(one: Option, shown: str | None = None) -> Decorator:
+def option_of_field(option: Option, shown: str | None = None) -> Decorator:
     """The option of a command line that a configuration's field declares; ``shown``: its default in words."""
-    shown = one.default_text if shown is None else shown
-    help = f"{one.help}{' Repeatable.' if repeatable(one) else ''}{f' [default: {shown}]' if shown else ''}"
-    more: dict[str, Any] = {"help": help, "hidden": one.hidden, "required": one.required}
-    if one.type == "bool":
-        either = "/" in one.spelled[0]
+    shown = option.default_text if shown is None else shown
+    help = f"{option.help}{' Repeatable.' if option.is_repeatable else ''}{f' [default: {shown}]' if shown else ''}"
+    more: dict[str, Any] = {"help": help, "hidden": option.hidden, "required": option.required}
+    if option.type == "bool":
+        either = "/" in option.spelled[0]
         more |= {"default": None} if either else {"is_flag": True}
     else:
-        kind = type_of(one)
-        metavar = one.metavar or getattr(kind, "metavar", None) or METAVARS.get(type(kind))
-        metavar = "NAME" if one.meanings else metavar
-        more |= {"type": kind, "metavar": metavar, "multiple": repeatable(one)}
-        if one.shown is None and one.type in ("int", "float", "str") and one.default != "" and not one.required:
-            more["default"] = one.default
-    return family(one.section, declaring(one, click.option(*one.spelled, one.key, **more)))
+        kind = type_of(option)
+        metavar = option.metavar or getattr(kind, "metavar", None) or METAVARS.get(type(kind))
+        metavar = "NAME" if option.meanings else metavar
+        more |= {"type": kind, "metavar": metavar, "multiple": option.is_repeatable}
+        has_default = option.default != "" and not option.required
+        if has_default and option.shown is None and option.type in ("int", "float", "str"):
+            more["default"] = option.default
+    return family(option.section, keep_declaration(option, click.option(*option.spelled, option.key, **more)))
 
 
-def declaring(one: Option, option: Decorator) -> Decorator:
+def keep_declaration(declared: Option, option: Decorator) -> Decorator:
     """Lets the option of the command line know its declaration."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         function = option(function)
-        function.__click_params__[-1].declared = one  # type: ignore[attr-defined]
+        function.__click_params__[-1].declared = declared  # type: ignore[attr-defined]
         return function
 
     return decorate
 
 
-def type_of(one: Option) -> click.ParamType:
-    if one.writes:
-        return Predictions(*one.beside) if one.writes == "predictions" else Writes(one.writes, *one.beside)
-    if one.reads:
-        return Reads(one.reads, *one.beside)
-    return Choice(one.choices) if one.choices else READ_AS[one.read_as or one.type]
+def type_of(option: Option) -> click.ParamType:
+    if option.writes:
+        return Predictions(*option.beside) if option.writes == "predictions" else Writes(option.writes, *option.beside)
+    if option.reads:
+        return Reads(option.reads, *option.beside)
+    return Choice(option.choices) if option.choices else READ_AS[option.read_as or option.type]
 
 
 READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_as``
@@ -136,10 +137,6 @@ READ_AS: dict[str, click.ParamType] = {  # of an option's annotation or ``read_a
 METAVARS = {Finite: "X", Whole: "N"}
 
 
-def repeatable(one: Option) -> bool:
-    return one.type == "tuple[str, ...]" and not one.read_as
-
-
 def options_in(
     config: type, section: str = "", only: Collection[str] = (), **changes: Mapping[str, Any]
 ) -> Decorator:
@@ -148,13 +145,14 @@ def options_in(
     ``changes``: what is declared otherwise for a command.
     """
     known = options_of(config)
-    members = [known[name] for name in only] or [one for one in known.values() if one.section == section]
-    chosen = [one._replace(section=section, **changes.get(one.name, {})) for one in members if only or not one.vw_only]
-    return family("", *map(option_of_field, chosen))
+    members = [known[name] for name in only] or [option for option in known.values() if option.section == section]
+    chosen = [option for option in members if only or not option.vw_only]
+    placed = [option._replace(section=section, **changes.get(option.name, {})) for option in chosen]
+    return family("", *map(option_of_field, placed))
 
 
 def options_of_vw_alone(config: type) -> Decorator:
-    return family("", *(option_of_field(one) for one in options_of(config).values() if one.vw_only))
+    return family("", *(option_of_field(option) for option in options_of(config).values() if option.vw_only))
 
 
 def json_option(help: str) -> Decorator:
@@ -201,7 +199,6 @@ restart_options = options_in(CheckpointConfig, "Stopping and going on")
 restart_options_without_i = options_in(  # where there is no model to go on from
     CheckpointConfig, "Stopping and going on", only=("every", "resume", "lock_wait")
 )
-lock_option = options_in(CheckpointConfig, only=("lock_wait",))
 names_option = options_in(OutputConfig, only=("names",))
 progress_options = options_in(OutputConfig, "Progress", only=("progress", "quiet"))
 bar_options = options_in(OutputConfig, "Progress", only=("bar",))
@@ -232,27 +229,32 @@ NIGHTLY = ("skip_seen", "resume")
 
 
 def options_of_learners(vw: bool = False) -> Decorator:
-    """All options of learners and losses, with the defaults that they have with other learners, or vw's."""
+    """Declare all options of learners and losses, with the defaults that they have with other learners, or vw's."""
     by_name: dict[str, tuple[Option, dict[str, str]]] = {}
     for config in (LossConfig, *(() if vw else (TransferConfig,)), *config_classes()):
         of_learner = issubclass(config, LearnerConfig)
         selected_by, together = (config.selected_by, config.selected_together) if of_learner else ((), ())
-        elsewhere = [one for name, one in options_of(FeatureConfig).items() if name in selected_by]
-        for one in (*elsewhere, *options_of(config).values()):
-            if one.vw_only and not vw:
+        elsewhere = [option for name, option in options_of(FeatureConfig).items() if name in selected_by]
+        for option in (*elsewhere, *options_of(config).values()):
+            if option.vw_only and not vw:
                 continue
-            first, others = by_name.setdefault(one.key, (one, {}))
-            if one.default_text not in ("", first.default_text, *others):
+            first, others = by_name.setdefault(option.key, (option, {}))
+            if option.default_text not in ("", first.default_text, *others):
                 learner = " and ".join(f"--{name}" for name in together or selected_by[:1])
-                text = one.default_text
+                text = option.default_text
                 others[text] = text if " with --" in text else f"with {learner}: {text}"
-    declared_options = ((one, (vw and one.vw_shown) or defaults(one, others)) for one, others in by_name.values())
-    return family("", *(option_of_field(one, text) for one, text in declared_options))
+    return family(
+        "",
+        *(
+            option_of_field(option, (vw and option.vw_shown) or defaults_text(option, others))
+            for option, others in by_name.values()
+        ),
+    )
 
 
-def defaults(one: Option, others: dict[str, str]) -> str:
+def defaults_text(option: Option, others: dict[str, str]) -> str:
     """The default of a plain learner, then those with others."""
-    return "; ".join(filter(None, [one.default_text, *others.values()]))
+    return "; ".join(filter(None, [option.default_text, *others.values()]))
 
 
 pass_options = family(

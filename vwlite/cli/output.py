@@ -53,7 +53,7 @@ def note_files(files: Iterable[FileRead]) -> None:
         context.meta[KEY].files = tuple(files)
 
 
-def head(options: Mapping[str, Any] | None, history: list[JsonObject] | None) -> JsonObject:
+def report_head(options: Mapping[str, Any] | None, history: list[JsonObject] | None) -> JsonObject:
     """The members before the results; ``options``: those in effect, None where the command line has them all."""
     import datetime
 
@@ -63,8 +63,8 @@ def head(options: Mapping[str, Any] | None, history: list[JsonObject] | None) ->
         "vwlite": __version__,
         "schema": SCHEMA,
         "command": ["vwlite", *path_of(context), *run.typed],
-        "options": plain({**given_options(context, defaults=options is None), **(options or {})}),
-        "data": [describe_file(one) for one in run.files or input_files(context)],
+        "options": to_json_data({**given_options(context, defaults=options is None), **(options or {})}),
+        "data": [describe_file(file) for file in run.files or input_files(context)],
         "started": datetime.datetime.fromtimestamp(run.started, datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - run.clock, 6),
         "cpu_seconds": round(cpu_seconds() - run.cpu, 6),
@@ -97,20 +97,20 @@ def describe_file(file: FileRead) -> JsonObject:
     return {"path": file.path, "size": size, "lines": file.lines, "bad": file.bad, "digest": file.digest}
 
 
-def plain(value: Any) -> Any:
-    """As JSON data; a number of single precision has its digits, one that is not finite, which JSON does not have, is
-    null.
+def to_json_data(value: Any) -> Any:
+    """Convert a value to JSON data; a number of single precision has its digits, one that is not finite, which JSON
+    does not have, is null.
     """
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): to_json_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json_data(item) for item in value]
     if isinstance(value, float):
-        return digits(value) if math.isfinite(value) else None
+        return shortest_decimal(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
-def digits(value: float) -> float:
+def shortest_decimal(value: float) -> float:
     """0.1 for the number of single precision that is nearest to it."""
     import numpy as np
 
@@ -146,12 +146,12 @@ def write_json(
 ) -> None:
     """Write a run's report to a file or, where ``path`` is ``-``, to standard output. Raises OutputError.
 
-    ``options`` and ``history`` as ``head`` has them. The report stands under ``result``, and at
+    ``options`` and ``history`` as ``report_head`` has them. The report stands under ``result``, and at
     the top too, where it stood before there was a schema; there its names win. A number that is not finite is null.
     """
     from vwlite.evaluation.metric_table import as_json
 
-    text = as_json({**head(options, history), **report, "result": report}) + "\n"
+    text = as_json({**report_head(options, history), **report, "result": report}) + "\n"
     if path == "-":
         sys.stdout.write(text)
         return
@@ -162,18 +162,18 @@ def write_json(
 @contextmanager
 def json_lines(file: TextIO, name: str) -> Iterator[Callable[[Any], None]]:
     """A run's report that is one list of this ``name``; gives the function that writes an entry of it, a line each."""
-    from vwlite.evaluation.metric_table import finite
+    from vwlite.evaluation.metric_table import to_finite
 
     written = 0
 
     def write(entry: Any) -> None:
         nonlocal written
-        file.write(f"{',' * bool(written)}\n    {json.dumps(finite(entry), allow_nan=False)}")
+        file.write(f"{',' * bool(written)}\n    {json.dumps(to_finite(entry), allow_nan=False)}")
         written += 1
 
     file.write(f'{{\n  "{name}": [')
     yield write
-    file.write("\n  ],\n" + json.dumps(head(None, None), indent=2).removeprefix("{\n") + "\n")
+    file.write("\n  ],\n" + json.dumps(report_head(None, None), indent=2).removeprefix("{\n") + "\n")
 
 
 def show_report(path: str | None, report: Mapping[str, Any], text: str) -> int:
@@ -239,7 +239,7 @@ def say(line: str) -> None:
     tell(f"vwlite: {line}")
 
 
-def on_a_terminal(stream: Any) -> bool:
+def is_terminal(stream: Any) -> bool:
     return stream is not None and stream.isatty()
 
 
@@ -278,7 +278,7 @@ class Console(Display):
         self.close()
         self.bar = None
         wanted = size is not None if self.wanted is None else self.wanted
-        if not wanted or not on_a_terminal(sys.stderr):
+        if not wanted or not is_terminal(sys.stderr):
             return
         self.draw(total=size, unit="B")
 
@@ -327,14 +327,14 @@ class Bar(Console):
     def __init__(self, quiet: bool, to_stdout: bool) -> None:
         """``to_stdout``: the run writes to standard output as it goes, which may be the same terminal."""
         super().__init__(quiet=True)
-        self.wanted = False if quiet or (to_stdout and on_a_terminal(sys.stdout)) else None
+        self.wanted = False if quiet or (to_stdout and is_terminal(sys.stdout)) else None
         self.delay = 1.0
 
     def steps(self, unit: str) -> Steps:
         """A bar for the steps of a solver, which starts again when they do."""
 
         def step(done: int, total: int | None) -> None:
-            if self.wanted is False or not on_a_terminal(sys.stderr):
+            if self.wanted is False or not is_terminal(sys.stderr):
                 return
             if self.bar is None or (self.bar.total, self.bar.unit) != (total, f" {unit}") or done < self.bar.n:
                 self.close()
@@ -378,7 +378,7 @@ class Reading:
     def __enter__(self) -> Reading:
         from vwlite.data.dataset import text_size  # which other commands need not
 
-        self.bar.start(text_size(self.paths) if self.bar.wanted is None and on_a_terminal(sys.stderr) else None)
+        self.bar.start(text_size(self.paths) if self.bar.wanted is None and is_terminal(sys.stderr) else None)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -11,8 +11,8 @@ import click
 from vwlite.api import option_values
 from vwlite.api.option_values import format_instead, what_instead
 from vwlite.cli import output
-from vwlite.cli.files import Reads, expand, guard
-from vwlite.cli.settings import VARIABLE, plain, settings
+from vwlite.cli.files import Reads, check_named_files, expand
+from vwlite.cli.settings import VARIABLE, plain_name, read_settings
 from vwlite.errors import VwliteError, laid_out
 from vwlite.options import not_one_of, proposals
 from vwlite.storage.output_checks import Printed
@@ -143,7 +143,7 @@ class Command(click.Command):
             values, rest, order = parse(args)
             for option in repeated_options(order):
                 self.given_again(option, values)
-            for name, setting in settings(ctx, values).items() if self.settable else ():
+            for name, setting in read_settings(ctx, values).items() if self.settable else ():
                 values[name] = setting.value
                 ctx.meta[name] = setting.place
             return values, rest, order
@@ -177,7 +177,7 @@ class Command(click.Command):
             say(f"note: {option.opts[0]} is given more than once: the last one counts ({values[option.name]})")
 
     def invoke(self, ctx: click.Context) -> Any:
-        guard(ctx)
+        check_named_files(ctx)
         return super().invoke(ctx)
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -203,7 +203,7 @@ class Command(click.Command):
                 formatter.write_text(", ".join(name.lower() for name in self.sections(ctx)))
 
     def sections(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """All options, each with its help, by heading."""
+        """Return all options, each with its help, by heading."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -219,12 +219,12 @@ class Command(click.Command):
         known = {param.name: param for param in self.get_params(ctx)}
         chosen = {task: [known[name] for name in names] for task, names in self.screen.items()}
         return {
-            task: [(shortest_form(one), brief(one)) for one in params] for task, params in chosen.items()
+            task: [(shortest_form(param), short_help(param)) for param in params] for task, params in chosen.items()
         }
 
 
 def shortest_form(param: click.Parameter) -> str:
-    """How an option is typed, in the fewest words."""
+    """Return how an option is typed, in the fewest words."""
     assert isinstance(param, click.Option)
     names = sorted(param.opts, key=len)[: 2 if len(min(param.opts, key=len)) == 2 else 1]
     if param.is_flag:
@@ -233,8 +233,8 @@ def shortest_form(param: click.Parameter) -> str:
     return f"{', '.join(names)} {metavar}"
 
 
-def brief(param: click.Parameter) -> str:
-    """Its help, with the default of a learner that was not chosen."""
+def short_help(param: click.Parameter) -> str:
+    """Return the help of an option, with the default of a learner that was not chosen."""
     declared = getattr(param, "declared", None)
     if declared is None:
         return getattr(param, "help", "") or ""
@@ -266,7 +266,7 @@ class VwCommand(Command):
             name = next(filter(what_instead, names), error.option_name)  # its own options may stand before it
             critical(f"unrecognised option '{name}'{what_instead(name)}")
         except click.UsageError as error:
-            critical(sentence(error))
+            critical(error_sentence(error))
         ctx.exit(1)
 
     def given_again(self, option: click.Option, values: dict[str, Any]) -> None:
@@ -291,7 +291,7 @@ class VwCommand(Command):
                 continue
             values = [value if equals else tokens.pop(0)]
             several = option.name in ADDED_UP or (option.multiple and option.name != "data")
-            while several and tokens and not like_an_option(tokens[0]):
+            while several and tokens and not looks_like_option(tokens[0]):
                 values.append(tokens.pop(0))
             if option.name in ADDED_UP:
                 added.setdefault(name, []).extend(values)
@@ -315,41 +315,43 @@ def is_news(option: click.Option, first: str, later: str) -> bool:
         return True
 
 
-def like_an_option(token: str) -> bool:
+def looks_like_option(token: str) -> bool:
     return token[:1] == "-" and len(token) > 1
 
 
 def repeated_options(order: list[click.Parameter]) -> list[click.Option]:
     """Options that take one value and stand more than once among those typed."""
-    singles = [one for one in order if isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)]
+    options = [param for param in order if isinstance(param, click.Option)]
+    singles = [option for option in options if not (option.multiple or option.is_flag or option.count)]
     return [option for option in dict.fromkeys(singles) if singles.count(option) > 1]
 
 
-def alike(error: click.NoSuchOption) -> str:
+def similar_options(error: click.NoSuchOption) -> str:
     """The options of the command that the unknown one may be; empty for none."""
     params = error.ctx.command.params if error.ctx else []
-    names = [name for one in params if isinstance(one, click.Option) and not one.hidden for name in one.opts]
+    names = [name for param in params if isinstance(param, click.Option) and not param.hidden for name in param.opts]
     *others, last = proposals(error.option_name, names) or [""]
     return f" (did you mean {', '.join(others)}{' or ' if others else ''}{last}?)" if last else ""
 
 
 def of_training(error: click.NoSuchOption) -> str:
-    """Where an option of ``vwlite train`` belongs that another command does not have; empty for another option."""
+    """Tell where an option of ``vwlite train`` belongs that another command does not have; empty for another option."""
     root = error.ctx and error.ctx.find_root()
     train = root.command.get_command(root, "train") if root and isinstance(root.command, click.Group) else None
-    known = [plain(name) for one in train.params for name in (*one.opts, *one.secondary_opts)] if train else []
-    if not error.ctx or plain(error.option_name) not in known:
+    params = train.params if train else []
+    known = [plain_name(name) for param in params for name in (*param.opts, *param.secondary_opts)]
+    if not error.ctx or plain_name(error.option_name) not in known:
         return ""
     params = error.ctx.command.params
-    needs_model = any(one.name == "initial" and one.required for one in params)
+    needs_model = any(param.name == "initial" and param.required for param in params)
     return f" ('vwlite train' has it{', whose options the model keeps' if needs_model else ''})"
 
 
-def sentence(error: click.ClickException) -> str:
+def error_sentence(error: click.ClickException) -> str:
     """The message of click without the capital and the full stop."""
     text = error.format_message().strip()
     if isinstance(error, click.NoSuchOption):
-        known = what_instead(error.option_name) or of_training(error) or alike(error)
+        known = what_instead(error.option_name) or of_training(error) or similar_options(error)
         text = f"no such option {error.option_name}{known}"
     text = re.sub(r"^Invalid value for (.*?): ", lambda found: f"{found[1].split()[0].strip(chr(39))}: ", text)
     text = text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -21,7 +21,7 @@ def program() -> None:
 
     from vwlite.cli.root import main
 
-    sys.unraisablehook = unraisable
+    sys.unraisablehook = report_unraisable
     gc.set_threshold(100_000)
     if not sys.warnoptions:  # non-finite results are reported where they matter
         warnings.simplefilter("ignore", RuntimeWarning)
@@ -36,9 +36,9 @@ def program() -> None:
         raise
 
 
-def unraisable(lost: "sys.UnraisableHookArgs") -> None:
-    """As Python has it, but for signals that come where no error can be raised, as in a callback while modules are
-    imported: they end the process, as they do elsewhere where nothing is half done.
+def report_unraisable(lost: "sys.UnraisableHookArgs") -> None:
+    """Report an error as Python does, but for signals that come where no error can be raised, as in a callback while
+    modules are imported: they end the process, as they do elsewhere where nothing is half done.
     """
     end_by_signal(lost.exc_value)
     sys.__unraisablehook__(lost)

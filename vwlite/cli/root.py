@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from vwlite.cli import stop
-from vwlite.cli.settings import plain
+from vwlite.cli.settings import plain_name
 from vwlite.cli.signals import forward_signals, interrupt
 from vwlite.errors import InputDamaged, OutOfMemory, OutputError, VwliteError, escaped, laid_out
 from vwlite.interrupts import Interrupted
@@ -52,7 +52,7 @@ COMMANDS = {
 
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain}
+SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "token_normalize_func": plain_name}
 
 
 class Group(click.Group):
@@ -84,7 +84,7 @@ class Lazy(Group):
         return commands + click.Command.shell_complete(self, context, incomplete)
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
-        """As click does, but an unknown command is answered with the nearest known one."""
+        """Find a command as click does, but an unknown one is answered with the nearest known one."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
             from difflib import get_close_matches
@@ -95,7 +95,7 @@ class Lazy(Group):
         return super().resolve_command(context, args)
 
     def invoke(self, context: click.Context) -> Any:
-        """As click does, but for broken pipes, of which click would make exit code 1."""
+        """Run a command as click does, but for broken pipes, of which click would make exit code 1."""
         try:
             return super().invoke(context)
         except BrokenPipeError as error:
@@ -121,7 +121,7 @@ def cli() -> None:
 
 
 def command_of(name: str) -> click.Command:
-    """One that ``vwlite tune`` tunes: of a group the one that learns from labels."""
+    """Return a command that ``vwlite tune`` tunes: of a group the one that learns from labels."""
     command: click.Command = importlib.import_module(f"vwlite.cli.{name}").command
     return command.commands["train"] if isinstance(command, click.Group) else command
 
@@ -153,7 +153,7 @@ def main() -> None:
         complain(f"vwlite: {escaped(str(signalled))}")
         status = 128 + signalled.number
     except StreamLost as lost:
-        status = lost_stream(lost.args[0])
+        status = exit_without_output(lost.args[0])
     except OSError as error:
         status = exit_code_of(error)
     if before == stop:
@@ -171,16 +171,16 @@ def call_command() -> Any:
         raise
 
 
-def usage(error: click.ClickException) -> str:
+def usage_message(error: click.ClickException) -> str:
     """The message on a wrong command line, with a pointer to the help; the list of commands when nothing was typed."""
-    from vwlite.cli.parser import sentence
+    from vwlite.cli.parser import error_sentence
 
     context, names = getattr(error, "ctx", None), list[str]()
     while context and context.parent:
         names.append(context.info_name)
         context = context.parent
     command = " ".join(["vwlite", *reversed(names)])
-    return f"{sentence(error)} ('{command} --help' lists what there is)"
+    return f"{error_sentence(error)} ('{command} --help' lists what there is)"
 
 
 class StreamLost(Exception):
@@ -188,15 +188,15 @@ class StreamLost(Exception):
 
 
 def complain(line: str) -> None:
-    """On standard error, if that takes it: the exit status tells it too."""
+    """Print a message on standard error, if that takes it: the exit status tells it too."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr)
 
 
 class StandardOutput(io.FileIO):
-    """Remembers whether writing has ``exit_code_of``: an error does not say of what it is."""
+    """Remembers whether writing has ``failed``: an error does not say of what it is."""
 
-    exit_code_of = False
+    failed = False
 
     def write(self, data: Any) -> int | None:
         try:
@@ -207,7 +207,7 @@ class StandardOutput(io.FileIO):
 
 
 def open_streams() -> None:
-    """Nothing that is opened later takes the number of a standard stream that is closed; writing to that fails."""
+    """Have nothing that is opened later take the number of a standard stream that is closed; writing to that fails."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -232,7 +232,7 @@ def report_error(error: Exception) -> int:
 def sentence_of(error: Exception) -> tuple[str, int]:
     """The message and the exit code of an error that ends a command. Raises the error itself if it is a bug's."""
     if isinstance(error, click.ClickException):
-        return laid_out(usage(error)), error.exit_code
+        return laid_out(usage_message(error)), error.exit_code
     if isinstance(error, VwliteError):
         return escaped(str(error)), error.exit_code
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
@@ -254,11 +254,11 @@ def is_of_writing(error: OSError) -> bool:
 def exit_code_of(error: OSError) -> int:
     """The exit code for a failure of the system that has no sentence of its own, be it of standard output."""
     if error.errno != errno.ENOMEM and getattr(getattr(sys.stdout.buffer, "raw", None), "failed", False):
-        return lost_stream(error)
+        return exit_without_output(error)
     return report_error(error)
 
 
-def lost_stream(error: OSError) -> int:
+def exit_without_output(error: OSError) -> int:
     """The exit code when standard output cannot be written; what is still buffered goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, BrokenPipeError):
@@ -274,5 +274,5 @@ def leave(status: int) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        status = status or lost_stream(error)
+        status = status or exit_without_output(error)
     sys.exit(status)

@@ -29,7 +29,7 @@ SENTENCES = (
 
 
 def pick(draw: Random, values: Sequence[Any]) -> Any:
-    """One of ``values``; Random.random() alone is the same in every Python."""
+    """Draw one of ``values``; Random.random() alone is the same in every Python."""
     return values[int(draw.random() * len(values))]
 
 
@@ -172,7 +172,7 @@ def draw_offer(draw: Random) -> tuple[str, int, str]:
 
 
 def decisions(draw: Random, n: int) -> Iterator[str]:
-    """Which of three drinks was offered, whether nobody bought it (its cost), and how likely the offer was."""
+    """Write which of three drinks was offered, whether nobody bought it (its cost), and how likely the offer was."""
     for _ in range(n):
         time, drink, seen = draw_offer(draw)
         yield f"{drink + 1}:{seen} |user {time} age:{draw.random():.1f}"
@@ -220,7 +220,7 @@ def gzip_text(text: bytes) -> bytes:
 COMPRESSED = {".gz": gzip_text, ".bz2": bz2.compress}
 
 
-def contents() -> Iterator[tuple[str, bytes]]:
+def make_files() -> Iterator[tuple[str, bytes]]:
     """Names and bytes of all files; X.vw and X-test.vw are drawn from the same distribution."""
     for i, (name, (lines, n)) in enumerate(FILES.items()):
         text = "".join(f"{line}\n" for line in lines(Random(i), n)).encode()
@@ -232,8 +232,8 @@ def write(folder: str) -> None:
 
     Raises OutputError, before it writes anything, where one of their names is taken by another file.
     """
-    files = {Path(folder, name): content for name, content in contents()}
-    missing = [path for path, content in files.items() if not there(path, content)]
+    files = {Path(folder, name): content for name, content in make_files()}
+    missing = [path for path, content in files.items() if not is_there(path, content)]
     for path in missing:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -243,7 +243,7 @@ def write(folder: str) -> None:
             file.write(files[path])
 
 
-def there(path: Path, content: bytes) -> bool:
+def is_there(path: Path, content: bytes) -> bool:
     """Whether the file is there already. Raises OutputError for another one of its name."""
     try:
         if path.read_bytes() == content:

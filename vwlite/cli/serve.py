@@ -42,7 +42,7 @@ def command(**arguments: Any) -> int:
 
 
 def run(arguments: OptionValues) -> int:
-    """Until SIGINT or SIGTERM, which is how it ends: the status is 0."""
+    """Serve until SIGINT or SIGTERM, which is how it ends: the status is 0."""
     from vwlite.cli.build import describe_model, module_for
     from vwlite.cli.output import say
     from vwlite.options import fields_of

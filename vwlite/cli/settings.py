@@ -23,14 +23,14 @@ class Setting(NamedTuple):
     place: str
 
 
-def settings(context: click.Context, typed: OptionValues) -> dict[str, Setting]:
+def read_settings(context: click.Context, typed: OptionValues) -> dict[str, Setting]:
     """The settings of a command, by the names of its parameters, without options that are ``typed``.
 
     Raises UsageError for unknown options and for values that are none, InputMissing.
     """
     path = typed.get("config_file") or os.environ.get(VARIABLE)
     values = [*(from_file(context, path) if path else ()), *from_environment(context)]
-    return {str(one.option.name): one for one in values if one.option.name not in typed}
+    return {str(value.option.name): value for value in values if value.option.name not in typed}
 
 
 def from_environment(context: click.Context) -> Iterator[Setting]:
@@ -63,7 +63,7 @@ def from_file(context: click.Context, path: str) -> Iterator[Setting]:
     commands = root.list_commands(context) if isinstance(root, click.Group) else list(table)
     for name in table:
         if name not in commands:
-            raise UsageError(f"{path}: {no_such('command', name, commands)}")
+            raise UsageError(f"{path}: {raise_unknown('command', name, commands)}")
     words = path_of(context)
     for word in words:
         table = table.get(word, {})
@@ -107,31 +107,31 @@ def from_toml(option: click.Option, content: Any, place: str) -> Any:
 
 
 def switch_value(option: click.Option, on: bool) -> bool | None:
-    """None where off is what there is without the option."""
+    """Return the value of a switch that is off; None where off is what there is without the option."""
     return on if on or option.secondary_opts else None
 
 
 def option_of(context: click.Context, name: str, place: str) -> click.Option:
     """The option of that name, which is one of its spellings without dashes, or its name in Python."""
     known = {}
-    for one in context.command.params:
-        if isinstance(one, click.Option) and one.name not in UNSETTABLE:
-            spelled = [opt.lstrip("-") for opt in one.opts]
-            known.update({plain(key): one for key in (str(one.name), *spelled)})
-    if plain(name) not in known:
-        raise UsageError(f"{place}: {no_such('option', name, known)}")
-    return known[plain(name)]
+    for param in context.command.params:
+        if isinstance(param, click.Option) and param.name not in UNSETTABLE:
+            spelled = [opt.lstrip("-") for opt in param.opts]
+            known.update({plain_name(key): param for key in (str(param.name), *spelled)})
+    if plain_name(name) not in known:
+        raise UsageError(f"{place}: {raise_unknown('option', name, known)}")
+    return known[plain_name(name)]
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Names may have ``-`` or ``_`` between words."""
     return name.replace("-", "_")
 
 
-def no_such(what: str, name: str, known: Any) -> str:
+def raise_unknown(what: str, name: str, known: Any) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(plain(name), known, n=1)
+    near = get_close_matches(plain_name(name), known, n=1)
     return f"no such {what} {name}{f' (did you mean {near[0]}?)' if near else ''}"
 
 

@@ -9,7 +9,8 @@ import click
 
 from vwlite.cli import options
 from vwlite.cli.parser import Command
-from vwlite.cli.root import SETTINGS, command_of, plain
+from vwlite.cli.root import SETTINGS, command_of
+from vwlite.cli.settings import plain_name
 from vwlite.data.config import InputConfig
 from vwlite.evaluation.config import TuneConfig
 
@@ -24,7 +25,7 @@ class TuneCommand(Command):
         name = TUNED[0]
         for word, after in pairwise([*words, ""]):
             option, equals, value = word.partition("=")
-            if plain(option) == plain(COMMAND):
+            if plain_name(option) == plain_name(COMMAND):
                 name = value if equals else after
         own = flags_of(self)
         others = flags_of(command_of(name)) if name in TUNED else {}
@@ -35,9 +36,9 @@ class TuneCommand(Command):
                 break
             flags = own if option_in(word, own) else others
             option = option_in(word, flags)
-            whole = [word, *words[:1]] if option and option == plain(word) and not flags[option] else [word]
+            whole = [word, *words[:1]] if option and option == plain_name(word) and not flags[option] else [word]
             del words[: len(whole) - 1]
-            if option == plain(WITH):
+            if option == plain_name(WITH):
                 fixed.append(whole[1] if whole[1:] else word.partition("=")[2])
             elif option and flags is others:
                 fixed.append(shlex.join(whole))
@@ -50,14 +51,18 @@ def option_in(word: str, flags: Collection[str]) -> str:
     """The one of the options that a word is, or begins with; empty where it is none of them."""
     if not word.startswith("-"):
         return ""
-    candidates = (plain(word.partition("=")[0]), plain(word[:2]) if word[1:2] != "-" else "")
-    return next((one for one in candidates if one in flags), "")
+    candidates = (plain_name(word.partition("=")[0]), plain_name(word[:2]) if word[1:2] != "-" else "")
+    return next((candidate for candidate in candidates if candidate in flags), "")
 
 
 def flags_of(command: click.Command) -> dict[str, bool]:
-    """The options of a command, in the spelling of ``plain``, and whether each is a flag."""
+    """The options of a command, in the spelling of ``plain_name``, and whether each is a flag."""
     options = [param for param in command.params if isinstance(param, click.Option)]
-    return {plain(name): bool(one.is_flag or one.count) for one in options for name in (*one.opts, *one.secondary_opts)}
+    return {
+        plain_name(name): bool(option.is_flag or option.count)
+        for option in options
+        for name in (*option.opts, *option.secondary_opts)
+    }
 
 
 @click.command("tune", cls=TuneCommand, context_settings=SETTINGS, short_help="Search for the best options.")

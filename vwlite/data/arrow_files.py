@@ -53,7 +53,7 @@ class Parquet:
 
     def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
         """The record batches of these columns; other columns are not decoded."""
-        return map(valid, self.file.iter_batches(ROWS, columns=list(names)))
+        return map(check_record, self.file.iter_batches(ROWS, columns=list(names)))
 
 
 class Arrow:
@@ -71,12 +71,12 @@ class Arrow:
 
     def record_batches(self, names: Sequence[str]) -> Iterator[Any]:
         for record in self.found:
-            chosen = valid(record.select(list(names)))
+            chosen = check_record(record.select(list(names)))
             for begin in range(0, chosen.num_rows, ROWS):
                 yield chosen.slice(begin, ROWS)
 
 
-def valid(record: Any) -> Any:
+def check_record(record: Any) -> Any:
     """A record batch of which offsets, codes and texts are checked: nothing else looks at them before they are used.
 
     Raises ArrowInvalid.
@@ -85,7 +85,7 @@ def valid(record: Any) -> Any:
     return record
 
 
-def looked_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:
+def look_at(path: str, kind: str, columns: Columns) -> tuple[Columns, Columns]:
     """The columns of a file, by its schema, and those that a model keeps. Raises DataError, ExtraMissing."""
     with open_file(path, kind) as file:
         placed = placed_in(file.schema, columns, display_name(path))
@@ -98,7 +98,7 @@ def placed_in(schema: Any, columns: Columns, source: str) -> Columns:
 
 
 def type_of(kind: Any) -> str:
-    """How a column is read where nothing was said."""
+    """Tell how a column is read where nothing was said."""
     types = pyarrow().types
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -143,8 +143,9 @@ def read_file(file: Any, path: str, columns: Columns, format: TextFormat) -> Ite
     source = display_name(path)
     try:
         placed = placed_in(file.schema, columns, source)
-        spaces = {space: [one.name for one in some] for space, some in placed.spaces.items()}
-        given = dict.fromkeys(PARAMETERS.values()) | {PARAMETERS[role]: one.name for role, one in placed.roles.items()}
+        spaces = {space: [column.name for column in members] for space, members in placed.spaces.items()}
+        given = dict.fromkeys(PARAMETERS.values())
+        given |= {PARAMETERS[role]: column.name for role, column in placed.roles.items()}
         for batch in RecordBatches(Records(file, placed, format), given, spaces, format):
             first, batch.path = batch.first_line, source
             batch.line[:], batch.release = range(len(batch)), nothing_to_release
@@ -165,9 +166,9 @@ class Records:
     def __init__(self, file: Any, placed: Columns, format: TextFormat) -> None:
         """``placed``: all columns that are read, with types. Raises DataError for types that they do not have."""
         self.file, self.casts = file, casts_of(file.schema, placed, format)
-        self.lower = {one.name for one in placed.named if one.type == TOKENS}
-        fields = [file.schema.field(one.name) for one in placed.named]
-        self.schema = pyarrow().schema([one.with_type(self.casts.get(one.name, one.type)) for one in fields])
+        self.lower = {column.name for column in placed.named if column.type == TOKENS}
+        fields = [file.schema.field(column.name) for column in placed.named]
+        self.schema = pyarrow().schema([field.with_type(self.casts.get(field.name, field.type)) for field in fields])
 
     def __iter__(self) -> Iterator[Any]:
         """Raises DataError for values that are not of the type."""
@@ -225,7 +226,7 @@ def lower_cased(texts: Any) -> Any:
 def casts_of(schema: Any, placed: Columns, format: TextFormat) -> dict[str, object]:
     """The Arrow types that columns are cast to, by name, where they are read as something else."""
     arrow, casts = pyarrow(), {}
-    for column in (one for some in placed.spaces.values() for one in some):
+    for column in placed.features:
         there = type_of(schema.field(column.name).type)
         if column.type != there:
             casts[column.name] = wanted_type(column, there)
@@ -285,8 +286,8 @@ class PlacedFrame(FrameBatches):
         aside = tuple(name for name in index if isinstance(name, str) and name not in named)
         columns = replace(self.asked, ignored=(*self.asked.ignored, *aside))
         placed = placed_in(frame.schema, columns, FRAME)
-        self.namespaces = {space: [one.name for one in some] for space, some in placed.spaces.items()}
-        self.names = {PARAMETERS[role]: one.name for role, one in placed.roles.items()}
+        self.namespaces = {space: [column.name for column in members] for space, members in placed.spaces.items()}
+        self.names = {PARAMETERS[role]: column.name for role, column in placed.roles.items()}
         return Records(frame, placed, self.format)
 
 
@@ -304,7 +305,7 @@ class Frame:
 
 
 def without_empty(entries: Any) -> Any:
-    """Its empty texts are null."""
+    """Make the empty texts of a column null."""
     arrow = pyarrow()
     if not is_text_or_codes(entries.type):
         return entries
@@ -322,8 +323,8 @@ def without_empty(entries: Any) -> Any:
 
 def remaining_roles(columns: Columns, given: Mapping[str, Any]) -> Columns:
     """The columns with the roles that are left beside what is given; a role's column is never a feature."""
-    roles = {role: one for role, one in columns.roles.items() if given.get(PARAMETERS[role], "") is None}
+    roles = {role: column for role, column in columns.roles.items() if given.get(PARAMETERS[role], "") is None}
     roles |= {role: Column(given[of]) for role, of in PARAMETERS.items() if isinstance(given.get(of), str)}
-    used = {one.name for one in roles.values()}
-    aside = tuple(one.name for one in columns.roles.values() if one.name not in used)
+    used = {column.name for column in roles.values()}
+    aside = tuple(column.name for column in columns.roles.values() if column.name not in used)
     return replace(columns, roles=roles, ignored=(*columns.ignored, *aside))

@@ -47,7 +47,7 @@ class Csr:
         return np.repeat(np.arange(len(self)), self.sizes)
 
     def row(self, row: int) -> slice:
-        """Where the entries of a row stand."""
+        """Return where the entries of a row stand."""
         return slice(int(self.indptr[row]), int(self.indptr[row + 1]))
 
     def part(self, first: int, last: int) -> Csr:
@@ -124,8 +124,8 @@ def column(dtype: type, per: str, entries: str = VALUES) -> Any:
 
 def columns_of(owner: type) -> dict[str, Column]:
     """The columns that the fields of a class declare, by name."""
-    declared = [one for one in fields(owner) if "column" in one.metadata]
-    return {one.name: Column(one.name, *one.metadata["column"]) for one in declared}
+    declared = [member for member in fields(owner) if "column" in member.metadata]
+    return {member.name: Column(member.name, *member.metadata["column"]) for member in declared}
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -199,8 +199,8 @@ class Batch:
     def part(self, begin: int, end: int) -> Batch:
         """The rows from ``begin`` to ``end``; features of others stay in the arrays, unreferenced."""
         kept = {ROWS: end - begin}
-        columns = [one for one in COLUMNS.values() if one.per == ROWS]
-        rows = {one.name: getattr(self, one.name)[begin : begin + one.length(kept)] for one in columns}
+        columns = [kind for kind in COLUMNS.values() if kind.per == ROWS]
+        rows = {kind.name: getattr(self, kind.name)[begin : begin + kind.length(kept)] for kind in columns}
         return replace(self, **rows)
 
     def columns_from(self, begin: int, end: int) -> tuple[dict[str, np.ndarray], Names | None]:
@@ -209,12 +209,12 @@ class Batch:
         low, high = self.namespace_start[[first, last]].tolist()
         ranges = {ROWS: (begin, end), NAMESPACES: (first, last), FEATURES: (low, high)}
 
-        def copied(owner: Any, one: Column) -> np.ndarray:
-            values, (start, stop) = getattr(owner, one.name), ranges[one.per]
-            return values[start : stop + 1] - values[start] if one.entries is STARTS else np.array(values[start:stop])
+        def copied(owner: Any, kind: Column) -> np.ndarray:
+            values, (start, stop) = getattr(owner, kind.name), ranges[kind.per]
+            return values[start : stop + 1] - values[start] if kind.entries is STARTS else np.array(values[start:stop])
 
-        names = self.names and Names(**{name: copied(self.names, one) for name, one in NAME_COLUMNS.items()})
-        return {name: copied(self, one) for name, one in COLUMNS.items()}, names
+        names = self.names and Names(**{name: copied(self.names, kind) for name, kind in NAME_COLUMNS.items()})
+        return {name: copied(self, kind) for name, kind in COLUMNS.items()}, names
 
     def copy(self) -> Batch:
         """The columns in arrays of their own, without text and names."""

@@ -311,14 +311,14 @@ def read(
     source = begun.source
     if kind in TABLES:
         from vwlite.data.columns import read_columns
-        from vwlite.data.table_formats import laid_out
+        from vwlite.data.table_formats import lay_out
 
-        source = laid_out(source, kind, read_columns(columns), format)
+        source = lay_out(source, kind, read_columns(columns), format)
     marks_files = format.words and not format.lists and kind not in EVENTS
-    return number_lines(parsed_ahead(source, parser, threads - 1), marks_files)
+    return number_lines(parse_ahead(source, parser, threads - 1), marks_files)
 
 
-def parsed_ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:
+def parse_ahead(source: Iterator[Block], parser: Callable[[Block], Parsed], threads: int) -> Iterator[Parsed]:
     """``in_order``, by the caller's thread alone until the first block of ``SMALL`` bytes or more."""
     for block in source:
         if block.size >= SMALL:

@@ -17,7 +17,7 @@ from mmh3 import mmh3_x64_128
 from vwlite._native.digest import WORDS, add, begin
 from vwlite.config_check import JsonObject
 from vwlite.data.config import BLOCK_SIZE
-from vwlite.data.input_stream import display_name, missing, open_input
+from vwlite.data.input_stream import display_name, missing_message, open_input
 from vwlite.errors import DataError, UsageError
 from vwlite.storage.output_checks import is_url
 
@@ -139,7 +139,7 @@ def _stat(path: str) -> os.stat_result:
     try:
         return os.stat(path)
     except (OSError, ValueError) as error:
-        raise missing(path, error) from None
+        raise missing_message(path, error) from None
 
 
 def check_inputs(paths: Sequence[str]) -> None:
@@ -205,7 +205,7 @@ def blocks(
     check_inputs(paths)
     buffers = buffers or Buffers(size)
     opened = ((display_name(path), partial(open_input, path)) for path in paths)
-    streams = (stream_blocks(*one, buffers, max_line, Digest() if marks else None, groups) for one in opened)
+    streams = (stream_blocks(*stream, buffers, max_line, Digest() if marks else None, groups) for stream in opened)
     return (block for stream in streams for block in stream)
 
 

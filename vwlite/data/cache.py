@@ -25,7 +25,7 @@ from vwlite.data.batch import Batch
 from vwlite.data.block_parser import COUNTS, Packed, unpack_batch, unpacked_size
 from vwlite.data.blocks import TextDigest, fingerprint, is_unchanged_text, same_file
 from vwlite.data.config import InputConfig
-from vwlite.data.input_stream import missing
+from vwlite.data.input_stream import missing_message
 from vwlite.data.text_format import TextFormat
 from vwlite.errors import ModelError, OutputError
 from vwlite.storage.atomic_file import Flusher, atomic_output
@@ -132,7 +132,7 @@ class Cache:
                 self.file = closing.enter_context(open(path, "rb")) if file is None else closing.enter_context(file)
                 self.size = os.fstat(self.file.fileno()).st_size
             except OSError as error:
-                raise missing(path, error) from None
+                raise missing_message(path, error) from None
             if self.size < len(MAGIC) + TAIL.size or self.bytes_at(0, len(MAGIC)) != MAGIC:
                 raise self.damaged("it is not one of vwlite's")
             self.footer = self._read_footer()
@@ -239,7 +239,7 @@ class Cache:
         return batch
 
     def whole(self) -> list[Batch]:
-        """All batches at once, in memory of their own."""
+        """Read all batches at once, in memory of their own."""
         sizes = [unpacked_size(counts) for counts in self.batches]
         buffer, starts = allocate_spillable(sum(sizes)), accumulate(sizes, initial=0)
         return [self.unpacked(number, buffer[start:]) for number, start in zip(range(len(sizes)), starts, strict=False)]

@@ -19,6 +19,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain
 from typing import Any
 from unicodedata import ucd_3_2_0
 
@@ -28,7 +29,7 @@ import numpy as np
 from vwlite._native.hash_names import hash_numbers, hash_texts, text_of
 from vwlite.data.batch import offsets
 from vwlite.data.text_format import TextFormat
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import DataError, UsageError, first_words
 from vwlite.options import not_one_of
 
 ROLES = ("label", "weight", "base", "tag")
@@ -75,10 +76,11 @@ class Columns:
     headed: bool | None = None
 
     def __str__(self) -> str:
-        """As ``read_columns`` takes it."""
+        """Write the columns as ``read_columns`` takes them."""
         items = [item for item, headed in HEADERS.items() if headed is self.headed]
         items += [f"{role}={column}" for role, column in self.roles.items()]
-        items += [f"{quote_name(space)}={','.join(map(str, some))}" for space, some in self.spaces.items() if some]
+        for space, members in self.spaces.items():
+            items += [f"{quote_name(space)}={','.join(map(str, members))}"] if members else []
         if self.rest == IGNORE:
             items.append(f"{IGNORE}={','.join([*map(quote_name, self.ignored), REST])}")
         elif self.ignored:
@@ -90,14 +92,17 @@ class Columns:
     @property
     def named(self) -> Iterator[Column]:
         """The columns that are read, by name."""
-        yield from self.roles.values()
-        for some in self.spaces.values():
-            yield from some
+        return chain(self.roles.values(), self.features)
+
+    @property
+    def features(self) -> Iterator[Column]:
+        """The columns that are features, by namespace."""
+        return chain.from_iterable(self.spaces.values())
 
     @property
     def is_typed(self) -> bool:
         """Whether nothing is left to find out from the data."""
-        return self.rest == IGNORE and all(one.type for some in self.spaces.values() for one in some)
+        return self.rest == IGNORE and all(column.type for column in self.features)
 
     def shown(self) -> str:
         """The text of --columns without what only later files and models need."""
@@ -114,13 +119,13 @@ class Columns:
         known = {name: Column(name) for name in header if name}
         there = frozenset(known)
         owner: dict[str, str] = {}
-        for space, some in self.spaces.items():
-            for column in some:
+        for space, members in self.spaces.items():
+            for column in members:
                 known[column.name] = column
                 owner[column.name] = space
-        missing = [one.name for one in self.named if one.name not in there and not one.optional]
+        missing = [column.name for column in self.named if column.name not in there and not column.optional]
         if missing:
-            raise DataError(f"{source} has no column {missing[0]!r}{proposal(missing[0], header)}")
+            raise DataError(f"{source} has no column {missing[0]!r}{proposal_text(missing[0], header)}")
         roles = {role: column for role, column in self.roles.items() if column.name in there}
         absent = {*self.ignored, *(column.name for column in roles.values())}
         left = [name for name in header if name and name not in absent and name not in owner]
@@ -131,9 +136,9 @@ class Columns:
         spaces: dict[str, list[Column]] = {space: [] for space in ("", *self.spaces, self.rest) if space != IGNORE}
         for name in header:
             if name in owner and name not in absent:
-                one = known[name]
-                spaces[owner[name]].append(one if one.type else replace(one, type=self.types.get(name, "")))
-        placed = {space: tuple(sorted(some, key=Column.is_of_words)) for space, some in spaces.items() if some}
+                column = known[name]
+                spaces[owner[name]].append(column if column.type else replace(column, type=self.types.get(name, "")))
+        placed = {space: tuple(sorted(members, key=Column.is_of_words)) for space, members in spaces.items() if members}
         ignored = frozenset(self.ignored)
         aside = (*(name for name in header if name in ignored), *left)
         return Columns(roles, placed, aside, IGNORE, headed=self.headed)
@@ -141,29 +146,29 @@ class Columns:
     def typed(self, types: Mapping[str, str]) -> Columns:
         """The same with the types of columns that have none."""
         spaces = {
-            space: tuple(one if one.type else replace(one, type=types[one.name]) for one in some)
-            for space, some in self.spaces.items()
+            space: tuple(column if column.type else replace(column, type=types[column.name]) for column in members)
+            for space, members in self.spaces.items()
         }
         return replace(self, spaces=spaces)
 
     @property
     def found_types(self) -> dict[str, str]:
         """The types of feature columns, by name, that may have been detected in the data."""
-        some = (one for some in self.spaces.values() for one in some)
-        return {one.name: one.type for one in some if one.type in (NUMBER, TEXT)}
+        return {column.name: column.type for column in self.features if column.type in (NUMBER, TEXT)}
 
     def kept(self, asked: Columns) -> Columns:
-        """The columns that a model keeps, for other tables: only columns of features must be there; what was
-        ``asked`` for and may
-        be missing still may be there.
+        """The columns that a model keeps, for other tables: only columns of features must be there.
+
+        ``asked``: the columns that were asked for, of which those that the data lack may be there again.
         """
         roles = {role: replace(column, optional=True) for role, column in {**asked.roles, **self.roles}.items()}
         there = {column.name for column in self.named}
         spaces = dict(self.spaces)
-        for space, some in asked.spaces.items():
-            missing = tuple(one for one in some if one.type and one.name not in there)
+        for space, members in asked.spaces.items():
+            missing = tuple(column for column in members if column.type and column.name not in there)
             spaces[space] = (*spaces.get(space, ()), *missing)
-        return replace(self, roles=roles, spaces={space: some for space, some in spaces.items() if some}, ignored=())
+        spaces = {space: members for space, members in spaces.items() if members}
+        return replace(self, roles=roles, spaces=spaces, ignored=())
 
 
 def quote_name(name: str) -> str:
@@ -178,17 +183,16 @@ def nearest(name: str, known: Collection[str]) -> str:
     """The one that is spelled most like ``name``, whatever the case of letters; empty where none is."""
     from difflib import get_close_matches
 
-    typed = {one.lower(): one for one in known}
-    return next((typed[one] for one in get_close_matches(name.lower(), typed, n=1)), "")
+    typed = {word.lower(): word for word in known}
+    return next((typed[match] for match in get_close_matches(name.lower(), typed, n=1)), "")
 
 
-def proposal(name: str, known: Collection[str]) -> str:
+def proposal_text(name: str, known: Collection[str]) -> str:
     """The columns there are, and the one that is spelled most like ``name``."""
-    if any("|" in one for one in known):
+    if any("|" in word for word in known):
         return ": its first line is one of text, which --format vw reads"
-    some = ", ".join(list(known)[:10]) + (", ..." if len(known) > 10 else "")
     near = nearest(name, known)
-    return f" (it has {some}{f'; did you mean {near}?' if near else ''})"
+    return f" (it has {first_words(known, 10)}{f'; did you mean {near}?' if near else ''})"
 
 
 def check_header(header: Sequence[str], source: str) -> None:
@@ -293,7 +297,7 @@ class ColumnNames:
         return numbers + np.uint32(self.seed) if self.seed else numbers
 
     def texts(self, columns: np.ndarray) -> tuple[bytes, np.ndarray, np.ndarray]:
-        """Bytes, and where in them the name of each of the columns begins and ends, int64[n]."""
+        """Return bytes, and where in them the name of each of the columns begins and ends, int64[n]."""
         if self.names is not None:
             names, which = self.names, columns
         else:
@@ -314,10 +318,10 @@ NONE = np.zeros(CHARACTERS, np.uint16)  # for tables without such words
 @cache
 def lower_table() -> np.ndarray:
     """uint16[65536]: each letter, digit, mark and ``_`` in lower case, if that takes as many bytes; 0 for all else."""
-    return np.array([lower(chr(code)) for code in range(CHARACTERS)], np.uint16)
+    return np.array([lower_character(chr(code)) for code in range(CHARACTERS)], np.uint16)
 
 
-def lower(character: str) -> int:
+def lower_character(character: str) -> int:
     if character != "_" and ucd_3_2_0.category(character)[0] not in "LNM":
         return 0
     small = character.lower()

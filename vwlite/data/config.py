@@ -97,7 +97,9 @@ class InputConfig(Config):
 
 
 def input_config(values: Mapping[str, Any], **more: Any) -> InputConfig:
-    """Where the data come from; ``values`` of all options of a command by their keys, ``more``: other fields."""
+    """Make the configuration of where the data come from; ``values`` of all options of a command by their keys,
+    ``more``: other fields.
+    """
     paths = tuple(values.get("files", ())) or ("-",)  # with files of -d, in the order typed
     return InputConfig(
         **{

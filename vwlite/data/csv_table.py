@@ -31,7 +31,7 @@ from vwlite.data.config import DELIMITERS
 from vwlite.data.plain_text import BOM
 from vwlite.data.row_columns import ANONYMOUS_CHAR, check_columns
 from vwlite.data.text_format import Code, TextFormat
-from vwlite.errors import DataError, UsageError
+from vwlite.errors import DataError, UsageError, first_words
 from vwlite.options import DECIMAL, is_count
 
 MARKS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -92,7 +92,7 @@ def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = No
     try:
         header = cells_of(first_line(text), delimiter)
     except csv.Error as error:
-        raise DataError(f"{source}:1: the names of the columns cannot be read: {unreadable(str(error))}") from None
+        raise DataError(f"{source}:1: the names of the columns cannot be read: {reason_of(str(error))}") from None
     if not header:
         raise DataError(f"{source}: there is no first line with the names of the columns")
     if len(header) == 1 and TEXT_LINE.search(header[0]):
@@ -102,7 +102,7 @@ def header_of(text: bytes, delimiter: str, source: str, headed: bool | None = No
     return header if headed is not False else [str(number + 1) for number in range(len(header))]
 
 
-def unreadable(error: str) -> str:
+def reason_of(error: str) -> str:
     """The reason why ``csv`` has refused a line."""
     if "limit" in error:
         return f"one is longer than {csv.field_size_limit()} characters"
@@ -124,7 +124,7 @@ def line_with_open_quote(head: bytes, delimiter: str) -> int:
     return 0
 
 
-def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns:
+def detect_columns(head: bytes, kind: str, columns: Columns, source: str) -> Columns:
     """The columns of a table that begins with ``head``, whole lines, and their types: numbers where all cells are some.
 
     Raises DataError.
@@ -141,7 +141,7 @@ def first_look(head: bytes, kind: str, columns: Columns, source: str) -> Columns
         numbers.update([place for place in left - numbers if DECIMAL_CELL.fullmatch(cells[place])])
     if columns.headed is None and looks_like_data([with_point(name, delimiter) for name in header], left & numbers):
         raise HeaderMissing(
-            f"{source}:1: the first line looks like data, not like names of columns ({header_text(header)}): "
+            f"{source}:1: the first line looks like data, not like names of columns ({first_words(header, SHOWN)}): "
             "in --columns, no-header calls the columns 1, 2 and so on, and header takes the line for names"
         )
     types = {name: NUMBER if place in left else TEXT for place, name in enumerate(header)}
@@ -182,9 +182,6 @@ def looks_like_data(header: Sequence[str], numbers: Collection[int]) -> bool:
     )
 
 
-def header_text(header: Sequence[str]) -> str:
-    return ", ".join(header[:SHOWN]) + ", ..." * (len(header) > SHOWN)
-
 
 def rows_of(head: bytes, delimiter: str, size: int, headed: bool | None = None) -> Iterator[list[str]]:
     """The rows that have this number of cells, behind the first line unless it is one of them."""
@@ -212,16 +209,16 @@ class CsvTable:
         check_columns(format, placed.roles.get("weight"), placed.roles.get("base"))
         self.headed = columns.headed is not False
         self.header, self.delimiter_text, self.delimiter = header, delimiter, ord(delimiter)
-        self.types = {column.name: column.type for some in placed.spaces.values() for column in some}
+        self.types = {column.name: column.type for column in placed.features}
         place = {name: number for number, name in enumerate(header)}
         roles = [placed.roles.get(role) for role in ROLES]
-        members = [column for some in placed.spaces.values() for column in some]
-        sizes = [len(some) for some in placed.spaces.values()]
+        members = list(placed.features)
+        sizes = [len(columns) for columns in placed.spaces.values()]
         self.columns, self.features, self.spaces = len(header), len(members), len(sizes)
         self.keeps_text = format.names or (format.words and "label" in placed.roles)
-        self.role = np.array([-1 if one is None else place[one.name] for one in roles], np.int32)
-        self.column = np.array([place[one.name] for one in members] + [0], np.int32)
-        self.type = np.array([TYPES.index(one.type) for one in members] + [0], np.uint8)
+        self.role = np.array([-1 if column is None else place[column.name] for column in roles], np.int32)
+        self.column = np.array([place[column.name] for column in members] + [0], np.int32)
+        self.type = np.array([TYPES.index(column.type) for column in members] + [0], np.uint8)
         self.lower = lower_table() if TOKENS in self.types.values() else NONE
         self.first = np.cumsum([0, *sizes, 0]).astype(np.int32)
         spaces = [encode_name(space) if space else b"" for space in placed.spaces]

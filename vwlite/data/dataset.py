@@ -80,9 +80,9 @@ class Inputs:
 
     def look_at_columns(self) -> None:
         """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
-        from vwlite.data.columns import HEADERS, proposal, read_columns
+        from vwlite.data.columns import HEADERS, proposal_text, read_columns
         from vwlite.data.json_table import ColumnsMet  # which runs on text need not
-        from vwlite.data.table_formats import HEAD, advise, least_lines, looked_at, propose, remark_on_identifiers
+        from vwlite.data.table_formats import HEAD, advise, least_lines, look_at, propose, remark_on_identifiers
 
         config = self.config
         if not config.paths:
@@ -97,10 +97,10 @@ class Inputs:
         if config.kind in COLUMNAR:
             from vwlite.data import arrow_files
 
-            detected, kept = arrow_files.looked_at(config.paths[0], config.kind, columns)
+            detected, kept = arrow_files.look_at(config.paths[0], config.kind, columns)
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
-            detected, kept = looked_at(config.kind, columns, source, self.begun.head)
+            detected, kept = look_at(config.kind, columns, source, self.begun.head)
             self.remark = remark_on_identifiers(config.kind, detected, columns, self.begun.head)
             named, first = "label" in detected.roles and config.columns != config.types, not config.columns
             if config.kind in DELIMITERS and (named or (first and "label" not in columns.roles)):
@@ -110,13 +110,13 @@ class Inputs:
                 else:
                     self.proposed = "".join(propose(*text))
         self.read_as = f"columns: {detected.shown()}" if detected.shown() else ""
-        self.column_names = [*(one.name for one in detected.named), *detected.ignored]
+        self.column_names = [*(column.name for column in detected.named), *detected.ignored]
         self.config = replace(config, columns=str(kept))
         label = columns.roles.get("label")
         if config.kind == "jsonl":
             self.met = ColumnsMet(columns, self.description)
         elif label and "label" not in detected.roles:
-            self.unlabelled = f"{source} has no column {label.name!r}{proposal(label.name, self.column_names)}"
+            self.unlabelled = f"{source} has no column {label.name!r}{proposal_text(label.name, self.column_names)}"
 
     def check_label(self) -> None:
         """Raises DataError where labels are needed, and the table has no column of them."""
@@ -273,7 +273,7 @@ class Inputs:
                 if self.met:
                     self.met.add(part.block)
                 if left is not None and len(part.batch) >= left:
-                    yield head(part, left)
+                    yield first_rows(part, left)
                     return
                 if left is not None:
                     left -= len(part.batch)
@@ -314,7 +314,7 @@ class Inputs:
         return self.cache.read(self.config.threads, self.pages and self.pages.prefetch)
 
     def kept(self) -> list[Batch]:
-        """All batches of the cache at once; they need no release. Raises ModelError when the cache is damaged."""
+        """Read all batches of the cache at once; they need no release. Raises ModelError when the cache is damaged."""
         if self.cache is None:
             raise InputMissing("there is no cache to read again")
         return self.cache.whole()
@@ -348,7 +348,7 @@ def check_start(path: str, start: bytes) -> None:
         raise DataError(f"{path}: there is {codec} data inside the compressed data: it was compressed twice")
 
 
-def head(part: Parsed, rows: int) -> Parsed:
+def first_rows(part: Parsed, rows: int) -> Parsed:
     """The part up to and with its ``rows``-th row."""
     lines = int(part.batch.line[rows - 1]) + 1
     issues = [issue for issue in part.issues if issue.row < rows]

@@ -33,8 +33,8 @@ class FrameBatches:
         """``given``: y, weight, base and tags, each an array, a column's name or None. Raises ExtraMissing."""
         self.replayable = not isinstance(data, pyarrow().RecordBatchReader)
         self.data, self.namespaces, self.format = data, namespaces, format
-        self.names = {name: one for name, one in given.items() if isinstance(one, str)}
-        arrays = {name: None if isinstance(one, str) else one for name, one in given.items()}
+        self.names = {name: value for name, value in given.items() if isinstance(value, str)}
+        arrays = {name: None if isinstance(value, str) else value for name, value in given.items()}
         check_columns(format, given["weight"], given["base"])
         self.arrays, self.columns = arrays, RowColumns(format, **arrays)
         if hasattr(data, "__len__"):
@@ -74,15 +74,15 @@ class FrameBatches:
         """Labels, importance, initial predictions and tags, of arrays and columns."""
         if not self.names:
             return self.columns.take(begin, end)
-        taken = {name: None if one is None else one[begin:end] for name, one in self.arrays.items()}
+        taken = {name: None if array is None else array[begin:end] for name, array in self.arrays.items()}
         for parameter, name in self.names.items():
-            taken[parameter] = plain(record.column(name))
+            taken[parameter] = to_python(record.column(name))
         return RowColumns(self.format, **taken, first=begin).take(0, end - begin)
 
     def named(self, record: Any, groups: list[Group], rows: dict[str, Any], begin: int) -> Batch:
         """A batch with names of features, made by way of dicts, which takes longer."""
         reader = DictRows(self.format.hash_seed, self.format.hash_all, True, begin)
-        columns = {column.name: plain(record.column(column.name)) for group in groups for column in group.columns}
+        columns = {column.name: to_python(record.column(column.name)) for group in groups for column in group.columns}
         dicts = (
             {group.space: {column.name: columns[column.name][row] for column in group.columns} for group in groups}
             for row in range(record.num_rows)
@@ -92,7 +92,7 @@ class FrameBatches:
 
 
 def open_stream(data: Any) -> Any:
-    """Its stream of record batches. Raises UsageError for a stream of something else."""
+    """Open the stream of record batches of a frame. Raises UsageError for a stream of something else."""
     try:
         return pyarrow().RecordBatchReader.from_stream(data)
     except (pyarrow().ArrowInvalid, TypeError) as error:
@@ -105,14 +105,14 @@ def type_of(data: Any, name: str) -> Any:
     return schema.field(name).type if name in schema.names else None
 
 
-def plain(entries: Any) -> Any:
+def to_python(entries: Any) -> Any:
     """A column's entries as Python objects, numbers as an array; of lists without what is null."""
     types = pyarrow().types
     if types.is_integer(entries.type) or types.is_floating(entries.type):
         return entries.to_numpy(zero_copy_only=False)
     values = entries.to_pylist()
     if types.is_list(entries.type) or types.is_large_list(entries.type):
-        return [words and [one for one in words if one is not None] for words in values]
+        return [words and [word for word in words if word is not None] for words in values]
     return values
 
 

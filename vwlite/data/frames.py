@@ -106,10 +106,10 @@ class Words:
         return Part(namespace, self.seed, indptr, hashes, np.ones(len(hashes), np.float32), joins=joins)
 
 
-def same_memory(one: Any, other: Any) -> bool:
+def same_memory(left: Any, right: Any) -> bool:
     """Whether two arrays that are alive have the same buffers."""
-    places = [[buffer and buffer.address for buffer in array.buffers()] for array in (one, other)]
-    return len(one) == len(other) and one.offset == other.offset and places[0] == places[1]
+    places = [[buffer and buffer.address for buffer in array.buffers()] for array in (left, right)]
+    return len(left) == len(right) and left.offset == right.offset and places[0] == places[1]
 
 
 def text_hashes(entries: Any, seed: int, format: TextFormat, *, text_values: bool) -> np.ndarray:

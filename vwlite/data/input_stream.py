@@ -250,7 +250,7 @@ def display_name(path: str) -> str:
     return "<stdin>" if path == "-" else path
 
 
-def missing(path: str, error: OSError | ValueError) -> InputMissing:
+def missing_message(path: str, error: OSError | ValueError) -> InputMissing:
     """The sentence for an input that cannot be opened, with a hint where one can be given."""
     if isinstance(error, IsADirectoryError):
         return InputMissing(f"{path} is a directory; name one file in it")
@@ -290,7 +290,7 @@ def _file(path: str) -> io.FileIO:
     try:
         return io.FileIO(path)
     except (OSError, ValueError) as error:
-        raise missing(display_name(path), error) from None
+        raise missing_message(display_name(path), error) from None
 
 
 class Range(io.RawIOBase):
@@ -345,7 +345,7 @@ def open_input(path: str) -> Stream | Decompressed:
 
 
 def whole_input(path: str) -> bytes:
-    """All that ``open_input`` reads. Raises as it does and as its reads do, DataError for more than fits."""
+    """Read all that ``open_input`` reads. Raises as it does and as its reads do, DataError for more than fits."""
     with io.BufferedReader(open_input(path)) as file:  # type: ignore[type-var]
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:

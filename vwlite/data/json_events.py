@@ -66,11 +66,11 @@ def features_of(members: Members, found: list[tuple[str, list[str]]], own: list[
         elif isinstance(value, list):
             inner = []
             found.append((key, inner))
-            for place, one in enumerate(value):
-                if isinstance(one, Members):
-                    features_of(one, found, inner)
-                elif is_number(one) and one:
-                    inner.append(f"{place}:{one!r}")
+            for place, item in enumerate(value):
+                if isinstance(item, Members):
+                    features_of(item, found, inner)
+                elif is_number(item) and item:
+                    inner.append(f"{place}:{item!r}")
         elif is_number(value) and value:
             own.append(f"{key.translate(NOT_IN_NAMES)}:{value!r}")
     return tag
@@ -86,8 +86,8 @@ def line_of(members: Members, label: str) -> str:
     namespaces: list[tuple[str, list[str]]] = []
     own: list[str] = []
     tag = features_of(members, namespaces, own)
-    named = [("", own), *((name.translate(NOT_IN_NAMES), some) for name, some in namespaces)]
-    spaces = [f"|{name} {' '.join(some)}" for name, some in named if some]
+    named = [("", own), *((name.translate(NOT_IN_NAMES), features) for name, features in namespaces)]
+    spaces = [f"|{name} {' '.join(features)}" for name, features in named if features]
     words = [*([label] if label else []), *([f"'{tag}"] if tag else []), *(spaces or ["|"])]
     return " ".join(words)
 
@@ -201,12 +201,12 @@ def rewrite_block(block: Block, within: bool, like_vw: bool) -> Rewritten:
         text += [*event.lines, ""]
         lines += [number] * (len(event.lines) + 1)
         weights += [event.weight] * (len(event.lines) + 1)
-    whole = "".join(one + "\n" for one in text).encode(*UTF8)
+    whole = "".join(line + "\n" for line in text).encode(*UTF8)
     return Rewritten(whole, np.array(lines, np.uint32), np.array(weights, np.float32), wrong)
 
 
 def place_of(word: str, line: str) -> int:
-    """In bytes: behind a beginning of the line, or where a word of it is."""
+    """Find a place in bytes: behind a beginning of the line, or where a word of it is."""
     before = word if line.startswith(word) else line[: max(line.lower().find(word.lower()), 0)]
     return len(before.encode(*UTF8))
 

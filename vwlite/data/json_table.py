@@ -38,19 +38,19 @@ class JsonTable:
         if format.makes_features:
             raise UsageError("--affix and --spelling read names in text: they are not made of tables")
         check_columns(format, columns.roles.get("weight"), columns.roles.get("base"))
-        spaces = [one for one in dict.fromkeys(("", *columns.spaces, columns.rest)) if one != IGNORE]
+        spaces = [name for name in dict.fromkeys(("", *columns.spaces, columns.rest)) if name != IGNORE]
         places = {space: IGNORED + 1 + number for number, space in enumerate(spaces)} | {IGNORE: IGNORED}
         members = [(column, ROLES.index(role)) for role, column in columns.roles.items()]
-        members += [(column, places[space]) for space, some in columns.spaces.items() for column in some]
+        members += [(column, places[space]) for space, features in columns.spaces.items() for column in features]
         members += [(Column(name), IGNORED) for name in columns.ignored]
-        members.sort(key=lambda one: (len(utf8(one[0])), utf8(one[0])))  # as the kernel looks them up
+        members.sort(key=lambda member: (len(utf8(member[0])), utf8(member[0])))  # as the kernel looks them up
         names, self.read = [utf8(column) for column, _ in members], [column.name for column, _ in members]
         members.append((Column("", columns.rest_type), places[columns.rest]))
         self.names, self.spaces = len(names), len(spaces)
         self.name_text = np.frombuffer(b"".join(names) + b"\0", np.uint8)
         self.start = np.cumsum([0, *map(len, names)]).astype(np.int32)
         self.place = np.array([place for _, place in members], np.int32)
-        self.type = np.array([TYPES.index(one.type) if one.type else AS_IT_IS for one, _ in members], np.uint8)
+        self.type = np.array([TYPES.index(column.type) if column.type else AS_IT_IS for column, _ in members], np.uint8)
         self.lower = lower_table() if TYPES.index(TOKENS) in self.type else NONE
         written = [encode_name(space) if space else b"" for space in spaces]
         self.space_char = np.array([space[0] if space else ANONYMOUS_CHAR for space in written] + [0], np.uint8)
@@ -99,8 +99,8 @@ class ColumnsMet:
     def missing(self, *roles: str) -> list[Column]:
         """Columns of features that no line has, and those of these roles."""
         columns = [self.columns.roles[role] for role in roles if role in self.columns.roles]
-        columns += [one for some in self.columns.spaces.values() for one in some]
-        return [one for one in columns if self.any and not one.optional and one.name not in self.met]
+        columns += self.columns.features
+        return [column for column in columns if self.any and not column.optional and column.name not in self.met]
 
     def note(self, *roles: str) -> str:
         """A sentence of these; empty where none is missing."""
@@ -109,9 +109,8 @@ class ColumnsMet:
 
     def without_features(self) -> str:
         """The error where no line has any of the columns of features that are named; else empty."""
-        named = [one for some in self.columns.spaces.values() for one in some]
         missing = self.missing()
-        if not missing or not self.met.isdisjoint(one.name for one in named):
+        if not missing or not self.met.isdisjoint(column.name for column in self.columns.features):
             return ""
         named_by = f"{self.source}: no line has a column of features that --columns or the model names"
         return f"{named_by}: {self.listed(missing)}"
@@ -134,7 +133,7 @@ class ColumnsMet:
     @cached_property
     def others(self) -> list[str]:
         """The members of the first lines that no column names."""
-        known = {*(one.name for one in self.columns.named), *self.columns.ignored}
+        known = {*(column.name for column in self.columns.named), *self.columns.ignored}
         members: dict[str, None] = {}
         for line in self.first.split(b"\n"):
             try:

@@ -54,7 +54,7 @@ NUMBERS, NAMES, SEQUENCES, COSTS, LISTS, GROUPS, DECISIONS, DECISION_GROUPS = FO
 
 
 def form_of_inputs(inputs: Inputs, text: TextFormat) -> str:
-    """As ``form_of``, of inputs that have not been read."""
+    """Tell the form as ``form_of``, of inputs that have not been read."""
     config = inputs.config
     if config.kind in EVENTS:
         return DECISION_GROUPS

@@ -192,7 +192,7 @@ class GroupDecisionLabels(DecisionLabels):
         return super().entry(word)
 
 
-def no_labels(batch: Batch) -> None:
+def clear_labels(batch: Batch) -> None:
     """Have a batch whose labels were not read say nothing."""
     size = len(batch)
     batch.lists = Csr(np.zeros(size + 1, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.float32))

@@ -12,8 +12,8 @@ import numpy as np
 from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.block_parser import Parsed, ParseIssue
 from vwlite.data.config import BadLinesConfig
-from vwlite.data.text_format import SENTENCES, Code, excerpt, hint
-from vwlite.errors import DataError, escaped
+from vwlite.data.text_format import SENTENCES, Code, excerpt, hint_of
+from vwlite.errors import DataError, escaped, first_words
 from vwlite.options import DECIMAL
 from vwlite.storage.atomic_file import atomic_output
 
@@ -104,7 +104,9 @@ class BadLines:
         return batch
 
     def first_cached(self, batch: Batch) -> Batch:
-        """As ``relabel``, of a batch from a cache in the first pass: lines whose labels are wrong are counted there."""
+        """Take labels as ``relabel``, of a batch from a cache in the first pass: lines whose labels are wrong are
+        counted there.
+        """
         batch = self.relabel(batch)
         for row, sentence in self.wrong.items():
             self.report(f"{batch.location(row)}: {sentence}", b"")
@@ -153,7 +155,7 @@ class BadLines:
                 self.forms.add(line)
         location = f"{part.block.path}:{part.first_line + issue.line + 1}:{column + 1}"
         layout, hints = part.block.layout, self.labels.hints if self.labels else {}
-        advice = layout.advice(issue.code, line, column) if layout else hint(issue.code, line)
+        advice = layout.advice(issue.code, line, column) if layout else hint_of(issue.code, line)
         advice = advice or hints.get(issue.code, "")
         message = f"{location}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}"
         cut = layout is not None and part.block.unended and end >= part.block.size - 1
@@ -229,7 +231,7 @@ class BadLines:
         if self.bad and not self.warning(self.lines):
             self.say(f"{self.bad} of {self.lines} lines were malformed and left out")
         if self.unmet:
-            self.say(f"note: --classweight: no example has the label {', '.join(f'{one:g}' for one in self.unmet)}")
+            self.say(f"note: --classweight: no example has the label {', '.join(f'{label:g}' for label in self.unmet)}")
 
 
 def reading_policy(
@@ -329,11 +331,11 @@ class NamesAsLabels:
         if 2 * self.lines <= bad:
             return ""
         few = len(self.names) <= MAX_SHOWN
-        some = ", ".join(escaped(name) for name in list(self.names)[:MAX_SHOWN]) + ", ..." * (not few)
+        shown = escaped(first_words(self.names, MAX_SHOWN))
         words = [re.sub(r"[ \t\r\n]", "_", name) for name in self.names]
         options = f"--oaa {len(words)} {named_labels(words)}" if few else "--oaa auto"
         return (
-            f"; labels that are names ({some}) need {options}, or vwlite l1: 'vwlite check' prints the options "
+            f"; labels that are names ({shown}) need {options}, or vwlite l1: 'vwlite check' prints the options "
             "for all of the data"
         )
 

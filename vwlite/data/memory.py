@@ -12,10 +12,10 @@ from vwlite.data.block_parser import Parsed, Parser, make_parser, number_lines
 from vwlite.data.blocks import SLACK, Block
 from vwlite.data.columns import read_columns
 from vwlite.data.config import BLOCK_SIZE, COLUMNAR, DELIMITERS, TABLES, InputConfig
-from vwlite.data.dataset import Inputs, head
-from vwlite.data.table_formats import laid_out
+from vwlite.data.dataset import Inputs, first_rows
+from vwlite.data.table_formats import lay_out
 from vwlite.data.tables import Table
-from vwlite.data.text_format import SENTENCES, TextFormat, excerpt, hint
+from vwlite.data.text_format import SENTENCES, TextFormat, excerpt, hint_of
 from vwlite.errors import DataError, UsageError
 from vwlite.storage.ordered_pool import in_order
 from vwlite.storage.weight_table import PageToucher
@@ -75,7 +75,7 @@ def malformed_error(part: Parsed, row: int) -> DataError:
     data = part.block.data
     start = data.rfind(b"\n", 0, issue.at) + 1
     line, column = bytes(data[start : data.find(b"\n", issue.at)]), issue.at - start
-    advice = hint(issue.code, line)
+    advice = hint_of(issue.code, line)
     return DataError(
         f"row {row + issue.line}, column {column}: {SENTENCES[issue.code]}{advice}: {excerpt(line, column)}"
     )
@@ -102,7 +102,7 @@ class MemoryInputs(Inputs):
         self.read = read
 
     def look_at_columns(self) -> None:
-        """There is no file."""
+        """Do nothing: there is no file."""
 
     @property
     def description(self) -> str:
@@ -118,7 +118,7 @@ class MemoryInputs(Inputs):
                 if self.pages and not part.block.size:  # of text the parser has done so
                     self.pages(part.batch.feature_hash)
                 if left is not None and len(part.batch) >= left:
-                    yield head(part, left)
+                    yield first_rows(part, left)
                     return
                 if left is not None:
                     left -= len(part.batch)
@@ -155,12 +155,12 @@ class TableInputs(MemoryInputs):
         lines_read = []
         for part in super().texts():
             if self.keeps:
-                lines_read.append(fresh(replace(part.batch, names=None, path=TABLE)))
+                lines_read.append(copy_writable(replace(part.batch, names=None, path=TABLE)))
             yield part
         self.again = lines_read if self.keeps else None
 
     def cached(self) -> Iterator[Batch]:
-        return super().cached() if self.again is None else map(fresh, self.again)
+        return super().cached() if self.again is None else map(copy_writable, self.again)
 
     def kept(self) -> list[Batch]:
         return super().kept() if self.again is None else self.again
@@ -170,7 +170,7 @@ class TableInputs(MemoryInputs):
         self.again = None
 
 
-def fresh(batch: Batch) -> Batch:
+def copy_writable(batch: Batch) -> Batch:
     """A copy of what learners and policies write to; the features are the same arrays."""
     changed = {name: getattr(batch, name).copy() for name in ("label", "importance", "initial_prediction", "flags")}
     return replace(batch, **changed)
@@ -183,7 +183,7 @@ def parsed_text(text: str | bytes | Iterable[Line], config: InputConfig, format:
         raise UsageError(f"{config.kind} is read from files: name a Path")
     blocks = text_blocks(text, config.block_size)
     if config.kind in TABLES:
-        blocks = laid_out(blocks, config.kind, columns, format)
+        blocks = lay_out(blocks, config.kind, columns, format)
     threads = 0 if isinstance(text, str | bytes) and len(text) <= config.block_size else config.threads - 1
     return number_lines(in_order(blocks, make_parser(format, config.kind), threads))
 

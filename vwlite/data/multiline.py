@@ -75,7 +75,7 @@ class PendingGroup:
         batch, before = part.batch, sum(map(len, self.pieces))
         batch.line = batch.line.astype(np.int64) + part.first_line
         apart = self.find_ends(batch)
-        size = len(batch) if ends else int(np.flatnonzero(apart)[-1]) + 1 if apart.any() else 0
+        size = len(batch) if ends else 1 + int(np.max(np.flatnonzero(apart), initial=-1))
         text = memoryview(batch.text)[: part.block.size]
         issues = [issue._replace(row=issue.row + before) for issue in part.issues]
         gaps = [*self.gaps, *(issue.row for issue in issues)]
@@ -178,18 +178,18 @@ def move_text(batch: Batch, distance: int) -> None:
 
 
 def text_offsets(columns: dict[str, Column]) -> list[str]:
-    return [name for name, one in columns.items() if one.entries is TEXT_OFFSETS]
+    return [name for name, column in columns.items() if column.entries is TEXT_OFFSETS]
 
 
 def join_batches(pieces: list[Batch]) -> Batch:
-    """One batch of all rows. The pieces' offsets into their texts are moved to the joined text."""
+    """Join pieces to one batch of all rows. The pieces' offsets into their texts are moved to the joined text."""
     size = 0
     for piece in pieces:
         move_text(piece, size)
         size += len(piece.text)
     columns = {
-        name: join_columns([getattr(piece, name) for piece in pieces], one.entries is STARTS)
-        for name, one in COLUMNS.items()
+        name: join_columns([getattr(piece, name) for piece in pieces], column.entries is STARTS)
+        for name, column in COLUMNS.items()
     }
     names = pieces[0].names and Names(
         **{name: join_columns([getattr(piece.names, name) for piece in pieces]) for name in NAME_COLUMNS}
@@ -198,7 +198,7 @@ def join_batches(pieces: list[Batch]) -> Batch:
 
 
 def join_columns(arrays: list[np.ndarray], starts: bool = False) -> np.ndarray:
-    """One after the other; ``starts`` are counted on from the end of the array before."""
+    """Join arrays one after the other; ``starts`` are counted on from the end of the array before."""
     if not starts:
         return np.concatenate(arrays)
     before = np.cumsum([0, *(array[-1] for array in arrays)], dtype=np.uint32)
@@ -219,11 +219,12 @@ def with_shared(batch: Batch, row: int) -> tuple[Batch, int]:
     starts, ends = start[segments].astype(np.int64), start[segments + 1].astype(np.int64)
     features = np.concatenate([np.zeros(0, np.int64), *map(np.arange, starts, ends)])
     taken = {ROWS: slice(row, row + 1), NAMESPACES: segments, FEATURES: features}
-    columns = {name: getattr(batch, name)[taken[one.per]] for name, one in COLUMNS.items() if one.entries is not STARTS}
+    copied = {name: column for name, column in COLUMNS.items() if column.entries is not STARTS}
+    columns = {name: getattr(batch, name)[taken[column.per]] for name, column in copied.items()}
     columns["row_namespace"] = np.array([0, len(segments)], np.uint32)
     columns["namespace_start"] = offsets(ends - starts).astype(np.uint32)
     names = batch.names and Names(
-        **{name: getattr(batch.names, name)[taken[one.per]] for name, one in NAME_COLUMNS.items()}
+        **{name: getattr(batch.names, name)[taken[column.per]] for name, column in NAME_COLUMNS.items()}
     )
     return Batch(**columns, text=batch.text, names=names), 0
 

@@ -19,7 +19,7 @@ ENTRY = re.compile(rf"([0-9]+):([0-9]+):({DECIMAL})", re.ASCII)
 
 
 def decode(text: bytes) -> str:
-    """Without a byte order mark; bytes that are not UTF-8 become surrogates."""
+    """Decode text without a byte order mark; bytes that are not UTF-8 become surrogates."""
     return text.removeprefix(BOM).decode("utf-8", "surrogateescape")
 
 
@@ -39,7 +39,7 @@ def fasttext_labels(text: str) -> list[str]:
 
 
 def names_of_sets(texts: Iterable[Iterable[bytes]]) -> list[str]:
-    """All labels of these texts of fastText, sorted, if a line has several; otherwise none."""
+    """List all labels of these texts of fastText, sorted, if a line has several; otherwise none."""
     names: set[str] = set()
     several = False
     for line in chain.from_iterable(texts):
@@ -65,8 +65,8 @@ def text_of_fasttext(lines: Iterable[bytes], path: str, names: Sequence[str]) ->
                 raise DataError(f"{path}:{row}: --named_labels has no label {odd}")
             labels = [",".join(sorted((numbers[label] for label in labels), key=int))] if labels else []
         if len(labels) > 1 or "" in labels:
-            some = f"{len(labels)} labels: --named_labels lists those of all lines" if labels[1:] else "an empty label"
-            raise DataError(f"{path}:{row}: {some}")
+            found = f"{len(labels)} labels: --named_labels lists those of all lines" if labels[1:] else "an empty label"
+            raise DataError(f"{path}:{row}: {found}")
         if words:
             features = [word for word in words if not word.startswith(LABEL)]
             if UNSAFE.search(text):
@@ -90,7 +90,7 @@ def text_of_libffm(lines: Iterable[bytes], path: str) -> Iterator[str]:
         if words:
             if not NUMBER.fullmatch(words[0]):
                 raise DataError(f"{path}:{row}: bad label, expected a number: {words[0]}")
-            blocks = [f"|f{field} {' '.join(some)}" for field, some in fields.items()] or ["|"]
+            blocks = [f"|f{field} {' '.join(words)}" for field, words in fields.items()] or ["|"]
             yield " ".join([words[0], *blocks]) + "\n"
 
 

@@ -54,7 +54,7 @@ class RemoteFile(io.RawIOBase):
         try:
             yield
         except Exception as error:  # of many types: each kind of server has its own
-            raise InputDamaged(f"{self._url}: reading failed: {reason(error)}") from None
+            raise InputDamaged(f"{self._url}: reading failed: {reason_of(error)}") from None
 
     def tell(self) -> int:
         return int(self._raw.tell())
@@ -118,10 +118,10 @@ def web_options() -> Mapping[str, object]:
 def open_error(url: str, error: Exception) -> ExtraMissing | InputMissing:
     if isinstance(error, ImportError):
         return ExtraMissing(f"{url}: {error}")  # which says what to install
-    return InputMissing(f"{url}: {reason(error)}")
+    return InputMissing(f"{url}: {reason_of(error)}")
 
 
-def reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """Why it failed, in the words of what failed first."""
     while error.__cause__ is not None:
         error = error.__cause__

@@ -45,7 +45,7 @@ def batch_of(parts: Sequence[Part], rows: Mapping[str, Any]) -> Batch:
         raise DataError(f"{len(rows['label'])} rows have {size} features: too many")
     text = bytearray(rows["text"])
     names = [name_offsets(part, text) for part in parts]
-    columns, order = single(parts[0]) if len(parts) == 1 else interleave(parts)
+    columns, order = arrays_of_part(parts[0]) if len(parts) == 1 else interleave_parts(parts)
     numbers = columns.pop("numbers")
     chars = np.array([part.char for part in parts], np.uint8)
     hashes = np.array([part.namespace_hash for part in parts], np.uint32)
@@ -59,7 +59,7 @@ def batch_of(parts: Sequence[Part], rows: Mapping[str, Any]) -> Batch:
     )
 
 
-def single(part: Part) -> tuple[dict[str, np.ndarray], None]:
+def arrays_of_part(part: Part) -> tuple[dict[str, np.ndarray], None]:
     """The arrays of one namespace, without copying features."""
     filled = part.indptr[1:] != part.indptr[:-1]
     start = part.indptr if filled.all() else np.append(part.indptr[:-1][filled], part.indptr[-1])
@@ -73,7 +73,7 @@ def single(part: Part) -> tuple[dict[str, np.ndarray], None]:
     return columns, None
 
 
-def interleave(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def interleave_parts(parts: Sequence[Part]) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of several namespaces; and where each feature of the parts, one behind the other, stands in them."""
     sizes = np.stack([np.diff(part.indptr.astype(np.int64)) for part in parts], axis=1)
     starts = offsets(sizes.ravel())
@@ -117,11 +117,11 @@ def name_offsets(part: Part, text: bytearray) -> tuple[int, int, np.ndarray, np.
 
 
 def joined_names(names: Sequence[Any], numbers: np.ndarray, order: np.ndarray | None) -> Names:
-    begin, end = (np.array([one[place] for one in names], np.uint32)[numbers] for place in (0, 1))
-    start = reorder([one[2] for one in names], order)
+    begin, end = (np.array([name[place] for name in names], np.uint32)[numbers] for place in (0, 1))
+    start = reorder([name[2] for name in names], order)
     empty = np.zeros(len(start), np.uint32)
     kind = np.zeros(len(start), np.uint8)
-    return Names(start, reorder([one[3] for one in names], order), kind, kind, empty, empty, begin, end)
+    return Names(start, reorder([name[3] for name in names], order), kind, kind, empty, empty, begin, end)
 
 
 BLANKS = " \t\n\r"
@@ -143,9 +143,9 @@ class RowColumns:
         """
         check_columns(format, weight, base)
         self.sizes = {
-            name: size_of(name, one)
-            for name, one in (("y", y), ("weight", weight), ("base", base), ("tags", tags))
-            if one is not None
+            name: size_of(name, values)
+            for name, values in (("y", y), ("weight", weight), ("base", base), ("tags", tags))
+            if values is not None
         }
         self.label = self.words = None
         if y is not None and format.words:
@@ -230,7 +230,7 @@ def numbers(name: str, column: Any, first: int, missing: bool = False) -> np.nda
         raise DataError(f"{name}: expected one number for each row, not an array of shape {array.shape}")
     if array.dtype.kind not in "biuf":
         entries = enumerate(array.tolist() if hasattr(column, "dtype") else column, first)
-        array = np.array([number_of(name, row, one, missing) for row, one in entries], np.float64)
+        array = np.array([number_of(name, row, value, missing) for row, value in entries], np.float64)
     with np.errstate(over="ignore"):
         values = array.astype(np.float32)
     wrong = np.isinf(values) if missing else ~np.isfinite(values)
@@ -278,8 +278,8 @@ def list_words(row: int, entry: Any) -> bytes | None:
     if not isinstance(entry, Iterable):
         return label_word(row, entry)
     if isinstance(entry, Mapping):
-        return b" ".join(label_word(row, one) + b":%r" % cost_of(row, cost) for one, cost in entry.items()) or None
-    return b",".join(label_word(row, one) for one in entry) or EMPTY_SET.encode()
+        return b" ".join(label_word(row, label) + b":%r" % cost_of(row, cost) for label, cost in entry.items()) or None
+    return b",".join(label_word(row, label) for label in entry) or EMPTY_SET.encode()
 
 
 def cost_of(row: int, cost: Any) -> float:
@@ -321,7 +321,7 @@ def number_words(column: Any, first: int) -> list[bytes | None]:
     texts = iter(number_texts(np.concatenate([np.zeros(0, np.float32), *rows])))
     lists = [",".join([next(texts) for _ in row]).encode() for row in rows]
     pairs = zip(column, lists, strict=True)
-    words = (one.encode("utf-8", "surrogateescape") if isinstance(one, str) else text for one, text in pairs)
+    words = (label.encode("utf-8", "surrogateescape") if isinstance(label, str) else text for label, text in pairs)
     return [word if word.strip(b",") else None for word in words]
 
 
@@ -346,7 +346,7 @@ def are_number_lists(y: Any) -> bool:
     """Whether labels, an array or a list of rows, are lists of numbers; lists of classes have whole numbers alone."""
     if isinstance(y, np.ndarray) and y.dtype.kind in "biuf":
         return y.ndim == 2
-    first = next((one for one in y if one is not None), None) if isinstance(y, list | tuple) else None
+    first = next((value for value in y if value is not None), None) if isinstance(y, list | tuple) else None
     if isinstance(first, np.ndarray):
         return first.dtype.kind == "f"
-    return isinstance(first, list | tuple) and any(isinstance(one, float | np.floating) for one in first)
+    return isinstance(first, list | tuple) and any(isinstance(value, float | np.floating) for value in first)

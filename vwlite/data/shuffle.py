@@ -75,7 +75,9 @@ class Rows:
         return batch
 
     def shuffled(self, seed: int, number: int, threads: int = 1) -> Iterator[Batch]:
-        """All rows, in the order of pass ``number``; with ``threads`` > 1 gathered while earlier ones are in use."""
+        """Gather all rows, in the order of pass ``number``; with ``threads`` > 1 gathered while earlier ones are in
+        use.
+        """
         return self.chosen(order_of(len(self), seed, number), threads)
 
     def chosen(self, order: np.ndarray, threads: int = 1) -> Iterator[Batch]:
@@ -107,7 +109,7 @@ HEADER = -2  # in place of the number of a unit
 LONGEST_GROUP = 200  # lines; where blank lines are rarer on average, each line is an example of its own
 
 
-def fifth(unit: int) -> bool:
+def of_fifths(unit: int) -> bool:
     """Whether a unit is among each fifth."""
     return unit % EVERY == EVERY - 1
 
@@ -132,7 +134,7 @@ def split_files(
     kind: str,
     columns: str,
     folder: Path,
-    measured: Callable[[int], bool] = fifth,
+    measured: Callable[[int], bool] = of_fifths,
     grouped: bool | None = None,
 ) -> tuple[str, str]:
     """Write two files of the format ``kind`` into ``folder``: units to learn, and those that are to be ``measured``, by

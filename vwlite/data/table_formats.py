@@ -18,19 +18,19 @@ from vwlite.data.csv_table import (
     CsvTable,
     HeaderMissing,
     delimiter_of,
-    first_look,
+    detect_columns,
     header_of,
     rows_of,
     with_point,
 )
 from vwlite.data.json_table import JsonTable
 from vwlite.data.text_format import TextFormat, parser_of
-from vwlite.errors import escaped
+from vwlite.errors import escaped, first_words
 
 HEAD = 1 << 16  # bytes at the start of the first file whose cells tell the types of columns
 
 
-def looked_at(
+def look_at(
     kind: str, columns: Columns, source: str, head: Callable[[int, int, int], bytes]
 ) -> tuple[Columns, Columns]:
     """The columns detected in a table for ``columns``, and those that a model keeps.
@@ -42,34 +42,33 @@ def looked_at(
     lines = 1 if columns.is_typed else 0
     text = head(HEAD, lines, least_lines(columns))
     try:
-        detected = first_look(text, kind, columns, source)
+        detected = detect_columns(text, kind, columns, source)
     except HeaderMissing as error:
         perhaps = ""
         if not (columns.roles or columns.spaces or columns.ignored):
-            perhaps, _ = propose(text, kind, first_look(text, kind, replace(columns, headed=False), source), None)
+            perhaps, _ = propose(text, kind, detect_columns(text, kind, replace(columns, headed=False), source), None)
         raise HeaderMissing(f"{error}{perhaps and '; perhaps '}{perhaps}") from None
     return detected, detected.kept(columns)
 
 
 def remark_on_identifiers(kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]) -> str:
-    """A note on columns taken for numbers that may be identifiers; arguments as in ``looked_at``."""
+    """A note on columns taken for numbers that may be identifiers; arguments as in ``look_at``."""
     if kind not in DELIMITERS or asked.is_typed:
         return ""
-    names = identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
+    names = find_identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
     if not names:
         return ""
     first = quote_name(names[0])
-    some = ", ".join(names[:SHOWN]) + ", ..." * (len(names) > SHOWN)
     remedy = f"--columns with ={first}:text makes each value a feature of its own, ={first}:number ends this note"
-    return f"columns of whole numbers: {some}; if they are identifiers, {remedy}"
+    return f"columns of whole numbers: {first_words(names, SHOWN)}; if they are identifiers, {remedy}"
 
 
 def label_advice(columns: str, names: list[str]) -> str:
     """A hint for messages that no example has a label, of a table with columns of these names."""
     if "label" in read_columns(columns).roles:
         return ""
-    some = ", ".join(map(quote_name, names[:SHOWN])) + ", ..." * (len(names) > SHOWN)
-    one_of = f", one of {escaped(some)}" if some else ""
+    shown = first_words(list(map(quote_name, names)), SHOWN)
+    one_of = f", one of {escaped(shown)}" if shown else ""
     return f" (--columns label=... names the column of labels{one_of})"
 
 
@@ -79,7 +78,7 @@ def least_lines(columns: Columns) -> int:
 
 
 def layout_of(text: bytes, kind: str, columns: Columns, format: TextFormat, source: str) -> CsvTable | JsonTable:
-    """How a file that begins with ``text`` is read. Raises DataError, UsageError."""
+    """Tell how a file that begins with ``text`` is read. Raises DataError, UsageError."""
     if kind not in DELIMITERS:
         return JsonTable(columns, format)
     delimiter = delimiter_of(text, kind)
@@ -92,7 +91,7 @@ def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callabl
     if config.kind not in TABLES:
         return parse
     columns = read_columns(config.columns)
-    roles = {role: one for role, one in columns.roles.items() if role == "label"}
+    roles = {role: column for role, column in columns.roles.items() if role == "label"}
     layout = layout_of(head, config.kind, replace(columns, roles=roles), format, "")
     first = layout.arguments(Block(bytearray(), 0, "", 0))
 
@@ -102,7 +101,7 @@ def head_parser(head: bytes, config: InputConfig, format: TextFormat) -> Callabl
     return parse_head
 
 
-def laid_out(source: Iterator[Block], kind: str, columns: Columns, format: TextFormat) -> Iterator[Block]:
+def lay_out(source: Iterator[Block], kind: str, columns: Columns, format: TextFormat) -> Iterator[Block]:
     """The blocks with the layout of their files. Raises DataError for a file whose columns are others."""
     layout: CsvTable | JsonTable | None = None
     for block in source:
@@ -119,14 +118,14 @@ WHOLE = re.compile(r"[ \t]*\d+[ \t]*", re.ASCII)
 SHOWN = 10  # names of columns
 
 
-def identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[str]:
+def find_identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[str]:
     """The names of such columns of a table that begins with ``head``, whole lines.
 
     ``found``: its columns with their types. Those that were ``asked`` for with a type, or have one in a model, are
     passed over.
     """
-    types = {one.name: one.type for one in asked.named}
-    features = (one.name for some in found.spaces.values() for one in some if one.type == NUMBER)
+    types = {column.name: column.type for column in asked.named}
+    features = (column.name for column in found.features if column.type == NUMBER)
     numbers = [name for name in features if not (types.get(name, asked.rest_type) or name in asked.types)]
     delimiter = delimiter_of(head, kind)
     header = header_of(head, delimiter, "", found.headed)
@@ -196,7 +195,7 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
         spaces = {"": spaces["text"], "words": spaces["words"]}
     elif len(spaces[""]) > MANY:
         spaces[""] = []
-    placed = {space: tuple(some) for space, some in spaces.items() if some}
+    placed = {space: tuple(columns) for space, columns in spaces.items() if columns}
     columns = Columns(roles, placed, tuple(ignored), headed=found.headed)
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
     return f"--columns {quote(str(columns))}", f"{loss}{how}"
@@ -208,9 +207,9 @@ def how_to_learn(
     """Passes, and the namespaces of numbers that are learned less their means, for a table of this size."""
     small = size is not None and size < SMALL
     centred = []
-    for space, some in spaces.items():
-        far = any(is_far([with_point(cell, delimiter) for cell in cells[one.name]]) for one in some)
-        if far or (small and some):
+    for space, columns in spaces.items():
+        far = any(is_far([with_point(cell, delimiter) for cell in cells[column.name]]) for column in columns)
+        if far or (small and columns):
             centred.append(f" --centred {quote(space or '_')}")
     return " --passes 20 --shuffle-first" * small + "".join(centred)
 
@@ -221,7 +220,11 @@ def advise(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[st
     header = header_of(head, delimiter, "", found.headed)
     rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS))
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
-    numbers = {space: some for space, some in found.spaces.items() if all(one.type == NUMBER for one in some)}
+    numbers = {
+        space: columns
+        for space, columns in found.spaces.items()
+        if all(column.type == NUMBER for column in columns)
+    }
     loss = loss_for([with_point(cell, delimiter) for cell in cells[label]])
     return loss.strip(), how_to_learn(cells, numbers, delimiter, size).strip()
 

@@ -61,7 +61,7 @@ class Matrix:
         return DataError(f"row {begin + row}, column {self.names.shown(int(columns[at]))}: {SENTENCES[code]}")
 
     def entries(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the rows' entries begin, from 0; their columns, int32 or int64; their values."""
+        """Return where the rows' entries begin, from 0; their columns, int32 or int64; their values."""
         raise NotImplementedError
 
 
@@ -94,7 +94,7 @@ class Sparse(Matrix):
                 raise UsageError(f"expected a sparse matrix in rows (CSR), not {data.format!r}")
             data = data.tocsr()
         super().__init__(data, names)
-        self.indptr, self.indices = whole(data.indptr), whole(data.indices)
+        self.indptr, self.indices = as_integers(data.indptr), as_integers(data.indices)
         self.data = np.asarray(data.data)
         check_numbers(self.data)
         self.check()
@@ -121,7 +121,7 @@ class Sparse(Matrix):
         return indptr - indptr.dtype.type(first) if first else indptr, self.indices[first:last], self.data[first:last]
 
 
-def whole(array: Any) -> np.ndarray:
+def as_integers(array: Any) -> np.ndarray:
     """Contiguous whole numbers, int32 as they are, others as int64."""
     array = np.asarray(array)
     return np.ascontiguousarray(array, np.int32 if array.dtype == np.int32 else np.int64)

@@ -82,7 +82,7 @@ class Workspace:
         """Large enough for ``size`` bytes of usual text, and for the rows, segments and features ``like`` of others."""
         self.names = names
         usual = (size // 64, size // 32, size // 8)
-        sizes = (max(one, 9 * other // 8) + 64 for one, other in zip(usual, like, strict=True))
+        sizes = (max(count, 9 * known // 8) + 64 for count, known in zip(usual, like, strict=True))
         self.rows, self.segments, self.features = sizes
         self.max_issues = 64
         self.more, self.used = np.zeros(1, np.uint8), 0  # text behind the block's, and how much of it there is
@@ -230,7 +230,7 @@ TOKEN = rb"\S+(?:[ \t]\S+)*[ \t](?:O|[BIESLU]-\S+)\s*"  # its last column marks 
 MAX_GUESSED_BYTES = 1 << 16  # the format of longer lines is not guessed
 
 
-def hint(code: int, line: bytes) -> str:
+def hint_of(code: int, line: bytes) -> str:
     """Advice for a line that looks like one of another format; empty for others."""
     if code == Code.NO_BAR and len(line) <= MAX_GUESSED_BYTES and re.fullmatch(SVMLIGHT, line):
         return " (--format svmlight?)"
@@ -292,7 +292,8 @@ def label_words(line: bytes, start: int) -> list[bytes]:
 
 
 def excerpt(line: bytes, column: int, width: int = 60) -> str:
-    """At most ``width`` printable characters of ``line`` around byte ``column`` (from 0), ``...`` for what is cut off.
+    """Cut out at most ``width`` printable characters of ``line`` around byte ``column`` (from 0), ``...`` for what is
+    cut off.
 
     Control characters and bytes that are not UTF-8 come out as Python escapes. ``width`` should be 20 or more.
     """
@@ -301,17 +302,17 @@ def excerpt(line: bytes, column: int, width: int = 60) -> str:
     before = printable(line[max(0, column - 4 * width) : column])[::-1]
     after = printable(line[column : column + 4 * width])
     before_width = max(width // 3, width - sum(map(len, after)))
-    left = fitting(before, before_width)
-    right = fitting(after, width - sum(map(len, left)))
+    left = fit_pieces(before, before_width)
+    right = fit_pieces(after, width - sum(map(len, left)))
     return "".join(left[::-1] + right)
 
 
 def printable(text: bytes) -> list[str]:
-    """One piece per character: itself or its escape."""
+    """Make one piece per character: itself or its escape."""
     return [c if c.isprintable() else escape(c) for c in decode(text)]
 
 
-def fitting(pieces: list[str], width: int) -> list[str]:
+def fit_pieces(pieces: list[str], width: int) -> list[str]:
     """The first pieces that fit into ``width`` characters, closed by ``...`` unless all do."""
     if sum(map(len, pieces)) <= width:
         return pieces

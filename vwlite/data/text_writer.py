@@ -40,7 +40,7 @@ class TextWriter:
             names.value_start.tolist(), names.value_end.tolist(), values,
             strict=True,
         )
-        words = [self.word(text, *one) for one in features]
+        words = [self.word(text, *feature) for feature in features]
         edges, texts_of_rows = batch.row_namespace.tolist(), []
         for row in range(len(batch)):
             blocks = range(edges[row], edges[row + 1])
@@ -66,7 +66,7 @@ class TextWriter:
         """The text before the first bar of each row."""
         columns = (batch.label, batch.importance, batch.initial_prediction)
         labels, weights, bases = (self.texts(column) for column in columns)
-        some_weights, some_bases = any(one != "1" for one in weights), any(one != "0" for one in bases)
+        some_weights, some_bases = any(weight != "1" for weight in weights), any(base != "0" for base in bases)
         empty = np.diff(batch.row_namespace.astype(np.int64)) == 0
         if (some_weights and self.format.lists) or (some_bases and self.format.words):
             raise DataError("labels that are names have no initial prediction, and lists no importance")
@@ -95,9 +95,9 @@ class TextWriter:
         if len(self.known) > KEPT:
             self.known = {}
         bits = distinct.tolist()
-        if new := [one for one in bits if one not in self.known]:
+        if new := [bit for bit in bits if bit not in self.known]:
             self.known.update(zip(new, number_texts(np.array(new, np.uint32).view(np.float32)), strict=True))
-        texts = [self.known[one] for one in bits]
+        texts = [self.known[bit] for bit in bits]
         return [texts[place] for place in places.tolist()]
 
 
@@ -110,24 +110,24 @@ def number_texts(values: np.ndarray) -> list[str]:
         raise DataError("text has no infinite numbers")
     exact = ["" if value != value else str(value).removesuffix(".0") for value in values]
     shortest = [text and min(f"{value:.6g}", text, key=len) for text, value in zip(exact, values, strict=True)]
-    for row in misread(shortest, values):
+    for row in find_misread(shortest, values):
         shortest[row] = exact[row]
     for digits in (7, 8, 9, 12, 0):
-        for row in misread(shortest, values):
+        for row in find_misread(shortest, values):
             value = float(values[row])
             shortest[row] = f"{value:.{digits}g}" if digits else hexadecimal(value)
     return shortest
 
 
-def misread(texts: list[str], values: np.ndarray) -> list[int]:
-    """Which of these texts, but for empty ones, are read as other numbers than float32[n]."""
+def find_misread(texts: list[str], values: np.ndarray) -> list[int]:
+    """Tell which of these texts, but for empty ones, are read as other numbers than float32[n]."""
     back = parse_text("\n".join(f"{text} |" for text in texts).encode(), TextFormat()).label
     wrong = (back.view(np.uint32) != values.view(np.uint32)) & (np.array(texts) != "")
     return np.flatnonzero(wrong).tolist()  # type: ignore[no-any-return]
 
 
 def hexadecimal(value: float) -> str:
-    """As C's ``%a`` writes it: no zeros at the end."""
+    """Write a number as C's ``%a`` does: no zeros at the end."""
     return re.sub(r"\.?0*p", "p", value.hex())
 
 
@@ -164,7 +164,7 @@ def format_features(slots: np.ndarray, values: np.ndarray) -> list[bytes]:
     """``index:value`` for each distinct slot, with the sum of its values, as float32."""
     index, place = np.unique(slots, return_inverse=True)
     sums = np.bincount(place, values, len(index)).astype(np.float32)
-    return [b"%d:%b" % (one, value) for one, value in zip(index.tolist(), format_floats(sums), strict=True)]
+    return [b"%d:%b" % (slot, value) for slot, value in zip(index.tolist(), format_floats(sums), strict=True)]
 
 
 def format_floats(values: np.ndarray) -> list[bytes]:

@@ -96,10 +96,10 @@ class Snapshot:
 def columns_of_slots(table: np.ndarray, columns: int, slots: Sequence[np.ndarray]) -> np.ndarray:
     """float32[columns, n]: of the slots in all of these lists; columns that the table lacks are zero."""
     values, begin = zeros(columns, sum(map(len, slots))), 0  # large arrays: of huge pages
-    for some in slots:
+    for part in slots:
         for column in range(min(columns, table.shape[1])):
-            take_column(table, column, some, values[column, begin : begin + len(some)])
-        begin += len(some)
+            take_column(table, column, part, values[column, begin : begin + len(part)])
+        begin += len(part)
     return values
 
 
@@ -117,9 +117,9 @@ def union_of_slots(*lists: np.ndarray) -> np.ndarray:
     return np.flatnonzero(known).astype(np.uint32)
 
 
-def places(slots: np.ndarray, some: np.ndarray) -> Any:
-    """Where ``some`` of the slots are among them."""
-    return slice(None) if len(some) == len(slots) else np.searchsorted(slots, some)
+def places_of(slots: np.ndarray, part: np.ndarray) -> Any:
+    """Find where the slots ``part`` are among ``slots``, both ascending; all of them where there are as many."""
+    return slice(None) if len(part) == len(slots) else np.searchsorted(slots, part)
 
 
 def save(path: str | os.PathLike[str], delta: Delta, open_output: OpenOutput = atomic_output) -> None:
@@ -171,7 +171,7 @@ def pool_label_sums(base: Mapping[str, float], ends: Sequence[Mapping[str, float
     total = sum(learned)
     if not total > 0:
         return dict(base)
-    shares = [one / total for one in learned]
+    shares = [weight / total for weight in learned]
     mean = sum(share * end["label_mean"] for share, end in zip(shares, ends, strict=True))
     sums = {name: base[name] + sum(end[name] - base[name] for end in ends) for name in ("label_weight", "label_count")}
     sums |= {"label_mean": mean, **dict.fromkeys(LABEL_SUMS[3:], 0.0)}

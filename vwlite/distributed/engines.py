@@ -19,7 +19,7 @@ import numpy as np
 from vwlite.data.config import BadLinesConfig, InputConfig
 from vwlite.distributed.delta import Delta, Task, load
 from vwlite.distributed.plan import Shard
-from vwlite.distributed.task import Work, into, learn
+from vwlite.distributed.task import Work, learn, write_delta
 from vwlite.errors import ExtraMissing, VwliteError, WorkerLost
 from vwlite.version import __version__
 
@@ -62,7 +62,7 @@ class Here:
             yield work(base, shard, *how)
 
     def close(self) -> None:
-        """There are no workers."""
+        """Do nothing: there are no workers."""
 
 
 class Lost:
@@ -101,7 +101,7 @@ class Processes:
 
     def submit(self, work: Work, base: str, shard: Shard, how: Any) -> Future:
         pool = self.started()
-        return pool.submit(into, os.path.join(self.folder.name, str(shard.number)), work, base, shard, *how)
+        return pool.submit(write_delta, os.path.join(self.folder.name, str(shard.number)), work, base, shard, *how)
 
     def close(self) -> None:
         pool, self.pool = self.pool, None
@@ -215,10 +215,10 @@ class OnDask(OnExecutor):
         """
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")
-            return self.client.submit(same, base, pure=False, retries=ATTEMPTS)
+            return self.client.submit(return_base, base, pure=False, retries=ATTEMPTS)
 
 
-def same(base: bytes) -> bytes:
+def return_base(base: bytes) -> bytes:
     return base
 
 

@@ -63,7 +63,7 @@ def sum_up(base: str | bytes, shard: Shard, input: InputConfig, bad_lines: BadLi
     first, gradient = learner.first, learner.gradient
     done = ShardPass(model, shard, digest)
     done.run(input, bad_lines)
-    task = done.task([plain(one) for one in learner.sums.tolist()])
+    task = done.task([plain(number) for number in learner.sums.tolist()])
     slots = np.flatnonzero(learner.vectors[:, DIRECTION if first else GRADIENT]) if gradient else np.zeros(0, np.intp)
     columns = [learner.vectors[slots, column] for column in (GRADIENT, *([DIAGONAL] if first else []))]
     return Delta(task, done.header(), slots.astype(np.uint32), columns)
@@ -122,7 +122,7 @@ class Optimiser:
 
     def add(self, delta: Delta) -> None:
         learner = self.learner
-        learner.sums += [float(one) for one in delta.task.sums]
+        learner.sums += [float(number) for number in delta.task.sums]
         for column, values in zip((GRADIENT, DIAGONAL), delta.columns, strict=False):
             learner.vectors[delta.slots, column] += values
         if learner.first:
@@ -142,7 +142,7 @@ def with_final_step(config: RunConfig, model: Restored | None, passes: int) -> t
     learner = config.learner
     if not isinstance(learner, GdConfig) or learner.learner != Gd.name:
         raise UsageError(f"--then-bfgs fits one set of weights: it does not go with --{learner.option}")
-    settings = BfgsConfig(**{one.name: getattr(learner, one.name) for one in fields(GdConfig)})
+    settings = BfgsConfig(**{field.name: getattr(learner, field.name) for field in fields(GdConfig)})
     check_table_memory(Bfgs, settings, config.features.bits, True, config.max_memory)
     config = replace(config, learner=replace(learner, l2=0.0))
     if model:

@@ -19,7 +19,7 @@ from vwlite.distributed.delta import (
     has_units,
     in_units_of_all,
     load,
-    places,
+    places_of,
     pool_label_sums,
     slots_between,
     sums_of,
@@ -63,9 +63,9 @@ def check(base: str, deltas: Sequence[Delta]) -> None:
     missing = sorted({*range(1, of + 1)} - {*numbers})
     for shards, what in ((twice, "given twice"), (missing, "missing")):
         if shards:
-            one = len(shards) == 1
+            single = len(shards) == 1
             listed = " and ".join(filter(None, [", ".join(map(str, shards[:-1])), str(shards[-1])]))
-            raise ModelError(f"shard{'' if one else 's'} {listed} of {of} {'is' if one else 'are'} {what}")
+            raise ModelError(f"shard{'' if single else 's'} {listed} of {of} {'is' if single else 'are'} {what}")
 
 
 def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
@@ -91,17 +91,18 @@ def merge(base: Model, digest: str, deltas: Sequence[Delta]) -> Model:
     if rule.split:
         merge_split(values, deltas, rule)
     else:
-        merge_means(values, deltas, [examples(base.header, delta.header) for delta in deltas])
+        merge_means(values, deltas, [examples_between(base.header, delta.header) for delta in deltas])
     return Model(merged_header(base.header, [delta.header for delta in deltas], config), base.arrays, base.writer)
 
 
 def check_agreement(models: Sequence[tuple[str, JsonObject]]) -> None:
     """Raises ModelError where the headers of models, each with its file's name, are of other options."""
-    (first, one), *others = models
+    (first_path, first), *others = models
     for path, header in others:
         for name in ("learner", "features", "config", "kind"):
-            if header.get(name) != one.get(name):
-                raise ModelError(f"{path} and {first} were made with other options ({different(one, header, name)})")
+            if header.get(name) != first.get(name):
+                option = first_difference(first, header, name)
+                raise ModelError(f"{path} and {first_path} were made with other options ({option})")
     for path, header in models:
         if not header["resumable"]:
             raise ModelError(f"{path} cannot be merged: it was saved with --predict_only_model")
@@ -109,11 +110,11 @@ def check_agreement(models: Sequence[tuple[str, JsonObject]]) -> None:
             raise ModelError(f"{path} cannot be merged: it keeps the names of features (--names)")
 
 
-def different(one: JsonObject, other: JsonObject, name: str) -> str:
-    """The first option that differs."""
-    if not isinstance(one.get(name), dict) or not isinstance(other.get(name), dict):
+def first_difference(left: JsonObject, right: JsonObject, name: str) -> str:
+    """Names the first option that differs in the member ``name`` of two headers."""
+    if not isinstance(left.get(name), dict) or not isinstance(right.get(name), dict):
         return name
-    return next(key for key in {**one[name], **other[name]} if one[name].get(key) != other[name].get(key))
+    return next(key for key in {**left[name], **right[name]} if left[name].get(key) != right[name].get(key))
 
 
 def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
@@ -124,12 +125,12 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     """
     deltas = in_units_of_all(base.header, deltas, config)
     values = base.arrays["weights"].values
-    weights = [examples(base.header, delta.header) for delta in deltas]
+    weights = [examples_between(base.header, delta.header) for delta in deltas]
     slots, columns = known_slots(deltas), len(base.arrays["weights"].names)
     before = values[slots, :columns].astype(np.float64)
     change, mass, after = np.zeros(len(slots)), np.zeros(len(slots)), before.copy()
     for delta, weight in zip(deltas, weights, strict=True):
-        at = places(slots, delta.slots)
+        at = places_of(slots, delta.slots)
         change[at] += weight * (delta.columns[0] - before[at, 0])
         mass[at] += weight
         if columns > 1:
@@ -142,13 +143,13 @@ def merge_apart(base: Model, deltas: Sequence[Delta], config: Any) -> Model:
     return Model(header, base.arrays, base.writer)
 
 
-def examples(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
+def examples_between(base: Mapping[str, Any], end: Mapping[str, Any]) -> float:
     """The weight of the examples that a shard has learned."""
     return end["counters"]["labeled_weight"] - base["counters"]["labeled_weight"]
 
 
 def known_slots(deltas: Sequence[Delta]) -> np.ndarray:
-    """Ascending: the slots of any of them."""
+    """Return the slots of any of the deltas, ascending."""
     return union_of_slots(*[delta.slots for delta in deltas])
 
 
@@ -170,7 +171,7 @@ def merge_means(values: np.ndarray, deltas: Sequence[Delta], weights: Sequence[f
     before = values[slots, :columns].astype(np.float64)
     change, largest = np.zeros(len(slots)), before[:, 1:].copy()
     for delta, weight in zip(deltas, weights, strict=True):
-        at = places(slots, delta.slots)
+        at = places_of(slots, delta.slots)
         change[at] += weight * (delta.columns[0] - before[at, 0])
         for column, changed in enumerate(delta.columns[1:]):
             largest[at, column] = np.maximum(largest[at, column], changed)
@@ -185,11 +186,11 @@ def merged_header(base: JsonObject, ends: list[JsonObject], config: Any) -> Json
         "scalars": merged_scalars(base, ends, config),
         "counters": merged_counts(base["counters"], [end["counters"] for end in ends]),
         "negative_label": common_value("labels of the negative class", [end["negative_label"] for end in ends], None),
-        "seen": sorted({one for end in ends for one in end["seen"]}),
+        "seen": sorted({path for end in ends for path in end["seen"]}),
     }
     if "norms" in base:
         norms = sum_values(np.array(base["norms"]), [np.array(end["norms"]) for end in ends])
-        merged["norms"] = [[*row[:2], factor(row[0], row[1], config)] for row in norms.tolist()]
+        merged["norms"] = [[*row[:2], rate_factor(row[0], row[1], config)] for row in norms.tolist()]
     if "label_order" in base:
         of = base["label_order"]
         merged["label_order"] = {
@@ -209,7 +210,7 @@ def sum_values(base: Any, ends: list[Any]) -> Any:
     return total
 
 
-def factor(norm_sum: float, norm_weight: float, config: Any) -> float:
+def rate_factor(norm_sum: float, norm_weight: float, config: Any) -> float:
     """The factor common to all rates, as the kernel computes it; 1 before the first update."""
     if not (norm_sum and norm_weight):
         return 1.0
@@ -236,12 +237,12 @@ def merged_scalars(base: JsonObject, ends: list[JsonObject], config: Any) -> Jso
             merged[name] = decay_rate(start[name], config.decay_learning_rate)
         elif name != "multiplier":
             merged[name] = common_value(f"values of {name}", values, start[name])
-    merged["multiplier"] = factor(merged["norm_sum"], merged["norm_weight"], config)
+    merged["multiplier"] = rate_factor(merged["norm_sum"], merged["norm_weight"], config)
     return {name: plain(merged[name]) for name in start}
 
 
 def decay_rate(rate: float, decay: float) -> float:
-    """As at the end of a pass."""
+    """Decay the rate as at the end of a pass."""
     return rate if decay == 1 else float(np.float32(rate) * np.float32(decay))
 
 
@@ -267,9 +268,6 @@ def merged_counts(base: JsonObject, ends: list[JsonObject]) -> JsonObject:
     if len(different) > 2:
         counts["more_labels"] = 1
     return counts
-
-
-MIN_LINES = 1000  # as ``vwlite.data.malformed_lines`` has it
 
 
 def merge_files(paths: Sequence[str], base: str | None = None, max_bad_ratio: float = 0.01) -> Model:

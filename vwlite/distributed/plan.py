@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from vwlite.config_check import JsonObject
 from vwlite.data.config import TEXTS, BadLinesConfig
-from vwlite.data.input_stream import Decompressed, display_name, missing, open_input
+from vwlite.data.input_stream import Decompressed, display_name, missing_message, open_input
 from vwlite.errors import UsageError
 from vwlite.features.config import FeatureConfig
 from vwlite.learners import learner_class
@@ -59,25 +59,25 @@ def plan(paths: Sequence[str], of: int) -> list[Shard]:
     A line belongs to the shard in which its first byte lies, a compressed file to the one in which its middle lies.
     Raises InputMissing, UsageError for standard input, pipes and URLs, InputDamaged.
     """
-    whole_files = [whole(path) for path in paths]
+    whole_files = [whole_piece(path) for path in paths]
     total = sum(piece.end for piece in whole_files)
     cuts = [total * number // of for number in range(of + 1)]
     shards: list[list[Piece]] = [[] for _ in range(of)]
     start = 0
     for piece in whole_files:
-        for number, part in parts(piece, [cut - start for cut in cuts]):
+        for number, part in parts_of(piece, [cut - start for cut in cuts]):
             shards[number].append(part)
         start += piece.end
     return [Shard(number, of, tuple(pieces)) for number, pieces in enumerate(shards, 1)]
 
 
-def whole(path: str) -> Piece:
+def whole_piece(path: str) -> Piece:
     """A file as a single piece."""
     try:
         status = None if is_url(path) else os.stat(path)
     except (OSError, ValueError) as error:
         if path != "-":
-            raise missing(path, error) from None
+            raise missing_message(path, error) from None
         status = None
     if status is None or not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
         raise UsageError(f"shards are parts of files, which {display_name(path)} is not: write it to one first")
@@ -86,7 +86,7 @@ def whole(path: str) -> Piece:
     return Piece(path, 0, status.st_size, status.st_size, status.st_mtime_ns, compressed)
 
 
-def parts(piece: Piece, cuts: list[int]) -> Iterator[tuple[int, Piece]]:
+def parts_of(piece: Piece, cuts: list[int]) -> Iterator[tuple[int, Piece]]:
     """The parts of a file between each two of ``cuts``, which count from its first byte; empty parts are left out."""
     size = piece.size
     if piece.compressed:
@@ -102,7 +102,7 @@ def parts(piece: Piece, cuts: list[int]) -> Iterator[tuple[int, Piece]]:
 
 
 def line_start(file: object, place: int, size: int) -> int:
-    """Where the first line begins that does not begin before ``place``."""
+    """Find where the first line begins that does not begin before ``place``."""
     if not 0 < place < size:
         return place
     file.seek(place - 1)  # type: ignore[attr-defined]
@@ -129,7 +129,7 @@ class Rule(NamedTuple):
     power: float = 0.5
 
     def divisor(self, touching: Any) -> Any:
-        """What to divide summed changes of slots by; ``touching``: the number of shards that changed each slot."""
+        """Return what to divide summed changes of slots by; ``touching``: how many shards changed each slot."""
         return self.of ** (1 - self.power) * touching**self.power
 
 

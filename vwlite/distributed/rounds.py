@@ -141,7 +141,7 @@ class Rounds:
             if then.pop("pieces") != now.pop("pieces"):
                 raise ModelError(f"the input has changed since {self.checkpoint} was written: drop --resume")
             check_same(self.checkpoint, then, now)
-            reports = [Round(**one) for one in record["reports"]]
+            reports = [Round(**fields) for fields in record["reports"]]
             self.state = State(reports, record["lines"], record["bad"], record["best"])
         except (KeyError, TypeError) as error:
             raise ModelError(f"{self.checkpoint} is not a checkpoint of this version ({error})") from error
@@ -210,7 +210,7 @@ class Rounds:
         how = replace(self.config.input, paths=(), threads=1), self.bad_lines
         with self.guard.deferred():  # a signal must not end the start of a process half way
             deltas = self.engine.run(work, base, self.shards, how, self.guard.check)
-            return sorted(deltas, key=lambda one: one.task.number)
+            return sorted(deltas, key=lambda delta: delta.task.number)
 
     def optimised(self, model: Model, then: Then) -> Model:
         """The model after L-BFGS, or ``model`` where that does better on the holdout file."""
@@ -252,7 +252,7 @@ class Rounds:
                 self.write_beside(self.best, model)
         report.seconds = time.monotonic() - begun
         if not last:
-            reports = [asdict(one) for one in state.reports]
+            reports = [asdict(report) for report in state.reports]
             counts = {"lines": state.lines, "bad": state.bad, "best": state.best}
             rounds = {"told": self.description, "reports": reports, **counts}
             self.write_beside(self.checkpoint, model._replace(header={**model.header, "rounds": rounds}))
@@ -277,7 +277,7 @@ class Rounds:
         return loss if math.isfinite(loss) else None
 
     def tell(self, deltas: Sequence[Delta], before: JsonObject) -> None:
-        """In the first round: malformed lines, and labels that differ between shards."""
+        """Tell in the first round of malformed lines, and labels that differ between shards."""
         if self.state.done:
             return
         self.state.lines = sum(delta.task.lines for delta in deltas)
@@ -286,7 +286,7 @@ class Rounds:
             self.display.message(line)
         if self.state.bad:
             self.display.message(f"{self.state.bad} of {self.state.lines} lines were malformed and left out")
-        self.display.note(sorted_labels(deltas, before, self.config.learner.loss))
+        self.display.note(sorted_labels_note(deltas, before, self.config.learner.loss))
 
     def note_size(self) -> None:
         of = self.settings.shards
@@ -312,11 +312,11 @@ def average_loss(before: JsonObject, after: JsonObject) -> float | None:
     return (after["sum_loss"] - before["sum_loss"]) / weight if weight else None
 
 
-def sorted_labels(deltas: Sequence[Delta], before: JsonObject, loss: LossConfig) -> str:
+def sorted_labels_note(deltas: Sequence[Delta], before: JsonObject, loss: LossConfig) -> str:
     """A note if two classes, -1 and 1, are spread unevenly over the shards; else empty."""
     counts = [delta.header["counters"] for delta in deltas]
-    sizes = [one["labeled_weight"] - before["labeled_weight"] for one in counts]
-    sums = [one["weighted_labels"] - before["weighted_labels"] for one in counts]
+    sizes = [counters["labeled_weight"] - before["labeled_weight"] for counters in counts]
+    sums = [counters["weighted_labels"] - before["weighted_labels"] for counters in counts]
     if not loss.loss.two_classes or loss.soft or not sum(sizes):
         return ""
     mean = sum(sums) / sum(sizes)

@@ -22,7 +22,7 @@ from vwlite.data.input_stream import open_input, open_range
 from vwlite.data.malformed_lines import MAX_SHOWN_LINES
 from vwlite.data.text_format import TextFormat
 from vwlite.distributed.delta import Delta, Snapshot, Task, save
-from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole
+from vwlite.distributed.plan import Piece, Rule, Shard, rule_of, whole_piece
 from vwlite.errors import InputDamaged
 from vwlite.learners.base import Learner, apply_shrinkage
 from vwlite.storage.atomic_file import as_path, temporary_file
@@ -79,7 +79,7 @@ def open_piece(piece: Piece):
     """A raw reader of a piece. Raises InputDamaged for a file that is another one than the plan was made of."""
     if not piece.compressed:
         return open_range(*piece[:5])
-    if whole(piece.path) != piece:
+    if whole_piece(piece.path) != piece:
         raise InputDamaged(f"{piece.path} has changed since its shards were laid out: begin again")
     return open_input(piece.path)
 
@@ -135,7 +135,7 @@ class ShardPass:
         return json.loads(json.dumps(self.parts.writer.header()))
 
 
-def into(path: str, work: Work, base: str, *task: Any) -> tuple[str, Task]:
+def write_delta(path: str, work: Work, base: str, *task: Any) -> tuple[str, Task]:
     """``work`` for a process of this machine. The delta goes to the file ``path``, which the driver maps faster than
     it would read a pipe.
     """

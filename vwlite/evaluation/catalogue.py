@@ -89,7 +89,7 @@ class PersonItems:
         self.parts.append((keys[chosen], numbers[chosen]))
 
     def close(self) -> None:
-        """All pairs have been added."""
+        """End the catalogue: all pairs have been added."""
         if self.parts:
             keys, items = (np.concatenate(part) for part in zip(*self.parts, strict=True))
             order = np.argsort(keys, kind="stable")
@@ -190,7 +190,7 @@ class Catalogue:
             partners = [self.partner(batch, row, pair, side) for row in rows]
             there = np.array([partner is not None for partner in partners])
             nothing = np.zeros(self.learner.rank)
-            total += np.stack([nothing if one is None else one for one in partners]) @ vectors.T
+            total += np.stack([nothing if vector is None else vector for vector in partners]) @ vectors.T
             total -= there[:, None] * self.learner.kernel.offset_square
         return total.astype(np.float32)
 
@@ -267,11 +267,11 @@ class ItemBundles(Catalogue):
         known = self.known_names.get(slot)
         if known is None and batch.names is not None:
             features = gather(batch, self.plan, row).get(self.group, ())
-            known = next((str(one) for one in features if one.hash == slot), None)
+            known = next((str(feature) for feature in features if feature.hash == slot), None)
         return own_name(known or str(slot), self.spaces[0])
 
     def close(self) -> None:
-        """All examples have been added."""
+        """End the catalogue: all examples have been added."""
         order = sorted(range(len(self.met)), key=list(self.met.values()).__getitem__)
         self.names = [list(self.met.values())[place] for place in order]
         self.slots = np.array(list(self.met), np.uint32)[order]
@@ -322,8 +322,8 @@ def item_spaces(model: Restored, of: str) -> list[str]:
         return typed
     pairs = [sides_of_pair(pair) for pair in model.features.dotproduct]
     ordered = [*pairs, *(pair[::-1] for pair in pairs)]
-    partners = {other for one, other in ordered if one == of}
-    alike = [other for one, other in ordered if one in partners and other not in partners]
+    partners = {right for left, right in ordered if left == of}
+    alike = [right for left, right in ordered if left in partners and right not in partners]
     drawn = model.learner.config.negatives_of.split(",")
     return list(dict.fromkeys([of, *(drawn if of in drawn else ()), *alike]))
 

@@ -56,7 +56,8 @@ class Contingency:
         """The means over classes, and the tables among ``names``; None: both tables if there are few classes."""
         majority = self.meant.max(initial=0) / self.meant.sum() if len(self.weight) else math.nan
         report: JsonObject = {"majority_accuracy": float(majority), **means(self.hits, self.named, self.meant)}
-        asked_names = names if names is not None else TABLES if count <= MAX_UNASKED_CLASSES else ()
+        by_default = TABLES if count <= MAX_UNASKED_CLASSES else ()
+        asked_names = by_default if names is None else names
         tables = zip(TABLES, (self.per_class, self.matrix), strict=True)
         return {**report, **{name: table() for name, table in tables if name in asked_names}}
 
@@ -144,7 +145,7 @@ class Distributions:
         return report
 
     def samples(self, place: np.ndarray, weight: np.ndarray) -> list[Sample]:
-        """For each label, whether a row has it and the probability that it has."""
+        """Yield for each label whether a row has it and the probability that it has."""
         shares = np.concatenate(self.shares)
         return [
             Sample((place == label).astype(np.float32), share, weight.astype(np.float32), share, math.nan, math.nan)
@@ -337,7 +338,7 @@ def choose(
         return {name: report[name] for name in offered if name in report}
     for name in names:
         if name not in report:
-            has = [one for one in offered if not reasons.get(one)]
+            has = [name for name in offered if not reasons.get(name)]
             reason = f"; {reasons[name]}" if reasons.get(name) else ""
             raise UsageError(f"--metric {name}: a model of this kind has {', '.join(has)}{reason}")
     return {name: report[name] for name in names}

@@ -60,7 +60,7 @@ class Agreement:
 
 
 def entropy(weight: np.ndarray) -> float:
-    """In nats, of the shares of a sum above 0."""
+    """Compute the entropy in nats, of the shares of a sum above 0."""
     share = weight[weight > 0] / weight.sum()
     return max(-float(share @ np.log(share)), 0.0)
 

@@ -161,7 +161,7 @@ class OddNumbers:
     def take(self, batch: Batch, end: int) -> np.ndarray:
         """bool[end]: which of the batch's first ``end`` features are held here."""
         held = np.zeros(end, bool)
-        for place in odd_numbers(batch, end):
+        for place in find_large_numbers(batch, end):
             number, name = int(batch.feature_hash[place]), name_at(batch, place)
             if number in self.names or len(self.names) < MAX_ODD_NUMBERS:
                 held[place] = True
@@ -172,17 +172,17 @@ class OddNumbers:
     def warnings(self, others: HashSet) -> list[str]:
         """A sentence where two names are one feature; ``others`` has the hashes of all other features."""
         met = np.isin([*self.names], others.hashes()).tolist() if self.names else []
-        usual = {name: usually(name) for name, known in zip(self.names.values(), met, strict=True) if known}
+        usual = {name: number_with_hash(name) for name, known in zip(self.names.values(), met, strict=True) if known}
         alike = {**usual, **self.alike}
         if not alike:
             return []
-        name, other = (one.decode() for one in next(iter(alike.items())))
+        name, other = (name.decode() for name in next(iter(alike.items())))
         more = f" (and {len(alike) - 1} more such names)" if len(alike) > 1 else ""
         rule = "of names of digits the number counts, modulo 2^32 (--hash all makes names of them)"
         return [f"{name} and {other}{more} are one feature at any -b: {rule}"]
 
 
-def odd_numbers(batch: Batch, end: int) -> Iterator[int]:
+def find_large_numbers(batch: Batch, end: int) -> Iterator[int]:
     """The places of such features among the first ``end``."""
     names, text = batch.names, np.frombuffer(batch.text, np.uint8)
     sizes = names.end[:end].astype(np.int64) - names.start[:end]
@@ -191,7 +191,7 @@ def odd_numbers(batch: Batch, end: int) -> Iterator[int]:
     likely = (first <= 9) & (last <= 9) & ((first == 0) | (sizes[places] >= len("4294967296")))
     for place in places[likely].tolist():
         name = name_at(batch, place)
-        if name.isdigit() and name != usually(name):
+        if name.isdigit() and name != number_with_hash(name):
             yield place
 
 
@@ -199,7 +199,7 @@ def name_at(batch: Batch, feature: int) -> bytes:
     return bytes(batch.text[batch.names.start[feature] : batch.names.end[feature]])
 
 
-def usually(name: bytes) -> bytes:
+def number_with_hash(name: bytes) -> bytes:
     """The number below 2^32 that a name of digits has the hash of: its last 32 digits tell."""
     return b"%d" % (int(name[-32:]) % (1 << 32))
 
@@ -318,10 +318,10 @@ class Offsets:
             far &= count >= max(FEW, self.examples / 2)
         if not far.any():
             return []
-        one = max(np.flatnonzero(far).tolist(), key=lambda place: abs(mean[place]) / deviation[place])
+        column = max(np.flatnonzero(far).tolist(), key=lambda place: abs(mean[place]) / deviation[place])
         more = f" (and {int(far.sum()) - 1} more such features)" if far.sum() > 1 else ""
-        numbers = f"the mean {mean[one]:.4g} and the standard deviation {deviation[one]:.2g}"
-        subject = f"{self.names[int(self.hashes[one])]}{more} has {numbers}"
-        space = self.names[int(self.hashes[one])].rpartition("^")[0] or "_"
+        numbers = f"the mean {mean[column]:.4g} and the standard deviation {deviation[column]:.2g}"
+        subject = f"{self.names[int(self.hashes[column])]}{more} has {numbers}"
+        space = self.names[int(self.hashes[column])].rpartition("^")[0] or "_"
         way = f"subtract the mean from its values, or train --centred {space}"
         return [f"{subject}: so far from 0 it is nearly a constant to the learner: {way}"]

@@ -18,7 +18,7 @@ from vwlite.learners.abilities import Explainable
 from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels
 from vwlite.learners.row_results import CrossedTerms, Results, WeightedSum
 from vwlite.training.assembly import MalformedLineCheck, check_terms, malformed_line_policy
-from vwlite.training.audit import shrunk
+from vwlite.training.audit import shrink_weights
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
 from vwlite.training.listener import Display, Listener, Run
@@ -99,21 +99,21 @@ def sums_of_row(
     """
     crossed = learner.crossed_terms(batch, plan, row)
     if crossed is None:
-        return [Sum(one.name, one.value, one.value, [], 0, 0.0) for one in wanted]
+        return [Sum(score.name, score.value, score.value, [], 0, 0.0) for score in wanted]
     base = float(batch.initial_prediction[row])
     names, slots, values = once_each(row_terms(batch, plan, row))
     slots, values = shift_slots(slots, learner.layout[0], plan.bits), values.astype(float)
     sums = []
-    for one in wanted:
-        places = slots + np.uint32(one.weight_set)
-        own = shrunk(learner.weights[places, 0], learner)
+    for score in wanted:
+        places = slots + np.uint32(score.weight_set)
+        own = shrink_weights(learner.weights[places, 0], learner)
         weights = np.array(learner.in_label_units(own, names, places), float)
         linear = CrossedTerms(names.__getitem__, values, weights)
-        sums.append(Sum(one.name, one.value, base, *strongest([linear, *crossed], places, top)))
+        sums.append(Sum(score.name, score.value, base, *strongest_terms([linear, *crossed], places, top)))
     return sums
 
 
-def strongest(parts: list[CrossedTerms], slots: np.ndarray, top: int | None) -> tuple[list[Term], int, float]:
+def strongest_terms(parts: list[CrossedTerms], slots: np.ndarray, top: int | None) -> tuple[list[Term], int, float]:
     """The ``top`` terms that move the sum most, the number of the others and what they add.
 
     The terms of the first part have ``slots``. Among equals the earlier one comes first.

@@ -130,12 +130,12 @@ class Inspection:
         weights, slots = learner.weights[:, 0], set_slots(learner.weights)
         names, sets = list(class_names(learner)), slots & np.uint32((1 << learner.layout[0]) - 1)
         if not by_class:
-            return [self.entry(slot, names) for slot in slots[largest(weights[slots], slots, count)].tolist()]
+            return [self.entry(slot, names) for slot in slots[largest_places(weights[slots], slots, count)].tolist()]
         if not names:
             raise UsageError(BY_CLASS)
         parts = (slots[sets == number] for number in range(len(names)))
         return [
-            self.entry(slot, names) for own in parts for slot in own[largest(weights[own], own, count)].tolist()
+            self.entry(slot, names) for own in parts for slot in own[largest_places(weights[own], own, count)].tolist()
         ]
 
     def entry(self, slot: int, classes: list[str]) -> JsonObject:
@@ -151,7 +151,7 @@ class Inspection:
 BY_CLASS = "--by-class goes with classes that have weights of their own: --oaa, --csoaa, --multilabel_oaa, --multiclass"
 
 
-def largest(weights: np.ndarray, slots: np.ndarray, count: int) -> np.ndarray:
+def largest_places(weights: np.ndarray, slots: np.ndarray, count: int) -> np.ndarray:
     """int64[count]: the places of the weights, float32[n], that are largest in size, of equal ones by slot."""
     sizes, places = -np.abs(weights), np.arange(len(weights))
     if len(places) > count:
@@ -166,7 +166,7 @@ def loss_name(config: Any) -> str:
 
 
 def gamma_of(restored: Restored) -> dict[str, float]:
-    """That of the random features, where they have one."""
+    """Return the gamma of the random features, where they have one."""
     random = restored.plan.random
     return {"gamma": random.gamma} if random and random.gamma is not None else {}
 
@@ -212,7 +212,7 @@ def stored_names(path: str, model: Restored) -> dict[int, str]:
     return name_index_from_arrays(model_file.load(path, want=NAME_ARRAYS).arrays, model.features.bits).names
 
 
-def names_missing(path: str) -> str:
+def missing_names_note(path: str) -> str:
     """The note on a model whose features are shown by slot."""
     return f"{path} holds no names, and slots stand for them: train with --names to see names"
 
@@ -253,7 +253,7 @@ def factors_of(inspection: Inspection, namespace: str) -> list[Factors]:
 
 
 def class_names(learner: Learner) -> Sequence[str]:
-    """Whose weights a feature's slots are; none where these are of something else."""
+    """Name the classes whose weights a feature's slots are; none where these are of something else."""
     return learner.class_names if isinstance(learner, WeightsByClass) else ()
 
 
@@ -266,8 +266,8 @@ def sides_of(model: Restored, namespace: str, name: str = "the model") -> list[t
     sides = [
         (number, side)
         for number, pair in enumerate(pairs)
-        for side, one in enumerate(sides_of_pair(pair))
-        if one == namespace
+        for side, name in enumerate(sides_of_pair(pair))
+        if name == namespace
     ]
     if not sides:
         raise UsageError(f"no pair has a namespace {namespace!r}; the model's pairs are {' '.join(pairs)}")

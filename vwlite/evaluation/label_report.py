@@ -279,7 +279,7 @@ class DecisionGroups(Numbers):
         return labels
 
     def advice(self) -> str:
-        """Without crossed features those of shared lines are of no use."""
+        """Advise on shared lines: without crossed features those of shared lines are of no use."""
         return "--cb_adf -q ::" if self.has_shared else "--cb_adf"
 
     def report(self) -> JsonObject:
@@ -340,10 +340,10 @@ def number_of_classes(counts: Counter[str], from_zero: bool) -> int:
 def length_of_lists(counts: Counter[str]) -> int:
     """The length of the labels, if all are lists of the same length in which some numbers may be missing; else 0."""
     lists = [label.split(",") for label in counts]
-    lengths = {len(one) for one in lists}
+    lengths = {len(words) for words in lists}
     if len(lengths) != 1 or lengths == {1}:
         return 0
-    return lengths.pop() if all(not one or NUMBER.fullmatch(one) for row in lists for one in row) else 0
+    return lengths.pop() if all(not word or NUMBER.fullmatch(word) for row in lists for word in row) else 0
 
 
 def names_of(counts: Counter[str]) -> str:

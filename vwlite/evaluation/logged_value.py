@@ -83,7 +83,7 @@ class Decisions(Listener):
         """The terms of ``dr`` or, where no costs are predicted, of ``ips``."""
         if not self.cost_model:
             return of.weight * of.cost
-        best, shown = (np.clip(one, of.low, of.high) for one in (self.cost_of_best, self.cost_of_shown))
+        best, shown = (np.clip(cost, of.low, of.high) for cost in (self.cost_of_best, self.cost_of_shown))
         return best + of.weight * (of.cost - shown)
 
 
@@ -173,7 +173,7 @@ def measure_policy(opened: Opened, against: Opened | None, reading: Reading) -> 
 def decisions_of(opened: Opened, reading: Reading, *, quiet: bool) -> Decisions:
     """The decisions of the policy, and the predictions of a model of costs that has not learned them."""
     learner, costs, before, cost_model = opened.model.learner, Costs(), [], ""
-    doubts = [f"{one}: a policy looks better than it is by decisions that it has learned" for one in opened.learned]
+    doubts = [f"{path}: a policy looks better than it is by decisions that it has learned" for path in opened.learned]
     if reading.regressor:
         cost_model = "regressor"
         reading.once_more(reading.regressor, CostsOfActions(check_regressor(reading.regressor), costs))
@@ -208,8 +208,9 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
     of = weigh_decisions(found, found.weights(), span)
     report = diagnostics(found, of)
     kinds = {"ips": NORMAL, "snips": NORMAL, "dr": kind_of_robust(of), "logged": NORMAL}
-    report["estimates"] = [row("estimate", name, one, kinds) for name, one in estimates(found, of).items()]
-    report["policies"] = [row("policy", name, one, kinds) for name, one in policies(found, span).items()]
+    found_estimates = estimates(found, of).items()
+    report["estimates"] = [estimate_row("estimate", name, estimate, kinds) for name, estimate in found_estimates]
+    report["policies"] = [estimate_row("policy", name, policy, kinds) for name, policy in policies(found, span).items()]
     report[SERIES] = series(of)
     if against:
         other = weigh_decisions(against, against.weights(), span)
@@ -218,18 +219,18 @@ def value_report(found: Decisions, span: tuple[float, float] | None, against: De
         either = of._replace(weight=np.maximum(of.weight, other.weight))
         difference = policy_value.robust(found.terms(of) - against.terms(other), either)
         report["against"] = [
-            row("policy", "other", policy_value.cv(other), {}),
-            row("policy", "difference", difference, {"difference": kind_of_robust(either)}),
+            estimate_row("policy", "other", policy_value.cv(other), {}),
+            estimate_row("policy", "difference", difference, {"difference": kind_of_robust(either)}),
         ]
     if warnings := [*found.doubts, *warnings_of(found, of)]:
-        report["warnings"] = [{"warning": one} for one in warnings]
+        report["warnings"] = [{"warning": warning} for warning in warnings]
     return report
 
 
-def row(what: str, name: str, one: Estimate, kinds: Mapping[str, str]) -> dict[str, str | float | None]:
+def estimate_row(what: str, name: str, estimate: Estimate, kinds: Mapping[str, str]) -> dict[str, str | float | None]:
     """``kinds``: of intervals, where they are not those of ``cv``; there is none without ends."""
-    kind = None if math.isnan(one.low) else kinds.get(name, LIKELIHOOD)
-    return {what: name, "value": one.value, "low": one.low, "high": one.high, "interval": kind}
+    kind = None if math.isnan(estimate.low) else kinds.get(name, LIKELIHOOD)
+    return {what: name, "value": estimate.value, "low": estimate.low, "high": estimate.high, "interval": kind}
 
 
 def kind_of_robust(of: Weighted) -> str:
@@ -267,11 +268,11 @@ def policies(found: Decisions, span: tuple[float, float] | None) -> dict[str, Es
     return {
         "logged": policy_value.normal(found.cost),
         "uniform": policy_value.cv(uniform),
-        "constant": constant(found, span),
+        "constant": value_of_constant(found, span),
     }
 
 
-def constant(found: Decisions, span: tuple[float, float] | None) -> Estimate:
+def value_of_constant(found: Decisions, span: tuple[float, float] | None) -> Estimate:
     """The best action for all: chosen by every second event, valued by the others."""
     chosen, valued = (np.arange(len(found.cost)) % 2 == half for half in (0, 1))
     if not valued.any():
@@ -304,9 +305,9 @@ def diagnostics(found: Decisions, of: Weighted) -> JsonObject:
 
 def warnings_of(found: Decisions, of: Weighted) -> list[str]:
     sentences = []
-    if far_off(of.weight - 1):
+    if is_far_from_zero(of.weight - 1):
         sentences.append(f"weights are {of.weight.mean():.3g} on average, not 1: are the probabilities right?")
-    if far_off(1 / found.probability - found.actions):
+    if is_far_from_zero(1 / found.probability - found.actions):
         sentences.append("1 / probability is not the number of actions on average: are the probabilities right?")
     total = float(of.weight.sum())
     if total and of.weight.max() > LARGE_SHARE * total:
@@ -316,7 +317,7 @@ def warnings_of(found: Decisions, of: Weighted) -> list[str]:
     return sentences
 
 
-def far_off(terms: np.ndarray) -> bool:
+def is_far_from_zero(terms: np.ndarray) -> bool:
     """Whether the mean of terms is other than 0 beyond chance."""
     if len(terms) < 2:
         return False

@@ -218,20 +218,37 @@ def measure(
             what = "several outputs" if output_names(model.learner) else "classes"
             raise UsageError(f"{'--qid' if qid else '--against'} does not go with a model of {what}")
         return measure_classes(config, model, bad_lines, asked, read)
+    opened = Opened(config, model, learned)
+    return measure_numbers(opened, bad_lines, read, asked, qid, ranking or RankingConfig(), against)
+
+
+def measure_numbers(
+    opened: Opened,
+    bad_lines: BadLinesConfig,
+    read: Callable[..., tuple[Counters, Outcomes]],
+    asked: str | None,
+    qid: str | None,
+    ranking: RankingConfig,
+    against: Opened | None,
+) -> JsonObject:
+    """Measure a model whose labels are numbers or two classes; arguments are those of ``measure``.
+
+    ``read``: ``evaluate`` with its options.
+    """
+    config, model, _ = opened
     names = metrics_of_list(asked)
     levels = LevelOutcomes(model.learner.levels) if model.learner.levels else None
     of_levels = [name for name in names or () if levels and name in OWN]
     by_row = [name for name in names if name not in of_levels] if names else None
     ranked, others = ranking_metrics.split_metrics(by_row, qid)
-    ranking = ranking or RankingConfig()
     check_ranked(ranked, ranking, against)
     rankings = rankings_of(config, qid, ranking) if ranked else None
     graded = bool(rankings and others is not None and {*others} <= {*names_of(ORDER)})
-    collectors = [one for one in (rankings, levels) if one]
+    collectors = [collector for collector in (rankings, levels) if collector]
     counters, outcomes = read(config, model, bad_lines, collectors=collectors, grades=graded)
     if not len(outcomes):
         raise DataError(NO_LABELS)
-    columns, kind = comparable(config, outcomes, graded)
+    columns, kind = comparable_columns(config, outcomes, graded)
     asked_constant = kind["output"] != "probability" if others is None else "best_constant_loss" in others
     constant_loss = loss_of_constant(config, outcomes) if asked_constant else None
     losses = {"loss": average(counters), "best_constant_loss": constant_loss}
@@ -245,22 +262,19 @@ def measure(
         in_order = ("examples", "weight", *(names or report))
         report = {name: report[name] for name in in_order if name in report}
     if rankings:
-        measured = rankings.ranking()
-        report["queries"] = len(measured.query)
-        report.update((name, measured.measure(name)) for name in ranked)
-        if ranking.bootstrap:
-            report["intervals"] = intervals(measured, ranked, ranking.bootstrap)
+        found = rankings.ranking()
+        report |= report_rankings(found, ranked, ranking)
         if against:
             others = rankings_of(against.config, qid, ranking)
             alone = replace(bad_lines, keep=None)
             read(against.config, against.model, alone, quiet=True, collectors=[others], grades=graded)
-            report["against"] = compare_rankings(measured, others.ranking(), ranked, ranking.bootstrap or SIGNS)
+            report["against"] = compare_rankings(found, others.ranking(), ranked, ranking.bootstrap or SIGNS)
     if not names and len(outcomes) < ENOUGH:
         report.pop("calibration_bins", None)
     return report
 
 
-def comparable(
+def comparable_columns(
     config: RunConfig, outcomes: metrics.Outcomes, graded: bool = False
 ) -> tuple[tuple[np.ndarray, ...], dict[str, str]]:
     """The columns of ``outcomes``, labels on the scale of the predictions, and what ``metrics.evaluate`` is to take
@@ -282,9 +296,10 @@ def comparable(
 def matching_loss(link: str, columns: tuple[np.ndarray, ...]) -> float:
     """The mean of the loss that matches a link f: the integral of f(u) - y from where f(u) = y to the sum z.
 
-    ``columns`` are those of ``comparable``. That is (p - y)^2 / 2 of predictions p without a link, p - y + y ln(y / p)
-    of counts, and the relative entropy of a label from 0 to 1 to a probability. A label from -1 to 1 stands for the
-    share (1 + y) / 2, so that the loss is that of tanh u, whose u is half the sum (Auer, Herbster, Warmuth, 1996).
+    ``columns`` are those of ``comparable_columns``. That is (p - y)^2 / 2 of predictions p without a link, p - y + y
+    ln(y / p) of counts, and the relative entropy of a label from 0 to 1 to a probability. A label from -1 to 1 stands
+    for the share (1 + y) / 2, so that the loss is that of tanh u, whose u is half the sum (Auer, Herbster, Warmuth,
+    1996).
 
     Raises DataError for a label beyond the range of f.
     """
@@ -329,12 +344,21 @@ def rankings_of(config: RunConfig, qid: str | None, ranking: RankingConfig) -> r
 def check_ranked(ranked: list[str], ranking: RankingConfig, against: Opened | None) -> None:
     """Raises UsageError for options of rankings without a metric of rankings, and another model of classes."""
     declared = options_of(RankingConfig).values()
-    needless = [one.display_name for one in declared if getattr(ranking, one.name) != one.default]
+    needless = [option.display_name for option in declared if getattr(ranking, option.name) != option.default]
     needless += ["--against"] if against else []
     if needless and not ranked:
         raise UsageError(f"{needless[0]} is for metrics of rankings: {', '.join(names_of(QUERIES))}")
     if against and not has_simple_labels(against.model.learner):
         raise UsageError("--against does not go with a model of classes")
+
+
+def report_rankings(found: ranking_metrics.Ranking, names: list[str], ranking: RankingConfig) -> JsonObject:
+    """The number of queries and these metrics of rankings, with intervals if they are asked for."""
+    report: JsonObject = {"queries": len(found.query)}
+    report.update((name, found.measure(name)) for name in names)
+    if ranking.bootstrap:
+        report["intervals"] = intervals(found, names, ranking.bootstrap)
+    return report
 
 
 def intervals(found: ranking_metrics.Ranking, names: list[str], rounds: int) -> list[JsonObject]:

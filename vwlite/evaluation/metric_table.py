@@ -184,18 +184,18 @@ def names_of(*kinds: str) -> tuple[str, ...]:
     return tuple(metric.name for metric in TABLE if {*kinds} & {*metric.of})
 
 
-def canonical(name: str) -> str:
+def canonical_name(name: str) -> str:
     """A name as the table has it, however it was typed: case does not matter, and ``-`` is ``_``."""
     return name.strip().lower().replace("-", "_")
 
 
 def metrics_of_list(typed: str | None) -> list[str] | None:
     """The names of a list like ``AUC,Log-Loss``, each once; None without one."""
-    return list(dict.fromkeys(map(canonical, typed.split(",")))) if typed else None
+    return list(dict.fromkeys(map(canonical_name, typed.split(",")))) if typed else None
 
 
 def row_of(name: str) -> Metric | None:
-    """That of ``ndcg@K`` stands for every K."""
+    """Find the row of a metric; that of ``ndcg@K`` stands for every K."""
     return BY_NAME.get(re.sub(r"@[1-9][0-9]{0,8}$", "@K", name))
 
 
@@ -252,17 +252,17 @@ def _align(rows: list[tuple[str, ...]]) -> list[str]:
 
 def as_json(report: JsonObject) -> str:
     """``report`` as JSON in its own key order; numbers that are not finite become ``null``."""
-    return json.dumps(finite(report), indent=2, allow_nan=False)
+    return json.dumps(to_finite(report), indent=2, allow_nan=False)
 
 
-def finite(value: Any) -> Any:
+def to_finite(value: Any) -> Any:
     """``value`` with plain numbers only and ``None`` for those not finite, recursively."""
     import numpy as np  # which the table is read without
 
     if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
+        return {key: to_finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
+        return [to_finite(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -189,7 +189,7 @@ def pr_auc(sample: Sample) -> float:
 
 @computes
 def log_loss(sample: Sample) -> float:
-    """As scikit-learn computes it for float32 predictions: clipped by their machine epsilon."""
+    """Compute log loss as scikit-learn does for float32 predictions: clipped by their machine epsilon."""
     chance = np.clip(sample.prediction.astype(np.float64), LOG_LOSS_EPS, 1 - LOG_LOSS_EPS)
     return sample.mean(-np.log(np.where(sample.positive, chance, 1 - chance)))
 
@@ -345,7 +345,7 @@ def _sample(columns: list[np.ndarray], kind: str, **losses: float | None) -> Sam
     if kind == PROBABILITIES:
         label = (label > 0).astype(np.float32)
     known = (losses.get(name) for name in ("loss", "best_constant_loss"))
-    return Sample(label, prediction, weight, score, threshold, *(math.nan if one is None else one for one in known))
+    return Sample(label, prediction, weight, score, threshold, *(math.nan if loss is None else loss for loss in known))
 
 
 def are_binary(label: np.ndarray) -> bool:
@@ -354,7 +354,7 @@ def are_binary(label: np.ndarray) -> bool:
 
 
 def _levels_of(label: np.ndarray, graded: bool) -> tuple[str, str]:
-    """How far up the ladder the metrics of a regression go: unasked, and where they are named."""
+    """Tell how far up the ladder the metrics of a regression go: unasked, and where they are named."""
     several = bool((label != label[:1]).any())
     if are_binary(label):
         return (ORDER if several else NUMBERS), SIDES

@@ -44,7 +44,7 @@ def goes_on(before: Tag, now: Tag) -> bool:
 
 
 def rule_for(names: Iterable[str], scheme: str | None = None, needed: bool = False) -> str | None:
-    """How phrases of labels are counted: ``CONLLEVAL``, or strictly by a scheme; None where labels mark none.
+    """Tell how phrases of labels are counted: ``CONLLEVAL``, or strictly by a scheme; None where labels mark none.
 
     ``scheme`` None: what the labels look like. Raises UsageError for a label that is none of ``scheme``, and for labels
     that mark no phrase where phrases are ``needed``.
@@ -60,12 +60,13 @@ def rule_for(names: Iterable[str], scheme: str | None = None, needed: bool = Fal
     if scheme != "none" and marks and OUTSIDE not in tags.values() and ("B" in marks or not bare):
         if marks <= set("BI") or marks <= set("IE"):
             return CONLLEVAL
-        for one, last in ENDS.items():
-            if marks <= set("BI" + last) and marks & set(STARTS[one]):
-                return one
+        for first, last in ENDS.items():
+            if marks <= set("BI" + last) and marks & set(STARTS[first]):
+                return first
     if needed:
         other = next((name for name, tag in tags.items() if tag == OUTSIDE), None)
-        why = "--scheme none" if scheme else f"{other} marks none" if other else "the labels are of no one scheme"
+        why = f"{other} marks none" if other else "the labels are of no one scheme"
+        why = "--scheme none" if scheme else why
         raise UsageError(f"there are no phrases to count: {why}; labels that mark them are like B-NP, I-NP and O")
     return None
 
@@ -76,7 +77,7 @@ def spans(tags: Sequence[Tag], rule: str) -> Iterator[Phrase]:
     while place < len(tags):
         begin, first = place, tags[place]
         place += 1
-        if starts(before, first, rule):
+        if starts_phrase(before, first, rule):
             while place < len(tags) and goes_on(tags[place - 1], tags[place]):
                 place += 1
             if is_whole(tags[place - 1], tags[place] if place < len(tags) else OUTSIDE, rule):
@@ -84,7 +85,7 @@ def spans(tags: Sequence[Tag], rule: str) -> Iterator[Phrase]:
         before = tags[place - 1]
 
 
-def starts(before: Tag, now: Tag, rule: str) -> bool:
+def starts_phrase(before: Tag, now: Tag, rule: str) -> bool:
     """Whether a phrase begins with a token that does not go on with the one before it."""
     between = rule == "iob1" and now.mark == "B" and before.mark in "BI" and before.type == now.type
     return between or now.mark in STARTS[rule]
@@ -141,7 +142,7 @@ def evaluate(pairs: Iterable[tuple[str, str] | None], rule: str) -> JsonObject:
     sequences = [*sequences_of(pairs)]
     correct, true, predicted = Counter[str](), Counter[str](), Counter[str]()
     for tags in sequences:
-        meant, answered = ({*spans(one, rule)} for one in tags)
+        meant, answered = ({*spans(labels, rule)} for labels in tags)
         for phrases, counts in ((meant & answered, correct), (meant, true), (answered, predicted)):
             counts.update(str(kind) for _, _, kind in phrases)
     totals = correct.total(), true.total(), predicted.total()

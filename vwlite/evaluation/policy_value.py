@@ -79,7 +79,7 @@ def cressie_read(of: Weighted) -> tuple[float, float]:
     gap = (n + 1) * reference.distance if reference.variance > 0 else 0.0
     ends = []
     for worst, sign in ((of.low, -1), (of.high, 1)):
-        bounds = [end for one in moments.values() if (end := one.end(worst, sign, gap)) is not None]
+        bounds = [end for moment in moments.values() if (end := moment.end(worst, sign, gap)) is not None]
         outer = sign * max((sign * end for end in bounds), default=sign * worst)
         ends.append(min(max(outer, of.low), of.high))
     return ends[0], ends[1]
@@ -175,7 +175,7 @@ def policy_value(
     if not np.isfinite(costs).all() or not ((logged > 0) & (logged <= 1)).all():
         raise UsageError("costs are finite, and probabilities are above 0 and at most 1")
     shown = shown.astype(np.int64)
-    columns = number_of_actions([one for one in (pi, against) if one is not None], shown, q)
+    columns = number_of_actions([policy for policy in (pi, against) if policy is not None], shown, q)
     policy = probabilities("pi", pi, shown, columns)
     low, high = cost_range or (float(costs.min()), float(costs.max()))
     if costs.min() < low or costs.max() > high:
@@ -201,9 +201,11 @@ def policy_value(
 
 
 def number_of_actions(policies: Sequence[Any], shown: np.ndarray, q: Any) -> int:
-    """As the columns of ``q`` or of a policy, or the numbers of actions tell."""
-    tables = [np.shape(one) for one in (q, *policies) if np.ndim(one) == 2]
-    return int(tables[0][1]) if tables else 1 + int(max(np.max(one) for one in (shown, *policies) if np.size(one)))
+    """Count the actions by the columns of ``q`` or of a policy, or by the numbers of actions."""
+    tables = [np.shape(table) for table in (q, *policies) if np.ndim(table) == 2]
+    if tables:
+        return int(tables[0][1])
+    return 1 + int(max(np.max(actions) for actions in (shown, *policies) if np.size(actions)))
 
 
 def probabilities(name: str, policy: Any, shown: np.ndarray, columns: int) -> np.ndarray:

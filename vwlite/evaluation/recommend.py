@@ -229,7 +229,7 @@ def recommend(
     open_items: Callable[..., Inputs] | None = None,
     by_id: bool = False,
 ) -> None:
-    """For every example the ``how.top`` items of the namespace ``how.of`` that it has the highest raw predictions with.
+    """List for every example the ``how.top`` items of ``how.of``, a namespace, with the highest raw predictions.
 
     ``names`` of features by slot. Items are those of the examples that ``open_items`` opens, or else of what examples
     are left out, where an item is in several namespaces, as ``ItemBundles`` has them. Else they are the features of the
@@ -237,9 +237,9 @@ def recommend(
 
     ``by_id``: an example with nothing but the id of a person has all that the person has in these data.
 
-    Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have
-    beside the same person, whom ``catalogue.keys_of`` tells from others. ``output`` gives the function that takes
-    lists of items, closed at the end; for a malformed line it is called with None.
+    Left out is what examples of ``how.exclude``, or of what ``open_seen`` opens, have beside the same person, whom
+    ``catalogue.keys_of`` tells from others. ``output`` gives the function that takes lists of items, closed at the end;
+    for a malformed line it is called with None.
 
     Raises UsageError for a model without latent vectors of the namespace, and for one with more than dot products of
     it; DataError where too many lines are malformed, Diverged where a prediction is not finite, both at the end.
@@ -251,7 +251,7 @@ def recommend(
     seen = reading.seen(catalogue, how.exclude, open_seen)
     with output as show:
         lists = Lists(catalogue, how.top, seen, show)
-        sources = [one for one in (open_items, open_seen) if one] if by_id else []
+        sources = [open_file for open_file in (open_items, open_seen) if open_file] if by_id else []
         reading.run(Recommender(catalogue, lists.take), open_inputs, people=reading.people(catalogue, sources))
     if say:
         lists.note_unmatched(say)
@@ -280,7 +280,7 @@ def measure_lists(
     open_seen: Callable[..., Inputs] | None = None,
     open_items: Callable[..., Inputs] | None = None,
 ) -> dict[str, float]:
-    """What ``recommend`` chooses for each person of labelled examples that hold items, measured by ``HeldOut``.
+    """Measure what ``recommend`` chooses for each person of labelled examples that hold items, by ``HeldOut``.
 
     Raises as ``recommend``, and DataError where no person has a relevant item.
     """

@@ -129,7 +129,7 @@ def draw(dimensions: Sequence[Dimension], count: int, seed: int) -> list[Trial]:
     return trials
 
 
-def rungs(trials: int, passes: int) -> list[int]:
+def passes_of_rungs(trials: int, passes: int) -> list[int]:
     """Passes of each rung: the last has all, the first few enough to begin with."""
     steps = [passes]
     while steps[0] >= REDUCTION and trials >= REDUCTION ** len(steps):
@@ -163,7 +163,7 @@ class Search:
     def best(self) -> tuple[Trial, int]:
         """The trial and the passes that gave the best score of all. Raises TrialFailed when all points failed."""
         left = self.first_rung()
-        for step in rungs(self.count, self.passes)[1:]:
+        for step in passes_of_rungs(self.count, self.passes)[1:]:
             self.attempt([(trial, step) for trial in left])
             left = self.better(left, step)
             if not left:
@@ -177,7 +177,7 @@ class Search:
 
     def first_rung(self) -> list[Trial]:
         """Scores for the defaults, with any number of passes, and for all points; the better of these."""
-        steps = rungs(self.count, self.passes)
+        steps = passes_of_rungs(self.count, self.passes)
         attempts = [(self.defaults, step) for step in sorted({1, *steps}, reverse=True)]
         for portion in self.points:
             self.trials += portion
@@ -190,8 +190,8 @@ class Search:
         return self.better(points, steps[0])
 
     def attempt(self, wanted: list[tuple[Trial, int]]) -> None:
-        def attempt_one(one: tuple[Trial, int]) -> None:
-            trial, passes = one
+        def attempt_one(attempt: tuple[Trial, int]) -> None:
+            trial, passes = attempt
             try:
                 trial.scores[passes] = self.run(trial, passes)
             except TrialFailed as error:
@@ -262,14 +262,14 @@ def _portions(
     while taken < count:
         asked = [study.ask(space) for _ in range(min(BATCH_SIZE, count - taken))]
         trials = []
-        for index, one in enumerate(asked):
-            values = [one.params[name] for name in space]
+        for index, question in enumerate(asked):
+            values = [question.params[name] for name in space]
             words = [word for d, value in zip(dimensions, values, strict=True) for word in d.words(value)]
             trials.append(Trial(taken + index + 1, words))
         yield trials
-        for one, trial in zip(asked, trials, strict=True):
+        for question, trial in zip(asked, trials, strict=True):
             score = next(iter(trial.scores.values()), None)
-            study.tell(one, score, state=None if score is not None else _failed())
+            study.tell(question, score, state=None if score is not None else _failed())
         taken += len(asked)
 
 

@@ -16,7 +16,7 @@ from vwlite._native import bandit as kernel
 from vwlite.config_check import JsonObject
 from vwlite.data.batch import Batch, tag_of
 from vwlite.data.class_labels import LogFunction
-from vwlite.data.logged_decisions import DecisionLabels, EvaluationLabels, no_labels, offset_advice
+from vwlite.data.logged_decisions import DecisionLabels, EvaluationLabels, clear_labels, offset_advice
 from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_plan import Plan
 from vwlite.learners.abilities import ClassScores, LoggedDecisions, OwnLines, StructuredLabels, WeightsByClass
@@ -176,7 +176,7 @@ class Bandit(Gd, StructuredLabels, OwnLines, ClassScores, WeightsByClass, Logged
         if len(self.scores) < rows:
             self.scores = np.zeros((rows, self.config.cb), np.float32)
         if batch.probability is None:
-            no_labels(batch)
+            clear_labels(batch)
         return super().run(batch, plan, results, begin, end)
 
     def answers(self, batch: Batch, results: Results, rows: np.ndarray, raw: bool) -> np.ndarray | list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from vwlite.config_check import JsonObject
 from vwlite.data.batch import BLANK, INNER, SAVE, Batch, Csr, first_of_group, tag_of
 from vwlite.data.class_labels import Classes, ClassLabels, ListLabels, LogFunction
-from vwlite.data.logged_decisions import no_labels
+from vwlite.data.logged_decisions import clear_labels
 from vwlite.data.multiline import LineLabels
 from vwlite.errors import DataError
 from vwlite.features.feature_plan import Plan
@@ -97,7 +97,7 @@ class Simulate(Simulation):
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if batch.probability is None:
             lists = batch.lists if self.config.cbify_cs else self.lists_of(batch)
-            no_labels(batch)
+            clear_labels(batch)
             batch.lists = lists or batch.lists
         return super().run(batch, plan, results, begin, end)
 
@@ -173,6 +173,6 @@ class SimulateGroups(Simulation, ExploreGroups):
     def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
         if batch.probability is None:
             lists = batch.lists
-            no_labels(batch)
+            clear_labels(batch)
             batch.lists = lists or batch.lists
         return super().run(batch, plan, results, begin, end)

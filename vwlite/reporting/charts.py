@@ -11,11 +11,11 @@ from vwlite.errors import DataError
 from vwlite.evaluation import metrics
 from vwlite.evaluation.evaluate import evaluate
 from vwlite.evaluation.inspect_model import inspect
-from vwlite.evaluation.measure import NO_LABELS, average, comparable, measure
-from vwlite.evaluation.metric_table import finite
+from vwlite.evaluation.measure import NO_LABELS, average, comparable_columns, measure
+from vwlite.evaluation.metric_table import to_finite
 from vwlite.learners.base import has_simple_labels
 from vwlite.reporting import curves
-from vwlite.reporting.curves import independent, wilson
+from vwlite.reporting.curves import effective_number, wilson
 from vwlite.reporting.runs import Run, number
 from vwlite.reporting.svg import COLOURS, GREY, Axis, Chart, Point, axis, named_axis
 from vwlite.training.config import RunConfig
@@ -59,18 +59,18 @@ def measure_model(
     """
     strongest = strongest_of(path)
     if not has_simple_labels(model.learner):
-        return Tested(finite(measure(config, model, bad_lines, display=display, learned=learned)), strongest)
+        return Tested(to_finite(measure(config, model, bad_lines, display=display, learned=learned)), strongest)
     counters, outcomes = evaluate(config, model, bad_lines, display=display)
     if not len(outcomes):
         raise DataError(NO_LABELS)
-    columns, kind = comparable(config, outcomes)
-    figures = finite(metrics.evaluate(*columns, **kind, loss=average(counters)))
+    columns, kind = comparable_columns(config, outcomes)
+    figures = to_finite(metrics.evaluate(*columns, **kind, loss=average(counters)))
     return Tested(figures, strongest, metrics.sample(*columns, **kind), kind["output"] == "probability")
 
 
 def strongest_of(path: str) -> list[tuple[str, float]]:
     """The largest weights, by name, or by slot where the model holds no names; of classes with these behind it."""
-    return [(display_name(one), one["weight"]) for one in inspect(path).top(STRONGEST)]
+    return [(display_name(feature), feature["weight"]) for feature in inspect(path).top(STRONGEST)]
 
 
 def display_name(weight: JsonObject) -> str:
@@ -99,8 +99,8 @@ def of_runs(runs: Sequence[Run]) -> list[str]:
     """Charts of the progress of trainings that have a record of it; empty if none has."""
     charts = []
     if any(run.curve("loss") for run in runs):
-        charts.append(learning(runs, "Average loss so far", ("loss", "holdout") if len(runs) == 1 else ("loss",)))
-        charts.append(learning(runs, "Loss since the row before", ("since_last",)))
+        charts.append(loss_chart(runs, "Average loss so far", ("loss", "holdout") if len(runs) == 1 else ("loss",)))
+        charts.append(loss_chart(runs, "Loss since the row before", ("since_last",)))
     for name, title in (("holdout", "Held-out loss at the end of each pass"), ("objective", "Objective by pass")):
         passes = [run.by_pass(name) if len(run.by_pass("pass")) > 1 else [] for run in runs]
         if any(len(points) > 1 for points in passes):
@@ -115,7 +115,7 @@ def of_runs(runs: Sequence[Run]) -> list[str]:
     return charts
 
 
-def learning(runs: Sequence[Run], title: str, names: Sequence[str]) -> str:
+def loss_chart(runs: Sequence[Run], title: str, names: Sequence[str]) -> str:
     """Losses by examples; those of examples held out, in the pass so far, are dashed."""
     chart = Chart(title, *loss_axes(runs, names))
     for place, run in enumerate(runs):
@@ -129,7 +129,7 @@ def learning(runs: Sequence[Run], title: str, names: Sequence[str]) -> str:
 
 
 def loss_axes(runs: Sequence[Run], names: Sequence[str]) -> tuple[Axis, Axis]:
-    """What the first few examples cost, which may be very much, does not count for the axis of losses."""
+    """Make the axes of losses, whose range leaves out what the first few examples cost: that may be very much."""
     points = [point for run in runs for name in names for point in run.curve(name)]
     last = max((x for x, _ in points), default=1.0)
     steady = [y for x, y in points if x >= STEADY * last]
@@ -143,20 +143,20 @@ def wide_axis(label: str, values: Sequence[float]) -> Axis:
 
 
 def overlay_chart(runs: Sequence[Run], curves: Sequence[list[Point]], title: str, x: str, y: str) -> str:
-    points = [point for one in curves for point in one]
+    points = [point for curve in curves for point in curve]
     chart = Chart(title, axis(x, [across for across, _ in points], whole=True), wide_axis(y, [up for _, up in points]))
-    for place, (run, one) in enumerate(zip(runs, curves, strict=True)):
-        if one:
-            chart.line(one, colour(place), run.name)
-            chart.hover(one, run.name)
+    for place, (run, curve) in enumerate(zip(runs, curves, strict=True)):
+        if curve:
+            chart.line(curve, colour(place), run.name)
+            chart.hover(curve, run.name)
     return chart.text()
 
 
 def calibration_of(result: JsonObject) -> Bins:
     """The points of a report's bins, where it has any, and of two classes the weight of each."""
     bins = result.get("calibration_bins")
-    entries = [one for one in bins if isinstance(one, dict)] if isinstance(bins, list) else []
-    rows = [[number(one.get(name)) for name in ("mean_prediction", "observed_rate", "weight")] for one in entries]
+    entries = [entry for entry in bins if isinstance(entry, dict)] if isinstance(bins, list) else []
+    rows = [[number(entry.get(name)) for name in ("mean_prediction", "observed_rate", "weight")] for entry in entries]
     sound = [(x, y, w) for x, y, w in rows if x is not None and y is not None]
     counted = "auc" in result and all(w is not None and 0 <= y <= 1 for _, y, w in sound)
     share = equal_rows(result) if counted else 0.0
@@ -199,11 +199,11 @@ def interval_text(low: float, high: float) -> str:
 def of_values(runs: Sequence[Run]) -> list[str]:
     """Charts of the costs of policies up to places of their logs, and at the end beside others."""
     valued = [(place, run) for place, run in enumerate(runs) if run.series]
-    beside = [beside_others(place, run) for place, run in valued[:MOST] if run.intervals("estimate")]
-    return [over_the_log(valued), *beside] if valued else []
+    beside = [estimates_chart(place, run) for place, run in valued[:MOST] if run.intervals("estimate")]
+    return [log_chart(valued), *beside] if valued else []
 
 
-def over_the_log(valued: Sequence[tuple[int, Run]]) -> str:
+def log_chart(valued: Sequence[tuple[int, Run]]) -> str:
     """A chart over the log, with a band if there is one run."""
     chart = Chart("Value up to a place of the log", *value_axes([run for _, run in valued], ENDS))
     for place, run in valued:
@@ -227,18 +227,18 @@ def value_axes(runs: Sequence[Run], ends: Sequence[str]) -> tuple[Axis, Axis]:
     return x, wide_axis("cost", steady)
 
 
-def beside_others(place: int, run: Run) -> str:
+def estimates_chart(place: int, run: Run) -> str:
     """Values of the whole log with their intervals: of the policy by all estimates, and of other policies."""
     own, others = run.intervals("estimate"), run.intervals("policy")
     every = [*own, *others]
-    x = named_axis("estimates of the policy, and other policies (cv)", [one.name for one in every])
-    known = [end for one in every for end in one[1:] if end is not None]
+    x = named_axis("estimates of the policy, and other policies (cv)", [interval.name for interval in every])
+    known = [end for interval in every for end in interval[1:] if end is not None]
     chart = Chart(f"Values by the whole log: {run.name}", x, wide_axis("cost", known))
-    for hue, first, some in ((colour(place), 0, own), (GREY, len(own), others)):
-        both = [(at, one.low, one.high) for at, one in enumerate(some, first)]
+    for hue, first, intervals in ((colour(place), 0, own), (GREY, len(own), others)):
+        both = [(at, interval.low, interval.high) for at, interval in enumerate(intervals, first)]
         chart.spans([(at, low, high) for at, low, high in both if low is not None and high is not None], hue)
         notes = ["" if low is None or high is None else interval_text(low, high) for _, low, high in both]
-        chart.marked([(at, one.value or 0.0) for at, one in enumerate(some, first)], hue, notes=notes)
+        chart.marked([(at, interval.value or 0.0) for at, interval in enumerate(intervals, first)], hue, notes=notes)
     return chart.text()
 
 
@@ -255,11 +255,11 @@ def of_test(tested: Tested) -> list[str]:
     predicted, observed, weight = sample.bins
     points = [(p / w, y / w) for p, y, w in zip(predicted, observed, weight, strict=True) if w > 0]
     if points:
-        share = independent(sample.weight) / sample.total
+        share = effective_number(sample.weight) / sample.total
         counts = [w * share for w in weight if w > 0] if tested.two_sides and tested.shares else []
         charts.append(calibration_chart([("ten bins of equal weight", points, counts)]))
     if tested.two_sides:
-        charts.append(by_label(tested))
+        charts.append(histogram_chart(tested))
     return charts
 
 
@@ -267,7 +267,7 @@ def roc(tested: Tested) -> str:
     sample = tested.sample
     chart = Chart("ROC", Axis("false positive rate", **SHARE), Axis("true positive rate", **SHARE))
     points = curves.roc(sample)
-    count = independent(sample.weight[sample.positive])
+    count = effective_number(sample.weight[sample.positive])
     draw_intervals(chart, points, [wilson(y, count) for _, y in points])
     chart.line([(0, 0), (1, 1)], GREY, "chance", **DIAGONAL)
     chart.line(points, COLOURS[0], f"AUC {tested.figures['auc']:.4f}")
@@ -285,9 +285,9 @@ def precision_recall(tested: Tested) -> str:
     sample = tested.sample
     rate = sample.mean(sample.positive)
     points = curves.precision_recall(sample)
-    most = independent(sample.weight[sample.positive])  # found among recall / precision times as many
+    most = effective_number(sample.weight[sample.positive])  # found among recall / precision times as many
     ends = [wilson(up, most * recall / up) if up > 0 else (0.0, 1.0) for recall, up in points]
-    chart = Chart("Precision and recall", Axis("recall", **SHARE), Axis("precision", 0.0, highest(points)))
+    chart = Chart("Precision and recall", Axis("recall", **SHARE), Axis("precision", 0.0, precision_end(points)))
     draw_intervals(chart, points, ends)
     chart.line([(0, rate), (1, rate)], GREY, f"chance {rate:.4f}", **DIAGONAL)
     chart.line(points, COLOURS[0], f"average precision {tested.figures['pr_auc']:.4f}")
@@ -295,13 +295,13 @@ def precision_recall(tested: Tested) -> str:
     return chart.text()
 
 
-def highest(points: Sequence[Point]) -> float:
-    """Where the axis of precision ends: 1, or less where positives are rare and all precisions low."""
+def precision_end(points: Sequence[Point]) -> float:
+    """Tell where the axis of precision ends: 1, or less where positives are rare and all precisions low."""
     largest = max((up for recall, up in points if recall >= STEADY), default=1.0) * 1.1
     return next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if largest <= step), 1.0)
 
 
-def by_label(tested: Tested) -> str:
+def histogram_chart(tested: Tested) -> str:
     histogram = curves.histogram(tested.sample)
     heights = [*histogram.positive, *histogram.negative]
     x = Axis("predicted probability" if tested.shares else "prediction", histogram.edges[0], histogram.edges[-1])

@@ -32,13 +32,13 @@ def auc_interval(auc: float, positive: float, negative: float) -> tuple[float, f
     """The ends of the 95% interval of an area under the ROC (Hanley and McNeil, 1982)."""
     if positive < 1 or negative < 1:
         return 0.0, 1.0
-    one, other = auc / (2 - auc), 2 * auc * auc / (1 + auc)
-    variance = auc * (1 - auc) + (positive - 1) * (one - auc * auc) + (negative - 1) * (other - auc * auc)
+    q1, q2 = auc / (2 - auc), 2 * auc * auc / (1 + auc)  # as in the paper
+    variance = auc * (1 - auc) + (positive - 1) * (q1 - auc * auc) + (negative - 1) * (q2 - auc * auc)
     spread = Z * math.sqrt(max(variance, 0.0) / (positive * negative))
     return max(0.0, auc - spread), min(1.0, auc + spread)
 
 
-def independent(weights: np.ndarray) -> float:
+def effective_number(weights: np.ndarray) -> float:
     """The effective number of rows of these weights (Kish, 1965)."""
     squares = float(np.sum(weights.astype(np.float64) ** 2))
     return float(np.sum(weights, dtype=np.float64)) ** 2 / squares if squares > 0 else 0.0
@@ -105,14 +105,14 @@ DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # bits of a charact
 EMPTY = 0x2800  # the character without dots
 
 
-def curve(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[str]:
+def draw_curve(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[str]:
     """``HEIGHT`` lines of ``WIDTH`` characters behind the marks of ``y``, and one below with those of ``x``."""
     cells = [[EMPTY] * WIDTH for _ in range(HEIGHT)]
     places = [(x.place(left) * (2 * WIDTH - 1), (1 - y.place(up)) * (4 * HEIGHT - 1)) for left, up in points]
     for across, down in line_dots(places):
         if 0 <= across < 2 * WIDTH and 0 <= down < 4 * HEIGHT:
             cells[down // 4][across // 2] |= DOTS[across % 2][down % 4]
-    beside = dict(zip((0, HEIGHT // 2, HEIGHT - 1), y.marks((y.high, middle(y), y.low)), strict=True))
+    beside = dict(zip((0, HEIGHT // 2, HEIGHT - 1), y.marks((y.high, middle_value(y), y.low)), strict=True))
     width = max(map(len, beside.values()))
     lines = [f"{beside.get(place, ''):>{width}} ┤{''.join(map(chr, row))}" for place, row in enumerate(cells)]
     left, right = x.marks((x.low, x.high))
@@ -120,7 +120,7 @@ def curve(points: Sequence[tuple[float, float]], x: Axis, y: Axis) -> list[str]:
     return [*lines, f"{'':>{width}}  {ends}", f"{'':>{width}}  {x.label:^{WIDTH}}".rstrip()]
 
 
-def middle(axis: Axis) -> float:
+def middle_value(axis: Axis) -> float:
     """The value of the line below the middle of ``HEIGHT`` lines."""
     return axis.high - (axis.high - axis.low) * (4 * (HEIGHT // 2) + 1.5) / (4 * HEIGHT - 1)
 

@@ -11,7 +11,7 @@ from vwlite.reporting import charts
 from vwlite.reporting.charts import DASHED, Tested, equal_rows, interval_text, wide_axis
 from vwlite.reporting.curves import auc_interval, wilson
 from vwlite.reporting.runs import Run, cell_text, differing, number
-from vwlite.reporting.svg import COLOURS, DARK, GREY, STYLE_OF_CHARTS, Axis, Chart, printable, rows, shorten
+from vwlite.reporting.svg import COLOURS, DARK, GREY, STYLE_OF_CHARTS, Axis, Chart, bar_rows, printable, shorten
 from vwlite.version import __version__
 
 FEWEST = 2
@@ -22,21 +22,20 @@ BESIDE = {  # a figure that another is to be below, and what it is called
     "value": ("logged", "logged"),
 }
 MOST = 4  # charts
-Night = tuple[str, Run]  # when it began
 
 
-def nights(runs: Sequence[Run]) -> list[Run]:
-    """In the order of time, where all are runs of one command, each on other data; else none."""
+def runs_by_time(runs: Sequence[Run]) -> list[Run]:
+    """Return runs in the order of time, where all are runs of one command, each on other data; else none."""
     dated = sorted(((str(run.about.get("started") or ""), run) for run in runs), key=lambda pair: pair[0])
     commands = {run.command[1:2] for run in runs}
-    data = {tuple(str(one.get("path")) for one in run.data) for run in runs}
+    data = {tuple(str(file.get("path")) for file in run.data) for run in runs}
     one_job = len(runs) >= FEWEST and len(commands) == 1 and len(data) == len(runs)
     return [run for _, run in dated] if one_job and all(when for when, _ in dated) else []
 
 
 def of_nights(runs: Sequence[Run]) -> list[str]:
     """A chart of each of the first few figures that all nights have."""
-    ordered = nights(runs)
+    ordered = runs_by_time(runs)
     shared = [name for name in FIGURES if ordered and all(number(run.figures.get(name)) is not None for run in ordered)]
     return [by_night(ordered, name) for name in shared[:MOST]]
 
@@ -48,8 +47,8 @@ File = Mapping[str, Any]  # the figures of one
 
 def of_files(runs: Sequence[Run]) -> list[str]:
     """Charts of the files that runs measured before they learned them, in the order in which these were learned."""
-    known = [(run, files) for run in nights(runs) or runs if (files := files_of(run))]
-    if known and nights(runs):
+    known = [(run, files) for run in runs_by_time(runs) or runs if (files := files_of(run))]
+    if known and runs_by_time(runs):
         known = [(known[0][0], [entry for _, files in known for entry in files])]
     charts = [by_file(files, name) for _, files in known for name in OF_FILES if len(files) >= FEWEST]
     return [chart for chart in charts if chart]
@@ -86,15 +85,16 @@ def by_night(runs: Sequence[Run], name: str) -> str:
     ends = [interval(run, name) for run in runs]
     beside, called = BESIDE.get(name, ("", ""))
     constants = [number(run.figures.get(beside)) for run in runs]
-    drawn = [*values, *(end for both in ends if both for end in both), *(one for one in constants if one is not None)]
+    drawn = [*values, *(end for both in ends if both for end in both)]
+    drawn += [constant for constant in constants if constant is not None]
     x = Axis("run, in the order of time", 0.5, len(runs) + 0.5, whole=True)
     chart = Chart(f"{name} by run", x, wide_axis(name, drawn))
     banded = [(place, *both) for place, both in enumerate(ends, 1) if both]
     if len(banded) == len(runs):
         sides = ([(place, end[side]) for place, *end in banded] for side in (0, 1))
         chart.band(*sides, COLOURS[0], "95%")
-    if all(one is not None for one in constants):
-        chart.line([(place, one or 0.0) for place, one in enumerate(constants, 1)], GREY, called, **DASHED)
+    if all(constant is not None for constant in constants):
+        chart.line([(place, constant or 0.0) for place, constant in enumerate(constants, 1)], GREY, called, **DASHED)
     points = [(float(place), value) for place, value in enumerate(values, 1)]
     chart.line(points, COLOURS[0], name)
     notes = ["\n".join([title_of(run), *([interval_text(*both)] if both else [])])
@@ -113,7 +113,7 @@ def interval(run: Run, name: str) -> tuple[float, float] | None:
     low, high = (number(figures.get(end)) for end in ("low", "high"))
     if name == "value":
         return None if low is None or high is None else (low, high)
-    value, weight, rate = (number(figures.get(one)) for one in (name, "weight", "mean_label"))
+    value, weight, rate = (number(figures.get(figure)) for figure in (name, "weight", "mean_label"))
     count = (weight or 0.0) * equal_rows(figures)
     if value is None or not count or not 0 <= value <= 1:
         return None
@@ -194,7 +194,7 @@ def page(runs: Sequence[Run], tested: Tested | None = None, of: Sequence[str] = 
     if tested:
         model, *data = of
         parts.append(section(f"{model} on {', '.join(data)}", of_test(tested)))
-    parts += [section("Data", data_table(runs)), "".join(map(options, runs, places(runs)))]
+    parts += [section("Data", data_table(runs)), "".join(map(options, runs, link_options(runs)))]
     title = "Report: " + ", ".join(run.name for run in runs)
     return PAGE.format(title=text(title), style=STYLE, body="\n".join(parts), version=__version__)
 
@@ -224,29 +224,29 @@ def cell(value: Any) -> str:
     return text(shorten(cell_text(value), LONGEST))
 
 
-def heads(runs: Sequence[Run]) -> list[str]:
+def headings(runs: Sequence[Run]) -> list[str]:
     """The runs' names, each with the colour of its lines, which lead to the options."""
     dot = '<span class="dot dot{}"></span>'
     heads = []
-    for place, (run, where) in enumerate(zip(runs, places(runs), strict=True)):
+    for place, (run, where) in enumerate(zip(runs, link_options(runs), strict=True)):
         name = text(shorten(run.name, 60))
         linked = f'<a href="#{where}">{name}</a>' if run.options else name
         heads.append(f'<span class="nowrap">{dot.format(place % len(COLOURS))} {linked}</span>')
     return heads
 
 
-def places(runs: Sequence[Run]) -> list[str]:
-    """Where a run's options stand; browsers open what holds them."""
+def link_options(runs: Sequence[Run]) -> list[str]:
+    """Link to where a run's options stand; browsers open what holds them."""
     return [f"options-{place}" for place in range(1, len(runs) + 1)]
 
 
 def overview(runs: Sequence[Run]) -> str:
     head = ["run", '<span class="left">command</span>', "started", "seconds", "CPU seconds", "peak MiB", "vwlite"]
     lines = []
-    for name, run in zip(heads(runs), runs, strict=True):
+    for name, run in zip(headings(runs), runs, strict=True):
         command = f"<code>{text(shorten(' '.join(run.command), LONGEST))}</code>"
         names = ("started", "seconds", "cpu_seconds", "peak_mib", "vwlite")
-        lines.append([name, command, *(f'<span class="nowrap">{cell(run.about[one])}</span>' for one in names)])
+        lines.append([name, command, *(f'<span class="nowrap">{cell(run.about[key])}</span>' for key in names)])
     return table(head, lines)
 
 
@@ -254,17 +254,17 @@ def differences(runs: Sequence[Run]) -> str:
     if len(runs) < 2:
         return ""
     rows = [[text(name), *map(cell, values)] for name, values in differing(list(runs))]
-    return table(["option", *heads(runs)], rows) or "<p>none</p>"
+    return table(["option", *headings(runs)], rows) or "<p>none</p>"
 
 
 def figures(runs: Sequence[Run]) -> str:
     names = dict.fromkeys(name for run in runs for name in run.figures)
     lines = [[text(name), *(cell(run.figures[name]) if name in run.figures else "" for run in runs)] for name in names]
-    return table(["figure", *heads(runs)], lines)
+    return table(["figure", *headings(runs)], lines)
 
 
 def of_test(tested: Tested) -> str:
-    strongest = rows("Strongest features", tested.strongest) if tested.strongest else ""
+    strongest = bar_rows("Strongest features", tested.strongest) if tested.strongest else ""
     plain = {name: value for name, value in tested.figures.items() if not isinstance(value, list | dict)}
     measured = table(["metric", "value"], [[text(name), cell(value)] for name, value in plain.items()])
     drawings = figure_list([*charts.of_test(tested), *([strongest] if strongest else [])])
@@ -279,7 +279,7 @@ def doubts_of(result: Mapping[str, Any]) -> list[str]:
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
-    return "".join(f"<p>{text(one)}</p>" for one in sentences)
+    return "".join(f"<p>{text(sentence)}</p>" for sentence in sentences)
 
 
 def matrix(result: JsonObject) -> str:
@@ -310,7 +310,8 @@ def matrix(result: JsonObject) -> str:
 def data_table(runs: Sequence[Run]) -> str:
     head = ["run", "file", "bytes", "lines", "malformed", "digest"]
     names = ("path", "size", "lines", "bad", "digest")
-    return table(head, ([text(run.name), *(cell(one.get(name)) for name in names)] for run in runs for one in run.data))
+    files = ((run, file) for run in runs for file in run.data)
+    return table(head, ([text(run.name), *(cell(file.get(name)) for name in names)] for run, file in files))
 
 
 def options(run: Run, where: str) -> str:

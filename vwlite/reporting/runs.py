@@ -44,17 +44,18 @@ class Run:
         plain = {name: value for name, value in self.result.items() if not isinstance(value, list | dict)}
         if not (policy := next(iter(self.intervals("estimate")), None)):
             return plain
-        logged = next((one.value for one in self.intervals("policy") if one.name == "logged"), None)
+        logged = next((interval.value for interval in self.intervals("policy") if interval.name == "logged"), None)
         return {"value": policy.value, "low": policy.low, "high": policy.high, "logged": logged, **plain}
 
     def intervals(self, what: str) -> list[Interval]:
         """Intervals of a policy's value by each ``estimate``, the best one first, or of each other ``policy``."""
-        tables = [self.result.get(one) for one in (("estimates",) if what == "estimate" else ("policies", "against"))]
+        names = ("estimates",) if what == "estimate" else ("policies", "against")
+        tables = [self.result.get(name) for name in names]
         rows = [row for table in tables if isinstance(table, list) for row in table if isinstance(row, dict)]
         intervals = [
             Interval(str(row.get(what)), *(number(row.get(end)) for end in ("value", "low", "high"))) for row in rows
         ]
-        return [one for one in intervals if one.value is not None and one.name != "difference"]
+        return [interval for interval in intervals if interval.value is not None and interval.name != "difference"]
 
     @property
     def series(self) -> list[dict[str, float]]:
@@ -65,12 +66,12 @@ class Run:
         return [row for row in numbers if len(row) == len(names)]
 
     def curve(self, name: str, across: str = "examples") -> list[tuple[float, float]]:
-        """One of the history's figures, where it is a number."""
+        """Return one of the history's figures, where it is a number."""
         pairs = ((number(entry.get(across)), number(entry.get(name))) for entry in self.history)
         return [(x, y) for x, y in pairs if x is not None and y is not None]
 
     def by_pass(self, name: str) -> list[tuple[float, float]]:
-        """Its last number in each pass."""
+        """Return the last number of a figure in each pass."""
         return sorted(dict(self.curve(name, "pass")).items())
 
 
@@ -119,7 +120,7 @@ def short_names(paths: tuple[str, ...]) -> list[str]:
 
 
 def number(value: Any) -> float | None:
-    """None for anything else, and for what is not finite or too large."""
+    """Return a number; None for anything else, and for what is not finite or too large."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

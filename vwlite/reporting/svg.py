@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -22,6 +23,7 @@ DARK = {
 }
 *COLOURS, GREY = DARK
 TEXT, GRID, FRAME = ("#333333", "#d8dadd"), ("#e4e4e4", "#2f3337"), ("#666666", "#9aa0a6")  # light and dark
+UNPRINTABLE = re.compile("[^\t\n -\ud7ff\ue000-\U0010ffff]")  # what XML 1.0 does not take, and carriage returns
 PLAIN = f"""\
 svg text {{font: 11px system-ui, sans-serif; fill: {TEXT[0]}}} svg .title {{font-size: 13px; font-weight: 600}}
 svg .grid {{stroke: {GRID[0]}}} svg .axis {{stroke: {FRAME[0]}; fill: none}}
@@ -65,7 +67,7 @@ class Axis:
 
     def place(self, value: float) -> float:
         """0 at ``low``, 1 at ``high``; a logarithmic axis has no place below every positive value."""
-        low, high, value = (self.scaled(one) for one in (self.low, self.high, value))
+        low, high, value = (self.scaled(number) for number in (self.low, self.high, value))
         return (value - low) / (high - low)
 
     def scaled(self, value: float) -> float:
@@ -79,7 +81,7 @@ class Axis:
         return [value for value in values if -1e-9 <= self.place(value) <= 1 + 1e-9]
 
     def describe(self, value: float) -> str:
-        return f"{self.label} {short(value, 5)}"
+        return f"{self.label} {short_number(value, 5)}"
 
     def decades(self, most: int) -> list[float]:
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
@@ -92,11 +94,11 @@ class Axis:
         """Texts of values with as many digits as make them different; 0 for rounding errors."""
         size = max(abs(self.low), abs(self.high))
         rounded = [value if self.logarithmic or abs(value) > NARROW * size else 0.0 for value in values]
-        marks = [short(value) for value in rounded]
+        marks = [short_number(value) for value in rounded]
         for digits in range(5, 17):
             if len({*marks}) == len({*rounded}):
                 break
-            marks = [short(value, digits) for value in rounded]
+            marks = [short_number(value, digits) for value in rounded]
         return marks
 
 
@@ -121,7 +123,7 @@ def named_axis(label: str, names: Sequence[str]) -> NamedAxis:
 
 
 def axis(label: str, values: Iterable[float], logarithmic: bool = False, whole: bool = False) -> Axis:
-    """One that shows all ``values``; of none, from 0 to 1, and of equal ones, a little around them."""
+    """Make an axis that shows all ``values``; of none, from 0 to 1, and of equal ones, a little around them."""
     finite = [value for value in values if math.isfinite(value) and (value > TINY or not logarithmic)]
     low, high = (min(finite), max(finite)) if finite else (1.0, 10.0) if logarithmic else (0.0, 1.0)
     size = max(abs(low), abs(high))
@@ -139,8 +141,8 @@ def round_values(low: float, high: float, most: int, whole: bool = False) -> lis
     return [count * step for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
-def short(value: float, digits: int = 4) -> str:
-    """For a mark: 20k, 1.5M, 0.25, 1e+16."""
+def short_number(value: float, digits: int = 4) -> str:
+    """Shorten a number for a mark: 20k, 1.5M, 0.25, 1e+16."""
     for unit, suffix in SUFFIXES if abs(value) < LARGEST else ():
         if abs(value) >= unit:
             return f"{value / unit:.{digits}g}{suffix}"
@@ -248,16 +250,17 @@ class Chart:
         for low, high, up in zip(edges, edges[1:], heights, strict=False):
             (left, top), (right, bottom) = self.at((low, up)), self.at((high, self.y.low))
             bar = element(self.marks, "rect", x=left, y=top, width=right - left, height=bottom - top, **how)
-            element(bar, "title", "\n".join(filter(None, (name, f"{short(low)} to {short(high)}", short(up)))))
+            span = f"{short_number(low)} to {short_number(high)}"
+            element(bar, "title", "\n".join(filter(None, (name, span, short_number(up)))))
         if name:
             self.legend.append((name, how))
 
     def text(self) -> str:
-        size(self.root, self.height + self.draw_legend())
+        set_size(self.root, self.height + self.draw_legend())
         return ElementTree.tostring(self.root, encoding="unicode")
 
     def draw_legend(self) -> int:
-        """Below the chart; its height."""
+        """Draw the legend below the chart; return its height."""
         across, down = LEFT, self.height + 8
         for name, how in self.legend:
             shown = shorten(name, 60)
@@ -279,19 +282,19 @@ def drawing(charts: Iterable[Chart]) -> str:
     element(root, "style", STYLE_OF_CHARTS)
     for chart in charts:
         below = top + chart.height + chart.draw_legend()
-        size(chart.root, below - top)
+        set_size(chart.root, below - top)
         chart.root.set("y", str(top))
         root.append(chart.root)
         top = below
-    size(root, top)
+    set_size(root, top)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def size(root: ElementTree.Element, height: int) -> None:
+def set_size(root: ElementTree.Element, height: int) -> None:
     root.attrib.update({"viewBox": f"0 0 {WIDTH} {height}", "width": str(WIDTH), "height": str(height)})
 
 
-def rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> str:
+def bar_rows(title: str, values: Sequence[tuple[str, float]], height: int = 19) -> str:
     """Bars to the right of 0, or to the left, one below the other with their names, which may take several lines."""
     texts = [lines_of(name, NAME, 3) for name, _ in values]
     names = max(80.0, 14 + 1.08 * CHARACTER * max((len(line) for lines in texts for line in lines), default=0))
@@ -350,5 +353,5 @@ def shorten(text: str, most: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Without what XML does not take: most control characters, and halves of characters."""
-    return "".join(one if one in "\t\n" or (one >= " " and not "\ud800" <= one <= "\udfff") else "�" for one in text)
+    """Replaces what XML does not take: most control characters, and halves of characters."""
+    return UNPRINTABLE.sub("�", text)

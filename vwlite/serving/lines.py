@@ -190,10 +190,10 @@ class LineServer:
         self.listener.setblocking(False)
         self.waking, self.woken = socket.socketpair()
         self.selector = selectors.DefaultSelector()
-        for one in (self.listener, self.woken):
-            self.selector.register(one, selectors.EVENT_READ)
-        for one in (self.waking, self.woken):
-            one.setblocking(False)
+        for listening in (self.listener, self.woken):
+            self.selector.register(listening, selectors.EVENT_READ)
+        for waking in (self.waking, self.woken):
+            waking.setblocking(False)
         self.clients: set[Client] = set()
         self.stopped, self.lines = False, 0
 
@@ -217,14 +217,14 @@ class LineServer:
         finally:
             for client in list(self.clients):
                 self.close(client)
-            for one in (self.selector, self.listener, self.waking, self.woken):
-                one.close()
+            for resource in (self.selector, self.listener, self.waking, self.woken):
+                resource.close()
 
     def drain(self) -> None:
         """Send the answers that have not left. What was not answered was not learned."""
         self.selector.unregister(self.listener)
         end = time.monotonic() + GRACE
-        while (waiting := [one for one in self.clients if one.leaving]) and time.monotonic() < end:
+        while (waiting := [client for client in self.clients if client.leaving]) and time.monotonic() < end:
             for client in waiting:
                 self.send(client)
             time.sleep(0.01)
@@ -244,7 +244,7 @@ class LineServer:
                     self.receive(client)
                 ready.append(client)
         if not self.stopped:
-            self.answer([one for one in ready if one in self.clients])
+            self.answer([client for client in ready if client in self.clients])
         for client in ready:
             if client in self.clients:
                 self.send(client)
@@ -325,11 +325,11 @@ class LineServer:
         batch.clear()
 
     def answers(self, lines: list[bytes]) -> list[bytes]:
-        """One for each. Where a label has all of a batch refused, before it was learned, each line goes by itself."""
+        """Answer each line; by itself where a label has all of a batch refused, before it was learned."""
         try:
             answers = self.model.answer(b"\n".join(lines) + b"\n").split(b"\n")[:-1]
         except DataError:
-            return [MALFORMED] if len(lines) == 1 else [one for line in lines for one in self.answers([line])]
+            return [MALFORMED] if len(lines) == 1 else [answer for line in lines for answer in self.answers([line])]
         if len(answers) != len(lines):
             raise RuntimeError(f"{len(answers)} answers for {len(lines)} lines")
         return answers

@@ -42,9 +42,9 @@ class RowCheck:
 
     def __init__(self, columns: Columns) -> None:
         """Any column may be missing in lines of JSON whose other members are features, too."""
-        features = [one for some in columns.spaces.values() for one in some] if columns.rest == IGNORE else []
-        self.known = [one.name for one in features]
-        self.needed = [one.name for one in features if not one.optional]
+        features = list(columns.features) if columns.rest == IGNORE else []
+        self.known = [column.name for column in features]
+        self.needed = [column.name for column in features if not column.optional]
 
     def warnings(self, rows: Iterable[Row | None], place: str = "rows[{}]", first: int = 0) -> list[str]:
         """A sentence for each column that is missing in some rows. Raises UsageError for a row that has none.
@@ -70,7 +70,7 @@ class RowCheck:
         return f"it has {has}; the model has learned {knows}"
 
     def meant(self, name: str, row: Row) -> str:
-        near = nearest(name, [one for one in row if one not in self.known])
+        near = nearest(name, [key for key in row if key not in self.known])
         return f" (is it {near!r}?)" if near else ""
 
 
@@ -98,7 +98,7 @@ class Unchanged(Listener):
 
 
 def place_of(location: str) -> str:
-    """In the request, of where a row of it stands."""
+    """Tell the place in the request, of where a row of it stands."""
     line, row = location.rpartition(":")[2], location.rpartition(" ")[2]
     return f"rows[{row if ' ' in location else int(line) - 1}]"
 
@@ -221,7 +221,7 @@ class Served:
                 watching = self.watching(each=each)
                 listeners = [listener(writer, learner), *watching]
                 InferenceRun(config, learner, self.model, input_opener(data, {}), ALL, listeners).run()
-        more = [warning for one in watching for warning in one.warnings()]
+        more = [warning for watcher in watching for warning in watcher.warnings()]
         return Answer(writer.data.getvalue(), [*warnings, *more])
 
     def watching(self, each: bool) -> list[Unchanged]:

@@ -45,7 +45,7 @@ class Timed(io.RawIOBase):
         self.began = self.deadline = 0.0
 
     def allow(self, seconds: float) -> None:
-        """For what now begins."""
+        """Allow time for what now begins."""
         self.began = time.monotonic()
         self.deadline = self.began + seconds
 
@@ -89,7 +89,9 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile = io.BufferedWriter(self.timed, 1 << 16)  # headers and answer leave together
 
     def handle_one_request(self) -> None:
-        """As HTTP's, with time limits: for the next request to begin, and for it to arrive."""
+        """Handle a request as HTTP's handler does, with time limits: for the next request to begin, and for it to
+        arrive.
+        """
         self.timed.allow(min(IDLE, self.server.config.timeout))
         super().handle_one_request()
 
@@ -109,7 +111,10 @@ class Handler(BaseHTTPRequestHandler):
                 raise Refused(404, f"there are {' and '.join(PATHS)}")
             if self.command != method:
                 raise Refused(405, f"{self.path} takes {method}")
-            self.predict() if method == "POST" else self.health()
+            if method == "POST":
+                self.predict()
+            else:
+                self.health()
         except Refused as error:
             self.refuse(*error.args)
         except OSError:
@@ -225,16 +230,16 @@ def data_of(body: bytes) -> tuple[Any, list[str] | None, bool]:
         raise Refused(400, f"the request is not JSON: {error}") from error
     named = asked.pop("event_id", None) if isinstance(asked, dict) else None
     names = [named] if isinstance(named, str) else named
-    if names is not None and not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
         raise Refused(400, "event_id is a text, or an array with a text for each event")
     if not isinstance(asked, dict) or len(asked) != 1 or not {"lines", "rows", "events"} & asked.keys():
         forms = '{"lines": ["|a b", ...]}, {"rows": [{"b": 1}, ...]} or {"events": [{"c": {"_multi": [...]}}, ...]}'
         raise Refused(400, f"a request is {forms}")
     (kind, data), type_ = *asked.items(), str if "lines" in asked else dict
-    if not isinstance(data, list) or not all(isinstance(one, type_) for one in data):
+    if not isinstance(data, list) or not all(isinstance(row, type_) for row in data):
         raise Refused(400, f"{kind} are {'texts' if type_ is str else 'objects'} in an array")
     if kind == "events":
-        return b"".join(json.dumps(one).encode() + b"\n" for one in data), names, True
+        return b"".join(json.dumps(row).encode() + b"\n" for row in data), names, True
     if type_ is dict:
         return data, names, False
     if any("\n" in line for line in data):
@@ -271,7 +276,7 @@ class Server(HTTPServer):
         return f"http://{f'[{host}]' if ':' in str(host) else host}:{port}"
 
     def server_bind(self) -> None:
-        """As TCP servers do: HTTP's would ask for the name of the address, which may take seconds."""
+        """Bind as TCP servers do: HTTP's would ask for the name of the address, which may take seconds."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()

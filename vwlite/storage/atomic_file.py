@@ -25,7 +25,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # file systems that c
 
 
 def output_error(path: str, error: OSError | ValueError) -> OutputError:
-    """One sentence on why ``path`` cannot be written."""
+    """Make one sentence on why ``path`` cannot be written."""
     folder = os.path.dirname(os.path.realpath(path)) if "\0" not in path else ""
     reasons = {
         errno.ENOENT: f"there is no folder {folder}; create it first",
@@ -121,7 +121,7 @@ def written_anywhere(file: IO[bytes]) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def beside_output(path: str, mode: str = "wb", *, like: str) -> Iterator[IO[Any]]:
-    """As ``atomic_output``, for a regular file whose name is derived from that of the file ``like``.
+    """Write as ``atomic_output``, for a regular file whose name is derived from that of the file ``like``.
 
     It gets the permission bits of that file. A symbolic link of its name is replaced, not followed: an attacker who can
     guess the name could otherwise choose which file is overwritten.

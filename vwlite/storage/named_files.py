@@ -35,11 +35,11 @@ def expand_name(name: str) -> list[str]:
         return [name]
     if os.path.isdir(name):
         try:
-            there = [one for one in os.scandir(name) if not one.name.startswith(".") and not one.is_dir()]
+            there = [entry for entry in os.scandir(name) if not entry.name.startswith(".") and not entry.is_dir()]
         except OSError as error:
             raise InputMissing(f"cannot read the folder {name}: {error.strerror}") from None
-        listed = [one.path for one in there if one.is_file() or one.is_symlink()]  # no pipes or devices
-        paths = sorted(one for one in listed if not one.endswith(tuple(KINDS)))
+        listed = [entry.path for entry in there if entry.is_file() or entry.is_symlink()]  # no pipes or devices
+        paths = sorted(path for path in listed if not path.endswith(tuple(KINDS)))
         if not paths:
             raise InputMissing(f"the folder {name} has no file to read (hidden files and folders in it do not count)")
         return paths
@@ -47,10 +47,10 @@ def expand_name(name: str) -> list[str]:
         return [name]
     from glob import glob  # which few command lines need
 
-    paths = sorted(one for one in glob(name, recursive=True) if not one.endswith(tuple(KINDS)))
+    paths = sorted(path for path in glob(name, recursive=True) if not path.endswith(tuple(KINDS)))
     if not paths:
         raise InputMissing(f"no file matches {name}")
-    files = (file for one in paths for file in expand_name(one))
+    files = (file for path in paths for file in expand_name(path))
     return list({os.path.normpath(file): file for file in files}.values())  # ``**`` matches folders and their files
 
 
@@ -74,7 +74,7 @@ class NamedFile:
         return value or None
 
     def values(self, given: Any) -> Iterable[str]:
-        """One by one."""
+        """Yield the values of an option one by one."""
         return (given,) if isinstance(given, str) else given or ()
 
     def files(self, value: str, option: str) -> Iterator[File]:
@@ -192,13 +192,13 @@ OTHERS: dict[str, NamedFile] = {  # by ``read_as``
 }
 
 
-def file_named_by(one: Option) -> NamedFile | None:
+def file_named_by(option: Option) -> NamedFile | None:
     """The kind of file that an option's value names; None: no file."""
-    if one.writes:
-        return (PredictionFile if one.writes == "predictions" else FileToWrite)(one.writes, *one.beside)
-    if one.reads:
-        return FileToRead(one.reads, *one.beside)
-    return OTHERS.get(one.read_as)
+    if option.writes:
+        return (PredictionFile if option.writes == "predictions" else FileToWrite)(option.writes, *option.beside)
+    if option.reads:
+        return FileToRead(option.reads, *option.beside)
+    return OTHERS.get(option.read_as)
 
 
 def files_of(named: Iterable[tuple[NamedFile, Any, str]], values: Mapping[str, Any]) -> tuple[list[File], list[File]]:
@@ -243,4 +243,4 @@ def models_of_passes(model: str, files: list[File]) -> list[File]:
         names.update(os.listdir(here))
     numbered_names = sorted(filter(numbered.fullmatch, names))
     called = f"the model of a pass of -f {model}"
-    return [File(os.path.join(folder, one), "model", called, beside=True) for one in numbered_names]
+    return [File(os.path.join(folder, file), "model", called, beside=True) for file in numbered_names]

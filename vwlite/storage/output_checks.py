@@ -116,10 +116,10 @@ def check(reads: Sequence[File], writes: Iterable[File], links: bool = False, pr
     for file, target in clashes:
         if target not in updated:
             kind = Printed if target is targets.get(printed or ()) else UsageError
-            raise kind(f"{clash(file, target)}: give the output another name")
+            raise kind(f"{clash_message(file, target)}: give the output another name")
 
 
-def clash(file: File, target: File) -> str:
+def clash_message(file: File, target: File) -> str:
     if target.beside:
         return f"{file.path} is {file.display_name} and would be overwritten by {target.display_name}"
     return f"{'standard output' if target.path == '-' else target.path} is {file.display_name} and would be overwritten"

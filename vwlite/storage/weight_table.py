@@ -140,7 +140,7 @@ class PageToucher:
 
 
 def page_toucher(values: np.ndarray) -> PageToucher | None:
-    """One for this table; None for a small table, which is an ordinary array."""
+    """Make a toucher for this table; None for a small table, which is an ordinary array."""
     size = HUGE_PAGE_BYTES if values.nbytes <= _huge_limit() else os.sysconf("SC_PAGE_SIZE")
     mapped = values.nbytes >= max(size, MIN_MAPPED_BYTES) and hasattr(mmap, "MAP_PRIVATE")
     return PageToucher(values, size) if mapped else None

@@ -133,7 +133,7 @@ def audit_of(config: RunConfig, learner: Learner, plan: Plan, display: Display) 
 
 def goes_by_rows(audit: list[Audit | GroupAudit]) -> bool:
     """Whether a run with this audit goes row by row, or group by group."""
-    return any(one.row_by_row for one in audit)
+    return any(listener.row_by_row for listener in audit)
 
 
 def check_terms(what: str, learner: Learner, has_sums: bool) -> None:
@@ -214,7 +214,7 @@ class ThetaCheck(Listener):
 
 
 def no_labels(inputs: str, model: str | None, *, tagged: bool = False) -> DataError:
-    """What is wrong with data that have no label; ``inputs`` and ``model`` name the files.
+    """Tell what is wrong with data that have no label; ``inputs`` and ``model`` name the files.
 
     ``tagged``: some examples have tags, as which labels are read that touch the bar.
     """
@@ -325,7 +325,7 @@ class NumberedSides(Listener):
         for value, groups in pairs:
             sides = [self.lines_of(batch, group, begin, end) for group in groups]
             size = sides[0].shape[1]
-            if size == sides[1].shape[1] >= 2 and (are_numbers(*sides) or all(map(stand_together, sides))):
+            if size == sides[1].shape[1] >= 2 and (are_numbers(*sides) or all(map(always_together, sides))):
                 self.found[value] = size
 
     def lines_of(self, batch: Batch, group: int, begin: int, end: int) -> np.ndarray:
@@ -367,7 +367,7 @@ def are_numbers(left: np.ndarray, right: np.ndarray) -> bool:
     return bool((steps == 1).all() and (left == left[0]).all() and (right == right[0]).all())
 
 
-def stand_together(lines: np.ndarray) -> bool:
+def always_together(lines: np.ndarray) -> bool:
     """Whether every feature of the rows, uint32[rows, features], is only ever beside the same others, some again."""
     sets = np.unique(lines, axis=0)
     return bool(2 <= len(sets) < len(lines) and len(np.unique(sets)) == sets.size)

@@ -58,8 +58,8 @@ class Audit(Listener):
         self.next = end
         if not self.row_by_row and len(rows) and has_plain_terms(batch, self.plan):
             size = ROWS_AT_ONCE if self.plan.flat else CROSSED_ROWS_AT_ONCE
-            for some in np.array_split(rows, -(-len(rows) // size)):
-                self.show(audit_of_rows(batch, self.plan, self.learner, results, some))
+            for part in np.array_split(rows, -(-len(rows) // size)):
+                self.show(audit_of_rows(batch, self.plan, self.learner, results, part))
             return
         for row in rows.tolist():
             line_now = partial(audit_line, batch, self.plan, self.learner, row)
@@ -107,7 +107,7 @@ def audit_of_rows(batch: Batch, plan: Plan, learner: Gd, results: Results, rows:
     small = learner.config.takes_any_unit
     heads = format_predictions(shown, wanted, *tags, int(rows[0]), len(shown), small=small)
     slots = shift_slots(terms.indices, learner.layout[0], plan.bits)
-    return items(learner, names, slots, terms.values, edges, heads)
+    return term_lines(learner, names, slots, terms.values, edges, heads)
 
 
 def names_of_rows(batch: Batch, plan: Plan, rows: np.ndarray, sizes: np.ndarray) -> NamesInText:
@@ -125,7 +125,7 @@ def names_of_rows(batch: Batch, plan: Plan, rows: np.ndarray, sizes: np.ndarray)
 def audit_text(
     batch: Batch, learner: Gd, results: Results, row: int, lines: dict[int, bytes], line_now: Callable[[int], bytes]
 ) -> bytes:
-    """For each prediction behind that of the row just run: the prediction, its tag, and the class's line.
+    """Write for each prediction behind that of the row just run: the prediction, its tag, and the class's line.
 
     ``lines``, by class, are of before the row was learned; ``line_now`` tells one of afterwards. As in Vowpal Wabbit's
     audits predictions are clipped but the link is not applied.
@@ -154,10 +154,10 @@ def audit_line(batch: Batch, plan: Plan, learner: Gd, row: int, number: int = 0)
 
 def items_line(learner: Gd, names: list[str], slots: np.ndarray, values: np.ndarray) -> bytes:
     """The line of these terms."""
-    return items(learner, NamesInText.of(names), slots, values, np.array([0, len(slots)], np.int64))
+    return term_lines(learner, NamesInText.of(names), slots, values, np.array([0, len(slots)], np.int64))
 
 
-def items(
+def term_lines(
     learner: Gd,
     names: NamesInText,
     slots: np.ndarray,
@@ -172,7 +172,7 @@ def items(
         squares = np.ascontiguousarray(table[:, COLUMNS.index("adaptive")])
     with np.errstate(all="ignore"):
         effects = (learner.in_label_units(table[:, 0], names, slots) * values).astype(np.float32, copy=False)
-    weights = learner.in_label_units(shrunk(table[:, 0], learner), names, slots)
+    weights = learner.in_label_units(shrink_weights(table[:, 0], learner), names, slots)
     return format_terms(names.text, names.ends, edges, slots, values, weights, squares, effects, heads)
 
 
@@ -203,7 +203,7 @@ class WeightNames(Listener):
                     self.out.write(line.encode("utf-8", "surrogateescape"))
 
 
-def shrunk(weights: np.ndarray, learner: Gd) -> np.ndarray:
+def shrink_weights(weights: np.ndarray, learner: Gd) -> np.ndarray:
     """Weights, float32[terms], contiguous, after the L1 and L2 shrinkage that the table is still due."""
     if "gravity" not in learner.SCALARS:
         return np.ascontiguousarray(weights)
@@ -276,7 +276,7 @@ class ActionAudit(GroupAudit):
 
 
 def difference(terms: Terms, other: Terms) -> Terms:
-    """In the kernel's order; what is taken away has no names."""
+    """Take ``other`` away from ``terms``, in the kernel's order; what is taken away has no names."""
 
     def between(a, b):
         return np.concatenate([a[: terms.linear], b, a[terms.linear :]])

@@ -139,7 +139,7 @@ class Checkpoint:
             self.say(f"training starts again; --resume would have continued from {self.path}, left by a stopped run")
 
     def load(self, read: Callable[[str], Read]) -> Read | None:
-        """What to go on from, as ``read`` makes it of the file's path, None when there is no checkpoint.
+        """Return what to go on from, as ``read`` makes it of the file's path, None when there is no checkpoint.
 
         Raises ModelError when it is none, is damaged or its input has changed, UsageError when the command has.
         """
@@ -151,7 +151,7 @@ class Checkpoint:
         return loaded
 
     def check(self, header: Mapping[str, Any]) -> JsonObject:
-        """What the checkpoint with this header says of its run, which is to be this one. Raises as ``load``."""
+        """Return what the checkpoint with this header says of its run, which is to be this one. Raises as ``load``."""
         run = header.get("run")
         if not isinstance(run, dict):
             raise ModelError(f"{self.path} is a model, not a checkpoint")

@@ -63,7 +63,7 @@ class Ranking:
         kept = np.zeros(len(weights), bool) if always is None else always != 0
         self.report(describe_weights(np.where(kept, 0, weights)))
         if self.config.sample:
-            weights = (draws(len(weights), self.seed, number) < weights).astype(float)
+            weights = (draw_numbers(len(weights), self.seed, number) < weights).astype(float)
         weights[kept] = 1
         rows = np.flatnonzero(weights.astype(np.float32))
         return Admitted(rows, None if (weights[rows] == 1).all() else weights.astype(np.float32))
@@ -130,12 +130,12 @@ def easiest_first(config: CurriculumConfig, difficulty: np.ndarray, seed: int) -
 
 def describe_weights(weights: np.ndarray) -> str:
     """The sum of weights, and the entropy of drawing an example by weight, as text."""
-    total, some = float(weights.sum()), weights[weights > 0]
-    bits = float(-(some / total) @ np.log2(some / total)) if total else 0.0
+    total, present = float(weights.sum()), weights[weights > 0]
+    bits = float(-(present / total) @ np.log2(present / total)) if total else 0.0
     return f"weights add up to {total:.6g} of {len(weights)}, entropy {bits:.4f} bits"
 
 
-def draws(rows: int, seed: int, number: int) -> np.ndarray:
+def draw_numbers(rows: int, seed: int, number: int) -> np.ndarray:
     """float64[rows] in [0, 1), evenly spread and in random order: a pure function of the three arguments."""
     return (order_of(rows, seed, -1 - number) + 0.5) / max(rows, 1)
 
@@ -154,7 +154,7 @@ def difficulties(by: str, batches: Sequence[Batch], features: FeatureConfig) -> 
     """Per batch float64[rows], larger is harder; NaN for rows without the namespace."""
     if by == "rarest":
         counts = sum(map(feature_counts, batches))
-        return [rarity(counts, hashes(batch), ends(batch)) for batch in batches]
+        return [rarity(counts, hashes_of(batch), row_edges(batch)) for batch in batches]
     return [*map(measure_of(by, features), batches)]
 
 
@@ -173,7 +173,7 @@ class Difficulties:
             self.found.append(self.measure(batch))
         else:
             self.counts += feature_counts(batch)
-            self.terms.append((hashes(batch), ends(batch)))
+            self.terms.append((hashes_of(batch), row_edges(batch)))
 
     def values(self) -> np.ndarray:
         """float64[rows], as ``difficulties`` has them."""
@@ -187,7 +187,7 @@ def measure_of(by: str, features: FeatureConfig) -> Callable[[Batch], np.ndarray
     """
     kind, _, of = by.partition(":")
     if kind == "length":
-        return lambda batch: np.diff(ends(batch)).astype(float)
+        return lambda batch: np.diff(row_edges(batch)).astype(float)
     if kind == "value":
         raw = of.encode("utf-8", "surrogateescape")
         wanted = hash_name(raw, features.hash_seed, features.hash == "all")
@@ -195,18 +195,18 @@ def measure_of(by: str, features: FeatureConfig) -> Callable[[Batch], np.ndarray
     return difficulty_of_predictions(of, losses_of if kind == "loss" else margins)
 
 
-def ends(batch: Batch) -> np.ndarray:
+def row_edges(batch: Batch) -> np.ndarray:
     """int64[rows + 1]: where each row's features begin, and where the last one's end."""
     return batch.namespace_start[batch.row_namespace].astype(np.int64)
 
 
-def hashes(batch: Batch) -> np.ndarray:
+def hashes_of(batch: Batch) -> np.ndarray:
     return batch.feature_hash & np.uint32((1 << HASH_BITS) - 1)
 
 
 def feature_counts(batch: Batch) -> np.ndarray:
     """int64[2**HASH_BITS]: how often each feature is there."""
-    return np.bincount(hashes(batch), minlength=1 << HASH_BITS)
+    return np.bincount(hashes_of(batch), minlength=1 << HASH_BITS)
 
 
 def rarity(counts: np.ndarray, hashed: np.ndarray, edges: np.ndarray) -> np.ndarray:
@@ -228,7 +228,7 @@ def values_of(letter: int, name: int, batch: Batch) -> np.ndarray:
     sizes = np.diff(batch.namespace_start[: batch.row_namespace[-1] + 1].astype(np.int64))
     ours = (batch.namespace_char[: len(sizes)] == letter) & (batch.namespace_hash[: len(sizes)] == name)
     wanted = np.repeat(ours, sizes)
-    edges = ends(batch)
+    edges = row_edges(batch)
     values = reduce_rows(np.add, np.where(wanted, batch.value[: len(wanted)], 0).astype(float), edges, 0.0)
     present = reduce_rows(np.logical_or, wanted, edges, 0.0)
     return np.where(present != 0, values, np.nan)
@@ -256,7 +256,7 @@ def difficulty_of_predictions(
 
 
 def margins(learner: Learner, batch: Batch, results: Results) -> np.ndarray:
-    """How far a prediction is on the wrong side of a label -1 (or 0) and 1, or off another label."""
+    """Compute how far a prediction is on the wrong side of a label -1 (or 0) and 1, or off another label."""
     raw, label = results.raw[: len(batch)].astype(float), np.nan_to_num(batch.label)
     return -raw * np.where(label > 0, 1, -1) if learner.config.loss.loss.two_classes else abs(raw - label)
 
@@ -331,7 +331,7 @@ class StepwiseCurriculum(StepRanking):
         for batch in batches:
             batch.numbers = np.arange(first, first + len(batch), dtype=np.int64)
             first += len(batch)
-            for part, full in pieces(batch, size, first - len(batch)):
+            for part, full in cut_batch(batch, size, first - len(batch)):
                 if self.share == 1:
                     yield part
                     continue
@@ -377,7 +377,7 @@ class StepwiseCurriculum(StepRanking):
             self.note(f"{by}: {self.missing} of {self.rows} lines have no such namespace; 0 is taken")
 
 
-def pieces(batch: Batch, size: int, first: int) -> Iterator[tuple[Batch, bool]]:
+def cut_batch(batch: Batch, size: int, first: int) -> Iterator[tuple[Batch, bool]]:
     """The batch, whose first row has the number ``first``, cut at multiples of ``size``, and whether a piece ends at
     one. The last piece releases the batch.
     """

@@ -38,7 +38,7 @@ class MalformedLinePolicy(Protocol):
 
 
 def format_of(config: RunConfig, learner: Learner) -> TextFormat:
-    """How a run's text is to be read."""
+    """Return how a run's text is to be read."""
     text = feature_plan.text_format(config.features, skip_malformed=not config.vw_compat, names=config.wants_names)
     words = config.learner.label_words
     if config.input.kind in EVENTS and not learner.config.bare_lines:
@@ -170,7 +170,7 @@ class FileBatches:
             yield from self.stepwise(batches) if within else batches
 
     def ahead_of_passes(self) -> Generator[Batch]:
-        """All batches, in order; pass 1 reads them from the cache that is made of them."""
+        """Yield all batches, in order; pass 1 reads them from the cache that is made of them."""
         if self.inputs.state == "using":
             self.recall()
             yield from self.inputs.cached()

@@ -131,7 +131,7 @@ class LabelSample(Listener):
         self.learner = learner
         loss = learner.config.loss
         losses = [loss.of_output(number) for number in range(len(output_names(learner)))] or [loss]
-        self.learned, self.held = ([Labels(one) for one in losses] for _ in range(2))
+        self.learned, self.held = ([Labels(loss) for loss in losses] for _ in range(2))
         self.weights = [0.0, 0.0]  # of labelled rows, learned and held out
         self.whole = self.first_pass = True
 
@@ -164,7 +164,7 @@ class LabelSample(Listener):
     @cached_property
     def best(self) -> tuple[float | None, float] | None:
         """The best constant, None of several outputs, and its loss, summed over outputs; None where it is not known."""
-        best = [one.best for one in self.learned if one.weight]
+        best = [learned.best for learned in self.learned if learned.weight]
         if not self.whole or not best or None in best:
             return None
         if len(self.learned) == 1:

@@ -51,7 +51,7 @@ def read(model: str) -> list[Entry]:
     return _models(ledger_path(model)).get(model_digest(model), [])
 
 
-def doubt(model: str) -> str:
+def doubt_about(model: str) -> str:
     """Why nothing is known of what the model ``model`` has learned."""
     path = ledger_path(model)
     if os.path.exists(path):
@@ -147,8 +147,9 @@ def known_files(known: Sequence[Entry], paths: Sequence[str]) -> dict[str, Seen]
     """The known files of ``paths``, whatever their names and compression. Raises as reading them does."""
     by_path = {}
     for path, now in zip(paths, fingerprint(paths), strict=True) if known else ():
-        if now and (one := same_status(known, now) or same_text(known, path) or same_samples(known, path, now["size"])):
-            by_path[path] = one
+        seen = now and (same_status(known, now) or same_text(known, path) or same_samples(known, path, now["size"]))
+        if seen:
+            by_path[path] = seen
     return by_path
 
 
@@ -251,19 +252,21 @@ class RunFiles:
         self.known = ledger.read(initial)
         if not self.known and (skip or os.path.exists(ledger.ledger_path(initial))):
             tell = self.remarks.warn if skip else self.remarks.say
-            tell(f"{ledger.doubt(initial)}{': no file is skipped' if skip else ''}")
+            tell(f"{ledger.doubt_about(initial)}{': no file is skipped' if skip else ''}")
 
     def unseen(self, paths: tuple[str, ...]) -> tuple[str, ...]:
         """The inputs but for those that were learned before, where these are to be skipped."""
         again, skip = known_files(self.known, paths), self.restart.skip_seen
-        skipped = {path for path, one in again.items() if skip and one.whole}
-        for path, one in again.items():
+        skipped = {path for path, seen in again.items() if skip and seen.whole}
+        for path, seen in again.items():
             tell = self.remarks.say if path in skipped else self.remarks.warn
-            tell(f"{one.describe(path)}{advice(one, skip)}")
+            tell(f"{seen.describe(path)}{advice(seen, skip)}")
         return tuple(path for path in paths if path not in skipped)
 
     def keep_model(self) -> None:
-        """There is nothing new: the model stays as it is, under the name it is to have, with what is known of it."""
+        """Keep the model where there is nothing new: it stays as it is, under the name it is to have, with what is
+        known of it.
+        """
         initial, model = self.initial, self.model
         if initial and model and os.path.realpath(initial) != os.path.realpath(model):
             Ledger(model, self.known, ()).write(ledger.model_digest(initial))
@@ -279,10 +282,10 @@ class RunFiles:
         return Ledger(self.model, self.known, paths, whole) if self.keeps_record else None
 
 
-def advice(one: Seen, skip: bool) -> str:
+def advice(seen: Seen, skip: bool) -> str:
     """Advice on an input that was learned before."""
-    if one.grown:
+    if seen.grown:
         return ": all of it is learned again; give what is new a file of its own"
-    if one.whole:
+    if seen.whole:
         return ": skipped" if skip else "; --skip-seen would skip it"
     return ": all of it is learned" if skip else ""

@@ -37,7 +37,7 @@ class Listener:
     """
 
     def begin(self, run: Run) -> None:
-        """Nothing was read or learned so far."""
+        """Hear that the run begins: nothing was read or learned so far."""
 
     def begin_pass(self, number: int) -> None:
         """Pass ``number``, from 1, begins."""
@@ -52,7 +52,7 @@ class Listener:
         """A batch is done, the next one was not asked for; nothing is half done."""
 
     def pass_read(self, number: int) -> None:
-        """All batches of the pass are done; the learner will end its pass, as by decaying its learning rate."""
+        """Hear that all batches of the pass are done; the learner ends its pass next, as by decaying its rate."""
 
     def end_pass(self, number: int) -> bool | None:
         """The learner has ended its pass; True: the run is to make no more of them."""
@@ -94,7 +94,7 @@ class Display:
         """Print a line of the header, the progress table, the summary, or a note; may be several lines."""
 
     def message(self, text: str) -> None:
-        """Something that the user should know, whatever is shown of the run."""
+        """Tell something that the user should know, whatever is shown of the run."""
 
     def remark(self, text: str) -> None:
         """Print a message, unless only errors are to be shown."""
@@ -135,11 +135,11 @@ class Monitor:
         """A line of the solver's table."""
 
     def note(self, text: str) -> None:
-        """Something that the user should know."""
+        """Tell something that the user should know."""
         self.line(f"note: {text}")
 
     def remark(self, text: str) -> None:
-        """On what was read or is about to be done, before the table."""
+        """Remark on what was read or is about to be done, before the table."""
 
     def row(self, text: str, **figures: Any) -> None:
         """A line of the table, and its figures as JSON data, for the history of the run."""

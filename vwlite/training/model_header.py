@@ -167,7 +167,7 @@ class TasksHeader(TypedDict):
 
 
 def data_of(header: Mapping[str, Any]) -> dict[str, str]:
-    """How the data of a model were read, where its header says so."""
+    """Return how the data of a model were read, where its header says so."""
     return {name: str(header[name]) for name in ("kind", "columns") if name in header}
 
 
@@ -227,16 +227,16 @@ def check_features(path: str, features: FeatureConfig, typed: Mapping[str, Any])
 
 def check_learner(path: str, config: Config, typed: Mapping[str, Any]) -> None:
     """The same for options of the learner, for a model that is to learn on."""
-    for name, one in options_of(type(config)).items():
-        if one.settled and name in typed:
-            check(path, one, typed[name], getattr(config, name))
+    for name, option in options_of(type(config)).items():
+        if option.settled and name in typed:
+            check(path, option, typed[name], getattr(config, name))
 
 
 def check_shape(path: str, config: Config, typed: Mapping[str, Any]) -> None:
     """The same for options that say what the weights are of, which no model can do with another value of."""
-    for name, one in options_of(type(config)).items():
-        if one.shape and name in typed:
-            check(path, one, typed[name], getattr(config, name) or False)
+    for name, option in options_of(type(config)).items():
+        if option.shape and name in typed:
+            check(path, option, typed[name], getattr(config, name) or False)
 
 
 def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:
@@ -249,22 +249,22 @@ def check_loss(path: str, config: Any, typed: Mapping[str, Any]) -> None:
         check(path, options_of(type(config.loss))[name], value, getattr(config.loss, name))
 
 
-def check(path: str, one: Option, value: Any, old: Any) -> None:
-    if value == old or (is_repeated(one, value) and sorted(value) == sorted(old)):
+def check(path: str, option: Option, value: Any, old: Any) -> None:
+    if value == old or (is_repeated(option, value) and sorted(value) == sorted(old)):
         return
-    made = f"with {as_typed(one, old)}" if old or (old == 0 and old is not False) else "without it"
-    raise UsageError(f"{as_typed(one, value)} contradicts {path}, which was made {made}")
+    made = f"with {as_typed(option, old)}" if old or (old == 0 and old is not False) else "without it"
+    raise UsageError(f"{as_typed(option, value)} contradicts {path}, which was made {made}")
 
 
-def as_typed(one: Option, value: Any) -> str:
+def as_typed(option: Option, value: Any) -> str:
     if value is True:
-        return one.display_name
+        return option.display_name
     values = [f"{x:g}" if isinstance(x, float) else str(x) for x in (value if isinstance(value, tuple) else (value,))]
-    if not is_repeated(one, value):
+    if not is_repeated(option, value):
         values = [",".join(values)]
-    return " ".join(f"{one.display_name} {x}" for x in values)
+    return " ".join(f"{option.display_name} {x}" for x in values)
 
 
-def is_repeated(one: Option, value: Any) -> bool:
+def is_repeated(option: Option, value: Any) -> bool:
     """Whether several values were typed one by one; else they are in an order that matters."""
-    return isinstance(value, tuple) and one.read_as != "per_output"
+    return isinstance(value, tuple) and option.read_as != "per_output"

@@ -74,10 +74,8 @@ def restore(
         header, kind, config, features = read_stored(path)
         if learner_name:
             kind = learner_class(learner_name)
-        if confident and config.levels:
-            raise UsageError("--confidence does not go with --levels: it is of numbers, by their sign")
-        if confident and config.label_units != "raw":
-            raise UsageError("--confidence is of labels as they are, such as -1 and 1: train with --label-units raw")
+        if confident:
+            check_confidence(config)
         rates = (confident or with_rates) and header["resumable"] and config.has_sensitivity
         if rates and confident:
             kind = kind.with_confidence()
@@ -94,11 +92,7 @@ def restore(
         pairs = header["config"].get("pairs", 0)
         if pairs != len(features.dotproduct):
             raise ValueError(f"{pairs} pairs of latent vectors, {len(features.dotproduct)} dot products")
-        if typed := feature_changes.get("theta"):
-            from vwlite.features.theta import check_same  # which other models need not
-
-            check_same(path, header.get("theta", {}).get("digest"), typed)
-            feature_changes = {name: value for name, value in feature_changes.items() if name != "theta"}
+        feature_changes = without_same_theta(path, header, feature_changes)
         check_shape(path, config, learner_changes)
         if not vw_compat and learning:
             features, feature_changes = change_frozen(features, feature_changes)
@@ -139,6 +133,24 @@ def restore(
         raise
     except (KeyError, ValueError) as error:
         raise ModelError(f"{path} is not a model of this version's learners ({error})") from error
+
+
+def check_confidence(config: Any) -> None:
+    """Raises UsageError where confidences are not of the predictions as they are shown."""
+    if config.levels:
+        raise UsageError("--confidence does not go with --levels: it is of numbers, by their sign")
+    if config.label_units != "raw":
+        raise UsageError("--confidence is of labels as they are, such as -1 and 1: train with --label-units raw")
+
+
+def without_same_theta(path: str, header: JsonObject, changes: OptionValues) -> OptionValues:
+    """The changes of features but for Theta. Raises UsageError where that typed is not the model's."""
+    if not changes.get("theta"):
+        return changes
+    from vwlite.features.theta import check_same  # imported only where Theta is typed
+
+    check_same(path, header.get("theta", {}).get("digest"), changes["theta"])
+    return {name: value for name, value in changes.items() if name != "theta"}
 
 
 def plan_of(config: FeatureConfig, seen: Iterable[int] = (), drop_pairs: bool = False) -> Plan:
@@ -198,10 +210,10 @@ def change_features(path: str, features: FeatureConfig, changes: OptionValues, v
     With ``vw_compat`` only against what was typed for the model, as ``vw`` does.
     """
     for name, value in changes.items():
-        one, old = options_of(FeatureConfig)[name], getattr(features, name)
-        kept = not vw_compat or name in ("bits", "dotproduct") or old != one.default
-        if one.shape and kept:
-            check(path, one, value, old)
+        option, old = options_of(FeatureConfig)[name], getattr(features, name)
+        kept = not vw_compat or name in ("bits", "dotproduct") or old != option.default
+        if option.shape and kept:
+            check(path, option, value, old)
     return replace(features, **changes)
 
 

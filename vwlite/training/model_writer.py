@@ -51,13 +51,13 @@ class BestPass:
 
     @contextlib.contextmanager
     def output(self, path: str, mode: str = "wb") -> Iterator[IO[Any]]:
-        """As ``atomic_output``, but the file waits for its name. Raises OutputError."""
+        """Open an output as ``atomic_output``, but the file waits for its name. Raises OutputError."""
         self.waiting[path] = file = PendingFile(path) if is_replaceable(path) else Spooled(path)
         with file.open(mode) as opened:
             yield opened
 
     def place(self, path: str) -> str:
-        """Where the file for ``path`` is now. Raises ModelError if it was removed."""
+        """Return where the file for ``path`` is now. Raises ModelError if it was removed."""
         if path in self.waiting:
             return self.waiting[path].temporary
         target = os.path.realpath(path)
@@ -67,7 +67,7 @@ class BestPass:
         raise ModelError(f"{kept_path(path)}, of the best pass, is gone or was changed: start again without --resume")
 
     def take_names(self) -> None:
-        """All of the files. Raises OutputError, ModelError."""
+        """Give all of the files their names. Raises OutputError, ModelError."""
         places = {path: self.place(path) for path in {**self.kept, **self.waiting}}
         for path, place in places.items():
             target = os.path.realpath(path)
@@ -260,7 +260,7 @@ class ModelWriter(Listener):
             self.write_text(output.invert_hash, self.names.names, open_output)
 
     def keep_best(self) -> None:
-        """This pass is the best so far: its files wait for the end of the run."""
+        """Keep this pass as the best so far: its files wait for the end of the run."""
         self.best.drop()
         self.write_all(self.best.output)
 

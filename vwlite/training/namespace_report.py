@@ -60,7 +60,7 @@ class Sightings:
         return notes
 
     def of_theta(self) -> list[str]:
-        """That it does nothing, where a run of a few lines has ended all the same."""
+        """Note that Theta does nothing, where a run of a few lines has ended all the same."""
         theta = self.plan.theta
         idle = theta and theta.lines and not (theta.known or theta.loaded)
         return [f"--theta adds nothing: {NOTHING_KNOWN}"] if idle else []
@@ -123,8 +123,8 @@ class Sightings:
             return ""
         from vwlite.data.columns import quote_name, read_columns  # which runs on text need not
 
-        spaces = read_columns(self.columns).spaces
-        columns = {one.name for some in spaces.values() for one in some} - set(spaces)
+        known = read_columns(self.columns)
+        columns = {column.name for column in known.features} - set(known.spaces)
         for name in (value, *value.split(",")):
             if name in columns:
                 typed = quote_name(name)
@@ -277,9 +277,9 @@ class NumberSides(Listener):
         if self.columns:
             from vwlite.data.columns import quote_name, read_columns  # which runs on text need not
 
-            for space, some in read_columns(self.columns).spaces.items():
+            for space, columns in read_columns(self.columns).spaces.items():
                 if covers(side.name, space):
-                    return f"--columns {quote_name(space)}={quote_name(some[0].name)}:text"
+                    return f"--columns {quote_name(space)}={quote_name(columns[0].name)}:text"
         return f"make them names: {side.high:g}, not id:{side.high:g}"
 
     def state(self) -> JsonObject:

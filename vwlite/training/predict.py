@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from vwlite.data.config import BadLinesConfig
 from vwlite.errors import Diverged, ModelError, UsageError
 from vwlite.learners.abilities import ClassScores, Confident
-from vwlite.learners.base import collect_non_finite, has_simple_labels, writes_lines
+from vwlite.learners.base import Learner, collect_non_finite, has_simple_labels, writes_lines
 from vwlite.training.assembly import MalformedLineCheck, audit_of, goes_by_rows, malformed_line_policy
 from vwlite.training.config import RunConfig
 from vwlite.training.file_batches import FileBatches
@@ -52,7 +52,7 @@ def predict(
     if importance_to is not None:
         from vwlite.learners.active import target_importance_learner  # imported only here
 
-        learner = target_importance_learner(resumable(model).learner, importance_to, as_raw)
+        learner = target_importance_learner(check_resumable(model).learner, importance_to, as_raw)
     say = None if quiet else display.message
     words = with_labels and config.learner.label_words is not None
     needs_labels = words or importance_to is not None
@@ -61,13 +61,8 @@ def predict(
     )
     audit = audit_of(config, learner, plan, display)
     source = FileBatches(config, learner, policy, display)
-    if confidence and not (isinstance(learner, Confident) and learner.tells_confidence):
-        raise UsageError(
-            "--confidence needs a model of gradient descent (also --ftrl) or dot products that can go on learning (no "
-            "--predict_only_model)"
-        )
-    if confidence and writes_lines(learner) and open_answers is open_predictions:
-        raise UsageError("--confidence stands beside answers, not beside numbers of classes: drop one, or add --jsonl")
+    if confidence:
+        check_confidence(learner, beside_lines=open_answers is open_predictions)
     if top is not None:
         if not isinstance(learner, ClassScores):
             raise UsageError("--top is for the scores and probabilities of models of classes")
@@ -92,7 +87,18 @@ def predict(
     source.inputs.check_columns(labelled=False)
     if learner.non_finite:
         raise Diverged(not_finite(learner.non_finite))
-    return any(one.writer.broken for one in predictions)
+    return any(prediction.writer.broken for prediction in predictions)
+
+
+def check_confidence(learner: Learner, beside_lines: bool) -> None:
+    """Raises UsageError where no confidence can be told, or, ``beside_lines`` as they are printed, none shown."""
+    if not (isinstance(learner, Confident) and learner.tells_confidence):
+        raise UsageError(
+            "--confidence needs a model of gradient descent (also --ftrl) or dot products that can go on learning (no "
+            "--predict_only_model)"
+        )
+    if beside_lines and writes_lines(learner):
+        raise UsageError("--confidence stands beside answers, not beside numbers of classes: drop one, or add --jsonl")
 
 
 def not_finite(places: list[str]) -> str:
@@ -101,7 +107,7 @@ def not_finite(places: list[str]) -> str:
     return f"{several}; the first: {places[0]}"
 
 
-def resumable(model: Restored) -> Restored:
+def check_resumable(model: Restored) -> Restored:
     """The model. Raises ModelError where it has no rates, with which to know how far an update moves a prediction."""
     if not model.header.get("resumable", True):
         raise ModelError("the model was saved with --predict_only_model: it does not have the rates of training")

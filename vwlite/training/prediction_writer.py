@@ -160,7 +160,7 @@ def _is_special(path: str) -> bool:
 
 
 def _silence_stdout() -> None:
-    """Let what is still buffered, and the flush when Python exits, go to the null device."""
+    """Send what is still buffered, and the flush when Python exits, to the null device."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

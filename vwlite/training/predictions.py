@@ -114,7 +114,7 @@ def open_predictions(
     raw = opened(output.raw_predictions, True) if output.raw_predictions else None
     if shows_raw(learner) and (raw or as_raw) and not has_simple_labels(learner):
         want_scores(learner)
-    return [one for one in (plain, raw if shows_raw(learner) else None) if one]
+    return [writer for writer in (plain, raw if shows_raw(learner) else None) if writer]
 
 
 class SimulatedLog(PredictionWriter, Listener):
@@ -135,10 +135,10 @@ class SimulatedLog(PredictionWriter, Listener):
                 self.last, self.bodies = batch, self.text.bodies(batch)
             except DataError as error:
                 raise DataError(f"--log: {error}") from error
-        for one in self.learner.played(batch, results, begin, end):
-            cost, p = (str(np.float32(number)).removesuffix(".0") for number in (one.cost, one.probability))
-            label = f"{one.action}:{cost}:{p}".encode()
-            self.write_bytes(self.learner.as_text(batch, one.row, one.place, label, self.bodies))
+        for decision in self.learner.played(batch, results, begin, end):
+            cost, p = (str(np.float32(number)).removesuffix(".0") for number in (decision.cost, decision.probability))
+            label = f"{decision.action}:{cost}:{p}".encode()
+            self.write_bytes(self.learner.as_text(batch, decision.row, decision.place, label, self.bodies))
 
 
 class LabelledPredictions(Predictions):
@@ -161,7 +161,10 @@ class LabelledPredictions(Predictions):
 def open_labelled(
     closing: ExitStack, output: OutputConfig, learner: Learner, *, as_raw: bool, fill_gaps: bool
 ) -> list[Predictions]:
-    """In place of ``open_predictions``. Raises OutputError, and UsageError as ``check_labels_shown``."""
+    """Open predictions with labels, in place of ``open_predictions``.
+
+    Raises OutputError, and UsageError as ``check_labels_shown``.
+    """
     check_labels_shown(learner)
     others = open_predictions(closing, replace(output, predictions=None), learner, fill_gaps=fill_gaps)
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
@@ -279,7 +282,10 @@ class DrawnPredictions(Predictions):
 def open_drawn(
     seed: int, closing: ExitStack, output: OutputConfig, learner: Learner, **other: Any
 ) -> list[Predictions]:
-    """In place of ``open_predictions``, with actions drawn. Raises OutputError, and UsageError as ``Draws``."""
+    """Open predictions with actions drawn, in place of ``open_predictions``.
+
+    Raises OutputError, and UsageError as ``Draws``.
+    """
     draws = Draws(learner, seed)
     raw = open_predictions(closing, replace(output, predictions=None), learner, fill_gaps=True)
     writer = closing.enter_context(PredictionWriter(output.predictions or "-"))
@@ -318,7 +324,7 @@ class PredictionArrays(Listener):
             learner: Any = self.learner
             rows_of_events = event_rows(learner, batch, begin, end)
             drawn = [learner.decision(batch, results, row, self.draws.next())[0] for row in rows_of_events]
-            self.parts.append([(one.action, one.probability) for one in drawn])
+            self.parts.append([(decision.action, decision.probability) for decision in drawn])
             return
         rows = np.flatnonzero(batch.flags[begin:end] & BLANK == 0) + begin
         self.parts.append(answers_of(self.learner, batch, results, rows, self.raw))

@@ -30,7 +30,7 @@ _LOSS_WIDTH, _COUNTER_WIDTH, _WEIGHT_WIDTH, _VALUE_WIDTH, _FEATURES_WIDTH = 8, 1
 def format_row(
     counters: Counters, label: str, prediction: str, features: int, holdout: bool = False, small: bool = False
 ) -> str:
-    """One line of the table, without newline, in Vowpal Wabbit's columns.
+    """Format one line of the table, without newline, in Vowpal Wabbit's columns.
 
     Losses and counts are cut to their columns, not rounded; label and prediction (``value_text``,
     or a class name) end in ``...`` when longer than 14 characters. ``holdout`` shows the held-out
@@ -211,7 +211,7 @@ def header_lines(config: RunConfig, learner: Learner, cache_line: str, passes: i
     return lines if own_rows(learner) else [*lines, HEADER]
 
 
-def gathers(learner: Learner, number: int) -> bool:
+def is_gathering_pass(learner: Learner, number: int) -> bool:
     """Whether pass ``number``, from 1, is for the examples, not for its predictions."""
     return learner.learning and number < learner.config.fixed_passes
 
@@ -242,7 +242,7 @@ class Counting(Listener):
                 self.row_due(counted, results, row - 1)
 
     def end_pass(self, number: int) -> None:
-        if gathers(self.learner, number):
+        if is_gathering_pass(self.learner, number):
             self.counters.reset()
 
     def row_due(self, batch: Batch, results: Results, row: int) -> None:
@@ -283,7 +283,7 @@ class ProgressTable(Counting):
             self.waiting.append(format_row(self.counters, *shown, held, self.small))
             if self.counters.labeled_weight or not self.waits or len(self.waiting) > MOST:
                 self.show()
-        if not gathers(self.learner, self.pass_number):
+        if not is_gathering_pass(self.learner, self.pass_number):
             self.history.add(self.pass_number)
         self.counters.start_interval(holdout=held)
 
@@ -319,7 +319,7 @@ class Summary(Listener):
         self.passes = 0
 
     def end_pass(self, number: int) -> None:
-        self.passes += not gathers(self.learner, number)
+        self.passes += not is_gathering_pass(self.learner, number)
 
     def restore(self, state: dict) -> None:
         self.passes = state["passes_done"]

@@ -127,7 +127,7 @@ class Reader:
         return inputs
 
     def policy_of(self, labels: Labels | None = None, class_weights: tuple[tuple[float, float], ...] = ()) -> BadLines:
-        """That of the data that are learned, or of others beside them: their malformed lines are counted by
+        """Make the policy of the data that are learned, or of others beside them: their malformed lines are counted by
         themselves, and not kept.
         """
         how = {"quiet": self.quiet, "learns": True, "class_weights": class_weights, "watch": self.count}
@@ -205,7 +205,7 @@ class StoppedRun(TypedDict):
 
 
 def read_state(path: str) -> model_file.Model:
-    """What a checkpoint holds of ``Solver.state``. Raises ModelError."""
+    """Read what a checkpoint holds of ``Solver.state``. Raises ModelError."""
     loaded = model_file.load(path)
     if "run" not in loaded.header:
         raise ModelError(f"{path} is a model, not a checkpoint")
@@ -368,7 +368,7 @@ def save(path: str, content: Content, ledger: Ledger | None, reader: Reader) -> 
 
 
 def checkpoint_of(files: RunFiles, solver: Solver) -> Checkpoint | None:
-    """None for a model that is no file."""
+    """Return the path of a model's checkpoint; None for a model that is no file."""
     if not files.keeps_record:
         return None
     initial = model_digest(files.initial) if files.initial else ""

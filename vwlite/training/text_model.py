@@ -50,7 +50,7 @@ def write_readable(
         head += "".join(f"{name} {number(value)}\n" for name, value in state)
     file.write(head.encode("utf-8", "surrogateescape"))
     columns = weight_columns(learner, predict_only)
-    for slots, table in nonzero(learner.weights, columns):
+    for slots, table in nonzero_slots(learner.weights, columns):
         lines = plain_lines(slots, table, hexadecimal if hexfloat else None)
         if names is not None:
             shown = np.ones(len(slots)) if learner.names_zero_weights else table[:, 0]
@@ -179,7 +179,7 @@ def weight_columns(learner: Gd, predict_only: bool) -> list[int]:
     return learner.text_columns
 
 
-def nonzero(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def nonzero_slots(weights: np.ndarray, columns: list[int]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Slots with a non-zero number in ``columns`` and those numbers, a chunk at a time."""
     for begin, end, _ in written_chunks(weights, CHUNK):
         chunk = weights[begin:end]
@@ -257,7 +257,7 @@ class KernelSupportVectors(Listener):
         here = np.sort(origin[(origin >= first + begin) & (origin < first + end)])
         self.places |= zip(here.tolist(), places_of(batch, here - first), strict=True)
         if len(self.places) > 2 * len(origin) + MANY:
-            self.places = {one: self.places[one] for one in origin.tolist() if one in self.places}
+            self.places = {row: self.places[row] for row in origin.tolist() if row in self.places}
 
     def end(self) -> None:
         origin, (a, label, most, margin) = self.learner.origins, self.learner.solution
@@ -269,7 +269,7 @@ class KernelSupportVectors(Listener):
 
 
 def places_of(batch: Batch, rows: np.ndarray) -> list[Place]:
-    """Where the rows, int64[n], of a batch come from."""
+    """Return where the rows, int64[n], of a batch come from."""
     file = batch.path.encode("utf-8", "surrogateescape")
     if batch.path:
         lines = batch.first_line + batch.line.astype(np.int64)

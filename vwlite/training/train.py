@@ -147,7 +147,7 @@ class Training:
             if checkpoint:
                 from vwlite.training.checkpoint import CheckpointWriter  # which runs in memory do without
 
-                writers = [one.writer for one in predictions]
+                writers = [prediction.writer for prediction in predictions]
                 saving = CheckpointWriter(checkpoint, self.source, self.writer, writers)
                 listeners.append(saving)
                 closing.enter_context(saving.saving())
@@ -162,12 +162,12 @@ class Training:
             saving.remove()
         return TrainResult(
             self.parts, trainer.passes_done, self.stopping.stopped,
-            self.policy.lines, self.policy.bad, any(one.writer.broken for one in predictions),
+            self.policy.lines, self.policy.bad, any(prediction.writer.broken for prediction in predictions),
             config, self.labels, self.classes, self.table.history.entries, self.by_file.entries if self.by_file else [],
         )
 
     def listeners(self, predictions: list[Predictions]) -> list[Listener]:
-        """In the order in which what they print and write is to appear."""
+        """List them in the order in which what they print and write is to appear."""
         config, learner, counters, display = self.config, self.learner, self.counters, self.display
         inputs, say = self.source.inputs, None if config.output.quiet else display.message
         wanted, columns = config.learning and self.fresh, inputs.config.columns

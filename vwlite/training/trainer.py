@@ -33,7 +33,7 @@ class Position:
         self.skip, self.expected = skip, expected
 
     def learned(self, batch: Batch) -> int:
-        """How many of the batch's rows, the next ones, have been learned before."""
+        """Count how many of the batch's rows, the next ones, have been learned before."""
         return min(max(self.skip - self.rows, 0), len(batch))
 
     def advance(self, batch: Batch, end: int | None = None) -> None:
@@ -119,7 +119,7 @@ class ReadAhead(Protocol):
     """A source for weights of terms, which count all examples first."""
 
     def ahead_of_passes(self) -> Generator[Batch]:
-        """All batches, in order, before pass 1."""
+        """Yield all batches, in order, before pass 1."""
 
 
 class Trainer:
@@ -228,7 +228,7 @@ class Trainer:
         return end
 
     def end_pass(self, number: int) -> bool:
-        """True when it was the last one."""
+        """End a pass; return True when it was the last one."""
         self.passes_done = number
         self.position.end_pass()
         for listener in self.listeners:
@@ -244,12 +244,12 @@ class Trainer:
         self.passes += passes
 
     def state(self) -> JsonObject:
-        """How far the run has come, as JSON data."""
+        """Return how far the run has come, as JSON data."""
         return {
             "passes_done": self.passes_done,
             "rows": self.position.rows,
             "checksum": self.position.checksum,
-            "matched": [list(one) for one in self.plan.matching()],
+            "matched": [list(names) for names in self.plan.matching()],
         }
 
     def restore(self, state: JsonObject) -> None:
@@ -257,5 +257,5 @@ class Trainer:
         self.passes_done = state["passes_done"]
         self.position = Position(state["rows"], state["checksum"])
         matched = set(map(tuple, state["matched"]))
-        for place, one in enumerate(self.plan.interactions):
-            self.plan.matched[place] = one in matched
+        for place, interaction in enumerate(self.plan.interactions):
+            self.plan.matched[place] = interaction in matched

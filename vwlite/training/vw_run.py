@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from vwlite.training.audit import Audit
 
 
-LABEL_CODES = (1, 2)  # of base/status.pxd: logged, but no reason to stop with --strict_parse
-
-
 class VwLog:
     """Logs as ``vw`` does; with ``strict_parse`` the first malformed line ends the run."""
 

@@ -29,7 +29,7 @@ def run_problems(arguments: OptionValues) -> int:
     (corpus, _), path = read(arguments, paths_of(arguments)), arguments["labeled"]
     labelled = read({**arguments, "bad_lines": None}, (path,))[0] if path else None
     _, _, problems = prepare_problems(config, corpus, labelled)
-    sys.stdout.write(problem_list.as_text(row for one in problems for row in one.listed()))
+    sys.stdout.write(problem_list.as_text(row for problem in problems for row in problem.listed()))
     return 0
 
 

@@ -98,8 +98,8 @@ def run(arguments: OptionValues) -> int:
         if labelled:
             print(command_for(arguments, report, inputs.advised[1]))
     elif arguments["json_path"] != "-":
-        advised = [" ".join(filter(None, inputs.advised)), curves(report)]
-        print("\n".join(table(report, bits, [] if asked else [one for one in advised if one])))
+        advised = [" ".join(filter(None, inputs.advised)), curves_advice(report)]
+        print("\n".join(report_lines(report, bits, [] if asked else [advice for advice in advised if advice])))
     if arguments["json_path"]:
         write_json(arguments["json_path"], report)
     policy.check_ratio(policy.lines)
@@ -141,7 +141,9 @@ def reader_of(arguments: OptionValues) -> Numbers | None:
     if kind not in KINDS:
         if names:
             raise UsageError("--named_labels needs --oaa, --csoaa or --multilabel_oaa")
-        return OF_MODELS[arguments["l1"]]() if kind == "l1" else Groups() if kind else None
+        if kind == "l1":
+            return OF_MODELS[arguments["l1"]]()
+        return Groups() if kind else None
     config = PerClassConfig(**{kind: arguments[kind]}, named_labels=names)
     return ClassNumbers(config.classes) if kind == "oaa" else Words(config.classes, sets=kind == "multilabel_oaa")
 
@@ -163,7 +165,7 @@ def read(inputs: Inputs, looks: Looks, policy: BadLines, chances: LoggedChances)
             batch.release()
 
 
-def curves(report: Mapping[str, Any]) -> str:
+def curves_advice(report: Mapping[str, Any]) -> str:
     """The option that learns curves between many classes of few numbers, such as places; empty for other data."""
     classes, numbers, values = report["classes"] or 0, report["distinct_features"], report["values"]
     measured = values["count"] and values["ones"] <= SHARE_OF_ONES * values["count"] and numbers <= FEW_NUMBERS
@@ -174,23 +176,24 @@ def curves(report: Mapping[str, Any]) -> str:
     return f"--random_features rbf:512, as {why}"
 
 
-def table(report: JsonObject, bits: int, advised: Sequence[str]) -> list[str]:
+def report_lines(report: JsonObject, bits: int, advised: Sequence[str]) -> list[str]:
     """The lines of the printed report, with the options that are ``advised``."""
     shares = report["share_of_features_that_share_a_slot"]
     values = report["values"]
+    logged = report["decisions"]
     at_least = "at least " if report["distinct_features_is_a_lower_bound"] else ""
     advice = f"-b {report['bits']} is enough" if report["bits"] != bits else "which is enough"
     rows = [
         ("lines", f"{report['lines']} ({report['bad_lines']} malformed, {report['blank_lines']} empty)"),
         ("examples", f"{report['examples']} ({report['unlabelled']} without label, {report['tagged']} with tag)"),
         ("importance", f"{report['total_importance']:g} in all, {report['importance_not_1']} examples not of 1"),
-        ("labels", labels(report)),
-        *([("decisions", decisions(report["decisions"], report.get("mean_actions")))] if report["decisions"] else []),
+        ("labels", labels_text(report)),
+        *([("decisions", decisions_text(logged, report.get("mean_actions")))] if logged else []),
         *([("learn with", report["learn_with"])] if report["learn_with"] else []),
         *([("losses", ", ".join(report["losses"]) or "none")] if report["labels_are"] == NUMBERS else []),
-        *(("perhaps", one) for one in advised),
-        ("features", extent(report["features_per_example"], "an example")),
-        ("values", f"{extent(values, '')}, {values['ones']} of 1"),
+        *(("perhaps", hint) for hint in advised),
+        ("features", extent_text(report["features_per_example"], "an example")),
+        ("values", f"{extent_text(values, '')}, {values['ones']} of 1"),
         ("distinct", f"{at_least}{report['distinct_features']} features"),
         ("collisions", f"{shares[str(bits)]:.2%} of them share a slot at -b {bits}; {advice}"),
     ]
@@ -204,7 +207,7 @@ def table(report: JsonObject, bits: int, advised: Sequence[str]) -> list[str]:
     return lines
 
 
-def labels(report: JsonObject) -> str:
+def labels_text(report: JsonObject) -> str:
     if report["label_min"] is None and not report["classes"]:
         return f"none, read as {report['labels_are']}"
     description = report["labels_are"]
@@ -220,13 +223,14 @@ def labels(report: JsonObject) -> str:
     return f"{description}; {report['label_min']:g} to {report['label_max']:g}, mean {report['label_mean']:g}"
 
 
-def decisions(report: Mapping[str, Any], actions: float | None) -> str:
+def decisions_text(report: Mapping[str, Any], actions: float | None) -> str:
     inverse = f"mean of 1 / probability {report['mean_inverse_probability']:g}"
     inverse += f", of actions {actions:g}" if actions else ""
-    return f"costs {extent(report['costs'], '')}; probabilities {extent(report['probabilities'], '')}; {inverse}"
+    costs, probabilities = (extent_text(report[name], "") for name in ("costs", "probabilities"))
+    return f"costs {costs}; probabilities {probabilities}; {inverse}"
 
 
-def extent(moments: JsonObject, unit: str) -> str:
+def extent_text(moments: JsonObject, unit: str) -> str:
     if not moments["count"]:
         return "none"
     return f"{moments['min']:g} to {moments['max']:g}{f' {unit}' if unit else ''}, mean {moments['mean']:g}"

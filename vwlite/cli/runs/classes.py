@@ -42,9 +42,9 @@ def predict(arguments: OptionValues) -> int:
         policy = policy_for(arguments, to_the_end=True, reading=reading)
         opened.enter_context(policy.keeping())
         writers = [(opened.enter_context(PredictionWriter(path)), show) for path, show in outputs if path]
-        for some in score_examples(target, inputs_of(arguments, data=target.data).texts(), policy):
+        for scored in score_examples(target, inputs_of(arguments, data=target.data).texts(), policy):
             for writer, show in writers:
-                writer.write_bytes(some.lines(show(target, some)))
+                writer.write_bytes(scored.lines(show(target, scored)))
             if all(writer.broken for writer, _ in writers):
                 break
         policy.finish()
@@ -87,10 +87,10 @@ def score_examples(
     """The examples as they come; those of a model of sequences in whole sequences."""
     if target.sequences:
         return tagger.tag_sequences(tagger_of(target), parts, policy)
-    return one_by_one(target, parts, policy)
+    return score_one_by_one(target, parts, policy)
 
 
-def one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Examples]:
+def score_one_by_one(target: Target, parts: Iterable[Parsed], policy: BadLines) -> Iterator[Examples]:
     for part in parts:
         corpus = Corpus(policy, tags=True, names=False)
         corpus.add(policy.examine(part))

@@ -73,10 +73,11 @@ def inspect(arguments: OptionValues) -> int:
     facts.pop("sizes")
     lines = [inspection_text({"learner": ClusterModel.learner, **facts}, [])]
     lines.append(f"\n{'cluster':>7} {'examples':>9} {'distance':>9}  strongest features")
-    for number, one in enumerate(features):
-        distance = "n.a." if one["average_squared_distance"] is None else f"{one['average_squared_distance']:.4g}"
-        words = feature_values(one["features"])
-        lines.append(f"{number:7} {one['examples']:9} {distance:>9}  {words}".rstrip())
+    for number, cluster in enumerate(features):
+        average = cluster["average_squared_distance"]
+        distance = "n.a." if average is None else f"{average:.4g}"
+        words = feature_values(cluster["features"])
+        lines.append(f"{number:7} {cluster['examples']:9} {distance:>9}  {words}".rstrip())
     return show_report(arguments["json_path"], {**facts, "top": features}, "\n".join(lines))
 
 

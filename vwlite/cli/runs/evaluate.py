@@ -48,7 +48,7 @@ def tell_of_constant(report: JsonObject, learner: LearnerConfig) -> None:
     pairs = [("loss", "best_constant_loss"), ("log_loss", "best_constant_log_loss")]
     if not {"log_loss", "best_constant_loss"} & report.keys():
         pairs.append(("loss", "best_constant_log_loss"))
-    for loss, constant in ((report.get(one), report.get(other)) for one, other in pairs):
+    for loss, constant in ((report.get(name), report.get(other)) for name, other in pairs):
         if loss is None or constant is None or not loses_to_constant(loss, constant):
             continue
         raw = isinstance(learner, GdConfig) and learner.label_units == "raw" and not learner.raw_because
@@ -80,6 +80,6 @@ def learned_files(model: str, paths: Sequence[str]) -> list[str]:
     """Sentences of what the model has learned of these files, as far as its ledger knows."""
     files = [path for path in paths if os.path.isfile(path)]
     try:
-        return [one.describe(path) for path, one in ledger.known_files(ledger.read(model), files).items()]
+        return [known.describe(path) for path, known in ledger.known_files(ledger.read(model), files).items()]
     except ModelError:
         return []

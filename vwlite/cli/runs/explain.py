@@ -64,26 +64,27 @@ def text_writer() -> Show:
         nonlocal separator
         head = (explanation.location, explanation.tag, f"prediction {number_text(explanation.prediction)}")
         lines = ["  ".join(escaped(part) for part in head if part)]
-        for one in explanation.sums:
-            lines += sum_lines(one)
+        for total in explanation.sums:
+            lines += sum_lines(total)
         print(separator + "\n".join(lines))
         separator = "\n"
 
     return show
 
 
-def sum_lines(one: Sum) -> list[str]:
+def sum_lines(total: Sum) -> list[str]:
     """The lines of a sum and of a table of its terms."""
-    lines = [f"  {escaped(one.name)}  sum {one.value:g}" if one.name else f"  sum {one.value:g}"]
-    if one.terms:
+    name = f"{escaped(total.name)}  " if total.name else ""
+    lines = [f"  {name}sum {total.value:g}"]
+    if total.terms:
         lines.append(f"  {'product':>12} {'weight':>12} {'value':>12}  name")
-    for term in one.terms:
+    for term in total.terms:
         name = escaped(term.name) or f"slot {term.slot}"
         lines.append(f"  {term.product:12.6g} {term.weight:12.6g} {term.value:12.6g}  {name}")
-    if one.others:
-        lines.append(f"  {one.others_product:12.6g} {'':12} {'':12}  {one.others} more")
-    if one.base:
-        lines.append(f"  {one.base:12.6g} {'':12} {'':12}  initial prediction")
+    if total.others:
+        lines.append(f"  {total.others_product:12.6g} {'':12} {'':12}  {total.others} more")
+    if total.base:
+        lines.append(f"  {total.base:12.6g} {'':12} {'':12}  initial prediction")
     return lines
 
 
@@ -92,5 +93,8 @@ def number_text(value: float | str) -> str:
 
 
 def as_json(explanation: Explanation) -> JsonObject:
-    sums = [{**one._asdict(), "terms": [term._asdict() for term in one.terms]} for one in explanation.sums]
+    sums = [
+        {**total._asdict(), "terms": [term._asdict() for term in total.terms]}
+        for total in explanation.sums
+    ]
     return {**explanation._asdict(), "sums": sums}

@@ -12,7 +12,7 @@ from vwlite.evaluation.inspect_model import (
     Inspection,
     factors_of,
     inspect,
-    names_missing,
+    missing_names_note,
     require_names,
     write_factors,
     write_tsv,
@@ -35,7 +35,10 @@ def run(arguments: OptionValues) -> int:
         raise UsageError("--out needs --factors")
     if arguments["factors"]:
         parts = factors_of(inspection, arguments["factors"])
-        write_factors(parts, arguments["out"]) if arguments["out"] else write_tsv(parts, sys.stdout)
+        if arguments["out"]:
+            write_factors(parts, arguments["out"])
+        else:
+            write_tsv(parts, sys.stdout)
         return 0
     header, top = inspection.header(), inspection.top(arguments["top"], arguments["by_class"])
     for name in ("readable_model", "invert_hash"):
@@ -48,7 +51,7 @@ def run(arguments: OptionValues) -> int:
 def tell_of_names(header: JsonObject, top: list[JsonObject]) -> None:
     """A note where features are shown of which no name is known."""
     if not header["names"] and any(entry["slot"] is not None for entry in top):
-        say(f"note: {names_missing(header['path'])}")
+        say(f"note: {missing_names_note(header['path'])}")
 
 
 def write_model_text(path: str, inspection: Inspection, with_names: bool) -> None:
@@ -84,9 +87,9 @@ def inspection_text(header: JsonObject, top: list[JsonObject]) -> str:
         classes = [f"  {escaped(entry.get('class', ''))}" if of_classes else "" for entry in top]
         width = max(map(len, [*classes, "  class" if of_classes else ""]))
         lines += ["", f"{'weight':>12} {'slot':>10}{'  class' if of_classes else '':<{width}}  name"]
-        for entry, one in zip(top, classes, strict=True):
+        for entry, label in zip(top, classes, strict=True):
             name = escaped(entry["name"] or "")
-            lines.append(f"{entry['weight']:12.6g} {entry['slot']:10d}{one:<{width}}  {name}".rstrip())
+            lines.append(f"{entry['weight']:12.6g} {entry['slot']:10d}{label:<{width}}  {name}".rstrip())
     return "\n".join(lines)
 
 

@@ -34,7 +34,7 @@ def run_rank(arguments: OptionValues) -> int:
     ranking = rank(config, model.network, text)
     if arguments["predictions"]:
         with PredictionWriter(arguments["predictions"]) as writer:
-            writer.write_bytes(b"".join(b"%g\n" % one for one in ranking.rank.tolist()))
+            writer.write_bytes(b"".join(b"%g\n" % rank for rank in ranking.rank.tolist()))
     facts = ranking.facts()
     return show_report(arguments["json_path"], facts, as_table(facts))
 

@@ -42,5 +42,5 @@ def inspect(arguments: OptionValues) -> int:
     facts.pop("singular_values")
     lines = [inspection_text({"learner": PcaModel.learner, **facts}, [])]
     lines.append(f"\n{'value':>12}  component's strongest features")
-    lines += [f"{one['singular_value']:12.6g}  {feature_values(one['features'])}" for one in features]
+    lines += [f"{row['singular_value']:12.6g}  {feature_values(row['features'])}" for row in features]
     return show_report(arguments["json_path"], {**facts, "components": features}, "\n".join(lines))

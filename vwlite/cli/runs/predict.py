@@ -52,11 +52,11 @@ def predictor(arguments: dict[str, Any]) -> Predict:
     to_stdout = arguments["audit"] or arguments["predictions"] in STDOUT
     shown: dict[str, Any] = {"quiet": arguments["quiet"]}
     if arguments["jsonl"]:
-        from vwlite.api.json_predictions import opener  # which text needs not
+        from vwlite.api.json_predictions import make_opener  # which text needs not
 
         check_jsonl(arguments)
         key = shown_kind(arguments) or "prediction"
-        shown["open_answers"] = opener(key, arguments["sample"], arguments["with_labels"])
+        shown["open_answers"] = make_opener(key, arguments["sample"], arguments["with_labels"])
     elif arguments["with_labels"]:
         shown["open_answers"] = open_labelled
     elif arguments["sample"] is not None:
@@ -97,7 +97,7 @@ def outputs_of_each(arguments: Mapping[str, Any], pattern: str) -> dict[str, str
             raise UsageError(f"--each is of files, and {display_name(path)} is none: name files, or drop it")
     names = {path: output_of(path, pattern) for path in inputs}
     model = File(arguments["initial"], "model", "the model of -i")
-    reads = [File(one, "input", "the input") for one in inputs]
+    reads = [File(path, "input", "the input") for path in inputs]
     check([model, *reads], [File(output, "predictions", f"--each {output}") for output in names.values()])
     return names
 
@@ -142,7 +142,7 @@ def check_jsonl(arguments: Mapping[str, Any]) -> None:
 
 
 def beside_audit(path: str) -> str | None:
-    """Where predictions go when an audit goes to standard output: nowhere unless a file is named."""
+    """Tell where predictions go when an audit goes to standard output: nowhere unless a file is named."""
     if path in STDOUT and "predictions" in build.typed_options():
         raise UsageError("--audit writes to standard output: name a file for -p, or drop it")
     return None if path in STDOUT else path

@@ -20,7 +20,7 @@ from vwlite.cli.build import describe_model, module_for
 from vwlite.cli.files import is_feature
 from vwlite.cli.output import Bar, json_lines, say, show_report
 from vwlite.config_check import JsonObject
-from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal, read_columns
+from vwlite.data.columns import IGNORE, NUMBER, Column, Columns, proposal_text, read_columns
 from vwlite.data.config import TABLES, BadLinesConfig, InputConfig, named_kind
 from vwlite.data.dataset import Inputs
 from vwlite.data.input_stream import display_name, whole_input
@@ -29,7 +29,7 @@ from vwlite.data.plain_text import decode, words_of
 from vwlite.errors import DataError, UsageError, escaped
 from vwlite.evaluation.catalogue import Neighbours
 from vwlite.evaluation.config import RecommendConfig
-from vwlite.evaluation.inspect_model import names_missing, stored_names
+from vwlite.evaluation.inspect_model import missing_names_note, stored_names
 from vwlite.evaluation.metric_table import as_table
 from vwlite.evaluation.recommend import Recommendation, Recommendations, measure_lists, recommend
 from vwlite.features.config import covers, sides_of_pair
@@ -45,7 +45,7 @@ Row = dict[str, Any]
 def read_for(
     arguments: OptionValues, paths: tuple[str, ...], *, model: Restored, typed: Mapping[str, Any], needed: set[str]
 ) -> InputConfig:
-    """How files are read: as their names end, as typed, or as the model's data were, in this order.
+    """Tell how files are read: as their names end, as typed, or as the model's data were, in this order.
 
     A table may lack columns of other namespaces than the ``needed`` ones.
     """
@@ -60,8 +60,8 @@ def read_for(
 def allow_missing(columns: Columns, needed: set[str]) -> Columns:
     """The columns of namespaces that are not ``needed`` may be missing."""
     spaces = {
-        space: some if space in needed else tuple(replace(one, optional=True) for one in some)
-        for space, some in columns.spaces.items()
+        space: members if space in needed else tuple(replace(column, optional=True) for column in members)
+        for space, members in columns.spaces.items()
     }
     return replace(columns, spaces=spaces)
 
@@ -69,7 +69,7 @@ def allow_missing(columns: Columns, needed: set[str]) -> Columns:
 def spaces_of(model: Restored, config: InputConfig, item: str) -> tuple[set[str], set[str]]:
     """The namespaces of a table that tell persons apart, and those of the namespace ``item``."""
     sides = [sides_of_pair(pair) for pair in model.features.dotproduct]
-    partners = {other for pair in sides for one, other in (pair, pair[::-1]) if one == item}
+    partners = {right for pair in sides for left, right in (pair, pair[::-1]) if left == item}
     spaces = read_columns(config.columns).spaces
     people = {space for space in spaces if any(covers(side, space) for side in partners)}
     return people, {space for space in spaces if covers(item, space)}
@@ -106,7 +106,7 @@ class Unmet(UsageError):
 
 
 def of_features(features: list[str], model: Restored, config: InputConfig) -> Open:
-    """One example with these features."""
+    """Make one example with these features."""
     people = People(model, config)
     try:
         people.add(features)
@@ -144,13 +144,13 @@ def of_file(path: str, model: Restored, config: InputConfig, tell: Callable[[str
 
 
 def in_json(config: InputConfig, columns: Columns) -> InputConfig:
-    """How a row of the model's table is read as an object."""
+    """Return how a row of the model's table is read as an object."""
     roles = {"tag": Column(TAG, optional=True)}
     return replace(config, kind="jsonl", columns=str(replace(columns, roles=roles)))
 
 
 def merge_rows(rows: list[Row]) -> Row:
-    """One row; members of a namespace come together."""
+    """Merge objects into one row; members of a namespace come together."""
     namespaces: Row = {}
     for name, value in chain.from_iterable(row.items() for row in rows):
         namespaces[name] = {**namespaces.get(name, {}), **value} if isinstance(value, dict) else value
@@ -164,12 +164,12 @@ def text_of(features: list[str], model: Restored) -> str:
         space, _, name = feature.partition("=")
         slot = describe.slot_of(model.learner, model.features, name, space)
         if not describe.is_learned(model.learner, slot):
-            raise unmet(feature)
+            raise unknown_feature(feature)
         blocks.append(f"|{space} {name}")
     return f"'{','.join(features)} {' '.join(blocks)}"
 
 
-def unmet(feature: str) -> Unmet:
+def unknown_feature(feature: str) -> Unmet:
     return Unmet(f"{feature}: the model does not know this feature")
 
 
@@ -180,7 +180,7 @@ def row_of(feature: str, columns: Columns, model: Restored, config: InputConfig)
         slots = read(row)
         if slots and all(describe.is_learned(model.learner, slot) for slot in slots):
             return row
-    raise unmet(feature)
+    raise unknown_feature(feature)
 
 
 def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
@@ -190,11 +190,11 @@ def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
     is not a number.
     """
     name, _, value = feature.partition("=")
-    known = {one.name: one for some in columns.spaces.values() for one in some}
+    known = {column.name: column for column in columns.features}
     alone = columns.spaces.get(name, ())
     column = known.get(name) or (alone[0] if len(alone) == 1 else None)
     namespace = value.partition("^")[0]
-    listed = any(one.name == namespace and one.type != NUMBER for one in alone) and namespace != value
+    listed = any(column.name == namespace and column.type != NUMBER for column in alone) and namespace != value
     if column and not (listed and column.type == NUMBER):
         yield {column.name: number(feature, value) if column.type == NUMBER else value}
     if listed:
@@ -202,7 +202,7 @@ def rows_like(feature: str, columns: Columns) -> Iterator[Row]:
     elif column:
         return
     elif columns.rest == IGNORE:
-        raise UsageError(f"{feature}: the model's table has no column {name!r}{proposal(name, known)}")
+        raise UsageError(f"{feature}: the model's table has no column {name!r}{proposal_text(name, known)}")
     else:
         inner, _, text = value.partition("=")
         yield from ({name: value}, {name: {inner: text}} if text else {name: [value]})
@@ -227,14 +227,14 @@ def slots_of(row: Row, model: Restored, config: InputConfig) -> list[int]:
     text = json.dumps(row) + "\n"
     shift, _ = model.learner.layout
     return [
-        int(one) << shift & (1 << model.learner.bits) - 1
+        int(slot) << shift & (1 << model.learner.bits) - 1
         for part in parsed_text(text, config, text_format(model.features, skip_malformed=True))
-        for one in part.batch.feature_hash
+        for slot in part.batch.feature_hash
     ]
 
 
 IDLE_BESIDE_NEAR = (
-    *(one.key for config in (InputConfig, BadLinesConfig) for one in options_of(config).values()),
+    *(option.key for config in (InputConfig, BadLinesConfig) for option in options_of(config).values()),
     "exclude", "items", "relevant",
 )
 Show = Callable[[Recommendations | None], None]
@@ -263,8 +263,8 @@ def run(arguments: OptionValues) -> int:
     shown: dict[str, Any] = {
         "quiet": arguments["quiet"],
         "display": Bar(arguments["quiet"], to_stdout=not test),
-        "open_seen": opening(of_pairs(how.exclude)) if how.exclude else None,
-        "open_items": opening(of_pairs(how.items, needed=items)) if how.items else None,
+        "open_seen": inputs_opener(of_pairs(how.exclude)) if how.exclude else None,
+        "open_items": inputs_opener(of_pairs(how.items, needed=items)) if how.items else None,
     }
     if test:
         config = replace(config, input=of_pairs(test))
@@ -288,11 +288,11 @@ def names_for(arguments: OptionValues, model: Restored) -> dict[int, str]:
     """The names of features by slot; without any a note says how a model gets them."""
     names = stored_names(arguments["initial"], model)
     if not names and not arguments["quiet"]:
-        say(f"note: {names_missing(arguments['initial'])}")
+        say(f"note: {missing_names_note(arguments['initial'])}")
     return names
 
 
-def opening(config: InputConfig) -> Open:
+def inputs_opener(config: InputConfig) -> Open:
     return lambda _, *others: Inputs(config, *others)
 
 
@@ -312,8 +312,8 @@ def tell_neighbours(arguments: OptionValues) -> int:
             raise UsageError(f"--near {feature}: the model has learned no vector of this feature")
         lists.append(Recommendations("", feature, [Recommendation(*item) for item in items]))
     with output(arguments["json_path"]) as show:
-        for one in lists:
-            show(one)
+        for recommendations in lists:
+            show(recommendations)
     return 0
 
 
@@ -335,8 +335,8 @@ def output(path: str | None) -> Iterator[Show]:
             shows.append(lambda found: write(as_json(found)))
 
         def show(found: Recommendations | None) -> None:
-            for one in shows if found else ():
-                one(found)
+            for show in shows if found else ():
+                show(found)
 
         yield show
 

@@ -61,13 +61,13 @@ def as_text(runs: list[Run]) -> str:
     """A curve for each run that has one. Raises DataError where none has."""
     parts = []
     for run in runs:
-        for name, across in (("loss", "examples"), ("objective", "pass"), *(one[:2] for one in charts.OF_ROUNDS)):
+        for name, across in (("loss", "examples"), ("objective", "pass"), *(chart[:2] for chart in charts.OF_ROUNDS)):
             if points := run.curve(name, across):
-                lines = curves.curve(points, *axes(run, name, across))
+                lines = curves.draw_curve(points, *axes_of(run, name, across))
                 parts.append("\n".join([escaped(f"{run.name}: {name}"), *lines]))
                 break
         if points := [(row["examples"], row["value"]) for row in run.series]:
-            lines = curves.curve(points, *charts.value_axes([run], ("value",)))
+            lines = curves.draw_curve(points, *charts.value_axes([run], ("value",)))
             parts.append("\n".join([escaped(f"{run.name}: value up to a place of the log"), *lines]))
     if not parts:
         raise DataError(
@@ -77,7 +77,7 @@ def as_text(runs: list[Run]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def axes(run: Run, name: str, across: str) -> tuple[charts.Axis, charts.Axis]:
+def axes_of(run: Run, name: str, across: str) -> tuple[charts.Axis, charts.Axis]:
     if across == "examples":
         return charts.loss_axes([run], [name])
     points = run.curve(name, across)

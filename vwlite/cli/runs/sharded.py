@@ -73,7 +73,7 @@ def rounds_report(rounds: Rounds, model: Model) -> JsonObject:
         "examples": model.header["counters"]["example_number"], "passes": state.done,
         "average_loss": best.average_loss, "holdout_loss": held_out,
         "lines": state.lines, "bad_lines": state.bad, "shards": len(rounds.shards),
-        "best_round": state.best, "rounds": [asdict(one) for one in state.reports],
+        "best_round": state.best, "rounds": [asdict(report) for report in state.reports],
         "bfgs": state.optimised,
     }
 

@@ -60,6 +60,6 @@ def open_model_rows(
 
 
 def feature_values(features: Iterable[Mapping[str, Any]]) -> str:
-    """What ``RowModel.features_at`` has found, as words; features without a name have their slots."""
+    """Write what ``RowModel.features_at`` has found as words; features without a name have their slots."""
     named = ((entry["slot"] if entry["name"] is None else entry["name"], entry["value"]) for entry in features)
     return " ".join(f"{escaped(str(name))}:{value:.3g}" for name, value in named)

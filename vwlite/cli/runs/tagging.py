@@ -80,8 +80,8 @@ def explain(arguments: OptionValues, output: AbstractContextManager[Callable[[Ex
     with ExitStack() as closing:
         tagger, policy = open_tagger(arguments, closing, Explained, predicting=True, names=True)
         show = closing.enter_context(output)
-        for one in tagger.explanations(arguments["top"], arguments["classes"]):
-            show(one)
+        for explanation in tagger.explanations(arguments["top"], arguments["classes"]):
+            show(explanation)
     policy.check_ratio(policy.lines)
     return 0
 

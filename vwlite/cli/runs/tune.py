@@ -21,11 +21,12 @@ from vwlite.api.run_configs import check_option_effects, check_unused_options
 from vwlite.api.train_files import counts_of_classes, new_config, train_files, with_classes
 from vwlite.cli import build
 from vwlite.cli.build import evaluation_changes
-from vwlite.cli.files import Difficulty, FileName, guard
+from vwlite.cli.files import Difficulty, FileName, check_named_files
 from vwlite.cli.output import Bar, write_json
-from vwlite.cli.parser import sentence
-from vwlite.cli.root import cli, command_of, plain, sentence_of
+from vwlite.cli.parser import error_sentence
+from vwlite.cli.root import cli, command_of, sentence_of
 from vwlite.cli.runs.classes import score_of_classes
+from vwlite.cli.settings import plain_name
 from vwlite.config_check import JsonObject
 from vwlite.data.blocks import check_inputs
 from vwlite.data.config import BadLinesConfig, InputConfig, available_cores, kind_by_name
@@ -33,7 +34,7 @@ from vwlite.data.shuffle import split_files
 from vwlite.errors import DataError, UsageError, VwliteError
 from vwlite.evaluation.config import STEPS_PER_PASS, TuneConfig
 from vwlite.evaluation.measure import measure
-from vwlite.evaluation.metric_table import canonical, finite
+from vwlite.evaluation.metric_table import canonical_name, to_finite
 from vwlite.evaluation.tuning import Dimension, Outcome, Search, Trial, TrialFailed, better_when_larger, draw
 from vwlite.interrupts import SIGINT, Guard, Interrupted
 from vwlite.options import AUTO, OptionValues, fields_of
@@ -52,7 +53,7 @@ from vwlite.training.model_loader import start
 Interrupts = Callable[[], AbstractContextManager[Any]]
 
 
-def length(name: str, passes: int) -> list[str]:
+def passes_words(name: str, passes: int) -> list[str]:
     """The words by which training takes a number of passes."""
     if name == "crr":
         return ["--steps", str(passes * STEPS_PER_PASS)]
@@ -67,7 +68,7 @@ def words_of(name: str) -> list[str]:
 def train(name: str, words: list[str], interrupts: Interrupts) -> None:
     """Raises what the command would end with."""
     with command_of(name).make_context(name, words, parent=click.Context(cli, info_name="vwlite")) as context:
-        guard(context)
+        check_named_files(context)
         if name != "train":
             context.invoke(context.command.callback, **context.params)
             return
@@ -83,14 +84,14 @@ def score_model(path: str, tests: list[str], metric: str, scheme: str | None = N
     """
     input = InputConfig(tuple(tests), kind_by_name(tests), threads=available_cores())
     if learner_name_of(path) == TARGET:
-        return finite(score_of_classes(path, input, metric, scheme))[metric], ""
+        return to_finite(score_of_classes(path, input, metric, scheme))[metric], ""
     if learner_name_of(path) == model_file.CHAIN:
         report = score_of_names(path, input, metric, scheme)
-        return finite(report)[metric], f"{report['scheme']}, {report['counting']}" if "counting" in report else ""
+        return to_finite(report)[metric], f"{report['scheme']}, {report['counting']}" if "counting" in report else ""
     run = RunConfig(input=input, output=OutputConfig(quiet=True), learning=False)
     config, model = start(run, path, evaluation_changes(path))
     config = build.read_alike(config, model)
-    return finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric], ""
+    return to_finite(measure(config, model, BadLinesConfig(), asked=metric, quiet=True))[metric], ""
 
 
 def score_of_names(path: str, input: InputConfig, metric: str, scheme: str | None) -> JsonObject:
@@ -114,11 +115,11 @@ def read_fixed(text: str, beside: Mapping[str, Any] = MappingProxyType({}), comm
     """
     try:
         words = shlex.split(text)
-        values, _, order = command_of(command).make_parser(context(command)).parse_args(list(words))
+        values, _, order = command_of(command).make_parser(context_of(command)).parse_args(list(words))
     except ValueError as error:
         raise UsageError(f"--with: {error}") from error
     except click.UsageError as error:
-        raise UsageError(f"--with: {sentence(error)}") from error
+        raise UsageError(f"--with: {error_sentence(error)}") from error
     files = values.get("files")  # click's own mark, or nothing, where there are none
     if isinstance(files, tuple) and files:
         raise UsageError(f"--with: {files[0]} is no option: {in_its_place(files, values.get('columns'))}")
@@ -143,32 +144,34 @@ def with_names(fixed: list[str], files: list[str]) -> list[str]:
 
 def in_its_place(files: Sequence[str], columns: str | None) -> str:
     """A hint on what to type in place of ``files``, which are items of --columns without their quotes."""
-    if columns and all("=" in one for one in files):
+    if columns and all("=" in file for file in files):
         return f"tune itself takes --columns, in quotes: --columns {shlex.quote(' '.join([columns, *files]))}"
     return "name data as FILE of tune"
 
 
-def context(name: str) -> click.Context:
+def context_of(name: str) -> click.Context:
     command = command_of(name)
     return click.Context(command, info_name=name, **command.context_settings)
 
 
 def check_varied(option: str, command: str) -> None:
     """Raises UsageError."""
-    for param in command_of(command).get_params(context(command)):
-        if isinstance(param, click.Option) and plain(option) in map(plain, (*param.opts, *param.secondary_opts)):
+    name = plain_name(option)
+    for param in command_of(command).get_params(context_of(command)):
+        if isinstance(param, click.Option) and name in map(plain_name, (*param.opts, *param.secondary_opts)):
             check(param, "--vary", option, "vary")
 
 
 def models_in(words: list[str], vary: Sequence[Dimension], name: str) -> Iterator[tuple[NamedFile, list[str], str]]:
     """Options that are passed on and may name a model, as ``vwlite.storage.named_files.files_of`` has it."""
-    values, _, _ = command_of(name).make_parser(context(name)).parse_args(list(words))
+    values, _, _ = command_of(name).make_parser(context_of(name)).parse_args(list(words))
     for param in command_of(name).params:
         if param.name == THETA:
             yield param.type, list(filter(None, [values.get(THETA)])), param.opts[0]
         if isinstance(param.type, Difficulty):
-            varied = [value for one in vary if plain(one.option) in map(plain, param.opts) for value in one.choices]
-            yield param.type, [*varied, *filter(None, [values.get(param.name or "")])], param.opts[0]
+            searches = [search for search in vary if plain_name(search.option) in map(plain_name, param.opts)]
+            choices = [choice for search in searches for choice in search.choices]
+            yield param.type, [*choices, *filter(None, [values.get(param.name or "")])], param.opts[0]
 
 
 def check(param: Any, where: str, option: str, what: str) -> None:
@@ -218,7 +221,7 @@ class TrialRunner:
     def run(self, trial: Trial, passes: int) -> float:
         """Raises TrialFailed, with what the command would say, when it fails or the metric is not a number."""
         model = str(self.folder / f"{trial.number}-{passes}.model")
-        words = [*self.files, *self.fixed, *trial.options, *length(self.command, passes)]
+        words = [*self.files, *self.fixed, *trial.options, *passes_words(self.command, passes)]
         failed, score = None, None
         try:
             self.train([*words, "-f", model, "--quiet", "--threads", "1"])
@@ -226,7 +229,7 @@ class TrialRunner:
             score, counting = score_model(model, self.tests, self.metric, self.scheme)
             self.tell_counting(counting)
         except Exception as error:
-            failed = failure(error)
+            failed = as_failure(error)
         if failed:
             gc.collect()  # the error's frames hold the tables of the run, in circles
             raise failed
@@ -236,7 +239,7 @@ class TrialRunner:
         return float(score)
 
     def tell_counting(self, counting: str) -> None:
-        """Once: what a guess makes of the labels is the same for all trials."""
+        """Tell the guess of labels once: it is the same for all trials."""
         with self.choosing:
             if counting and not self.counting:
                 self.tell(f"note: {self.metric} is that of phrases ({counting})")
@@ -254,7 +257,7 @@ class TrialRunner:
                 os.unlink(model)
 
 
-def failure(error: Exception) -> TrialFailed:
+def as_failure(error: Exception) -> TrialFailed:
     """The error that the command would have ended with."""
     try:
         line, status = sentence_of(error)
@@ -282,7 +285,7 @@ OF_LOSS = ("--loss_function", "--quantile_tau", "--expectile_q", "--lp_power", "
 
 def run(arguments: OptionValues) -> int:
     config = TuneConfig(**fields_of(TuneConfig, arguments))
-    config = replace(config, metric=canonical(config.metric))
+    config = replace(config, metric=canonical_name(config.metric))
     if config.scheme and (config.command, config.metric) != ("l1", "f1"):
         raise UsageError("--scheme is of phrases: it does nothing without --command l1 --metric f1")
     files = list(arguments["files"])
@@ -291,7 +294,7 @@ def run(arguments: OptionValues) -> int:
     of_data = {name: value for name, value in build.typed_options().items() if name in OF_DATA}
     fixed = read_fixed(config.fixed, of_data, config.command)
     dimensions = [Dimension.read(text) for text in config.vary or usual_space(config, fixed, files)]
-    guard(click.get_current_context(), models_in(fixed, dimensions, config.command))
+    check_named_files(click.get_current_context(), models_in(fixed, dimensions, config.command))
     points, count = points_of(config, dimensions)
     better_when_larger(config.metric)  # or it is refused before anything is tried
     check_inputs((*files, *config.tests))
@@ -319,9 +322,9 @@ def run(arguments: OptionValues) -> int:
             atomic_copy(bench.model, arguments["model"])
     if arguments["json_path"]:
         report = {"metric": config.metric, "best": best.number, "passes": passes, "score": best.scores[passes]}
-        write_json(arguments["json_path"], {**report, "trials": [entry(trial) for trial in search.trials]})
+        write_json(arguments["json_path"], {**report, "trials": [as_entry(trial) for trial in search.trials]})
     if arguments["json_path"] != "-":
-        words = [*words_of(config.command), *files, *fixed, *best.options, *length(config.command, passes)]
+        words = [*words_of(config.command), *files, *fixed, *best.options, *passes_words(config.command, passes)]
         print(shlex.join([*words, "-f", arguments["model"] or "model"]))
     return 0
 
@@ -331,11 +334,11 @@ def usual_space(config: TuneConfig, fixed: list[str], files: Sequence[str]) -> l
     takes. Raises UsageError.
     """
     command, train = config.command, config.command == "train"
-    given = {param.name for param in command_of(command).make_parser(context(command)).parse_args(list(fixed))[2]}
-    words = [*files, *fixed, *length(command, config.passes), "-f", "model"]
-    whole, space = refusal(command, words), dict[str, str]()
-    needed = ["--l2", "1"] if whole and not refusal(command, [*words, "--l2", "1"]) else []  # --dual needs it
-    with_rate = train and not refusal(command, [*words, *needed, "-l", "0.5"])
+    given = {param.name for param in command_of(command).make_parser(context_of(command)).parse_args(list(fixed))[2]}
+    words = [*files, *fixed, *passes_words(command, config.passes), "-f", "model"]
+    whole, space = why_refused(command, words), dict[str, str]()
+    needed = ["--l2", "1"] if whole and not why_refused(command, [*words, "--l2", "1"]) else []  # --dual needs it
+    with_rate = train and not why_refused(command, [*words, *needed, "-l", "0.5"])
     idle = {"learning_rate", "power_t"} if given & WITHOUT_RATE else {"ftrl_alpha"}
     for name, option, usual in USUAL_SPACES[command]:
         values = OF_SOLVERS.get(name, usual) if train and not with_rate else usual
@@ -343,7 +346,7 @@ def usual_space(config: TuneConfig, fixed: list[str], files: Sequence[str]) -> l
         ends, beside = tried.choices or (tried.low, tried.high), [] if option in needed else needed
         if name in given or (train and name in idle):
             continue
-        if not any(refusal(command, [*words, *beside, *tried.words(end)]) not in ("", whole) for end in ends):
+        if not any(why_refused(command, [*words, *beside, *tried.words(end)]) not in ("", whole) for end in ends):
             space[option] = values
     if not space:
         raise UsageError(
@@ -352,7 +355,7 @@ def usual_space(config: TuneConfig, fixed: list[str], files: Sequence[str]) -> l
     return [f"{option} {values}" for option, values in space.items()]
 
 
-def refusal(command: str, words: list[str]) -> str:
+def why_refused(command: str, words: list[str]) -> str:
     """Why a command refuses these words, whatever is in its files; empty where it does not."""
     try:
         with command_of(command).make_context(command, list(words), parent=click.Context(cli, info_name="vwlite")):
@@ -371,7 +374,7 @@ def refusal(command: str, words: list[str]) -> str:
     return ""
 
 
-def entry(trial: Trial) -> JsonObject:
+def as_entry(trial: Trial) -> JsonObject:
     scores, failure = dict(sorted(trial.scores.items())), str(trial.failure or "")
     return {"trial": trial.number, "options": shlex.join(trial.options), "scores": scores, "failure": failure}
 

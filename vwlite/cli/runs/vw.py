@@ -79,7 +79,7 @@ def run(arguments: OptionValues) -> int:
     if full_names := typed.pop("experimental_full_name_interactions", ()):
         names = tuple(value.replace("|", ",") for value in full_names)
         typed["interactions"] = (*typed.get("interactions", ()), *names)
-    typed = factorisation(network(own_loss(without_idle(random_start(lenient_limits(typed))))))
+    typed = settle_factorisation(settle_network(settle_loss(without_idle(settle_start(read_limits(typed))))))
     if not is_daemon(arguments):
         return vw_run(arguments, typed)
     for name in NOT_OF_DAEMONS:
@@ -91,12 +91,12 @@ def run(arguments: OptionValues) -> int:
 
 
 def is_daemon(arguments: Arguments) -> bool:
-    """As vw, a port or a file for the process id is enough."""
+    """Whether a daemon is asked for: as for vw, a port or a file for the process id is enough."""
     return bool(arguments["daemon"] or arguments["port"] is not None or arguments["pid_file"])
 
 
 def in_background(run: Callable[[Callable[[], None]], int]) -> int:
-    """In a process of its own, which goes on when it has called ``ready``; the status of one that ends before that."""
+    """Call ``run`` in a process that stays when it has called ``ready``; return the status of one that ends before."""
     reading, writing = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -153,7 +153,7 @@ def vw_run(arguments: Arguments, typed: Arguments, ready: Ready = lambda: None) 
     if arguments["output_feature_regularizer_text"]:
         learner.config.check_text_form()
     if not model:
-        learner.set(**outstanding(typed))
+        learner.set(**outstanding_shrinkage(typed))
     if arguments["feature_mask"]:
         learner.set_mask((learner.weights[:, 0] != 0).astype(np.uint8))
     if is_daemon(arguments):
@@ -204,7 +204,8 @@ def vw_config(arguments: OptionValues, typed: OptionValues, log: Callable[[str],
         log(f"[warning] {warning}")
     quiet = arguments["quiet"] or arguments["driver_output_off"]
     output = OutputConfig(**{**fields_of(OutputConfig, options), "progress": rule, "quiet": quiet, "bar": False})
-    learner = run_configs.learner_config(testable(no_negative_penalty(without_lines(arguments, typed), log), log))
+    obeyed = without_confidence(without_negative_penalties(without_lines(arguments, typed), log), log)
+    learner = run_configs.learner_config(obeyed)
     if learner.only_in_vw and "probabilities" in typed:
         used = f"currently using: {learner.loss.name}"
         log(f"[warning] --probabilities should be used only with --loss_function=logistic, {used}")
@@ -233,7 +234,7 @@ def without_lines(arguments: OptionValues, typed: OptionValues) -> OptionValues:
     return {name: value for name, value in typed.items() if name not in dropped}
 
 
-def random_start(typed: OptionValues) -> OptionValues:
+def settle_start(typed: OptionValues) -> OptionValues:
     typed, kinds = dict(typed), ("uniform_weights", "normal_weights", "truncated_normal_weights")
     for name, kind in zip(kinds, ("uniform", "normal", "truncated"), strict=True):
         if typed.pop(name, False):
@@ -250,7 +251,7 @@ def check_rule(typed: OptionValues) -> None:
 
 
 def without_idle(typed: OptionValues) -> OptionValues:
-    """Without options that do nothing by themselves, or beside others."""
+    """Leave out options that do nothing by themselves, or beside others."""
     idle = {
         "simulation": ("active",),
         "mellowness": ("active", "regcb", "regcbopt", "squarecb", "initial"),
@@ -263,21 +264,21 @@ def without_idle(typed: OptionValues) -> OptionValues:
     return {name: value for name, value in typed.items() if name not in names}
 
 
-def testable(typed: OptionValues, log: Callable[[str], None]) -> OptionValues:
-    """Without --confidence where nothing is learned: it needs the rates."""
+def without_confidence(typed: OptionValues, log: Callable[[str], None]) -> OptionValues:
+    """Leave out --confidence where nothing is learned: it needs the rates."""
     if "confidence" not in typed or "testonly" not in typed:
         return typed
     log("[warning] --confidence needs the state of learning, which -t leaves out: there will be none")
     return {name: value for name, value in typed.items() if not name.startswith("confidence")}
 
 
-def network(typed: OptionValues) -> OptionValues:
+def settle_network(typed: OptionValues) -> OptionValues:
     """``--nn`` as vw's, which is another learner than that of ``vwlite train``."""
     asking = [name for kind in config_classes() for name in kind.selected_by if name != "nn"]
     return as_vw_has_it(typed, [name for name in asking if name in typed])
 
 
-def factorisation(typed: Mapping[str, Any]) -> OptionValues:
+def settle_factorisation(typed: Mapping[str, Any]) -> OptionValues:
     """``--rank`` beside ``-q`` as vw's, another learner than that of ``--dotproduct``; also with a model of it.
 
     Raises UsageError for what does not go with it.
@@ -297,19 +298,19 @@ def factorisation(typed: Mapping[str, Any]) -> OptionValues:
     return {**others, "vw_rank": rank, "vw_pairs": pairs or (given.vw_pairs if given else ())}
 
 
-def own_loss(typed: OptionValues) -> OptionValues:
-    """As vw, whose ``--log_multi`` and ``--ksvm`` learn with their own loss whatever is typed."""
+def settle_loss(typed: OptionValues) -> OptionValues:
+    """Settle the loss as vw, whose ``--log_multi`` and ``--ksvm`` learn with their own loss whatever is typed."""
     own = "log_multi" in typed or "ksvm" in typed
     return {name: value for name, value in typed.items() if name not in LOSS_NAMES} if own else typed
 
 
-def lenient_limits(typed: OptionValues) -> OptionValues:
-    """As vw reads ``--feature_limit a:10``: the number begins after the letter, and is none."""
+def read_limits(typed: OptionValues) -> OptionValues:
+    """Read limits as vw reads ``--feature_limit a:10``: the number begins after the letter, and is none."""
     limits = tuple(value for value in typed.get("feature_limit", ()) if value[-1:].isdigit() and ":" not in value)
     return {**typed, "feature_limit": limits} if "feature_limit" in typed else typed
 
 
-def no_negative_penalty(typed: OptionValues, log: Callable[[str], None]) -> OptionValues:
+def without_negative_penalties(typed: OptionValues, log: Callable[[str], None]) -> OptionValues:
     for name in ("l1", "l2"):
         if typed.get(name, 0) < 0:
             log(f"[warning] {name}_lambda should be nonnegative: resetting from {typed[name]:g} to 0")
@@ -330,14 +331,14 @@ def restore_like_vw(path: str, config: RunConfig, typed: OptionValues, log: Call
         return restore(path, learning=config.learning, vw_compat=True, max_memory=config.max_memory, **changed)
     given, kind = config.learner, type(stored_model.config)
     changes = {name: getattr(given, name) for name in ("random_weights", "weights_seed")}
-    changes |= {name: getattr(given, name, one.default) for name, one in in_vw_models(kind, "forgotten")}
+    changes |= {name: getattr(given, name, option.default) for name, option in in_vw_models(kind, "forgotten")}
     changes |= run_configs.learner_changes(typed)
     for name in ("csoaa_rank", "rank_all", "scores", "no_bias_regularization"):  # vw takes them with any model
         if stored_model.config.only_answers or not hasattr(stored_model.config, name):
             changes.pop(name, None)
     if not stored_model.config.own_loss:
         changes["loss"] = LossConfig(**run_configs.loss_changes(typed))
-    features = {name: one.default for name, one in in_vw_models(FeatureConfig, "forgotten")}
+    features = {name: option.default for name, option in in_vw_models(FeatureConfig, "forgotten")}
     features |= run_configs.feature_changes(typed)
     for name, _ in in_vw_models(FeatureConfig, "added"):
         if name in features:
@@ -359,8 +360,8 @@ def restore_like_vw(path: str, config: RunConfig, typed: OptionValues, log: Call
         learner_name=given.learner if header["learner"] in given.continues else None,
         learner_changes=changes,
         feature_changes=features,
-        dropped={name: one.default for name, one in in_vw_models(GdConfig, "resumable") if name not in typed},
-        state_changes=outstanding(typed),
+        dropped={name: option.default for name, option in in_vw_models(GdConfig, "resumable") if name not in typed},
+        state_changes=outstanding_shrinkage(typed),
         max_memory=config.max_memory,
     )
     model.learner.set_weights()
@@ -379,10 +380,10 @@ def restore_like_vw(path: str, config: RunConfig, typed: OptionValues, log: Call
 
 def in_vw_models(config: type, how: str) -> list[tuple[str, Option]]:
     """The options of a configuration that models treat so, by name, as vw has it."""
-    return [(name, one) for name, one in options_of(config).items() if one.in_vw_models == how]
+    return [(name, option) for name, option in options_of(config).items() if option.in_vw_models == how]
 
 
-def outstanding(typed: OptionValues) -> dict[str, float]:
+def outstanding_shrinkage(typed: OptionValues) -> dict[str, float]:
     """Shrinkage to begin with, as typed; the defaults are as if not typed."""
     names = {"l1_state": ("gravity", 0), "l2_state": ("contraction", 1)}
     return {scalar: typed[name] for name, (scalar, usual) in names.items() if typed.get(name, usual) != usual}

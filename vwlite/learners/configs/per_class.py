@@ -296,7 +296,7 @@ class ClassLearnersConfig(EnsembleConfig):
 
     @property
     def option(self) -> str:
-        return self.kind
+        return "multiclass" if getattr(self.base, "joint", False) else self.kind
 
     @property
     def vw_difference(self) -> str:

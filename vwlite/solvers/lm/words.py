@@ -12,7 +12,7 @@ import numpy as np
 
 from vwlite.data.blocks import Block
 from vwlite.data.columns import CHARACTERS as LOWERED
-from vwlite.data.columns import lower
+from vwlite.data.columns import lower_character
 from vwlite.data.plain_text import BOM
 
 LINE_END = "\n"
@@ -31,7 +31,7 @@ class Characters(dict[int, str]):
         elif ucd_3_2_0.category(character)[0] == "N":
             replacement = "0"
         else:
-            replacement = chr((character != "_" and code < LOWERED and lower(character)) or 32)
+            replacement = chr((character != "_" and code < LOWERED and lower_character(character)) or 32)
         self[code] = replacement
         return replacement
 
