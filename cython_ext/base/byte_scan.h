@@ -1,6 +1,6 @@
-/* Classification of 16 bytes at a time (SSE2 on x86-64, NEON on 64-bit ARM, scalar C elsewhere), digits to integers, prefetches
- * and branch hints. A function that classifies bytes reads p[0..15] and returns a mask whose bit i says whether p[i] is in the
- * class. */
+/* Classification of 16 bytes at a time (SSE2 on x86-64, NEON on 64-bit ARM, words of 64 bits elsewhere), digits to integers,
+ * prefetches and branch hints. A function that classifies bytes reads p[0..15] and returns a mask whose bit i says whether p[i] is
+ * in the class. */
 #ifndef VWLITE_BYTE_SCAN_H
 #define VWLITE_BYTE_SCAN_H
 
@@ -31,54 +31,66 @@ static inline void vwl_prefetch_l2(const void *address) { VWL_PREFETCH_L2(addres
 static inline int vwl_likely(int x) { return VWL_LIKELY(x); }
 static inline int vwl_unlikely(int x) { return VWL_UNLIKELY(x); }
 
+/* Eight bytes as a word whose lowest byte is the first. */
+static inline uint64_t vwl_word(const char *p) {
+    uint64_t x;
+    memcpy(&x, p, 8);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
+}
+
+#define VWL_EACH(c) (0x0101010101010101ull * (uint8_t)(c)) /* a byte eight times */
+
+/* Comparisons of the bytes of a word, whose results are the highest bits of each byte: whether it is `limit` or more,
+ * 1 <= limit <= 128, and whether it is another than c. No carry leaves a byte, as the highest bits are not added. */
+static inline uint64_t vwl_at_least(uint64_t x, int limit) { return ((x & VWL_EACH(127)) + VWL_EACH(128 - limit)) | x; }
+static inline uint64_t vwl_differs(uint64_t x, char c) { return vwl_at_least(x ^ VWL_EACH(c), 1); }
+
+/* The highest bits of the bytes of two words. */
+static inline uint32_t vwl_high_bits(uint64_t low, uint64_t high) {
+    low = (low >> 7 & VWL_EACH(1)) * 0x0102040810204080ull >> 56;
+    high = (high >> 7 & VWL_EACH(1)) * 0x0102040810204080ull >> 56;
+    return (uint32_t)(low | high << 8);
+}
+
 static inline uint32_t vwl_delimiters_scalar(const char *p) {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++) {
-        char c = p[i];
-        mask |= (uint32_t)(c == ' ' || c == ':' || c == '|' || c == '\n' || c == '\t' || c == '\r') << i;
+    uint64_t other[2];
+    for (int k = 0; k < 2; k++) {
+        const uint64_t x = vwl_word(p + 8 * k);
+        other[k] = vwl_differs(x, ' ') & vwl_differs(x, ':') & vwl_differs(x, '|') & vwl_differs(x, '\n') & vwl_differs(x, '\t') &
+                   vwl_differs(x, '\r');
     }
-    return mask;
+    return vwl_high_bits(~other[0], ~other[1]);
 }
 
 /* Bytes that end a name: blanks and control characters, colon, bar. */
 static inline uint32_t vwl_breaks_scalar(const char *p) {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++) {
-        unsigned char c = (unsigned char)p[i];
-        mask |= (uint32_t)(c <= ' ' || c == ':' || c == '|') << i;
+    uint64_t other[2];
+    for (int k = 0; k < 2; k++) {
+        const uint64_t x = vwl_word(p + 8 * k);
+        other[k] = vwl_at_least(x, ' ' + 1) & vwl_differs(x, ':') & vwl_differs(x, '|');
     }
-    return mask;
+    return vwl_high_bits(~other[0], ~other[1]);
 }
 
 static inline uint32_t vwl_nondigits_scalar(const char *p) {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++) mask |= (uint32_t)((unsigned char)(p[i] - '0') > 9) << i;
-    return mask;
+    return vwl_high_bits(vwl_at_least(vwl_word(p) ^ VWL_EACH('0'), 10), vwl_at_least(vwl_word(p + 8) ^ VWL_EACH('0'), 10));
 }
 
 static inline uint32_t vwl_either_scalar(const char *p, char a, char b) {
-    uint32_t mask = 0;
-    for (int i = 0; i < 16; i++) mask |= (uint32_t)(p[i] == a || p[i] == b) << i;
-    return mask;
+    const uint64_t x = vwl_word(p), y = vwl_word(p + 8);
+    return vwl_high_bits(~(vwl_differs(x, a) & vwl_differs(x, b)), ~(vwl_differs(y, a) & vwl_differs(y, b)));
 }
 
 /* The integer that the n digits at p spell, 1 <= n <= 8. Reads 8 bytes. */
-#if !defined(VWLITE_SCALAR) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline uint64_t vwl_digits(const char *p, int n) {
-    uint64_t x;
-    memcpy(&x, p, 8);
-    x = (x << (64 - 8 * n)) & 0x0f0f0f0f0f0f0f0full; /* combine digits into pairs, pairs into fours, fours into eight */
+    uint64_t x = (vwl_word(p) << (64 - 8 * n)) & VWL_EACH(15); /* combine digits into pairs, pairs into fours, fours into eight */
     x = x * 2561 >> 8;
     x = (x & 0x00ff00ff00ff00ffull) * 6553601 >> 16;
     return (x & 0x0000ffff0000ffffull) * 42949672960001ull >> 32;
 }
-#else
-static inline uint64_t vwl_digits(const char *p, int n) {
-    uint64_t x = 0;
-    for (int i = 0; i < n; i++) x = 10 * x + (uint64_t)(p[i] - '0');
-    return x;
-}
-#endif
 
 static const uint32_t vwl_integer_powers[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 

@@ -1,15 +1,17 @@
-"""Terms of rows, those of a slot added up, with other values: of a function, of weights of slots, of length 1."""
+"""Terms of rows, those of a slot added up, with other values: of a function, of weights of slots, of length 1; numbers of slots."""
 
 from libc.math cimport fabs, log, sqrt
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, qsort
+from libc.stdlib cimport calloc, free, malloc, qsort
 
+from base.byte_scan cimport prefetch
 from base.status cimport NO_MEMORY, OK
 
 cdef enum:
     RAW = 0
     LOG = 1
     BINARY = 2
+    AHEAD = 16             # slots between a prefetch and its use
 
 
 cdef int compare(const void *a, const void *b) noexcept nogil:
@@ -129,3 +131,95 @@ def divide_by_degree(const int64_t[::1] indptr, const uint32_t[::1] index, float
                 value[i] = <float>(value[i] / sum) if sum > 0 else 0
     if beyond:
         raise IndexError("a slot has no total")
+
+
+cdef struct Numbers:       # of slots, in a table of open addresses
+    uint32_t *bucket       # (2^bits,) 1 + the number of a slot; 0: empty
+    int bits
+
+
+cdef inline size_t bucket_of(const Numbers *n, uint32_t slot) noexcept nogil:
+    return slot * <uint32_t>2654435769 >> (32 - n.bits)
+
+
+cdef inline uint32_t *place_of(const Numbers *n, const uint32_t *slots, uint32_t slot) noexcept nogil:
+    """The bucket of a slot, or the empty one where it belongs."""
+    cdef size_t at = bucket_of(n, slot)
+    while n.bucket[at] and slots[n.bucket[at] - 1] != slot:
+        at = (at + 1) & ((<size_t>1 << n.bits) - 1)
+    return n.bucket + at
+
+
+cdef inline int hold(Numbers *n, const uint32_t *slots, size_t count) noexcept nogil:
+    """Make room for so many different slots and one more, and put them in anew if there was too little."""
+    cdef uint32_t *bucket = n.bucket
+    cdef size_t i
+    cdef int bits = n.bits
+    while bits < 32 and <size_t>1 << bits < 2 * (count + 1):
+        bits += 2
+    if bits == n.bits and bucket != NULL:
+        return OK
+    bucket = <uint32_t *>calloc(<size_t>1 << bits, sizeof(uint32_t))
+    if bucket == NULL:
+        return NO_MEMORY
+    free(n.bucket)
+    n.bucket, n.bits = bucket, bits
+    for i in range(count):
+        place_of(n, slots, slots[i])[0] = <uint32_t>i + 1
+    return OK
+
+
+def number_slots(const uint32_t[::1] hashes, uint32_t[::1] slots, int64_t[::1] count):
+    """Find the different slots among ``hashes``, uint32[n], in the order of their first appearances; returns how many there are.
+
+    The first entries of ``slots``, uint32[n], get them and those of ``count``, int64[n], how often each appears. Raises
+    MemoryError, IndexError where the arrays are shorter.
+    """
+    cdef Numbers n = Numbers(NULL, 10)
+    cdef size_t i, size = hashes.shape[0], found = 0
+    cdef uint32_t *place
+    cdef int status = OK
+    if min(slots.shape[0], count.shape[0]) < hashes.shape[0]:
+        raise IndexError("there is no room for the slots")
+    if not size:
+        return 0
+    with nogil:
+        for i in range(size):
+            status = hold(&n, &slots[0], found)
+            if status != OK:
+                break
+            if i + AHEAD < size:
+                prefetch(n.bucket + bucket_of(&n, hashes[i + AHEAD]))
+            place = place_of(&n, &slots[0], hashes[i])
+            if place[0] == 0:
+                slots[found], count[found] = hashes[i], 0
+                found += 1
+                place[0] = <uint32_t>found
+            count[place[0] - 1] += 1
+        free(n.bucket)
+    if status != OK:
+        raise MemoryError("not enough memory for the features")
+    return found
+
+
+def find_slots(const uint32_t[::1] slots, const uint32_t[::1] hashes, int64_t[::1] place):
+    """Fill ``place``, int64[n], with the index of each of ``hashes``, uint32[n], in ``slots``, different ones in any order; -1
+    where it is not there. Raises MemoryError, IndexError where ``place`` is shorter.
+    """
+    cdef Numbers n = Numbers(NULL, 10)
+    cdef size_t i, size = hashes.shape[0], known = slots.shape[0]
+    cdef int status
+    if place.shape[0] < hashes.shape[0]:
+        raise IndexError("there is no room for the places")
+    if not known:
+        place[:] = -1
+        return
+    with nogil:
+        status = hold(&n, &slots[0], known)
+        for i in range(size if status == OK else 0):
+            if i + AHEAD < size:
+                prefetch(n.bucket + bucket_of(&n, hashes[i + AHEAD]))
+            place[i] = <int64_t>place_of(&n, &slots[0], hashes[i])[0] - 1
+        free(n.bucket)
+    if status != OK:
+        raise MemoryError("not enough memory for the features")

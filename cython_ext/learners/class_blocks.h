@@ -73,6 +73,11 @@ static inline int vwl_all(const vwl_i8 *x) {
 
 /* Eight classes at a time, with the instructions that the build targets. */
 #define LANES 8
+#if defined(__AVX2__)
+#define VECTOR 8
+#else
+#define VECTOR 4
+#endif
 #define SIMD_TARGET
 #define SIMD_NAME(name) vwl_baseline_##name
 #define ALL_SET4(x) (!vwl_any(~(x)))
@@ -84,8 +89,10 @@ static inline int vwl_all(const vwl_i8 *x) {
 #undef SIMD_NAME
 #undef ALL_SET4
 #undef ALL_SET8
+#undef VECTOR
 
 #if defined(__x86_64__)
+#define VECTOR 8
 #define ALL_SET4(x) (__builtin_ia32_movmskps((vwl_f4)(x)) == 0xf)
 #define ALL_SET8(x) (__builtin_ia32_movmskps256((vwl_f8)(x)) == 0xff)
 #define ALL_SET16(x) (_mm512_movepi32_mask((__m512i)(x)) == 0xffff)
@@ -100,7 +107,9 @@ static inline int vwl_all(const vwl_i8 *x) {
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_baseline_##name(__VA_ARGS__))
 #endif
 #undef LANES
+#undef VECTOR
 #define LANES 16
+#define VECTOR 16
 #define SIMD_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define SIMD_NAME(name) vwl_avx512_##name
 #include "learners/class_blocks_simd.h"
@@ -110,6 +119,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #undef ALL_SET4
 #undef ALL_SET8
 #undef ALL_SET16
+#undef VECTOR
 #define VWL_CALL_WIDTH(width, name, ...) ((width) == 16 ? vwl_avx512_##name(__VA_ARGS__) : VWL_CALL(name, __VA_ARGS__))
 #else
 #define VWL_CALL_WIDTH(width, name, ...) VWL_CALL(name, __VA_ARGS__)

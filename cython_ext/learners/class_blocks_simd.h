@@ -1,5 +1,5 @@
 /* Kernels for blocks of LANES classes, eight or sixteen. class_blocks.h includes this file once for each instruction set and
- * defines LANES, SIMD_NAME and SIMD_TARGET.
+ * defines LANES, SIMD_NAME, SIMD_TARGET and VECTOR, the lanes of a register.
  *
  * The slots of a feature's classes are contiguous, four floats w, G, N, r each. While classes learn, the slots of a block are
  * transposed: all w, all G, all N, all r. Each class's sums are taken in the same order as in the scalar kernel, so results are
@@ -9,6 +9,10 @@
 #define WORDS VWL_JOIN(vwl_i, LANES)
 #define ROW VWL_JOIN(vwl_row, LANES)
 #define ALL_LANES_SET VWL_JOIN(ALL_SET, LANES)
+#define PARTS (LANES / VECTOR) /* of a row of lanes: GCC keeps a vector of two registers in memory */
+#define PART VWL_JOIN(vwl_f, VECTOR)
+#define PART_WORDS VWL_JOIN(vwl_i, VECTOR)
+#define PART_ROW VWL_JOIN(vwl_row, VECTOR)
 
 #define SCAN_NAME(name) SIMD_NAME(name)
 #define SCAN_WIDTH LANES
@@ -76,9 +80,18 @@ static SIMD_TARGET void SIMD_NAME(transpose_back)(float *slots) {
  * weight (stride 1), or transposed ones (stride 4). */
 static SIMD_TARGET void SIMD_NAME(score_row)(const float *table, size_t stride, const uint32_t *index, const float *value,
                                              size_t n, float initial, float *raw) {
-    FLOATS sum = initial - (FLOATS){0};
-    for (size_t i = 0; i < n; i++) sum += *(const ROW *)(table + stride * index[i]) * value[i];
-    memcpy(raw, &sum, sizeof sum);
+    PART sum[PARTS];
+    for (int p = 0; p < PARTS; p++) sum[p] = initial - (PART){0};
+    for (size_t i = 0; i < n; i++)
+        for (int p = 0; p < PARTS; p++) sum[p] += *(const PART_ROW *)(table + stride * index[i] + VECTOR * p) * value[i];
+    memcpy(raw, sum, sizeof sum);
+}
+
+static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(roots)(FLOATS *x) {
+    PART part[PARTS];
+    memcpy(part, x, sizeof part);
+    for (int p = 0; p < PARTS; p++) SIMD_NAME(root)(part + p);
+    memcpy(x, part, sizeof part);
 }
 
 /* Scan a term whose scales differ between the classes, whose |x| is larger than any before, or whose square is subnormal or not
@@ -93,7 +106,7 @@ static __attribute__((noinline)) SIMD_TARGET void SIMD_NAME(scan_unusual)(float 
     if (x2 >= VWL_MIN_SQUARE && x2 <= VWL_FLOAT_MAX && ALL_LANES_SET(fits)) {
         g += gradient * x2;
         *(ROW *)(slots + LANES) = g;
-        SIMD_NAME(root)(&g);
+        SIMD_NAME(roots)(&g);
         share = x2 / scale2;
         share = (FLOATS)(((WORDS)share & ~whole) | ((WORDS)((FLOATS){0} + 1.0f) & whole));
         g = 1.0f / g * (1.0f / scale);
@@ -118,14 +131,16 @@ static SIMD_TARGET int SIMD_NAME(find_scales)(const float *table, const uint32_t
                                               const vwl_block *block, vwl_scales *scales) {
     float *restrict largest = scales->largest, *restrict inverse = scales->inverse, *restrict share = scales->share;
     uint32_t rare = 0;
-    WORDS unused, same;
-    memcpy(&unused, block->unused, sizeof unused);
-    same = unused | ~unused;
+    PART_WORDS unused[PARTS], same[PARTS];
+    memcpy(unused, block->unused, sizeof unused);
+    for (int p = 0; p < PARTS; p++) same[p] = unused[p] | ~unused[p];
     for (size_t i = 0; i < n; i++) {
         const float *scale = table + 4 * (size_t)index[i] + 2 * LANES;
         if (block->first) largest[i] = *scale;
-        same &= (*(const ROW *)scale == largest[i] - (FLOATS){0}) | unused;
+        for (int p = 0; p < PARTS; p++)
+            same[p] &= (*(const PART_ROW *)(scale + VECTOR * p) == largest[i] - (PART){0}) | unused[p];
     }
+    for (int p = 1; p < PARTS; p++) same[0] &= same[p];
     for (size_t i = 0; i < (block->first ? n : 0); i++) {
         const float x = value[i], x2 = x * x, scale = largest[i];
         rare |= !(x2 >= VWL_MIN_SQUARE) | !(x2 <= VWL_FLOAT_MAX) | !(fabsf(x) <= scale);
@@ -133,7 +148,7 @@ static SIMD_TARGET int SIMD_NAME(find_scales)(const float *table, const uint32_t
         share[i] = x2 / (scale * scale);
     }
     if (block->first) scales->usual = !rare;
-    return scales->usual && ALL_LANES_SET(same);
+    return scales->usual && VWL_JOIN(ALL_SET, VECTOR)(same[0]);
 }
 
 /* Whether no two terms share slots, by a quick test: all slots but the last (mostly the constant's) ascend. May be 0 wrongly. */
@@ -166,24 +181,29 @@ static SIMD_TARGET void SIMD_NAME(scan)(float *table, const uint32_t *index, con
 /* w += step x r for the classes of a transposed block that learn. */
 static SIMD_TARGET void SIMD_NAME(apply)(float *table, const uint32_t *index, const float *value, size_t n,
                                          const vwl_block *block, const vwl_scales *scales, const float *r) {
-    const FLOATS zero = -(FLOATS){0};
-    FLOATS step;
-    WORDS learns;
-    memcpy(&step, block->step, sizeof step);
-    memcpy(&learns, block->learns, sizeof learns);
-    for (size_t i = 0; i < (scales->distinct ? n : 0); i++) {
-        const FLOATS move = step * (value[i] * *(const ROW *)(r + LANES * i));
-        *(ROW *)(table + 4 * (size_t)index[i]) += (FLOATS)(((WORDS)move & learns) | ((WORDS)zero & ~learns));
-    }
-    for (size_t i = 0; i < (scales->distinct ? 0 : n); i++) {
+    const PART zero = -(PART){0};
+    PART step[PARTS];
+    PART_WORDS learns[PARTS];
+    memcpy(step, block->step, sizeof step);
+    memcpy(learns, block->learns, sizeof learns);
+    for (size_t i = 0; i < n; i++) {
         float *slots = table + 4 * (size_t)index[i];
-        FLOATS move;
-        if (block->first) memcpy(scales->last + i, slots + 3 * LANES, 4);
-        move = step * (value[i] * *(const ROW *)(r + LANES * (size_t)scales->last[i]));
-        *(ROW *)slots += (FLOATS)(((WORDS)move & learns) | ((WORDS)zero & ~learns));
+        const float *rates = r + LANES * i;
+        if (!scales->distinct) {
+            if (block->first) memcpy(scales->last + i, slots + 3 * LANES, 4);
+            rates = r + LANES * (size_t)scales->last[i];
+        }
+        for (int p = 0; p < PARTS; p++) {
+            const PART move = step[p] * (value[i] * *(const PART_ROW *)(rates + VECTOR * p));
+            *(PART_ROW *)(slots + VECTOR * p) += (PART)(((PART_WORDS)move & learns[p]) | ((PART_WORDS)zero & ~learns[p]));
+        }
     }
 }
 
+#undef PARTS
+#undef PART
+#undef PART_WORDS
+#undef PART_ROW
 #undef FLOATS
 #undef WORDS
 #undef ROW

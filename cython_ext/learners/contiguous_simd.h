@@ -46,7 +46,7 @@ static SIMD_TARGET void SIMD_NAME(scan_rows)(float *g, const uint32_t *index, co
             vwl_f8 squares = *(vwl_row8 *)(row + c) + *(const vwl_row8 *)(gradient + c) * x2;
             *(vwl_row8 *)(row + c) = squares;
             squares += VWL_NO_GRADIENT;
-            SIMD_NAME(root)(&squares);
+            SIMD_NAME(roots)(&squares);
             squares = inverse[i] / squares;
             *(vwl_row8 *)(r + i * width + c) = squares;
             *(vwl_row8 *)(reach + c) += squares * x2;

@@ -1,11 +1,11 @@
 """Hashes of what no parser hashes: names and text values that do not stand in a line of text, as the parser would of what a line
 can hold of them; query ids, a 64-bit hash of each row's tag or of the features of one namespace; a set of hashes, to count
-distinct ones; and texts that stand one behind the other, their words made lower case.
+distinct ones; numbers of labels that are names; and texts that stand one behind the other, their words made lower case.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
 
 from base.random cimport mix64
 from text.lower_words cimport lower_words
@@ -91,6 +91,58 @@ def tag_numbers(batch, uint64_t[::1] out):
     with nogil:
         for i in range(out.shape[0]):
             out[i] = hash_bytes(bytes, start[i], end[i])
+
+
+cdef inline uint32_t word_size(const uint8_t *text, uint32_t begin, uint32_t end) noexcept nogil:
+    """How many bytes there are before the first space."""
+    cdef uint32_t at = begin
+    while at < end and text[at] != 32:
+        at += 1
+    return at - begin
+
+
+def word_numbers(batch, const uint8_t[::1] wanted, int32_t[::1] number, uint32_t[::1] first):
+    """Number the first words of the labels of the rows marked in ``wanted``, in the order of their first appearances.
+
+    ``number``, int32[rows], gets the number of each row's word, -1 where it is not wanted, ``first``, uint32[rows], the first row
+    of each word. Returns how many words there are. Raises MemoryError; ValueError where a label lies outside the text.
+    """
+    cdef const uint32_t[::1] start = batch.tag_start, end = batch.tag_end
+    cdef const uint8_t[::1] text = memoryview(batch.text).cast("B")
+    cdef const uint8_t *bytes = &text[0] if text.shape[0] else NULL
+    cdef size_t rows = wanted.shape[0], buckets = 64, row, at
+    cdef uint32_t words = 0, size, other
+    cdef uint32_t *bucket
+    if min(start.shape[0], end.shape[0], number.shape[0], first.shape[0]) < wanted.shape[0]:
+        raise ValueError("an array is too short")
+    for row in range(rows):
+        if wanted[row] and (start[row] > end[row] or end[row] > text.shape[0]):
+            raise ValueError("a label lies outside the text")
+    while buckets < 2 * rows:
+        buckets *= 2
+    bucket = <uint32_t *>calloc(buckets, sizeof(uint32_t))
+    if bucket == NULL:
+        raise MemoryError("not enough memory for the labels")
+    with nogil:
+        for row in range(rows):
+            number[row] = -1
+            if not wanted[row]:
+                continue
+            size = word_size(bytes, start[row], end[row])
+            at = hash_bytes(bytes, start[row], start[row] + size) & (buckets - 1)
+            while bucket[at]:
+                other = first[bucket[at] - 1]
+                if word_size(bytes, start[other], end[other]) == size and \
+                        (size == 0 or memcmp(bytes + start[other], bytes + start[row], size) == 0):
+                    break
+                at = (at + 1) & (buckets - 1)
+            if bucket[at] == 0:
+                first[words] = <uint32_t>row
+                words += 1
+                bucket[at] = words
+            number[row] = <int32_t>(bucket[at] - 1)
+    free(bucket)
+    return words
 
 
 def namespace_numbers(batch, uint32_t name_hash, uint8_t character, uint64_t[::1] out):

@@ -1,4 +1,7 @@
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vwlite.data.batch import LabelVocabulary, tag_of
 from vwlite.data.text_format import TextFormat, parse_text, parser_of
@@ -28,3 +31,24 @@ def test_labels_of_svmlight_are_names_too():
     book, batch = LabelVocabulary(), parse_text(text, FORMAT, parser_of("svmlight"))
     assert book.numbers(batch).tolist() == [0, -1, 1, 0] and book.texts == ["sci", "3"]
     assert not any(tag_of(batch, row) for row in range(4))
+
+
+WORD = st.sampled_from(["a", "b", "ab", "b'", "\u00e9t\u00e9", "sci.space", "x" * 40, ""])
+WORDS = st.lists(WORD, min_size=1, max_size=60)
+
+
+@given(WORDS, WORDS)
+def test_labels_of_several_batches_are_numbered_as_they_come(one, other):
+    book, known = LabelVocabulary(), {}
+    for words in (one, other):
+        batch = parse_text("".join(f"{word} |w a\n" for word in words).encode(), FORMAT)
+        numbers = [known.setdefault(word, len(known)) if word else -1 for word in words]
+        assert book.numbers(batch).tolist() == numbers
+    assert book.texts == list(known)
+
+
+def test_a_label_outside_the_text_is_an_error():
+    batch = parse_text(TEXT, FORMAT)
+    batch.tag_end = batch.tag_end + np.uint32(1000)
+    with pytest.raises(ValueError, match="outside the text"):
+        LabelVocabulary().numbers(batch)

@@ -273,16 +273,18 @@ class LabelVocabulary:
 
     def numbers(self, batch: Batch) -> np.ndarray:
         """int32[rows]: the labels' numbers, -1 without a label; new names get the next ones."""
-        numbers = np.full(len(batch), -1, np.int32)
-        known = self.known
-        for row in np.flatnonzero(~np.isnan(batch.label)).tolist():
+        from vwlite._native.hash_names import word_numbers
+
+        number, first = np.empty(len(batch), np.int32), np.empty(len(batch), np.uint32)
+        words = word_numbers(batch, ~np.isnan(batch.label), number, first)
+        own = np.full(words + 1, -1, np.int32)  # the last is of a row without a label
+        for word, row in enumerate(first[:words].tolist()):
             name = batch.tag(row).partition(b" ")[0]
-            number = known.get(name)
-            if number is None:
-                number = known[name] = len(known)
+            if name not in self.known:
+                self.known[name] = len(self.known)
                 self.texts.append(name.decode("utf-8", "surrogateescape"))
-            numbers[row] = number
-        return numbers
+            own[word] = self.known[name]
+        return own[number]
 
 
 def tag_of(batch: Batch, row: int) -> bytes:

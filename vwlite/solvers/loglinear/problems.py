@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 
 from vwlite._native import crf as chain
-from vwlite._native import logistic_l1, nbest_labels
+from vwlite._native import logistic_l1, nbest_labels, weigh_terms
 from vwlite.data.batch import Csr, offsets
 from vwlite.errors import Diverged
 from vwlite.interrupts import STOP, raise_if_stopped
@@ -21,13 +21,9 @@ FREQUENT = 16  # occurrences from which features are numbered before rarer ones
 
 def find(features: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """int64[n]: the index of each hash in ``features``, uint32[features] in any order; -1 where it is missing."""
-    if not len(features):
-        return np.full(len(hashes), -1, np.int64)
-    sorter = np.argsort(features, kind="stable")
-    ascending = features[sorter]
-    index = np.searchsorted(ascending, hashes)
-    index[index == len(features)] = 0
-    return np.where(ascending[index] == hashes, sorter[index], -1)
+    index = np.empty(len(hashes), np.int64)
+    weigh_terms.find_slots(features, hashes, index)
+    return index
 
 
 def number_terms(features: np.ndarray, terms: Csr) -> Csr:
@@ -38,8 +34,10 @@ def number_terms(features: np.ndarray, terms: Csr) -> Csr:
 
 def in_order(hashes: np.ndarray) -> np.ndarray:
     """uint32[features]: frequent ones first, then the others as they come: those of one sequence lie close together."""
-    features, first, count = np.unique(hashes, return_index=True, return_counts=True)
-    return features[np.lexsort((first, np.where(count >= FREQUENT, -count, 0)))]
+    features, count = np.empty(len(hashes), np.uint32), np.empty(len(hashes), np.int64)
+    found = weigh_terms.number_slots(hashes, features, count)
+    features, count = features[:found], count[:found]
+    return features[np.argsort(np.where(count >= FREQUENT, -count, 0), kind="stable")]
 
 
 @dataclass(slots=True)
@@ -75,7 +73,17 @@ def family(terms: Csr, label: np.ndarray, labels: int, dense: bool = False) -> F
     if dense:
         feature = np.repeat(np.arange(len(features), dtype=np.int64), labels)
         return FeatureLabelIndex(features, feature, np.tile(np.arange(labels, dtype=np.uint32), len(features)))
-    return from_keys(features, np.unique(find(features, hashes) * labels + own[labelled]), labels)
+    keys = find(features, hashes) * labels + own[labelled]
+    return from_keys(features, distinct(keys, len(features) * labels), labels)
+
+
+def distinct(keys: np.ndarray, size: int) -> np.ndarray:
+    """int64[n]: the different ones of ``keys``, numbers below ``size``, ascending."""
+    if size > 8 * len(keys):  # marks would take more memory than the keys
+        return np.unique(keys)
+    present = np.zeros(size, bool)
+    present[keys] = True
+    return np.flatnonzero(present)
 
 
 def from_keys(features: np.ndarray, keys: np.ndarray, labels: int) -> FeatureLabelIndex:
