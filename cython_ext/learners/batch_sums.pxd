@@ -12,7 +12,15 @@ from losses.logistic cimport sigmoid, softplus
 from losses.loss_types cimport Loss, LossParams
 from losses.losses cimport LOSS_LOGISTIC, LOSS_POISSON, LOSS_SQUARED
 
+cdef extern from "learners/class_blocks.h" nogil:
+    void sum_rows "vwl_sum_rows"(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, double *z)
+    void sum_rows_float64 "vwl_sum_rows_float64"(const double *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                                 double *z)
+    void add_rows "vwl_add_rows"(double *w, const uint32_t *index, const float *value, size_t n, size_t width, const double *step,
+                                 double weight, int squared)
+
 cdef enum:
+    LANES = 8                # predictions that are summed side by side
     GRADIENT = 1             # columns of the table under ``vwlite vw``; otherwise columns of ``vectors``, less 1
     DIRECTION = 2
     DIAGONAL = 3
@@ -84,8 +92,11 @@ cdef inline void predict_all(VectorPass *q, const Scratch *s, double initial) no
     cdef double x
     cdef uint32_t c
     cdef size_t i
-    for c in range(q.size):
+    for c in range(<uint32_t>q.width):
         q.z[c] = initial
+    if q.width % LANES == 0:
+        sum_rows(q.weights, s.index, s.value, s.terms, q.width, q.z)
+        return
     for i in range(s.terms):
         slots, x = q.weights + q.width * s.index[i], s.value[i]
         for c in range(q.size):
@@ -98,8 +109,11 @@ cdef inline void derive_along(VectorPass *q, const Scratch *s) noexcept nogil:
     cdef double x
     cdef uint32_t c
     cdef size_t i
-    for c in range(q.size):
+    for c in range(<uint32_t>q.width):
         q.along[c] = 0
+    if q.width % LANES == 0:
+        sum_rows_float64(q.vectors[DIRECTION - 1], s.index, s.value, s.terms, q.width, q.along)
+        return
     for i in range(s.terms):
         slots, x = q.vectors[DIRECTION - 1] + q.width * s.index[i], s.value[i]
         for c in range(q.size):
@@ -107,11 +121,14 @@ cdef inline void derive_along(VectorPass *q, const Scratch *s) noexcept nogil:
 
 
 cdef inline void scatter(VectorPass *q, const Scratch *s, int vector, const double *factor, double weight, bint squared) noexcept nogil:
-    """Add ``factor`` times each term, or its square, to a vector."""
+    """Add ``factor`` (width,), 0 beyond ``size``, times each term, or its square, to a vector."""
     cdef double *slots
     cdef double x
     cdef uint32_t c
     cdef size_t i
+    if q.width % LANES == 0:
+        add_rows(q.vectors[vector - 1], s.index, s.value, s.terms, q.width, factor, weight, squared)
+        return
     for i in range(s.terms):
         slots = q.vectors[vector - 1] + q.width * s.index[i]
         x = s.value[i]
@@ -165,5 +182,5 @@ cdef inline void find_vectors(const VectorPass *v, uint32_t mask, Scratch *s) no
     cdef size_t i
     for i in range(s.terms):
         s.index[i] = s.index[i] & mask
-        if not s.in_cache:
-            prefetch(v.weights + v.width * s.index[i])
+    for i in range(0 if s.in_cache else s.terms):
+        prefetch(v.weights + v.width * s.index[i])

@@ -56,6 +56,7 @@ typedef int32_t vwl_i16 __attribute__((vector_size(64)));
 /* unaligned vectors */
 typedef float vwl_row4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float vwl_row8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double vwl_row4_float64 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float vwl_row16 __attribute__((vector_size(64), aligned(4), may_alias));
 #if defined(__clang__) || __GNUC__ >= 12
 #define VWL_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -82,6 +83,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #define SIMD_NAME(name) vwl_baseline_##name
 #define ALL_SET4(x) (!vwl_any(~(x)))
 #define ALL_SET8(x) vwl_all(&(x))
+#define VWL_WIDEN(row) __builtin_convertvector(*(const vwl_row4 *)(row), vwl_row4_float64)
 #include "learners/class_blocks_simd.h"
 #include "learners/contiguous_simd.h"
 #include "losses/logistic_simd.h"
@@ -90,6 +92,7 @@ static inline int vwl_all(const vwl_i8 *x) {
 #undef ALL_SET4
 #undef ALL_SET8
 #undef VECTOR
+#undef VWL_WIDEN
 
 #if defined(__x86_64__)
 #define VECTOR 8
@@ -99,11 +102,13 @@ static inline int vwl_all(const vwl_i8 *x) {
 #if !defined(__AVX2__)
 #define SIMD_TARGET __attribute__((target("avx2")))
 #define SIMD_NAME(name) vwl_avx2_##name
+#define VWL_WIDEN(row) ((vwl_row4_float64)_mm256_cvtps_pd(_mm_loadu_ps(row)))
 #include "learners/class_blocks_simd.h"
 #include "learners/contiguous_simd.h"
 #include "losses/logistic_simd.h"
 #undef SIMD_TARGET
 #undef SIMD_NAME
+#undef VWL_WIDEN
 #define VWL_CALL(name, ...) (__builtin_cpu_supports("avx2") ? vwl_avx2_##name(__VA_ARGS__) : vwl_baseline_##name(__VA_ARGS__))
 #endif
 #undef LANES
@@ -175,6 +180,17 @@ static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *
 static inline void vwl_step_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step) {
     VWL_CALL(step_rows, w, index, value, n, width, step);
 }
+static inline void vwl_sum_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, double *z) {
+    VWL_CALL(sum_rows, w, index, value, n, width, z);
+}
+static inline void vwl_sum_rows_float64(const double *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                        double *z) {
+    VWL_CALL(sum_rows_float64, w, index, value, n, width, z);
+}
+static inline void vwl_add_rows(double *w, const uint32_t *index, const float *value, size_t n, size_t width, const double *step,
+                                double weight, int squared) {
+    VWL_CALL(add_rows, w, index, value, n, width, step, weight, squared);
+}
 #else
 #define VWL_HAS_CLASSES 0
 static inline int vwl_widest(void) { return 8; }
@@ -210,6 +226,22 @@ static inline void vwl_apply_rows(float *w, const uint32_t *index, const float *
 static inline void vwl_step_rows(float *w, const uint32_t *index, const float *value, size_t n, size_t width, const float *step) {
     for (size_t i = 0; i < n; i++)
         for (size_t c = 0; c < width; c++) w[index[i] * width + c] += step[c] * value[i];
+}
+static inline void vwl_sum_rows(const float *w, const uint32_t *index, const float *value, size_t n, size_t width, double *z) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) z[c] += w[index[i] * width + c] * (double)value[i];
+}
+static inline void vwl_sum_rows_float64(const double *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                        double *z) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t c = 0; c < width; c++) z[c] += w[index[i] * width + c] * value[i];
+}
+static inline void vwl_add_rows(double *w, const uint32_t *index, const float *value, size_t n, size_t width, const double *step,
+                                double weight, int squared) {
+    for (size_t i = 0; i < n; i++) {
+        double own = value[i], x = weight * (squared ? own * own : own);
+        for (size_t c = 0; c < width; c++) w[index[i] * width + c] += step[c] * x;
+    }
 }
 #endif
 

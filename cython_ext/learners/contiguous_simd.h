@@ -1,5 +1,5 @@
 /* Kernels of eight lanes: scores from slots that are not transposed, and the rows of learners/softmax.pyx and outputs.pyx, `width`
- * floats each, a multiple of eight. class_blocks.h includes this file once for each instruction set. */
+ * numbers each, a multiple of eight. class_blocks.h includes this file once for each instruction set. */
 
 static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(load)(const float *slots, vwl_f8 pairs[4]) {
     for (int k = 0; k < 4; k++) pairs[k] = ((const vwl_row8 *)slots)[k];
@@ -71,4 +71,49 @@ static SIMD_TARGET void SIMD_NAME(step_rows)(float *w, const uint32_t *index, co
         float *row = w + index[i] * width;
         for (size_t c = 0; c < width; c += 8) *(vwl_row8 *)(row + c) += *(const vwl_row8 *)(step + c) * value[i];
     }
+}
+
+/* z[c] += w x in double precision, for 8 or 16 classes at a time, whose sums stay in registers. */
+#define VWL_WIDE(row) (*(const vwl_row4_float64 *)(row))
+#define SUM_LANES(name, number, LOAD)                                                                                      \
+    static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(name##_lanes)(                                 \
+        const number *w, const uint32_t *index, const float *value, size_t n, size_t width, double *z, const int lanes) {  \
+        vwl_row4_float64 sum[4];                                                                                           \
+        for (int k = 0; k < lanes / 4; k++) sum[k] = ((const vwl_row4_float64 *)z)[k];                                     \
+        for (size_t i = 0; i < n; i++) {                                                                                   \
+            const number *row = w + index[i] * width;                                                                      \
+            const double x = value[i];                                                                                     \
+            for (int k = 0; k < lanes / 4; k++) sum[k] += LOAD(row + 4 * k) * x;                                           \
+        }                                                                                                                  \
+        for (int k = 0; k < lanes / 4; k++) ((vwl_row4_float64 *)z)[k] = sum[k];                                           \
+    }                                                                                                                      \
+    static SIMD_TARGET void SIMD_NAME(name)(const number *w, const uint32_t *index, const float *value, size_t n,          \
+                                            size_t width, double *z) {                                                     \
+        size_t c = 0;                                                                                                      \
+        for (; c + 16 <= width; c += 16) SIMD_NAME(name##_lanes)(w + c, index, value, n, width, z + c, 16);                \
+        if (c < width) SIMD_NAME(name##_lanes)(w + c, index, value, n, width, z + c, 8);                                   \
+    }
+SUM_LANES(sum_rows, float, VWL_WIDEN)
+SUM_LANES(sum_rows_float64, double, VWL_WIDE)
+#undef SUM_LANES
+#undef VWL_WIDE
+
+/* w += step x in double precision, or step x^2, times the weight of the example, as above. */
+static inline __attribute__((always_inline)) SIMD_TARGET void SIMD_NAME(add_lanes)(
+    double *w, const uint32_t *index, const float *value, size_t n, size_t width, const double *step, double weight, int squared,
+    const int lanes) {
+    vwl_row4_float64 factor[4];
+    for (int k = 0; k < lanes / 4; k++) factor[k] = ((const vwl_row4_float64 *)step)[k];
+    for (size_t i = 0; i < n; i++) {
+        vwl_row4_float64 *row = (vwl_row4_float64 *)(w + index[i] * width);
+        const double own = value[i], x = weight * (squared ? own * own : own);
+        for (int k = 0; k < lanes / 4; k++) row[k] += factor[k] * x;
+    }
+}
+
+static SIMD_TARGET void SIMD_NAME(add_rows)(double *w, const uint32_t *index, const float *value, size_t n, size_t width,
+                                            const double *step, double weight, int squared) {
+    size_t c = 0;
+    for (; c + 16 <= width; c += 16) SIMD_NAME(add_lanes)(w + c, index, value, n, width, step + c, weight, squared, 16);
+    if (c < width) SIMD_NAME(add_lanes)(w + c, index, value, n, width, step + c, weight, squared, 8);
 }

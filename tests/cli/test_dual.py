@@ -67,7 +67,8 @@ def test_predictions_of_the_training_are_those_of_the_model(vwlite, data, tmp_pa
 
 
 def test_an_ordinary_model_comes_of_it(vwlite, data, weights, tmp_path):
-    vwlite("train", "d", "-f", "m", "--quiet", "--names", "--readable_model", "text", *DUAL)
+    options = ("--names", "--readable_model", "text", "--loss_function", "logistic")  # with hinge a weight is 0
+    vwlite("train", "d", "-f", "m", "--quiet", *options, *DUAL)
     report = json.loads(vwlite("evaluate", "-i", "m", "d", "--metric", "accuracy", "--json", "-").stdout)["result"]
     assert report["accuracy"] > 0.75
     stdout = vwlite("inspect", "m", "--top", "2").stdout

@@ -52,13 +52,13 @@ def rows_of(learner, labels, x, weight):
     return batch
 
 
-def run_pass(learner, batch, held=None, chunk=None):
+def run_pass(learner, batch, held=None, chunk=None, features=FEATURES):
     results = Results()
     results.reserve(len(batch))
     results.holdout_mask = None if held is None else np.array(held, np.uint8)
     chunk = chunk or len(batch)
     for begin in range(0, len(batch), chunk):
-        learner.run(batch, Plan(FEATURES), results, begin, min(begin + chunk, len(batch)))
+        learner.run(batch, Plan(features), results, begin, min(begin + chunk, len(batch)))
     return results
 
 
@@ -131,6 +131,31 @@ def test_a_pass_of_outputs_sums_what_the_twin_sums(transfer, data):
     problem = data.draw(problems(list_of))
     y = np.array(problem[0])
     compare(outputs(transfer), text_of(y), y, problem, Twin(transfer))
+
+
+@pytest.mark.parametrize("count", [6, 8, 15, 16, 21, 40])
+@given(problems(st.lists(st.sampled_from(NUMBERS["sigmoid"]), min_size=COUNT, max_size=COUNT)))
+def test_many_outputs_are_summed_as_few(count, problem):
+    """To the same bytes, of columns that repeat: eight and more are summed side by side."""
+    numbers, x, weight, held, start, along, chunk = problem
+    y, columns, found, bits = np.array(numbers), np.arange(count) % COUNT, [], 12
+    table = FeatureConfig(bits=bits, noconstant=True)
+    for size in (COUNT, count):
+        learner = BfgsOutputs(BfgsOutputsConfig(TRANSFERS["sigmoid"], outputs=size), bits)
+        batch = rows_of(learner, text_of(y[:, columns[:size]]), x, weight)
+        features = batch.feature_hash[:INPUTS] & (1 << bits - learner.layout[0]) - 1
+        slots = (features << learner.layout[0])[:, None] + np.arange(size)
+        learner.weights[slots, 0] = start[:, columns[:size]]
+        run_pass(learner, batch, held, chunk, table)
+        first = learner.vectors[slots].copy()
+        learner.gradient = learner.first = False
+        learner.vectors[slots, 1] = along[:, columns[:size]]
+        run_pass(learner, batch, held, chunk, table)
+        found.append((first[:, columns if size == COUNT else np.arange(size)], learner.sums[2]))
+        assert not np.delete(learner.vectors, slots, axis=0).any()
+    assert np.array_equal(found[0][0], found[1][0])
+    if count % COUNT == 0:
+        assert found[1][1] == pytest.approx(found[0][1] * count / COUNT, rel=1e-12)
 
 
 @pytest.mark.parametrize("loss", CLASSES)

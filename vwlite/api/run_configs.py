@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.data import config as data_config
@@ -92,9 +93,15 @@ def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None)
     return config if max_ratio is None else replace(config, max_ratio=max_ratio)
 
 
+@cache
+def field_names(kind: type) -> frozenset[str]:
+    """The names of the fields of a configuration class."""
+    return frozenset(field.name for field in fields(kind))
+
+
 def pick(kind: type, options: OptionValues) -> OptionValues:
     """The options that are fields of a configuration class."""
-    names = {field.name for field in fields(kind)}
+    names = field_names(kind)
     return {name: value for name, value in options.items() if name in names}
 
 
@@ -122,9 +129,11 @@ def check_option_effects(typed: Mapping[str, Any], options: Mapping[str, Option]
     from a model, whose stored options may satisfy needs.
     """
     for name, option in options.items():
+        if name not in typed:
+            continue
         needed = [need for need in option.needs if need in options]
         allowed = continuing and any(options[other].settled for other in needed)
-        if name in typed and needed and not allowed and not any(other in typed for other in needed):
+        if needed and not allowed and not any(other in typed for other in needed):
             needed_names = " or ".join(display_names(needed, options))
             raise UsageError(f"{option.display_name} does nothing without {needed_names}")
     check_namespace_letters(typed, options)
@@ -226,7 +235,7 @@ def learner_config(options: OptionValues, **defaults: Any) -> GdConfig | DyadicC
     loss = LossConfig(**loss_changes(options))
     kind = kind_of(options)
     own: OptionValues = {"pairs": len(options["dotproduct"])} if options.get("dotproduct") else {}
-    if "class_loss" not in {field.name for field in fields(kind)} and options.get("loss_function") in OF_CLASSES:
+    if "class_loss" not in field_names(kind) and options.get("loss_function") in OF_CLASSES:
         raise UsageError(f"--loss_function {options['loss_function']} needs --multiclass")
     if "loss_function" not in options:
         loss = replace(loss, name=kind.default_loss)
@@ -234,7 +243,7 @@ def learner_config(options: OptionValues, **defaults: Any) -> GdConfig | DyadicC
     for name in ("costs", "scoring"):
         if options.get(name) and not options.get("filter_tree"):
             raise UsageError(f"--{name} needs --filter_tree")
-    known = {field.name for field in fields(kind)}
+    known = field_names(kind)
     orders = options.get("folds") or not kind.needs_full_passes
     if issubclass(kind, GdConfig) and orders and "random_seed" not in known:
         changes.pop("random_seed", None)  # the order of --shuffle and the choice of --folds follow it too
@@ -320,7 +329,7 @@ def selected_with(name: str, other: str) -> Collection[str]:
 
 def kind_with(name: str) -> type[LearnerConfig]:
     """The options of the first learner that has this one."""
-    return next(kind for kind in config_classes() if name in {field.name for field in fields(kind)})
+    return next(kind for kind in config_classes() if name in field_names(kind))
 
 
 def needed_by(name: str) -> str:

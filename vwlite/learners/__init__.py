@@ -133,6 +133,7 @@ def put_options_over(upper: "type[LearnerConfig]", lower: "type[LearnerConfig]")
     return config(type(f"{upper.__name__}Over{lower.__name__}", (upper, lower), members))
 
 
+@cache
 def load_class(package: str, entry: str) -> Any:
     """The class that an entry of ``CLASSES`` names."""
     module, _, name = entry.partition(".")

@@ -20,11 +20,14 @@ from vwlite.features.term_weights import terms_of
 from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.abilities import JointClasses, PassByPass, SupportVectors
 from vwlite.learners.configs.dual import DualConfig
-from vwlite.learners.dual_solver import FINER, MIX, ROUNDING, SETTLED, DualSolver, HardMargin, Objective, squares_of
+from vwlite.learners.dual_solver import MIX, ROUNDING, DualSolver, HardMargin, Objective, squares_of
 from vwlite.learners.gd import Gd
 from vwlite.learners.losses import FREE
 from vwlite.learners.row_results import Results
 from vwlite.storage.weight_table import Table, zeros
+
+SETTLED = 0.1  # range of slopes and 0 within which rows are taken for settled, at first
+FINER = 0.1  # and from then on that times this
 
 
 class CrammerSinger:

@@ -16,11 +16,10 @@ from vwlite.learners.configs.dual import LOSSES, DualConfig
 
 BOUNDED = ("hinge", "logistic", "tube")  # losses whose a_i are at most the importance in size
 OF_RESIDUALS = ("squared", "tube")
-SETTLED = 0.1  # range of slopes and 0, as a share of their unit, within which rows are taken for settled, at first
-FINER = 0.1  # and from then on that times this
+SWEEPS, MAX_SWEEPS = 2, 32  # of a pass, at least and at most
 START = 1e-8  # share of the importance with which logistic rows begin, whose a_i are never 0
 ROUNDING = 1e-12  # of the importance: an a_i that is nearer to a bound is there
-STEPS = 100_000  # of a pass without bounds, at least
+STEPS, FREE_SWEEPS = 100_000, 10_000  # of a pass without bounds, at least and at most
 TOUCHING = 1e-6  # length of a sum of vectors that is 0, as a share of the sum of their lengths
 MIX = 0xD1342543DE82EF95  # odd: makes the seeds of sweeps far from one another
 
@@ -62,6 +61,7 @@ class DualSolver:
     what the weights said when ``evaluate`` was called last. The initial prediction is part of it.
     """
 
+    max_sweeps = MAX_SWEEPS
     separable: bool | None = None  # whether a plane parts the classes, where that was asked for and is known
 
     def __init__(
@@ -87,13 +87,11 @@ class DualSolver:
         self.a = START * cost if name == "logistic" else np.zeros(len(rows))
         self.steps = len(rows)  # of a pass
         self.order, self.active = np.arange(len(rows), dtype=np.uint32), len(rows)
-        unit = float(np.abs(label - base).max()) if name in OF_RESIDUALS else 1.0
-        self.settled, self.sweeps = SETTLED * unit, 0
-        self.highest, self.lowest = math.inf, -math.inf
+        self.sweeps = 0
         kernel.sum_weights(self)
 
     def evaluate(self) -> Objective:
-        loss, dual, square = kernel.evaluate(self, self.prediction)
+        loss, dual, square, self.active = kernel.evaluate(self, self.prediction)
         half = self.l2 / 2 * square
         return Objective(half + loss, dual - half, math.sqrt(square), int(self.support.sum()), int(self.bound.sum()))
 
@@ -118,23 +116,19 @@ class DualSolver:
         return self.label - self.prediction if self.of_residuals else self.label * self.prediction
 
     def run_pass(self) -> None:
-        """Make the steps of a pass, or fewer if the remaining rows have settled. Raises Interrupted."""
-        steps = 0
-        while steps < self.steps:
-            steps += self.active
+        """Make the steps of a pass: sweeps over the rows that had not settled when ``evaluate`` was called last.
+
+        Raises Interrupted.
+        """
+        steps, before = 0, self.sweeps
+        while steps < self.steps or self.sweeps < before + SWEEPS:
+            steps += max(self.active, self.steps // self.max_sweeps, 1)
             self.sweep()
-            if max(self.highest, 0.0) - min(self.lowest, 0.0) <= self.settled:
-                if self.active == len(self.rows):
-                    self.settled *= FINER
-                self.active, self.highest, self.lowest = len(self.rows), math.inf, -math.inf
-                return
-            self.highest = self.highest if self.highest > 0 else math.inf
-            self.lowest = self.lowest if self.lowest < 0 else -math.inf
 
     def sweep(self) -> None:
-        """A step for each row that is not left out."""
+        """A step for each of these rows."""
         seed = (self.config.random_seed * 2**32 + self.sweeps) * MIX % 2**64
-        self.active = kernel.sweep(self, self.order, self.active, seed, STOP)
+        kernel.sweep(self, self.active, seed, STOP)
         self.sweeps += 1
         raise_if_stopped()
 
@@ -166,6 +160,8 @@ class HardMargin(DualSolver):
     a_i of 0 or more have a sum of 0 of a_i y_i x_i (Gordan's theorem).
     """
 
+    max_sweeps = FREE_SWEEPS
+
     def __init__(
         self,
         rows: Csr,
@@ -185,7 +181,7 @@ class HardMargin(DualSolver):
 
     def evaluate(self) -> Objective:
         """The primal is that of the weights with a least margin of 1, the dual that of the best multiple of all a_i."""
-        _, _, square = kernel.evaluate(self, self.prediction)
+        _, _, square, self.active = kernel.evaluate(self, self.prediction)
         half, margin = self.l2 / 2 * square, float((self.label * self.prediction).min())
         total = float(self.a.sum())
         self.separable = True if margin > 0 else None
