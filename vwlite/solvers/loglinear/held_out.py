@@ -1,4 +1,4 @@
-"""Measures weights on held-out examples, and decides which of two passes is better.
+"""Divides data into what is learned and what is held out, measures weights on that, and decides which pass is better.
 
 The log loss of a sequence grows with every wrong label that the model is too confident of, and may begin to rise while
 the share of right labels still grows. So passes are compared by the F1 or accuracy of named labels.
@@ -21,7 +21,7 @@ from vwlite.solvers.loglinear.problems import (
     Examples,
     FeatureLabelIndex,
     Pairs,
-    Part,
+    Problem,
     chains_of,
     empty_family,
     examples_of,
@@ -34,6 +34,24 @@ from vwlite.solvers.loglinear.problems import (
 
 MEASURES = ("f1", "accuracy", "log_loss")
 TITLES = {"f1": "phrase F1", "accuracy": "accuracy", "log_loss": "log loss"}
+
+
+@dataclass(slots=True)
+class Part:
+    """Some examples of a problem: ``rows`` int64[n]."""
+
+    problem: Problem
+    rows: np.ndarray
+
+    def value(self, weights: np.ndarray) -> float:
+        """The objective without penalties, which is maximised: the sum of log p or of minus the losses, times
+        importance."""
+        return self.problem.value(weights, self.rows)
+
+    @property
+    def total_weight(self) -> float:
+        """Importance in all."""
+        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
 
 
 class HeldOut:

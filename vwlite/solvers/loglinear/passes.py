@@ -11,9 +11,8 @@ from vwlite.config_check import Double, JsonObject, require
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
-from vwlite.solvers.loglinear.held_out import HeldOut
+from vwlite.solvers.loglinear.held_out import HeldOut, Part
 from vwlite.solvers.loglinear.minimisers import Fista, Norm, OwlQn, Smooth, norm_of
-from vwlite.solvers.loglinear.problems import Part
 from vwlite.solvers.loglinear.sgd import Sgd
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor

@@ -200,24 +200,6 @@ class Problem(Protocol):
 
 
 @dataclass(slots=True)
-class Part:
-    """Some examples of a problem: ``rows`` int64[n]."""
-
-    problem: Problem
-    rows: np.ndarray
-
-    def value(self, weights: np.ndarray) -> float:
-        """The objective without penalties, which is maximised: the sum of log p or of minus the losses, times
-        importance."""
-        return self.problem.value(weights, self.rows)
-
-    @property
-    def total_weight(self) -> float:
-        """Importance in all."""
-        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
-
-
-@dataclass(slots=True)
 class Examples:
     """Two classes, in the words of ``cython_ext/solvers/logistic_l1.pyx``."""
 

@@ -22,9 +22,9 @@ from vwlite.solvers.loglinear import minimisers, model_file
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.frank_wolfe import bytes_of
-from vwlite.solvers.loglinear.held_out import HeldOut, Holdout, binary_parts, chain_parts
+from vwlite.solvers.loglinear.held_out import HeldOut, Holdout, Part, binary_parts, chain_parts
 from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
-from vwlite.solvers.loglinear.problems import Chains, Pairs, Part
+from vwlite.solvers.loglinear.problems import Chains, Pairs
 from vwlite.solvers.loglinear.sgd import EVERYTHING, Sgd, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
