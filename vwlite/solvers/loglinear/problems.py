@@ -198,6 +198,9 @@ class Problem(Protocol):
 
     def value(self, weights: np.ndarray, rows: np.ndarray) -> float: ...
 
+    @property
+    def size(self) -> int: ...  # features of all examples, each as often as it occurs
+
 
 @dataclass(slots=True)
 class Examples:
@@ -216,6 +219,10 @@ class Examples:
     @property
     def weights(self) -> int:
         return len(self.features)
+
+    @property
+    def size(self) -> int:
+        return len(self.terms.indices)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return unless_stopped(logistic_l1.steps(self, table, order, schedule, first, last))
@@ -265,6 +272,10 @@ class Chains:
     @property
     def weights(self) -> int:
         return self.pairs.weights
+
+    @property
+    def size(self) -> int:
+        return len(self.state.indices)
 
     @property
     def longest(self) -> int:
