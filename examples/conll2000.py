@@ -86,7 +86,8 @@ def convert(options, work):
 
 def how(row, options):
     if row == "owlqn":
-        return ["--solver", "owlqn", "--tolerance", options.tolerance, "--passes", options.iterations]
+        stopping = ["--tolerance", options.tolerance, "--passes", options.iterations]
+        return ["--solver", "owlqn", "--warm_passes", options.warm, *stopping]
     penalty, rate = STOCHASTIC[row]
     steps = ["-l", options.rate]
     if rate == "exponential":
@@ -118,6 +119,7 @@ def options_of(arguments):
     parser.add_argument("--decay", type=float, default=0.87, help="of the exponential row (%(default)s)")
     parser.add_argument("--tolerance", type=float, default=1e-6, help="where OWL-QN stops (%(default)s)")
     parser.add_argument("--iterations", type=int, default=500, help="of OWL-QN at most (%(default)s)")
+    parser.add_argument("--warm", type=int, default=0, help="stochastic passes before OWL-QN (%(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rows", nargs="+", choices=PAPER, default=list(PAPER))
     parser.add_argument("--columns", type=numbers, metavar="N,N", help="take these columns, from 0, the label last")

@@ -41,7 +41,7 @@ def test_five_rows_of_any_corpus(table, tmp_path):
 def test_curves_of_every_row(table, tmp_path):
     for name in ("train", "test"):
         (tmp_path / name).write_text("\n".join(SENTENCES))
-    fast = ["--passes", "4", "--iterations", "9", "--l1", "0.1", "--json", "-", "--plot", "curves.svg"]
+    fast = ["--passes", "4", "--iterations", "9", "--warm", "2", "--l1", "0.1", "--json", "-", "--plot", "curves.svg"]
     rows = json.loads(table("train", "test", *fast).stdout)["rows"]
     assert [len(row["history"]) for row in rows][1:] == [4] * 4
     assert all(row["history"][-1]["objective"] == row["objective"] for row in rows)

@@ -291,6 +291,7 @@ def test_malformed_lines_are_left_out_and_kept_in_a_file(vwlite, write, tmp_path
         ("--solver fista --l1 0", "it needs --l1 above 0"),
         ("--solver fista --rate harmonic", "sgd"),
         ("--solver owlqn --penalty naive", "sgd"),
+        ("--solver fista --warm_passes 3", "owlqn"),
         ("--rate harmonic --decay_learning_rate 0.5", "exponential"),
         ("--early_terminate 2", "--holdout"),
         ("--holdout-metric log_loss", "--holdout"),

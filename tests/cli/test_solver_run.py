@@ -32,7 +32,7 @@ COMMANDS = {
     "l1": ["l1", "--passes", "6", "--names"],
     "l1-held": ["l1", "--passes", "8", "--holdout", "5", "--early_terminate", "2", "--penalty", "clipping"],
     "l1-mean": ["l1", "--passes", "5", "--penalty", "none", "--average"],
-    "l1-owlqn": ["l1", "--solver", "owlqn", "--passes", "12", "--holdout", "5"],
+    "l1-owlqn": ["l1", "--solver", "owlqn", "--passes", "12", "--warm_passes", "2", "--holdout", "5"],
     "l1-named": ["l1", "--model", "multinomial", "--passes", "4", "--curriculum", "easy"],
     "l1-fista": ["l1", "--model", "multinomial", "--solver", "fista", "--group", "--passes", "8"],
     "l1-crf": ["l1", "--model", "crf", "--passes", "4", "--holdout", "5", "--holdout-metric", "accuracy"],

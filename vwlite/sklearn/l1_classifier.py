@@ -19,9 +19,9 @@ from vwlite.sklearn.numeric_rows import numeric_rows
 from vwlite.sklearn.validation import LabelledClasses, Notes, check_any_weight, importance
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import LINE, Lines
-from vwlite.solvers.loglinear.held_out import binary_parts, chain_parts
+from vwlite.solvers.loglinear.held_out import Part, binary_parts, chain_parts
 from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
-from vwlite.solvers.loglinear.problems import Chains, Examples, Part
+from vwlite.solvers.loglinear.problems import Chains, Examples
 from vwlite.solvers.loglinear.sgd import Sgd
 
 

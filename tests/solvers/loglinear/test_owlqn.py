@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
-from l1_case import binary_part, chain_part
+from hypothesis import given
+from l1_case import CORPUS, SENTENCES, binary_part, chain_part, text_of
 
+from vwlite.errors import Diverged
 from vwlite.solvers.loglinear.config import L1Config
+from vwlite.solvers.loglinear.held_out import Part
 from vwlite.solvers.loglinear.minimisers import OwlQn, pseudo_gradient
 from vwlite.solvers.loglinear.passes import Progress, passes_of
 from vwlite.solvers.loglinear.sgd import Sgd
@@ -62,3 +65,51 @@ def test_an_l2_penalty_is_a_part_of_the_slope(make, solver, l1):
     assert np.abs(slope).max() < 1e-3
     objective = value - 0.35 * weights @ weights - l1 * np.abs(weights).sum()
     assert trained.history[-1]["objective"] == pytest.approx(objective / len(part.rows), rel=1e-12)
+
+
+@given(corpus=CORPUS)
+def test_threads_do_not_change_a_gradient(corpus):
+    part = chain_part(text_of(corpus) * 40)
+    weights = np.random.default_rng(3).normal(size=part.problem.weights)
+    value, gradient = part.gradient(weights)
+    whole = np.zeros_like(weights)
+    assert value == pytest.approx(part.problem.likelihood(weights, part.rows, whole))
+    np.testing.assert_allclose(gradient, whole, rtol=1e-9, atol=1e-9)
+    for threads in (2, 3, 20):
+        other, slope = Part(part.problem, part.rows, threads).gradient(weights)
+        assert other == value and slope.tobytes() == gradient.tobytes()
+
+
+def test_few_terms_are_one_block():
+    part = binary_part("1 |w a b\n-1 |w c d\n" * 2)
+    weights, whole = np.full(part.problem.weights, 0.3), np.zeros(part.problem.weights)
+    value = part.problem.likelihood(weights, part.rows, whole)
+    assert part.gradient(weights)[0] == value and part.gradient(weights)[1].tobytes() == whole.tobytes()
+
+
+def trained(part, model, **options):
+    config = L1Config(model=model, solver="owlqn", **options)
+    sgd = Sgd(config, np.zeros((2, part.problem.weights)))
+    return passes_of(config, sgd, part, Progress(config, part)).run()
+
+
+@pytest.mark.parametrize("penalty", [{"l1": 0.3}, {"l1": 0.0, "l2": 0.3}, {"l1": 0.1, "l2": 0.3}], ids=str)
+def test_stochastic_passes_before_lead_to_the_same_optimum(penalty):
+    part = chain_part(SENTENCES)
+    cold = trained(part, "crf", tolerance=1e-9, **penalty)
+    warm = trained(part, "crf", tolerance=1e-9, warm_passes=5, **penalty)
+    assert warm.history[0]["objective"] > cold.history[0]["objective"]
+    assert warm.history[-1]["objective"] == pytest.approx(cold.history[-1]["objective"], rel=1e-5)
+
+
+def diverge(*_):
+    raise Diverged("")
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["worse", "diverged"])
+def test_stochastic_passes_that_lead_nowhere_are_dropped(broken, monkeypatch):
+    part = binary_part("1 |w a:1e4 b\n-1 |w a:1e4 c\n1 |w c\n-1 |w b\n" * 3)
+    if broken:
+        monkeypatch.setattr(Sgd, "run_pass", diverge)
+    cold, warm = (trained(part, "binary", passes=3, warm_passes=passes) for passes in (0, 1))
+    assert warm.table.tobytes() == cold.table.tobytes()

@@ -120,6 +120,10 @@ class L1Config(Config):
         0.85, "A of the exponential rate.", spelled=("--decay_learning_rate",), key="decay", above=0, below=1,
         needs=("rate=exponential",),
     )
+    warm_passes: int = option(
+        0, "Stochastic passes that come first: a third of the time for sequences.", low=0, spelled=("--warm_passes",),
+        needs=("solver=owlqn",),
+    )
     passes: int | None = option(None, "Passes or iterations at most.", low=1, shown=by_name(PASSES))
     tolerance: float | None = option(
         None, "owlqn stops when an iteration gains less, fista when no more is to gain.", above=0, below=1,

@@ -1,4 +1,4 @@
-"""Measures weights on held-out examples, and decides which of two passes is better.
+"""Divides data into what is learned and what is held out, measures weights on that, and decides which pass is better.
 
 The log loss of a sequence grows with every wrong label that the model is too confident of, and may begin to rise while
 the share of right labels still grows. So passes are compared by the F1 or accuracy of named labels.
@@ -21,7 +21,7 @@ from vwlite.solvers.loglinear.problems import (
     Examples,
     FeatureLabelIndex,
     Pairs,
-    Part,
+    Problem,
     chains_of,
     empty_family,
     examples_of,
@@ -31,9 +31,46 @@ from vwlite.solvers.loglinear.problems import (
     merge_pairs,
     tokens_before,
 )
+from vwlite.storage import ordered_pool
 
+BLOCKS = 8  # of rows, at most, whose gradients threads compute
 MEASURES = ("f1", "accuracy", "log_loss")
 TITLES = {"f1": "phrase F1", "accuracy": "accuracy", "log_loss": "log loss"}
+
+
+@dataclass(slots=True)
+class Part:
+    """Some examples of a problem: ``rows`` int64[n], whose gradients so many ``threads`` compute."""
+
+    problem: Problem
+    rows: np.ndarray
+    threads: int = 1
+
+    def value(self, weights: np.ndarray) -> float:
+        """The objective without penalties, which is maximised: the sum of log p or of minus the losses, times
+        importance."""
+        return self.problem.value(weights, self.rows)
+
+    def gradient(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """The sum of log p and its gradient, float64[weights]: sums of blocks of rows, whose number the data decide,
+        added in their order. Raises Interrupted, MemoryError.
+        """
+
+        def sums(rows: np.ndarray) -> tuple[float, np.ndarray]:
+            gradient = np.zeros_like(weights)
+            return self.problem.likelihood(weights, rows, gradient), gradient
+
+        blocks = np.array_split(self.rows, min(self.problem.size // (2 * len(weights) + 1), BLOCKS) or 1)
+        value, gradient = 0.0, np.zeros_like(weights)
+        for one, slope in ordered_pool.in_order(iter(blocks), sums, min(self.threads, len(blocks)) - 1, 1):
+            value += one
+            gradient += slope
+        return value, gradient
+
+    @property
+    def total_weight(self) -> float:
+        """Importance in all."""
+        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
 
 
 class HeldOut:

@@ -103,6 +103,7 @@ def options_of(config: L1Config) -> OptionValues:
     """What a model keeps of its options; those that came later where they do something, as models were before."""
     later = {"average": config.average, "average_after": config.average, "group": config.group, "trace": config.trace}
     later |= dict.fromkeys(("loss", "cost", "aggressiveness", "gap"), config.loss != "log")
+    later["warm_passes"] = False
     later["l2"] = config.loss != "log" or config.l2 > 0
     return {name: value for name, value in asdict(config).items() if name != "passes" and later.get(name, True)}
 

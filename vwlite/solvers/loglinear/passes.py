@@ -11,10 +11,9 @@ from vwlite.config_check import Double, JsonObject, require
 from vwlite.errors import DataError, Diverged
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.frank_wolfe import FrankWolfe
-from vwlite.solvers.loglinear.held_out import HeldOut
+from vwlite.solvers.loglinear.held_out import HeldOut, Part
 from vwlite.solvers.loglinear.minimisers import Fista, Norm, OwlQn, Smooth, norm_of
-from vwlite.solvers.loglinear.problems import Part
-from vwlite.solvers.loglinear.sgd import Sgd
+from vwlite.solvers.loglinear.sgd import Sgd, warm_start
 from vwlite.storage.model_file import numbers
 from vwlite.training.listener import Monitor
 from vwlite.training.model_header import Natural
@@ -307,6 +306,8 @@ class BatchPasses(Passes):
         weights = self.sgd.weights
         if self.stopped:
             weights = self.vector(self.stopped[1], "weights")
+        elif self.config.warm_passes:
+            weights = warm_start(self.config, weights, self.train)
         self.solver = solver_of(self.config, weights, self.train, self.progress.norm)
 
     def make_pass(self) -> bool:
@@ -384,8 +385,7 @@ def solver_of(config: L1Config, weights: np.ndarray, train: Part, norm: Norm) ->
         return config.l2 / 2 * float(weights @ weights)
 
     def function(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        gradient = np.zeros_like(weights)
-        log_likelihood = train.problem.likelihood(weights, train.rows, gradient)
+        log_likelihood, gradient = train.gradient(weights)
         return square(weights) - log_likelihood, config.l2 * weights - gradient
 
     if config.solver == "owlqn":

@@ -206,23 +206,8 @@ class Problem(Protocol):
 
     def value(self, weights: np.ndarray, rows: np.ndarray) -> float: ...
 
-
-@dataclass(slots=True)
-class Part:
-    """Some examples of a problem: ``rows`` int64[n]."""
-
-    problem: Problem
-    rows: np.ndarray
-
-    def value(self, weights: np.ndarray) -> float:
-        """The objective without penalties, which is maximised: the sum of log p or of minus the losses, times
-        importance."""
-        return self.problem.value(weights, self.rows)
-
     @property
-    def total_weight(self) -> float:
-        """Importance in all."""
-        return float(self.problem.weight[self.rows].sum())  # type: ignore[attr-defined]
+    def size(self) -> int: ...  # features of all examples, each as often as it occurs
 
 
 @dataclass(slots=True)
@@ -242,6 +227,10 @@ class Examples:
     @property
     def weights(self) -> int:
         return len(self.features)
+
+    @property
+    def size(self) -> int:
+        return len(self.terms.indices)
 
     def steps(self, table: np.ndarray, order: np.ndarray, schedule: Any, first: int, last: int) -> tuple[int, float]:
         return unless_stopped(logistic_l1.steps(self, table, order, schedule, first, last))
@@ -291,6 +280,10 @@ class Chains:
     @property
     def weights(self) -> int:
         return self.pairs.weights
+
+    @property
+    def size(self) -> int:
+        return len(self.state.indices)
 
     @property
     def longest(self) -> int:

@@ -13,7 +13,7 @@ from vwlite.errors import Diverged, UsageError
 from vwlite.learners.base import NO_MEMORY, UNSTABLE
 from vwlite.solvers.loglinear.config import PENALTIES, RATES, L1Config
 from vwlite.solvers.loglinear.examples import BREAK, LINE, Lines, sequences_of
-from vwlite.solvers.loglinear.held_out import usable
+from vwlite.solvers.loglinear.held_out import Part, usable
 from vwlite.solvers.loglinear.minimisers import norm_of
 from vwlite.solvers.loglinear.problems import Problem
 from vwlite.training.config import CurriculumConfig
@@ -299,3 +299,24 @@ class Sgd:
             f"pass {self.passes + 1}: the weights are not finite numbers; "
             "try a smaller learning rate (-l) or scale the features"
         )
+
+
+def warm_start(config: L1Config, weights: np.ndarray, part: Part) -> np.ndarray:
+    """Return the weights that a batch solver begins with, float64[n]: those that ``config.warm_passes`` make of
+    ``weights`` at the rates of ``--solver sgd``; ``weights`` where the objective is no better there, or they diverge.
+    """
+    l2 = 0.0 if config.l1 else config.l2
+    steps = replace(config, solver="sgd", passes=config.warm_passes, tolerance=None, warm_passes=0, l2=l2)
+    sgd = Sgd(steps, np.stack((weights, np.zeros_like(weights))))
+    sgd.begin(len(part.rows))
+    try:
+        for _ in range(config.warm_passes):
+            sgd.run_pass(part.problem, part.rows)
+    except Diverged:
+        return weights
+
+    def cost(weights: np.ndarray) -> float:
+        penalty = config.strength * float(np.abs(weights).sum()) + config.l2 / 2 * float(weights @ weights)
+        return penalty - part.value(weights)
+
+    return min(weights, sgd.weights, key=cost)

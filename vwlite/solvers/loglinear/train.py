@@ -22,9 +22,9 @@ from vwlite.solvers.loglinear import minimisers, model_file
 from vwlite.solvers.loglinear.config import L1Config
 from vwlite.solvers.loglinear.examples import Collector, Lines, join, plans, text_format_of
 from vwlite.solvers.loglinear.frank_wolfe import bytes_of
-from vwlite.solvers.loglinear.held_out import HeldOut, Holdout, binary_parts, chain_parts
+from vwlite.solvers.loglinear.held_out import BLOCKS, HeldOut, Holdout, Part, binary_parts, chain_parts
 from vwlite.solvers.loglinear.passes import Progress, Trained, passes_of
-from vwlite.solvers.loglinear.problems import Chains, Pairs, Part
+from vwlite.solvers.loglinear.problems import Chains, Pairs
 from vwlite.solvers.loglinear.sgd import EVERYTHING, Sgd, Stages, check_curriculum, difficulty_of, stages_of
 from vwlite.storage.atomic_file import OpenOutput, atomic_output
 from vwlite.storage.model_file import save
@@ -162,6 +162,7 @@ class Fit:
         if not len(self.train.rows):
             raise DataError("there is no labelled example to learn from")
         config, initial = job.config, job.initial
+        self.train.threads = job.input.threads
         check_memory_needed(job, self.train, out)
         past = (initial.past.cumulative_penalty, initial.past.passes) if initial else (0.0, 0)
         stages = stages_of_job(job, ranked and ranked.values(), lines, self.train, monitor.note)
@@ -236,6 +237,7 @@ def check_memory_needed(job: TrainJob, train: Part, out: Part | None) -> None:
     """Raises UsageError where weights and sequences need more memory than they may take."""
     problem, columns = train.problem, COLUMNS[job.config.solver]
     need = 8.0 * columns * problem.weights * (2 if out else 1)
+    need += 0.0 if job.config.solver == "sgd" else 8.0 * problem.weights * min(train.threads, BLOCKS)
     what, advice = f"{problem.weights:,} weights", "fewer features, or --max-memory"
     if isinstance(problem, Chains):
         need += max(part.problem.sequence_bytes for part in (train, out) if part) + bytes_of(job.config, problem)
