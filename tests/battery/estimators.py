@@ -48,6 +48,7 @@ VARIANTS = {  # other ways of them, by the command and its text
         "--lrq ui2 --lrqdropout --passes 2",
         "--dotproduct ui --rank 3 --passes 4",
         "--dotproduct ui --rank 2 --negatives 2 --passes 2",
+        "--dotproduct ui --rank 5 --als --unobserved 0.1 --dot-l2 u=0.1,i=0.02 --passes 4 --names",
         "--random_features rbf:64 --fold 64 --unit",
         "--landmarks poly2:signs.vw -b 9 --whiten --random_only",
         "--weight idf --min_df 2 --value log --unit --passes 3",
@@ -128,7 +129,7 @@ VARIANTS = {  # other ways of them, by the command and its text
     "lm train names": ("--tokens blanks --vocabulary 20 --window 2 --dim 3 --hidden 4 --curriculum 10 --passes 3",),
     "cut graph": ("-k 3 --combine sum --shift 0.5",),
 }
-OF_WHOLE_PASSES = {"--bfgs", "--dual", "--ksvm"}  # a stopped run of these begins anew
+OF_WHOLE_PASSES = {"--als", "--bfgs", "--dual", "--ksvm"}  # a stopped run of these begins anew
 
 
 def mixed():
@@ -181,8 +182,8 @@ class Estimator:
     def answers(self):
         """Whether it tells predictions while it learns, in the order of the text."""
         ordered = not {"--shuffle", "--shuffle-first", "--curriculum"} & {*self.options}
-        twice = "--dotproduct" in self.options and "--passes" in self.options  # which are shuffled
-        return self.command in ("train", "vw") and ordered and not twice
+        shuffled = {"--dotproduct", "--passes"} <= {*self.options} and "--als" not in self.options
+        return self.command in ("train", "vw") and ordered and not shuffled
 
     @property
     def golden(self):

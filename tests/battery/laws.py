@@ -256,6 +256,7 @@ def two_runs_are_two_passes(case):
 
 
 NO_MORE = {  # what cannot go on, by an option, and what it says
+    "--als": "would need all examples that it was fitted to",
     "--dual": "would need all examples that it was fitted to",
     "margin": "learns with vectors of all examples, which models do not keep",
     "viterbi": "do not store where training stopped",

@@ -36,6 +36,7 @@ LEARNERS = {  # name: the text it learns, and the command
     "lrq": ("numbers", "train", *BITS, "--lrq", "ui2", "--random_seed", "3"),
     "dotproduct": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--random_seed", "3"),
     "negatives": ("numbers", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--negatives", "2"),
+    "als": ("counts", "train", *BITS, "--dotproduct", "ui", "--rank", "2", "--als"),
     "active-dyadic": ("signs", "train", *BITS, *ASKING, "--loss_function", "logistic", "--dotproduct", "ui"),
     "oaa": ("classes", "train", *BITS, "--oaa", "3", "--loss_function", "logistic", "--probabilities"),
     "oaa-lrq": ("classes", "train", *BITS, "--oaa", "3", "--lrq", "ui2"),

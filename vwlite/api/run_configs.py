@@ -45,7 +45,8 @@ def shuffles(options: Mapping[str, Any]) -> bool:
         raise UsageError("--shuffle puts the predictions of later passes out of order: drop -p and -r, or --shuffle")
     if options.get("shuffle") is not None:
         return bool(options["shuffle"])
-    return bool(options.get("dotproduct")) and not shows_order and not options.get("curriculum_order")
+    in_steps = bool(options.get("dotproduct")) and not options.get("als")
+    return in_steps and not shows_order and not options.get("curriculum_order")
 
 
 def output_config(options: Mapping[str, Any], say: Callable[[str], None] | None = None) -> OutputConfig:
@@ -83,7 +84,8 @@ def memory_run_config(
     """The configuration of a run over data in memory. Raises UsageError."""
     shuffle, passes = options.get("shuffle"), options.get("passes", 1)
     if shuffle is None:
-        shuffle = bool(features.dotproduct) and passes > 1 and not options.get("curriculum_order")
+        in_steps = bool(features.dotproduct) and not learner.fixed_passes
+        shuffle = in_steps and passes > 1 and not options.get("curriculum_order")
     return run_config({**options, "files": ("the data",), "shuffle": shuffle}, learner, features)
 
 

@@ -175,6 +175,7 @@ REASONS = {
     "bfgs": f"{WHOLE}; --then-bfgs sums gradients over shards",
     "bfgs_outputs": WHOLE,
     "bfgs_multiclass": WHOLE,
+    "als": "its examples stay in memory together",
     "dual": "its examples stay in memory together",
     "ksvm": "its support vectors stay in memory together",
     "log_multi": TREE,

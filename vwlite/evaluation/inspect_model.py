@@ -98,7 +98,7 @@ class Inspection:
             **self.norms(),
             **gamma_of(self.restored),
             **self.label_units,
-            **{name: header[name] for name in ("crr", "l1", "dual", "ksvm") if name in header},
+            **{name: header[name] for name in ("crr", "l1", "als", "dual", "ksvm") if name in header},
         }
 
     def label_range(self) -> dict[str, float]:

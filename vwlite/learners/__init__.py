@@ -40,6 +40,7 @@ CLASSES = {  # name in models -> its class, in a module here, and that of its op
     "lrq": ("lrq.Lrq", "lrq.LrqConfig"),
     "dyadic": ("dyadic.Dyadic", "dyadic.DyadicConfig"),
     "active_dyadic": ("active.ActiveDyadic", "active.ActiveDyadicConfig"),
+    "als": ("lrq.Als", "lrq.AlsConfig"),
     "lfl": ("label_vectors.Lfl", "label_vectors.LflConfig"),
     "nn": ("nn.Nn", "nn.NnConfig"),
     "nn_classes": ("nn.NnClasses", "nn.NnClassesConfig"),

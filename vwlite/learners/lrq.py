@@ -1,27 +1,32 @@
-"""Low-rank quadratic interactions (``--lrq``, and ``vwlite vw --rank``).
+"""Other ways to latent vectors than ``--dotproduct`` alone: ``--lrq``, ``--dotproduct --als`` and ``vwlite vw --rank``.
 
-The kernels are ``cython_ext/learners/{lrq,vw_rank}.pyx``.
+The kernels are ``cython_ext/learners/{lrq,als,vw_rank}.pyx``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from vwlite._native import als as als_kernel
+from vwlite._native import dyadic as dyadic_kernel
 from vwlite._native import lrq as kernel
 from vwlite._native import vw_rank as vw_rank_kernel
 from vwlite.config_check import JsonObject, count_in
-from vwlite.data.batch import Batch
-from vwlite.errors import UsageError
+from vwlite.data.batch import BLANK, SAVE, Batch
+from vwlite.errors import DataError, UsageError
 from vwlite.features.feature_names import group_terms
 from vwlite.features.feature_plan import Plan
+from vwlite.features.group_columns import features_of
+from vwlite.interrupts import STOP, raise_if_stopped
 from vwlite.learners.base import table_of
 from vwlite.learners.configs.gd import GdConfig
-from vwlite.learners.configs.lrq import LrqConfig, VwRankConfig, read_pairs
+from vwlite.learners.configs.lrq import AlsConfig, LrqConfig, VwRankConfig, read_pairs
+from vwlite.learners.dyadic import Dyadic
 from vwlite.learners.gd import SCALARS, Gd, KernelConfig
-from vwlite.learners.row_results import CrossedTerms, all_pairs
+from vwlite.learners.row_results import CrossedTerms, Results, all_pairs
 from vwlite.storage.weight_table import Table
 
 SEED = 8675309  # of vw's dropout
@@ -146,3 +151,218 @@ class VwRank(Gd):
         if self.vw_compat:  # whose models do not have it
             self.set(time=self.config.start_time)
         self.weights = table_of(arrays, "weights", 1 << self.bits, self.stride)
+
+
+PASSES = 10  # of --als, where --passes is not given
+STEPS = 3  # of conjugate gradients, for each vector and pass
+WIDTH = 4  # the numbers of a vector are as many as a multiple of this
+
+
+NO_PART = np.zeros((2, 0), np.uint32), np.zeros((2, 0))
+
+
+class Entries(NamedTuple):
+    """The examples by the id of one side: those of id i have the places ``[start[i], start[i + 1])``."""
+
+    start: np.ndarray  # int64[ids + 1]
+    column: np.ndarray  # uint32[examples], the id of the other side
+    weight: np.ndarray  # float64[examples], the importance
+    target: np.ndarray  # float64[examples], the label
+
+
+def entries_by(own: np.ndarray, other: np.ndarray, ids: int, weight: np.ndarray, label: np.ndarray) -> Entries:
+    """The examples by ``own`` ids, which are below ``ids``."""
+    start, order = np.zeros(ids + 1, np.int64), np.zeros(len(own), np.uint32)
+    als_kernel.order_by(own, start, order)
+    return Entries(start, other[order], weight[order], label[order])
+
+
+class Factors:
+    """``vectors``, for both sides float64[ids, width], that ``AlsConfig`` says what is minimised by."""
+
+    def __init__(
+        self,
+        numbers: Sequence[np.ndarray],
+        weight: np.ndarray,
+        label: np.ndarray,
+        items: np.ndarray,
+        config: AlsConfig,
+        decays: Sequence[float],
+    ) -> None:
+        """``numbers``: the ids of every example, for both sides uint32[examples], all from 0 on.
+
+        ``weight``, ``label`` float64[examples]; ``items`` float32[ids, rank] are vectors of the second side to begin
+        with; ``decays`` are those of both sides.
+        """
+        sizes = [int(one.max()) + 1 for one in numbers]
+        self.unobserved, width = config.unobserved, -(-config.rank // WIDTH) * WIDTH
+        self.entries = [
+            entries_by(numbers[side], numbers[1 - side], sizes[side], weight, label) for side in range(2)
+        ]
+        self.ridges = [
+            decays[side] * (np.bincount(numbers[side], weight) + self.unobserved * sizes[1 - side]) for side in range(2)
+        ]
+        self.vectors = [np.zeros((ids, width)) for ids in sizes]
+        self.vectors[1][:, : config.rank] = items
+        self.grams = [np.zeros((width, width)) for _ in sizes]
+        als_kernel.sum_products(self.vectors[1], self.unobserved, self.grams[1])
+
+    def improve(self, side: int) -> None:
+        """Move the vectors of one side, those of the other given. Raises Interrupted."""
+        given = self.vectors[1 - side], self.grams[1 - side], self.ridges[side]
+        als_kernel.solve(self.entries[side], *given, self.vectors[side], STEPS, STOP)
+        raise_if_stopped()
+        als_kernel.sum_products(self.vectors[side], self.unobserved, self.grams[side])
+
+    def objective(self) -> float:
+        error = als_kernel.squared_error(self.entries[1], self.vectors[0], self.grams[0], self.vectors[1])
+        unobserved = float(np.einsum("ij,ij", *self.grams)) / self.unobserved
+        lengths = (np.einsum("i,ij,ij", ridge, one, one) for ridge, one in zip(self.ridges, self.vectors, strict=True))
+        return float(error + unobserved + sum(lengths))
+
+
+def numbered(slots: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The slots that occur, ascending, and the place of each of ``slots`` there, both uint32; all below ``size``."""
+    place = np.zeros(size, np.uint32)
+    place[slots] = 1
+    ids = np.flatnonzero(place).astype(np.uint32)
+    place[ids] = np.arange(len(ids), dtype=np.uint32)
+    return ids, place[slots]
+
+
+class Als(Dyadic):
+    """Keeps the ids of all examples in a first pass, solves at its end, and measures itself in a second.
+
+    The vectors are those of ids: on each side the first feature without a number. Others of the same line have none.
+    The mean of the first side's is taken from them, and its products with those of the second are linear weights there:
+    so one who is not known is predicted as the mean.
+    """
+
+    name = "als"
+    config_type = AlsConfig
+
+    def __init__(
+        self, config: AlsConfig, bits: int, *, learning: bool = True, vw_compat: bool = False, start: bool = True
+    ) -> None:
+        super().__init__(config, bits, learning=learning, vw_compat=vw_compat, start=start)
+        self.tells_confidence = False
+        self.measured = self.gathered = True
+        self.parts: list[tuple[np.ndarray, np.ndarray]] = []  # uint32[2, n] slots; float64[2, n] importance and label
+        self.skipped = 0  # examples without an id on both sides
+        self.bound = PASSES
+        self.result: JsonObject = {}
+        self.say: Callable[[str], None] = lambda line: None
+
+    @classmethod
+    def slot_bytes(cls, config: AlsConfig, learning: bool) -> float:
+        return super().slot_bytes(config, learning) + 5.0 * learning  # slots that occur are numbered
+
+    def watch(self, passes: int, say: Callable[[str], None], held_out: Callable[[], float | None]) -> None:
+        if self.result and self.learning:
+            raise UsageError(
+                "a model of --als does not go on learning, which would need all examples that it was fitted to: "
+                "train again without -i"
+            )
+        self.say, self.bound = say, passes if passes > 1 else PASSES
+        self.measured = self.gathered = not self.learning
+
+    @property
+    def own_rows(self) -> list[str]:  # type: ignore[override]
+        return ["alternating least squares"]
+
+    @property
+    def native(self) -> Any:  # type: ignore[override]
+        """The kernel of dot products, which only predicts."""
+        return self
+
+    def run_rows(
+        self, state: Any, config: Any, plan: Plan, batch: Batch, results: Results, begin: int, mode: tuple[int, bool]
+    ) -> tuple[int, int]:
+        reader = self.tester()
+        return dyadic_kernel.run_rows(reader, reader.kernel, plan, batch, results, begin, (mode[0], False))
+
+    def run(self, batch: Batch, plan: Plan, results: Results, begin: int, end: int) -> int:
+        stopped = super().run(batch, plan, results, begin, end)
+        if not self.gathered:
+            self.gather(batch, plan, results.holdout_mask, begin, stopped)
+            self.decays = self.kernel.decays(plan)[0]
+        return stopped
+
+    def gather(self, batch: Batch, plan: Plan, held: np.ndarray | None, begin: int, end: int) -> None:
+        """Keep what the rows ``[begin, end)`` say of ids, those not held out."""
+        usable = ~np.isnan(batch.label) & (batch.importance > 0) & (batch.flags & (BLANK | SAVE) == 0)
+        if held is not None:
+            usable &= held[: len(batch)] == 0
+        usable[:begin] = usable[end:] = False
+        slots, known = np.zeros((2, len(batch)), np.uint32), usable
+        for side, group in enumerate(plan.pairs[0]):
+            row, slot, value = features_of(batch, plan, group)
+            row, first = np.unique(row[value == 1], return_index=True)
+            slots[side, row] = slot[value == 1][first]
+            there = np.zeros(len(batch), bool)
+            there[row] = True
+            known = known & there
+        self.skipped += int((usable & ~known).sum())
+        kept = np.flatnonzero(known)
+        self.parts.append((slots[:, kept], np.stack((batch.importance, batch.label)).astype(np.float64)[:, kept]))
+
+    def end_pass(self) -> None:
+        """Raises DataError for examples without ids, Interrupted. Without examples all stays as it is."""
+        self.measured = self.gathered
+        if self.gathered:
+            return
+        self.gathered = True
+        slots, numbers = (np.concatenate(parts, axis=1) for parts in zip(NO_PART, *self.parts, strict=True))
+        self.parts = []
+        if slots.shape[1]:
+            self.fit(slots, *numbers)
+        elif self.skipped:
+            raise DataError("no example has an id on both sides of --dotproduct: a feature without a number")
+
+    def fit(self, slots: np.ndarray, weight: np.ndarray, label: np.ndarray) -> None:
+        """Raises Interrupted."""
+        if self.config.prediction_bounds is None:
+            self.set(min_label=min(0.0, label.min()), max_label=max(0.0, label.max()))
+        ids, numbers = zip(*(numbered(one, 1 << self.bits) for one in slots), strict=True)
+        start = np.empty((len(ids[1]), self.rank), np.float32)
+        dyadic_kernel.read_vectors(self, self.kernel, (0, 1), ids[1], start)
+        factors = Factors(numbers, weight, label, start, self.config, self.decays)
+        for number in range(1, self.bound + 1):
+            for side in range(2):
+                factors.improve(side)
+            objective = factors.objective()
+            self.tell(number, objective)
+        people, items = (one[:, : self.rank] for one in factors.vectors)
+        if not self.config.no_dot_linear:
+            mean = np.add.accumulate(people, axis=0)[-1] / len(people)
+            self.weights[ids[1], 0], people = np.einsum("ij,j->i", items, mean), people - mean
+        for side, vectors in enumerate((people, items)):
+            self.latent[0][side][ids[side], : self.rank] = vectors
+            self.latent[0][side][ids[side], self.rank] = np.diff(factors.entries[side].start)
+        counts = {"passes": self.bound, "examples": len(label), "skipped": self.skipped}
+        self.result = {"objective": objective, **counts, "ids": [len(one) for one in ids]}
+
+    def tell(self, number: int, objective: float) -> None:
+        if number == 1:
+            self.say(f"{'pass':>5} {'objective':>14}")
+        self.say(f"{number:5d} {objective:14.8g}")
+
+    def warnings(self) -> list[str]:
+        skipped = f"{self.skipped} examples without an id on both sides of --dotproduct were skipped"
+        return [skipped] if self.skipped else []
+
+    def summary_lines(self, held: bool) -> list[tuple[str, float | str]]:
+        result = self.result
+        if not result:
+            return []
+        return [("passes used", str(result["passes"])), ("objective", result["objective"])]
+
+    def report(self) -> JsonObject:
+        return {"als": self.result}
+
+    def header(self) -> JsonObject:
+        return {**super().header(), "als": self.result}
+
+    def take_header(self, header: Mapping[str, Any], whole: bool) -> None:
+        super().take_header(header, whole)
+        self.result = header["als"]

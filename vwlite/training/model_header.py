@@ -112,6 +112,7 @@ class Header(Node):
     rounds: NotRequired[dict]
     crr: NotRequired[dict]
     l1: NotRequired[dict]
+    als: NotRequired[dict]
     dual: NotRequired[dict]
     ksvm: NotRequired[dict]
     theta: NotRequired[dict]

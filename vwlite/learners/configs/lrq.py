@@ -1,4 +1,4 @@
-"""Options of low-rank quadratic interactions, and what learners that ``vwlite vw`` alone has have in common."""
+"""Options of other ways to latent vectors than ``--dotproduct`` alone, and what learners of vw alone share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Self
 
 from vwlite.errors import UsageError
 from vwlite.learners.configs.base import random_seed
-from vwlite.learners.configs.gd import UPDATE_OPTIONS, GdConfig
+from vwlite.learners.configs.dyadic import NEGATIVES, DyadicConfig
+from vwlite.learners.configs.gd import RATE_OPTIONS, UPDATE_OPTIONS, GdConfig
 from vwlite.options import config, option
 
 SECTION = "Low-rank quadratic interactions"
@@ -49,6 +50,57 @@ def read_pairs(values: tuple[str, ...]) -> list[tuple[int, int, int]]:
             raise UsageError(f"--lrq takes two letters and a rank up to 9999, like ui4, not {value!r}")
         pairs[letters] = match[1][0], match[2][0], int(match[3])
     return [pairs[letters] for letters in sorted(pairs)]
+
+
+CROSSED = ("quadratic", "cubic", "interactions", "freeze", "mask_ids", "value", "weight", "unit")
+
+
+@config
+class AlsConfig(DyadicConfig):
+    """As ``DyadicConfig``, of which the rank, ``dot_l2``, the start values and the bounds of predictions matter.
+
+    With importances c and ``unobserved`` u, what is minimised is sum c (label - prediction)^2 of all examples, plus
+    u times the squared predictions of all pairs of ids that were met, plus ``dot_l2`` of the squared length of each
+    vector times the sum of its weights, the c and the u (Rendle et al., RecSys 2022).
+    """
+
+    als: bool = option(
+        False, "Alternating least squares over examples in memory; pairs that are not there count as 0.",
+        section=NEGATIVES,
+    )
+    unobserved: float = option(
+        0.3, "Of --als: the weight of every pair, whether or not an example has it, beside that of an example, 1.",
+        section=NEGATIVES, above=0,
+    )
+
+    learner: ClassVar[str] = "als"
+    supports_trees: ClassVar[bool] = False
+    can_freeze: ClassVar[bool] = False
+    selected_by: ClassVar[tuple[str, ...]] = ()  # but by these together
+    selected_together: ClassVar[tuple[str, ...]] = ("als", "dotproduct")
+    needs_full_passes: ClassVar[bool] = True
+    fixed_passes: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        DyadicConfig.__post_init__(self)
+        if self.loss.name != "squared":
+            raise UsageError(f"--als takes --loss_function squared, not {self.loss.name}")
+        if self.pairs > 1:
+            raise UsageError("--als takes one --dotproduct, of ids with ids")
+        if not self.rank:
+            raise UsageError("--als does not go with --rank 0: ids have vectors of a length")
+
+    @property
+    def defaults(self) -> tuple[float, float]:
+        return super().defaults[0], 0.01
+
+    @property
+    def unused_options(self) -> tuple[str, tuple[str, ...]]:
+        rates = (*RATE_OPTIONS, *UPDATE_OPTIONS, "dot_rates", "first_pass_t", "confidence_rate")
+        decays = ("dot_l2_power", "dot_pass_l2", "dot_l2_of", "linear_l2", "dot_offset")
+        drawn = ("negatives", "negatives_of", "negative_label", "negative_weight")
+        orders = ("shuffle", "no_shuffle", "shuffle_first", "holdout_period", "early_terminate", "save_per_pass")
+        return "als", (*rates, *decays, *drawn, *orders, *CROSSED)
 
 
 class OfVwAlone(GdConfig):
