@@ -117,6 +117,14 @@ def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, wr
         assert "may learn" not in vwlite(*shlex.split(line)[1:]).stderr
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("logloss", "log_loss"), ("roc_auc", "auc"), ("accurcy", "accuracy")])
+def test_an_unknown_metric_is_answered_with_the_one_that_may_be_meant(typed, meant, vwlite, write):
+    write("d", "1 |f a\n-1 |f b\n")
+    vwlite("train", "d", "-f", "m", "--loss_function", "logistic", "--quiet")
+    stderr = vwlite("evaluate", "-i", "m", "d", "--metric", typed, status=2).stderr
+    assert stderr.startswith(f"vwlite: metric '{typed}' is not one of loss, ") and f" (did you mean {meant}?)" in stderr
+
+
 def test_many_classes_of_few_numbers_are_learned_with_curves(vwlite, write):
     write("d", "".join(f"c{n % 4 * 4 + n // 4 % 4} |f x:{n % 4 + 0.3} y:{n // 4 % 4 + 0.3}\n" for n in range(96)))
     options = "--random_features rbf:512, as 16 classes of 2 numbers are seldom separated by straight lines"
