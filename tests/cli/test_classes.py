@@ -296,7 +296,7 @@ def test_a_nightly_command_keeps_the_classes_of_its_first_night(vwlite, write, t
     ("arguments", "text", "status", "message"),
     [
         ("d --oaa 4", NAMED, 2, "d has 3 classes, not 4: --oaa auto takes all of them, --named_labels lists those"),
-        ("- --oaa auto", NAMED, 2, "reads the data twice, which a pipe does not allow: type --oaa N --named_labels"),
+        ("- --oaa auto", NAMED, 2, "a pipe does not allow: name the files, compressed or not, or type --oaa N --na"),
         ("d --oaa auto", COSTS, 2, "--oaa auto: labels are costs, not one class for each example"),
         ("d --csoaa auto", COSTS, 2, "--csoaa: 'auto' is not a valid integer"),
         ("d --oaa auto", "|w a\n", 65, "there is no labelled example to learn from in d"),

@@ -84,6 +84,14 @@ PROPOSED = {
         table(",".join([*map("c{}".format, range(25)), "user", "y"]), *(f"{'1.5,' * 25}{n // 2},2" for n in range(9))),
         "--columns 'label=y text=user:text'",
     ),
+    "texts that differ in all rows are no labels": (
+        table("temp,kind,date", *(f"{n % 7}.5,{'abc'[n % 3]},2010/01/{n} 00:00" for n in range(1, 31))),
+        "--columns 'label=kind =temp:number text=date:text' --oaa auto",
+    ),
+    "two names": (
+        table("age,left", *(f"{n % 7}.5,{('No', 'Yes')[n % 2]}" for n in range(9))),
+        "--columns 'label=left =age:number' --oaa auto --loss_function logistic",
+    ),
     "names with blanks": (
         table("a b,is good", "1,true", "2,false"),
         """--columns 'label="is good" ="a b":number' --loss_function logistic""",
@@ -115,6 +123,32 @@ def test_a_table_whose_label_is_named_is_learned_with_the_same_advice(vwlite, wr
         stderr = vwlite("train", "data.csv", "--columns", columns, "-f", "m").stderr
         assert f"note: {advised} may learn these data better\n" in stderr
         assert "may learn" not in vwlite(*shlex.split(line)[1:]).stderr
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("logloss", "log_loss"), ("roc_auc", "auc"), ("accurcy", "accuracy")])
+def test_an_unknown_metric_is_answered_with_the_one_that_may_be_meant(typed, meant, vwlite, write):
+    write("d", "1 |f a\n-1 |f b\n")
+    vwlite("train", "d", "-f", "m", "--loss_function", "logistic", "--quiet")
+    stderr = vwlite("evaluate", "-i", "m", "d", "--metric", typed, status=2).stderr
+    assert stderr.startswith(f"vwlite: metric '{typed}' is not one of loss, ") and f" (did you mean {meant}?)" in stderr
+
+
+def test_a_namespace_that_is_spelled_like_the_label_is_named(vwlite, write):
+    write("data.csv", PROPOSED["two names"][0])
+    stderr = vwlite("train", "data.csv", "--columns", "lable=left n=age", "-f", "m", status=65).stderr
+    assert "in data.csv (lable= is a namespace; --columns label=... names the column of labels, one of left" in stderr
+
+
+def test_two_names_are_learned_with_probabilities(vwlite, write):
+    write("data.csv", PROPOSED["two names"][0])
+    logistic = "--loss_function logistic --passes 20 --shuffle-first"
+    checked = vwlite("check", "data.csv", "--columns", "label=left n=age").stdout
+    assert f"\nperhaps     --oaa auto {logistic} --centred n\n" in checked
+    line = vwlite("check", "data.csv", "--columns", "label=left n=age", "--command").stdout
+    assert line.startswith(f"vwlite train data.csv --oaa 2 --named_labels No,Yes {logistic} --centred n --columns ")
+    done = vwlite(*shlex.split(line)[1:])
+    assert "may learn" not in done.stderr
+    assert "log_loss" in vwlite("evaluate", "-i", "model", "data.csv", "--metric", "accuracy,log_loss").stdout
 
 
 def test_many_classes_of_few_numbers_are_learned_with_curves(vwlite, write):

@@ -358,22 +358,3 @@ def test_words_in_lower_case_are_kept_by_the_model(vwlite, write):
     assert vwlite("convert", "csv", "other.csv", "--columns", "w=body:tokens ignore=*").lines == [
         "|w big news today", "|w the end"
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("command", [("train", "-f", "m"), ("check",)])
-def test_columns_that_may_be_identifiers_are_named(vwlite, write, command):
-    write("r.csv", "y,user,item no,age\n" + "".join(f"{i % 2},{i % 5},{i % 30},{i % 9}\n" for i in range(100)))
-    message = "columns of whole numbers: user, item no; if they are identifiers, --columns with =user:text makes"
-    assert vwlite(*command, "r.csv", "--columns", "label=y").stderr.count(message) == 1
-    message = 'columns of whole numbers: item no; if they are identifiers, --columns with ="item no":text makes'
-    assert message in vwlite(*command, "r.csv", "--columns", "label=y user=user:text").stderr
-    for columns in ('label=y user=user:text "item no"="item no":number', "label=y =*:text"):
-        assert "identifiers" not in vwlite(*command, "r.csv", "--columns", columns).stderr
-    assert vwlite(*command, "r.csv", "--columns", "label=y", "--quiet").stderr == ""
-
-
-def test_a_model_that_goes_on_is_told_nothing_of_identifiers(vwlite, write):
-    write("r.csv", "y,user\n" + "".join(f"{i % 2},{i % 5}\n" for i in range(100)))
-    vwlite("train", "r.csv", "--columns", "label=y", "-f", "m", "--quiet")
-    for typed in ((), ("--columns", "label=y")):
-        assert "identifiers" not in vwlite("train", "r.csv", "-i", "m", "-f", "n", *typed).stderr

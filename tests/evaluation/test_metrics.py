@@ -327,7 +327,7 @@ def test_outcomes_leave_out_unlabelled_rows_and_keep_copies():
         ([1, 0], [0.5, math.inf], {"output": "score"}, Diverged, "not finite"),
         ([1, 0], [0.5, 1.5], {}, UsageError, "1.5 is not a probability"),
         ([1, 0], [-0.5, 0.5], {}, UsageError, "-0.5 is not a probability"),
-        ([1, 0], [0.5, 0.5], {"metrics": ["acc"]}, UsageError, "known: loss, matching_loss, best_constant_loss, "),
+        ([1, 0], [0.5, 0.5], {"metrics": ["acc"]}, UsageError, "one of loss, matching_loss, best_constant_loss, "),
         ([1, 2], [2, 2], {"task": "regression", "metrics": ["auc"]}, UsageError, "'auc' needs binary"),
         ([3, 3], [2, 2], {"task": "regression", "metrics": ["f1"]}, UsageError, "'f1' needs binary"),
         ([1], [2], {"output": "score", "metrics": ["log_loss"]}, UsageError, "needs probabilities"),

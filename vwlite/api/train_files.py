@@ -167,8 +167,8 @@ def with_classes(request: Request, say: Say) -> Request:
     input, option = run_configs.input_config(request.values), request.spelled(counts[0])
     if any(path == "-" or file_size(path) is None for path in input.paths):
         if typed == AUTO:
-            instead = f"{option} N --named_labels NAME,... or @FILE"
-            raise UsageError(f"{option} {AUTO} reads the data twice, which a pipe does not allow: type {instead}")
+            instead = f"name the files, compressed or not, or type {option} N --named_labels NAME,... or @FILE"
+            raise UsageError(f"{option} {AUTO} reads the data twice, which a pipe does not allow: {instead}")
         return request
     if typed != AUTO:
         config = new_config(request, lambda text: None)  # options are checked before data are read

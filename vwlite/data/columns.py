@@ -16,10 +16,12 @@ empty or reads like a number gets ``_`` in front. Letters are made small as Unic
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
+from operator import itemgetter
 from typing import Any
 from unicodedata import ucd_3_2_0
 
@@ -42,6 +44,7 @@ ITEM = re.compile(rf"\s*({NAME}?)=({MEMBER.pattern}(?:,{MEMBER.pattern})*)(?=\s|
 BARE = re.compile(r'[^\s,=:"?*]+')
 HEADERS = {"header": True, "no-header": False}
 HEADER = re.compile(rf"\s*({'|'.join(HEADERS)})(?=\s|$)")
+MANY = 20  # columns: more of one type, in one namespace, are not named one by one
 EXAMPLE = "label=click user=age,city:text"
 
 
@@ -105,9 +108,21 @@ class Columns:
         return self.rest == IGNORE and all(column.type for column in self.features)
 
     def shown(self) -> str:
-        """The text of --columns without what only later files and models need."""
-        plain = {role: replace(column, optional=False) for role, column in self.roles.items()}
-        return str(replace(self, roles=plain, rest="" if self.rest == IGNORE else self.rest))
+        """The text of --columns without what only later files and models need; ``*`` stands for many columns."""
+        plain = replace(self, roles={role: replace(column, optional=False) for role, column in self.roles.items()})
+        if self.rest != IGNORE or len(self.ignored) > MANY:
+            return str(replace(plain, ignored=() if self.rest == IGNORE else self.ignored))
+        spaces = self.spaces.items()
+        sizes = Counter((space, column.type) for space, columns in spaces for column in columns if not column.optional)
+        (most, type), size = max(sizes.items(), key=itemgetter(1), default=(("", ""), 0))
+        if size <= MANY:
+            return str(replace(plain, rest=""))
+        many = (most, type, False)
+        few = {
+            space: tuple(column for column in columns if (space, column.type, column.optional) != many)
+            for space, columns in spaces
+        }
+        return str(replace(plain, spaces=few, rest=most, rest_type=type))
 
     def placed(self, header: Sequence[str], source: str) -> Columns:
         """The same for a table of these columns: every column is named, in the order in which features are read.

@@ -56,7 +56,7 @@ class Inputs:
         self.unlabelled = ""  # what is wrong with a table without the column of labels
         self.proposed = ""  # options for a table whose column of labels is not named
         self.advised = "", ""  # for one whose column is named: the loss, and passes and the like
-        self.remark = ""  # on those that may be identifiers
+        self.remarks: list[str] = []  # on those that may be something else
         if config.kind in TABLES:
             self.look_at_columns()
         elif config.columns:
@@ -82,7 +82,7 @@ class Inputs:
         """Find out what the columns of the first file are; this run and its model keep to it. Raises DataError."""
         from vwlite.data.columns import HEADERS, proposal_text, read_columns
         from vwlite.data.json_table import ColumnsMet  # which runs on text need not
-        from vwlite.data.table_formats import HEAD, advise, least_lines, look_at, propose, remark_on_identifiers
+        from vwlite.data.table_formats import HEAD, advise, least_lines, look_at, propose, remark_on_types
 
         config = self.config
         if not config.paths:
@@ -101,7 +101,7 @@ class Inputs:
         else:
             self.begun = OpenedInputs(config.paths, config.block_size, self.digested)
             detected, kept = look_at(config.kind, columns, source, self.begun.head)
-            self.remark = remark_on_identifiers(config.kind, detected, columns, self.begun.head)
+            self.remarks = remark_on_types(config.kind, detected, columns, self.begun.head)
             named, first = "label" in detected.roles and config.columns != config.types, not config.columns
             if config.kind in DELIMITERS and (named or (first and "label" not in columns.roles)):
                 text = self.begun.head(HEAD, 0, least_lines(detected)), config.kind, detected, self.bytes_of_files()

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 
 from vwlite.data.blocks import Block
-from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, quote_name, read_columns
+from vwlite.data.columns import NUMBER, TEXT, WORDS, Column, Columns, nearest, quote_name, read_columns
 from vwlite.data.config import DELIMITERS, TABLES, InputConfig
 from vwlite.data.csv_table import (
     DECIMAL_CELL,
@@ -51,25 +51,27 @@ def look_at(
     return detected, detected.kept(columns)
 
 
-def remark_on_identifiers(kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]) -> str:
-    """A note on columns taken for numbers that may be identifiers; arguments as in ``look_at``."""
+def remark_on_types(kind: str, found: Columns, asked: Columns, head: Callable[[int, int, int], bytes]) -> list[str]:
+    """Notes on columns that may be something else than the features they are read as; arguments as in ``look_at``."""
     if kind not in DELIMITERS or asked.is_typed:
-        return ""
-    names = find_identifiers(head(HEAD, 0, least_lines(found)), kind, found, asked)
-    if not names:
-        return ""
-    first = quote_name(names[0])
-    remedy = f"--columns with ={first}:text makes each value a feature of its own, ={first}:number ends this note"
-    return f"columns of whole numbers: {first_words(names, SHOWN)}; if they are identifiers, {remedy}"
+        return []
+    kinds = find_doubtful(head(HEAD, 0, least_lines(found)), kind, found, asked)
+    return [
+        remark.format(names=first_words(names, SHOWN), first=quote_name(names[0]))
+        for remark, names in kinds.items()
+        if names
+    ]
 
 
 def label_advice(columns: str, names: list[str]) -> str:
     """A hint for messages that no example has a label, of a table with columns of these names."""
-    if "label" in read_columns(columns).roles:
+    read = read_columns(columns)
+    if "label" in read.roles:
         return ""
+    like = next((f"{space}= is a namespace; " for space in read.spaces if space and nearest("label", [space])), "")
     shown = first_words(list(map(quote_name, names)), SHOWN)
     one_of = f", one of {escaped(shown)}" if shown else ""
-    return f" (--columns label=... names the column of labels{one_of})"
+    return f" ({like}--columns label=... names the column of labels{one_of})"
 
 
 def least_lines(columns: Columns) -> int:
@@ -118,30 +120,67 @@ WHOLE = re.compile(r"[ \t]*\d+[ \t]*", re.ASCII)
 SHOWN = 10  # names of columns
 
 
-def find_identifiers(head: bytes, kind: str, found: Columns, asked: Columns) -> list[str]:
-    """The names of such columns of a table that begins with ``head``, whole lines.
+IDENTIFIERS = (
+    "columns of whole numbers: {names}; if they are identifiers, --columns with ={first}:text makes each value a "
+    "feature of its own, ={first}:number ends this note"
+)
+TEXTS = (
+    "columns of longer text: {names}; each cell is one feature: --columns with ={first}:words makes one of each word, "
+    "={first}:text ends this note"
+)
+KEYS = (
+    "columns of text that differ in nearly every row: {names}; --columns with tag={first} or ignore={first} does not "
+    "learn from them, ={first}:text ends this note"
+)
+
+MIXED = (
+    "columns of text that is a number in most rows: {names}; where these measure something, leave cells without a "
+    "number empty, ={first}:text ends this note"
+)
+
+
+def find_doubtful(head: bytes, kind: str, found: Columns, asked: Columns) -> dict[str, list[str]]:
+    """The names of columns of a table that begins with ``head``, whole lines, by the remark that they need.
 
     ``found``: its columns with their types. Those that were ``asked`` for with a type, or have one in a model, are
-    passed over.
+    passed over, and so are single words of a column that was asked for by name.
     """
     types = {column.name: column.type for column in asked.named}
-    features = (column.name for column in found.features if column.type == NUMBER)
-    numbers = [name for name in features if not (types.get(name, asked.rest_type) or name in asked.types)]
+    features = (column for column in found.features if column.type in (NUMBER, TEXT))
+    features = (column for column in features if column.name not in asked.types)
+    untyped = [column for column in features if not types.get(column.name, asked.rest_type)]
     delimiter = delimiter_of(head, kind)
     header = header_of(head, delimiter, "", found.headed)
     places = {name: place for place, name in enumerate(header)}
-    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if numbers else []
-    names = []
-    for name in numbers:
-        cells = {row[places[name]] for row in rows} - {""}
-        whole = cells and all(map(WHOLE.fullmatch, cells))
-        if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
-            names.append(name)
+    rows = list(islice(rows_of(head, delimiter, len(header), found.headed), ROWS)) if untyped else []
+    names: dict[str, list[str]] = {IDENTIFIERS: [], MIXED: [], TEXTS: [], KEYS: []}
+    for name, type in ((column.name, column.type) for column in untyped):
+        filled = [row[places[name]] for row in rows if row[places[name]]]
+        cells = set(filled)
+        if type == NUMBER:
+            whole = cells and all(map(WHOLE.fullmatch, cells))
+            if whole and (len(cells) > VALUES or NAMES.fullmatch(name)):
+                names[IDENTIFIERS].append(name)
+        elif len(filled) < FEW:
+            continue
+        elif 2 * sum(bool(DECIMAL_CELL.fullmatch(with_point(cell, delimiter))) for cell in filled) > len(filled):
+            names[MIXED].append(name)
+        elif len(cells) > SHARE_OF_KEYS * len(filled):
+            if words_in(filled) >= MANY_WORDS:
+                names[TEXTS].append(name)
+            elif name not in types:
+                names[KEYS].append(name)
     return names
+
+
+def words_in(cells: Sequence[str]) -> float:
+    """The number of words in a cell, on average."""
+    return sum(len(cell.split()) for cell in cells) / len(cells)
 
 
 LABELS = ("label", "labels", "target", "class", "y", "outcome", "response", "click")  # usual names
 FEW = 20  # rows: with fewer it says little that all cells of a column differ
+SHARE_OF_KEYS = 0.9  # of the filled cells of a column of keys: so many differ
 SMALL = 1 << 20  # bytes of data that several passes take no time over
 FAR = 5  # standard deviations from 0
 MANY = 20  # features: with more only those are named that would be read otherwise without
@@ -149,10 +188,19 @@ MANY_WORDS = 3  # in a cell of text, on average
 TWO = ({"0", "1"}, {"-1", "1"}, {"-1", "+1"}, {"true", "false"})
 
 
-def label_among(names: Sequence[str]) -> str:
-    """The name that is most likely that of the label: a usual one, else the last."""
-    usual = {name.lower(): name for name in reversed(names)}
-    return next((usual[name] for name in LABELS if name in usual), names[-1])
+def label_among(cells: Mapping[str, Sequence[str]], types: Mapping[str, str]) -> str:
+    """The name of the column that is most likely the label: a usual one, else the last but for text that differs in
+    all rows.
+    """
+    usual = {name.lower(): name for name in reversed([*cells])}
+    keys = [name for name, column in cells.items() if types.get(name) == TEXT and differ(column)]
+    last = [name for name in cells if name not in keys] or [*cells]
+    return next((usual[name] for name in LABELS if name in usual), last[-1])
+
+
+def differ(cells: Sequence[str]) -> bool:
+    """Whether all cells differ, and are not few."""
+    return len(set(cells)) == len(cells) >= FEW
 
 
 def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[str, str]:
@@ -170,11 +218,11 @@ def propose(head: bytes, kind: str, found: Columns, size: int | None) -> tuple[s
     if len(named) < 2 or not rows:
         return "", ""
     cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header) if name}
-    label, types = label_among(named), found.found_types
+    types = found.found_types
+    label = label_among(cells, types)
     roles, spaces, ignored = {"label": Column(label)}, {"": [], "text": [], "words": []}, []
     for name in named:
-        different = len(set(cells[name])) == len(rows) >= FEW
-        words = sum(len(cell.split()) for cell in cells[name]) / len(rows)
+        different, words = differ(cells[name]), words_in(cells[name])
         if name == label:
             continue
         if types.get(name) != TEXT and (is_counted(cells[name]) or (different and NAMES.fullmatch(name))):
@@ -244,8 +292,10 @@ def is_far(cells: Sequence[str]) -> bool:
 
 
 def loss_for(cells: Sequence[str]) -> str:
-    """The loss option for such labels, empty for the default."""
+    """The options for such labels, empty for the default: of two names, too, probabilities are wanted."""
     values = {cell.lower().removesuffix(".0") for cell in cells} - {""}
     if values in TWO:
         return " --loss_function logistic"
-    return "" if all(map(NUMBER_CELL.fullmatch, values)) else " --oaa auto"
+    if all(map(NUMBER_CELL.fullmatch, values)):
+        return ""
+    return " --oaa auto --loss_function logistic" if len(values) == 2 else " --oaa auto"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from vwlite.config_check import JsonObject
 from vwlite.errors import laid_out
+from vwlite.options import not_one_of
 
 # Of what is predicted. Each of the first four has what those before it have.
 NUMBERS, ORDER, SIDES, PROBABILITIES = "numbers", "order", "sides", "probabilities"
@@ -182,6 +183,15 @@ BY_NAME = {metric.name: metric for metric in TABLE}
 def names_of(*kinds: str) -> tuple[str, ...]:
     """The names of the metrics that models of one of these kinds have."""
     return tuple(metric.name for metric in TABLE if {*kinds} & {*metric.of})
+
+
+ELSEWHERE = {"roc_auc": "auc", "average_precision": "pr_auc"}  # names of scikit-learn that are unlike ours
+
+
+def unknown(name: str) -> str:
+    """That there is no such metric for models of numbers, which there are, and which may be meant."""
+    instead = f" (did you mean {ELSEWHERE[name]}?)" if name in ELSEWHERE else ""
+    return f"metric {not_one_of(name, names_of(*LADDER, QUERIES), instead)}"
 
 
 def canonical_name(name: str) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from vwlite.config_check import JsonObject
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.metric_table import BY_NAME, LADDER, NUMBERS, ORDER, PROBABILITIES, QUERIES, SIDES, names_of
+from vwlite.evaluation.metric_table import BY_NAME, LADDER, NUMBERS, ORDER, PROBABILITIES, SIDES, names_of, unknown
 
 BINS = 10
 LOG_LOSS_EPS = float(np.finfo(np.float32).eps)  # scikit-learn >= 1.3: eps of the predictions' dtype
@@ -370,7 +370,7 @@ def _choose(names: Iterable[str] | None, unasked: str, asked: str, untold: list[
     chosen = list(names)
     for name in chosen:
         if name not in COMPUTED:
-            raise UsageError(f"unknown metric {name!r}; known: {', '.join(names_of(*LADDER, QUERIES))}")
+            raise UsageError(unknown(name))
         has = names_of(*LADDER[: LADDER.index(asked) + 1])
         if name not in has:
             needed = [] if asked == SIDES else ["binary labels, -1 and 1 or 0 and 1"]

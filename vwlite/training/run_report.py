@@ -148,7 +148,8 @@ class Header(Listener):
         inputs = self.source.inputs
         self.display.note(inputs.remade)
         self.display.note(inputs.read_as)
-        self.display.note(inputs.remark)
+        for remark in inputs.remarks:
+            self.display.note(remark)
         self.display.note(self.advice(run))
         self.display.start(inputs.size())
         for line in header_lines(self.config, run.learner, self.source.cache_line, run.passes):

@@ -92,11 +92,11 @@ def run(arguments: OptionValues) -> int:
     report["warnings"] += [*traps.sentences(report), *offsets.sentences(), *of_labels, *of_columns]
     for sentence in report["warnings"] if tell else ():
         tell(f"warning: {sentence}")
-    for note in filter(None, (inputs.read_as, inputs.remark)) if tell else ():
+    for note in filter(None, (inputs.read_as, *inputs.remarks)) if tell else ():
         tell(note)
     if arguments["shows_command"]:
         if labelled:
-            print(command_for(arguments, report, inputs.advised[1]))
+            print(command_for(arguments, report, inputs.advised))
     elif arguments["json_path"] != "-":
         advised = [" ".join(filter(None, inputs.advised)), curves_advice(report)]
         print("\n".join(report_lines(report, bits, [] if asked else [advice for advice in advised if advice])))
@@ -109,8 +109,8 @@ def run(arguments: OptionValues) -> int:
     return 0
 
 
-def command_for(arguments: OptionValues, report: JsonObject, passes: str) -> str:
-    """A shell command that learns the data of ``report``; ``passes``: advised options for passes."""
+def command_for(arguments: OptionValues, report: JsonObject, advised: tuple[str, str]) -> str:
+    """A shell command that learns the data of ``report``; ``advised``: options for the labels, and for passes."""
     asked = next((name for name in ASKED if arguments[name]), "")
     options, _, _ = (report["learn_with"] or "").partition(", or ")
     if asked == "l1":
@@ -127,8 +127,9 @@ def command_for(arguments: OptionValues, report: JsonObject, passes: str) -> str
     beside.append(("-b", str(report["bits"]) if report["bits"] > USUAL_BITS and verb == "train" else None))
     words = [word for option, value in beside if value for word in (option, shlex.quote(value))]
     files = [shlex.quote(path) for path in arguments["files"]]
-    more = passes if verb == "train" else ""
-    return " ".join(filter(None, ("vwlite", verb, *files, options, more, *words, "-f model")))
+    labels, passes = advised if verb == "train" else ("", "")
+    loss = labels.removeprefix("--oaa auto").strip() if options.startswith("--oaa ") else ""
+    return " ".join(filter(None, ("vwlite", verb, *files, options, loss, passes, *words, "-f model")))
 
 
 def reader_of(arguments: OptionValues) -> Numbers | None:

@@ -90,8 +90,8 @@ class AsoSolver(Solver):
     def opened(self, reader: Reader, at_once: bool = False) -> Inputs:
         """The text, or the table, whose columns this run and its model keep to."""
         inputs = reader.open(self.input, text_format(), at_once=at_once)
-        reader.display.note(inputs.read_as)
-        reader.display.note(inputs.remark)
+        for note in (inputs.read_as, *inputs.remarks):
+            reader.display.note(note)
         self.input = inputs.config
         return inputs
 
