@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
 from vwlite.data import config as data_config
@@ -95,10 +94,14 @@ def bad_lines_config(options: Mapping[str, Any], max_ratio: float | None = None)
     return config if max_ratio is None else replace(config, max_ratio=max_ratio)
 
 
-@cache
+FIELD_NAMES: dict[type, frozenset[str]] = {}  # of the configuration classes that were asked for
+
+
 def field_names(kind: type) -> frozenset[str]:
     """The names of the fields of a configuration class."""
-    return frozenset(field.name for field in fields(kind))
+    if kind not in FIELD_NAMES:
+        FIELD_NAMES[kind] = frozenset(field.name for field in fields(kind))
+    return FIELD_NAMES[kind]
 
 
 def pick(kind: type, options: OptionValues) -> OptionValues:
