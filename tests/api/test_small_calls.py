@@ -10,7 +10,7 @@ from vwlite.errors import DataError, ModelError, UsageError
 
 PIECES = 7
 TREES = ("log_multi", "ect", "filter_tree")
-RUNS = [run for run in RUNS if "--dual" not in run[0]]  # which does not go on
+RUNS = [run for run in RUNS if not {"--dual", "--als"} & {*run[0].split()}]  # which do not go on
 ids = [options or "defaults" for options, _ in RUNS]
 
 
