@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,7 +13,17 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.catalogue import Catalogue, ItemBundles, PersonBundles, PersonItems, best, item_spaces, keys_of
+from vwlite.evaluation.catalogue import (
+    Catalogue,
+    ItemBundles,
+    Look,
+    PersonBundles,
+    PersonItems,
+    WithoutItems,
+    best,
+    item_spaces,
+    keys_of,
+)
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.base import collect_non_finite
@@ -24,9 +34,8 @@ from vwlite.training.file_batches import FileBatches
 from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.predict import not_finite
-from vwlite.training.trainer import BatchSource, Trainer
+from vwlite.training.trainer import Trainer
 
-Look = Callable[[Batch], None]
 SCORES_AT_ONCE = 4_000_000
 
 
@@ -41,23 +50,6 @@ class Recommendations(NamedTuple):
     location: str
     tag: str
     items: list[Recommendation]
-
-
-class WithoutItems:
-    """The batches of a source without their items; ``look`` is called with each batch as it was."""
-
-    def __init__(
-        self, source: BatchSource, catalogue: Catalogue, look: Look | None = None, people: PersonBundles | None = None
-    ) -> None:
-        """``people``: the features of persons of whom rows have only the id."""
-        self.source, self.catalogue, self.look, self.people = source, catalogue, look, people
-
-    def batches(self, number: int) -> Generator[Batch]:
-        with closing(self.source.batches(number)) as batches:
-            for batch in batches:
-                if self.look:
-                    self.look(batch)
-                yield self.catalogue.without_items(self.people.completed(batch) if self.people else batch)
 
 
 class Recommender(Listener):
