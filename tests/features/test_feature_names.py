@@ -223,7 +223,9 @@ CROSSED = [
     {"quadratic": ("ab",)}, {"quadratic": ("::",)}, {"quadratic": ("aa", "ba"), "permutations": True},
     {"cubic": ("aab",), "quadratic": ("bb",)}, {"quadratic": (":a",), "ignore_linear": ("a",)},
     {"quadratic": ("::",), "noconstant": True}, {"ignore_linear": ("b",)},
-    {"dotproduct": ("ab",), "quadratic": ("ab",)},
+    {"dotproduct": ("ab",), "quadratic": ("ab",)}, {"dotproduct": ("ab",)}, {"dotproduct": ("ab,b",)},
+    {"dotproduct": ("ab,b",), "quadratic": ("ab",), "noconstant": True},
+    {"interactions": ("ab,b",), "dotproduct": ("ab,a",)},
 ]  # fmt: skip
 
 

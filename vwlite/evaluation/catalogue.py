@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,12 +29,13 @@ from vwlite.features.interactions import WILDCARD
 from vwlite.learners.negatives import blocks_of, join_blocks, no_blocks, pair_bits, rows_with
 from vwlite.learners.row_results import Results, has_length
 from vwlite.training.model_loader import Restored
-from vwlite.training.trainer import row_ranges
+from vwlite.training.trainer import BatchSource, row_ranges
 
 if TYPE_CHECKING:
     from vwlite.learners.dyadic import Dyadic
 
 
+Look = Callable[[Batch], None]
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -311,6 +313,23 @@ class ItemBundles(Catalogue):
 
     def pairs(self) -> PersonItems:
         return PersonItems(self.plan, self.partners, self.group, self.slots, one_a_row=True)
+
+
+class WithoutItems:
+    """The batches of a source without their items; ``look`` is called with each batch as it was."""
+
+    def __init__(
+        self, source: BatchSource, catalogue: Catalogue, look: Look | None = None, people: PersonBundles | None = None
+    ) -> None:
+        """``people``: the features of persons of whom rows have only the id."""
+        self.source, self.catalogue, self.look, self.people = source, catalogue, look, people
+
+    def batches(self, number: int) -> Generator[Batch]:
+        with closing(self.source.batches(number)) as batches:
+            for batch in batches:
+                if self.look:
+                    self.look(batch)
+                yield self.catalogue.without_items(self.people.completed(batch) if self.people else batch)
 
 
 def item_spaces(model: Restored, of: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,7 +13,17 @@ from vwlite.data.batch import BLANK, SAVE, Batch
 from vwlite.data.config import TEXTS, BadLinesConfig
 from vwlite.data.dataset import Inputs
 from vwlite.errors import DataError, Diverged, UsageError
-from vwlite.evaluation.catalogue import Catalogue, ItemBundles, PersonBundles, PersonItems, best, item_spaces, keys_of
+from vwlite.evaluation.catalogue import (
+    Catalogue,
+    ItemBundles,
+    Look,
+    PersonBundles,
+    PersonItems,
+    WithoutItems,
+    best,
+    item_spaces,
+    keys_of,
+)
 from vwlite.evaluation.config import RecommendConfig
 from vwlite.interrupts import raise_if_stopped
 from vwlite.learners.base import collect_non_finite
@@ -24,9 +34,8 @@ from vwlite.training.file_batches import FileBatches
 from vwlite.training.listener import Display, Listener
 from vwlite.training.model_loader import Restored
 from vwlite.training.predict import not_finite
-from vwlite.training.trainer import BatchSource, Trainer
+from vwlite.training.trainer import Trainer
 
-Look = Callable[[Batch], None]
 SCORES_AT_ONCE = 4_000_000
 
 
@@ -43,36 +52,19 @@ class Recommendations(NamedTuple):
     items: list[Recommendation]
 
 
-class WithoutItems:
-    """The batches of a source without their items; ``look`` is called with each batch as it was."""
-
-    def __init__(
-        self, source: BatchSource, catalogue: Catalogue, look: Look | None = None, people: PersonBundles | None = None
-    ) -> None:
-        """``people``: the features of persons of whom rows have only the id."""
-        self.source, self.catalogue, self.look, self.people = source, catalogue, look, people
-
-    def batches(self, number: int) -> Generator[Batch]:
-        with closing(self.source.batches(number)) as batches:
-            for batch in batches:
-                if self.look:
-                    self.look(batch)
-                yield self.catalogue.without_items(self.people.completed(batch) if self.people else batch)
-
-
 class Recommender(Listener):
-    """Tells ``take`` of every example: batch, row (None: a malformed line) and the scores of all items, float32[items].
+    """Tells ``chooser.take`` of every wanted example: batch, row (None: a malformed line), float32[items] scores.
 
     The batches are to be without items.
     """
 
-    def __init__(self, catalogue: Catalogue, take: Callable[[Batch, int | None, np.ndarray], None]) -> None:
-        self.catalogue, self.take = catalogue, take
-        self.chunk = max(1, SCORES_AT_ONCE // max(1, len(catalogue.names)))
+    def __init__(self, chooser: Lists | HeldOut) -> None:
+        self.catalogue, self.wanted, self.take = chooser.catalogue, chooser.wanted, chooser.take
+        self.chunk = max(1, SCORES_AT_ONCE // max(1, len(self.catalogue.names)))
 
     def batch(self, batch: Batch, results: Results, begin: int, end: int) -> None:
         gaps = [gap for gap in batch.gaps if begin <= gap < end or gap == end == len(batch)]
-        rows = (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin).tolist()
+        rows = self.wanted(batch, (np.flatnonzero(batch.flags[begin:end] & (BLANK | SAVE) == 0) + begin).tolist())
         nothing = np.zeros(0, np.float32)
         for first in range(0, len(rows), self.chunk):
             chosen = rows[first : first + self.chunk]
@@ -95,6 +87,10 @@ class Chooser:
         self.people: set[int] = set()  # keys of those who were chosen for
         self.batch: Batch | None = None
         self.keys = np.zeros(0, np.uint64)
+
+    def wanted(self, batch: Batch, rows: list[int]) -> list[int]:
+        """Those of the rows, in their order, for which items are chosen."""
+        return rows
 
     def key(self, batch: Batch, row: int) -> int:
         """The key of the person of a row."""
@@ -169,9 +165,14 @@ class HeldOut(Chooser):
     def look(self, batch: Batch) -> None:
         self.pairs.add(batch, batch.label >= self.relevant)
 
+    def wanted(self, batch: Batch, rows: list[int]) -> list[int]:
+        """The first row of each person who was not met before."""
+        first = {self.key(batch, row): row for row in reversed(rows)}
+        return sorted(row for key, row in first.items() if key and key not in self.chosen)
+
     def take(self, batch: Batch, row: int | None, scores: np.ndarray) -> None:
-        if row is not None and (key := self.key(batch, row)) and key not in self.chosen:
-            self.chosen[key] = self.choose(batch, row, scores)
+        if row is not None:
+            self.chosen[self.key(batch, row)] = self.choose(batch, row, scores)
 
     def report(self) -> dict[str, float]:
         """Precision, recall, NDCG (gain 1, discount 1 / log2(1 + j) at position j) and share of persons with a hit; the
@@ -203,12 +204,13 @@ class HeldOut(Chooser):
             say(f"note: the most frequent items rank better, ndcg@{self.top} {popular:.3g}{way}")
 
     def measured(self, key: int, places: np.ndarray) -> tuple[float, ...] | None:
-        pairs = self.pairs.of(key)
-        relevant = np.setdiff1d(pairs[pairs >= 0], self.known(key))
-        count = len(relevant) + int((pairs < 0).sum())
+        relevant, pairs = np.zeros(len(self.catalogue.names), bool), self.pairs.of(key)
+        relevant[pairs[pairs >= 0]] = True
+        relevant[self.known(key)] = False
+        count = np.count_nonzero(relevant) + np.count_nonzero(pairs < 0)
         if not count:
             return None
-        hits = np.isin(places, relevant)
+        hits = relevant[places]
         discounts = 1 / np.log2(np.arange(2, self.top + 2))
         gain = float(discounts[: len(hits)][hits].sum() / discounts[: min(count, self.top)].sum())
         return count, hits.sum() / self.top, hits.sum() / count, gain, float(hits.any())
@@ -252,7 +254,7 @@ def recommend(
     with output as show:
         lists = Lists(catalogue, how.top, seen, show)
         sources = [open_file for open_file in (open_items, open_seen) if open_file] if by_id else []
-        reading.run(Recommender(catalogue, lists.take), open_inputs, people=reading.people(catalogue, sources))
+        reading.run(Recommender(lists), open_inputs, people=reading.people(catalogue, sources))
     if say:
         lists.note_unmatched(say)
     if say and lists.lists and not lists.met:
@@ -289,7 +291,7 @@ def measure_lists(
     reading = Reading(config, model, bad_lines or BadLinesConfig(), say, display)
     catalogue = reading.catalogue({}, how, open_items or open_seen, given=bool(open_items))
     held = HeldOut(catalogue, how.top, reading.seen(catalogue, how.exclude, open_seen), how.relevant)
-    reading.run(Recommender(catalogue, held.take), Inputs, held.look)
+    reading.run(Recommender(held), Inputs, held.look)
     if say:
         held.note_unmatched(say)
     report = held.report()

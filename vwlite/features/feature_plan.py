@@ -192,14 +192,14 @@ class Plan:
         self.name_hash = np.array(names.hashes, np.uint32)
         self.random = map_of(config)
         self.wild = has_wildcard(self.typed)
-        self.plain = not (
-            names.hashes
-            or self.sort
+        self.unchanged = not (
+            self.sort
             or self.ignore.any()
             or self.ngram.max() > 1
             or self.limit.any()
             or (self.redefine != range(256)).any()
         )
+        self.plain = self.unchanged and not names.hashes
         self.seen: set[int] = set(seen)
         self.interactions: list[tuple[int, ...]] = []
         self.matched = np.zeros(0, np.uint8)
@@ -216,6 +216,15 @@ class Plan:
         other.seen, other.matched = set(self.seen), self.matched.copy()
         return other
 
+    def without_pairs(self) -> Plan:
+        """The same terms: dot products make none, and where no interaction has a full name, nothing looks for these."""
+        other = copy(self)
+        other.pairs = []
+        if not any(group >= LETTERS for letters in self.typed for group in letters):
+            other.name_hash, other.plain = np.zeros(0, np.uint32), self.unchanged
+        other.set_flat()
+        return other
+
     def set_interactions(self) -> None:
         before = set(self.matching())
         self.interactions = resolve(self.typed, self.seen, self.config.leave_duplicate_interactions)
@@ -226,7 +235,10 @@ class Plan:
         known = [self.ignore[filed] or filed in self.seen for filed in self.redefine.tolist()]
         self.known = bytes(compress(range(256), known))  # characters in the text for which ``see`` changes nothing
         self.matched = np.array([one in before for one in self.interactions], np.uint8)
-        # Whether an example's terms are its features, unchanged.
+        self.set_flat()
+
+    def set_flat(self) -> None:
+        """Find whether an example's terms are its features, unchanged."""
         self.flat = self.plain and not self.interactions and not self.pairs and not self.nonlinear.any()
         self.flat = self.flat and not (self.random and self.random.chosen)
 

@@ -46,7 +46,7 @@ class NameIndex:
         if not len(self.known) and plan.bits <= MAX_MASK_BITS:
             self.known = np.zeros(1 << plan.bits, bool)
             self.known[list(self.names)] = True
-        plan = without_stop(with_all_linear(plan))
+        plan = without_stop(with_all_linear(plan).without_pairs())
         if isinstance(plan.random, LandmarkMap) and plan.random.waiting:
             self.landmarks = plan.random
             if plan.random.only:
