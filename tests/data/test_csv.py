@@ -14,7 +14,7 @@ from vwlite.data.block_parser import read
 from vwlite.data.blocks import Block
 from vwlite.data.columns import TEXT, TOKENS, WORDS, read_columns
 from vwlite.data.csv_table import CsvTable, delimiter_of, detect_columns, header_of
-from vwlite.data.table_formats import find_identifiers
+from vwlite.data.table_formats import IDENTIFIERS, find_doubtful
 from vwlite.data.tables import table_batches
 from vwlite.data.text_format import FULL, Code, TextFormat, Workspace, parser_of
 from vwlite.errors import DataError, UsageError
@@ -352,7 +352,7 @@ def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
     actual = detect_columns(head, "csv", asked, "")
     kept = read_columns(str(actual.kept(asked)))
     CsvTable(names, kept, ",", TextFormat(), "")
-    find_identifiers(head, "csv", actual, asked)
+    find_doubtful(head, "csv", actual, asked)
     assert sum(map(len, kept.spaces.values())) == 1998
     assert Counted.compared < 20 * len(names)
 
@@ -378,9 +378,11 @@ def test_the_time_of_a_header_grows_with_its_columns(monkeypatch):
 )
 def test_columns_of_whole_numbers_may_be_identifiers(header, cell, told):
     head = f"y,{header}\n".encode() + b"".join(f"{i},{cell(i)}\n".encode() for i in range(2000))
-    asked = read_columns("label=y")
-    assert find_identifiers(head, "csv", detect_columns(head, "csv", asked, ""), asked) == ([header] if told else [])
-    said = read_columns(f"label=y ={header}:number")
-    assert find_identifiers(head, "csv", detect_columns(head, "csv", said, ""), said) == []
-    rest = read_columns("label=y =*:number")
-    assert find_identifiers(head, "csv", detect_columns(head, "csv", rest, ""), rest) == []
+    for columns, expected in (
+        ("label=y", [header] if told else []),
+        (f"label=y ={header}:number", []),
+        ("label=y =*:number", []),
+    ):
+        asked = read_columns(columns)
+        found = detect_columns(head, "csv", asked, "")
+        assert find_doubtful(head, "csv", found, asked)[IDENTIFIERS] == expected
