@@ -24,7 +24,7 @@ from text.batch_builder cimport BLANK, INNER, SAVE, SHARED
 
 cdef enum:
     SUMS = 6               # of events with a cost, see ``sums`` in vwlite/learners/bandit.py
-    CLASSES = 1            # whose cost is simulated, numbered as SIMULATED in vwlite/learners/configs/simulation.py
+    CLASSES = 1            # whose cost is simulated, numbered as SIMULATED in vwlite/learners/configs/explore.py
     COSTS = 2
     VW_SEED = 0x337ad8c   # of draws of simulated actions: the hash of the letters vw
 

@@ -78,7 +78,7 @@ cdef struct Bandit:
     size_t max_actions
     Explorer x
     float *shown           # probabilities of all actions: (rows, actions), of groups (rows,); or NULL
-    int simulated          # labels have the costs of all actions, numbered as SIMULATED in vwlite/learners/configs/simulation.py
+    int simulated          # labels have the costs of all actions, numbered as SIMULATED in vwlite/learners/configs/explore.py
     float right, wrong     # costs of the class of the label and of others
     double target_rate     # of --explore_eval; negative: not asked for
     double ratio           # its multiplier; 0: the least of the ratios so far

@@ -6,7 +6,7 @@ from libc.math cimport INFINITY, exp, fabs, fabsf, isfinite, pow
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-cdef enum:                 # numbered as EXPLORERS in vwlite/learners/configs/exploration.py
+cdef enum:                 # numbered as EXPLORERS in vwlite/learners/configs/explore.py
     NONE = 0
     GREEDY = 1
     FIRST = 2

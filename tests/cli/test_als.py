@@ -45,6 +45,14 @@ def test_examples_without_ids_are_skipped(vwlite, write):
     assert "no example has an id on both sides of --dotproduct: a feature without a number" in done.stderr
 
 
+@pytest.mark.parametrize("pair", ["user,item", "u,i"])
+@pytest.mark.parametrize("options", [("--ignore", "u"), ("--keep", "i")])
+def test_namespaces_that_are_ignored_have_no_ids(vwlite, write, pair, options):
+    write("chosen.vw", CHOSEN)
+    done = vwlite("train", "chosen.vw", "--dotproduct", pair, "--rank", 2, "--als", *options, "-f", "m", status=65)
+    assert "no example has an id on both sides of --dotproduct: a feature without a number" in done.stderr
+
+
 def test_importance_is_as_good_as_repetition(vwlite, write):
     options = ("--dotproduct", "user,item", "--rank", 3, "--als", "--unobserved", 0.1, "--passes", 5, "--quiet")
     write("often.vw", CHOSEN + CHOSEN)

@@ -38,13 +38,14 @@ MOST_CENTRED = 1 << 12  # features, each of which every row gets
 
 
 def segments_of(batch: Batch, plan: Plan, group: int) -> np.ndarray:
-    """bool[segments], the namespaces of the batch's rows that belong to the group."""
+    """bool[segments], the namespaces of the batch's rows that belong to the group; those that are ignored do not."""
     size = int(batch.row_namespace[-1])
     characters = batch.namespace_char[:size]
+    kept = plan.ignore[plan.redefine[characters]] == 0
     if group < LETTERS:
-        return plan.redefine[characters] == group
+        return kept & (plan.redefine[characters] == group)
     named = batch.namespace_hash[:size] == plan.name_hash[group - LETTERS]
-    return named & ~np.isin(characters, np.array(NAMELESS, np.uint8))
+    return kept & named & ~np.isin(characters, np.array(NAMELESS, np.uint8))
 
 
 def space_of(name: str, config: FeatureConfig) -> tuple[int, int | None]:

@@ -121,7 +121,7 @@ class L1Config(Config):
         needs=("rate=exponential",),
     )
     warm_passes: int = option(
-        0, "Stochastic passes that come first: a third of the time for sequences.", low=0, spelled=("--warm_passes",),
+        0, "Stochastic passes to begin with: sequences take two fifths of the time.", low=0, spelled=("--warm_passes",),
         needs=("solver=owlqn",),
     )
     passes: int | None = option(None, "Passes or iterations at most.", low=1, shown=by_name(PASSES))
